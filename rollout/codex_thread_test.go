@@ -34,41 +34,53 @@ const (
 
 func TestCodexThreadOfSeveralFiles(t *testing.T) {
 	t.Parallel()
-	names := map[bool][3]string{
-		true: {"rollout-2026-03-01T10-00-01-" + thread + ".jsonl", "rollout-2026-03-01T10-00-05-" + thread + "_" + seg2 + ".jsonl",
-			"rollout-2026-03-01T10-00-09-" + thread + "_" + seg3 + ".jsonl"},
-		false: {"c.jsonl", "a.jsonl", "b.jsonl"}, // copies whose names say nothing
+	type file struct {
+		name         string
+		second       int
+		base         string
+		end, ordinal int
+		words        string
 	}
-	for named, n := range names {
-		t.Run(fmt.Sprintf("told by names %v", named), func(t *testing.T) {
+	const (
+		one, two, three = "rollout-2026-03-01T10-00-01-" + thread + ".jsonl", "rollout-2026-03-01T10-00-05-" + thread + "_" + seg2 + ".jsonl",
+			"rollout-2026-03-01T10-00-09-" + thread + "_" + seg3 + ".jsonl"
+		other = "01990000-0000-7000-8000-00000000ffff"
+	)
+	tests := []struct {
+		name    string
+		files   []file
+		want    []string
+		dropped int
+	}{
+		{"told by names", []file{{three, 9, seg2, 4, 4, "third"}, {one, 1, "", 0, 0, "first reverted"}, {two, 5, thread, 2, 2, "second undone"}},
+			[]string{"typed: first", "typed: second", "typed: third"}, 0},
+		{"copies whose names say nothing", []file{{"b.jsonl", 9, seg2, 4, 4, "third"}, {"c.jsonl", 1, "", 0, 0, "first reverted"}, {"a.jsonl", 5, thread, 2, 2, "second undone"}},
+			[]string{"typed: first", "typed: second", "typed: third"}, 0},
+		{"a revert that leaves a dead file", []file{{two, 5, thread, 3, 3, "dead"}, {three, 9, thread, 2, 2, "live"}, {one, 1, "", 0, 0, "first second"}},
+			[]string{"typed: first", "typed: live"}, 1},
+		{"a file that was replaced", []file{{"sessions/2026/03/01/" + one, 5, "", 0, 2, "second"}, {"rotated_rollout_segments/" + thread + "/initial/" + one, 1, "", 0, 0, "first"}},
+			[]string{"typed: first", "typed: second"}, 0},
+		{"a fork that rests on another thread's file", []file{{two, 5, thread, 9, 9, "second"}, {one, 1, other, 7, 7, "first reverted"}}, []string{"typed: first", "typed: second"}, 0},
+		{"a revert to before the fork", []file{{two, 5, thread, 9, 9, "second"}, {one, 1, other, 7, 7, "first reverted"}, {three, 9, other, 5, 5, "anew"}}, []string{"typed: anew"}, 2},
+		{"a file that is missing", []file{{one, 1, "", 0, 0, "first"}, {three, 9, seg2, 4, 4, "third"}}, []string{"typed: first", "typed: third"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			one := segment(t, dir, n[0], 1, "", 0, 0, "first", "reverted")
-			two := segment(t, dir, n[1], 5, thread, 2, 2, "second", "also reverted")
-			three := segment(t, dir, n[2], 9, seg2, 4, 4, "third")
-			items, stats := read(t, three, one, two)
-			expect(t, items, "typed: first", "typed: second", "typed: third")
-			if stats.CutTail || stats.Records != 8 {
-				t.Errorf("stats %+v", stats)
+			var parts []Part
+			for _, f := range tt.files {
+				path := segment(t, dir, f.name, f.second, f.base, f.end, f.ordinal, strings.Fields(f.words)...)
+				parts = append(parts, Part{Path: path, Head: probe(t, path)})
+			}
+			parts, dropped := Assemble(parts)
+			items, stats := readParts(t, parts)
+			expect(t, items, tt.want...)
+			if stats.CutTail || len(dropped) != tt.dropped {
+				t.Errorf("%d dropped, stats %+v", len(dropped), stats)
 			}
 		})
 	}
-}
-
-func TestCodexRevertLeavesADeadFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	prefix := "rollout-2026-03-01T10-00-01-" + thread
-	one := segment(t, dir, prefix+".jsonl", 1, "", 0, 0, "first", "second")
-	dead := segment(t, dir, prefix+"_"+seg2+".jsonl", 5, thread, 3, 3, "dead")
-	live := segment(t, dir, prefix+"_"+seg3+".jsonl", 9, thread, 2, 2, "live")
-	parts := []Part{{Path: dead, Head: probe(t, dead)}, {Path: live, Head: probe(t, live)}, {Path: one, Head: probe(t, one)}}
-	ordered, dropped := Assemble(parts)
-	if len(ordered) != 2 || ordered[0].Path != one || ordered[1].Path != live || len(dropped) != 1 || dropped[0].Path != dead {
-		t.Fatalf("ordered %d, dropped %d", len(ordered), len(dropped))
-	}
-	items, _ := readParts(t, ordered)
-	expect(t, items, "typed: first", "typed: live")
 }
 
 func TestAssembleKeepsTheBestOfCopies(t *testing.T) {
@@ -118,39 +130,6 @@ func TestCodexThreadIsFoundFromAnyOfItsFiles(t *testing.T) {
 	if parts := Thread(Part{Path: other, Head: probe(t, other)}); len(parts) != 1 || parts[0].Path != other {
 		t.Errorf("another agent's: %+v", parts)
 	}
-}
-
-func TestCodexThreadWhoseFileWasReplaced(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	name := "rollout-2026-03-01T10-00-01-" + thread + ".jsonl"
-	one := segment(t, home, "rotated_rollout_segments/"+thread+"/initial/"+name, 1, "", 0, 0, "first")
-	two := segment(t, home, "sessions/2026/03/01/"+name, 5, "", 0, 2, "second")
-	items, _ := read(t, two, one)
-	expect(t, items, "typed: first", "typed: second")
-}
-
-func TestAForkThatRestsOnAnotherThreadsSegmentReadsItsOwnFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	one := segment(t, dir, "rollout-2026-03-01T10-00-01-"+thread+".jsonl", 1, "01990000-0000-7000-8000-00000000ffff", 7, 7, "first", "reverted")
-	two := segment(t, dir, "rollout-2026-03-01T10-00-05-"+thread+"_"+seg2+".jsonl", 5, thread, 9, 9, "second")
-	items, _ := read(t, two, one)
-	expect(t, items, "typed: first", "typed: second")
-	// A revert to before the fork rests on the other thread again.
-	three := segment(t, dir, "rollout-2026-03-01T10-00-09-"+thread+"_"+seg3+".jsonl", 9, "01990000-0000-7000-8000-00000000ffff", 5, 5, "anew")
-	items, _ = read(t, two, one, three)
-	expect(t, items, "typed: anew")
-}
-
-func TestAssembleBridgesAMissingFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	prefix := "rollout-2026-03-01T10-00-01-" + thread
-	one := segment(t, dir, prefix+".jsonl", 1, "", 0, 0, "first")
-	three := segment(t, dir, prefix+"_"+seg3+".jsonl", 9, seg2, 4, 4, "third")
-	items, _ := read(t, one, three)
-	expect(t, items, "typed: first", "typed: third")
 }
 
 // compress writes a zstd copy of a file in two frames.

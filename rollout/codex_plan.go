@@ -16,8 +16,7 @@ type codexPlan struct {
 	startOrd  int64         // records with a smaller ordinal are the parent's; -1: none
 	userTurns map[string]bool
 	userTexts map[uint64]bool // hashes of what user events say
-	userTyped map[uint64]bool // hashes of user texts that are marked as a person's
-	added     map[uint64]bool // hashes of user texts that are marked as no person's
+	added     map[uint64]bool // by the hash of a user text that is marked: that it is no person's
 	results   map[uint64]bool // hashes of the ids of calls that were answered
 	until     map[uint64]int  // by the hash of a call's id: index of the last record about what it started
 }
@@ -59,8 +58,7 @@ func (p *codexPlan) void(at place, l codexLine) bool {
 func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 	p := &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), ends: make([]int64, len(t.parts)),
 		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{},
-		added: map[uint64]bool{}, userTyped: map[uint64]bool{},
-		results: map[uint64]bool{}, until: map[uint64]int{}}
+		added: map[uint64]bool{}, results: map[uint64]bool{}, until: map[uint64]int{}}
 	for i := range t.parts {
 		p.ends[i] = -1
 		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID != "" {
@@ -138,25 +136,26 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 	voices := &s.parts[at.part]
 	switch said {
 	case userItem, userEvent:
-		if said == userItem {
-			voices.userItems = true
-		} else {
-			voices.userEvents = true
-		}
+		voices.userItems = voices.userItems || said == userItem
+		voices.userEvents = voices.userEvents || said == userEvent
 		s.userTurns[s.turn] = true
-		s.userTexts[textHash(typedWords(rawCodexUserText(l, said)))] = true
+		s.userTexts[textHash(codexWords(rawCodexUserText(l, said), true))] = true
 		if !s.counted {
 			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, said
 		}
 	case userResponse:
-		if !s.guessed && ownWords(contentText(get(l.payload, "content"))) != "" {
+		content := get(l.payload, "content")
+		if !s.guessed && codexWords(contentText(content), false) != "" {
 			s.unheard, s.guessed = append(s.unheard, s.opening), true
 		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
-			s.userTyped[textHash(typedWords(joinBlocks(get(l.payload, "content"), kinds)))] = true
+			s.added[textHash(codexWords(joinBlocks(content, kinds), true))] = false
 		case kinds != nil && !slices.Contains(kinds, "unknown"):
-			s.added[textHash(ownWords(contentText(get(l.payload, "content"))))] = true
+			h := textHash(codexWords(contentText(content), false))
+			if _, marked := s.added[h]; !marked { // not as a person's
+				s.added[h] = true
+			}
 		}
 	case assistantMessage:
 		voices.messages, s.lastMessage = true, at.index

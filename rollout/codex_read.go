@@ -108,9 +108,9 @@ func (r *codexReader) follow(at place, l codexLine, said utterance) {
 	own := ""
 	switch {
 	case said == userEvent || said == userItem:
-		own = typedWords(rawCodexUserText(l, said))
+		own = codexWords(rawCodexUserText(l, said), true)
 	case said == userResponse && !voices.userEvents && !voices.userItems:
-		own = ownWords(contentText(get(l.payload, "content")))
+		own = codexWords(contentText(get(l.payload, "content")), false)
 	}
 	if own != "" {
 		r.lead = own
@@ -205,11 +205,7 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 		r.e.injected()
 		return
 	}
-	split := splitCodexUser
-	if typed {
-		split = splitCodexTyped
-	}
-	origin, own, stripped := split(full)
+	origin, own, stripped := splitCodex(full, typed)
 	for range stripped {
 		r.e.injected()
 	}
@@ -279,11 +275,11 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	}
 	full := rawCodexUserText(l, said)
 	r.e.hear(full)
-	origin, own, stripped := splitCodexTyped(full)
+	origin, own, stripped := splitCodex(full, true)
 	for range stripped {
 		r.e.injected()
 	}
-	if own == "" || r.plan.added[textHash(own)] && !r.plan.userTyped[textHash(own)] {
+	if own == "" || r.plan.added[textHash(own)] {
 		if own != "" {
 			r.e.injected()
 		}
@@ -331,15 +327,9 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// ownWords is what a person typed of a user text, as it is compared with others;
-// typedWords is the same of a text of which Codex says so.
-func ownWords(full string) string {
-	_, own, _ := splitCodexUser(full)
-	return own
-}
-
-func typedWords(full string) string {
-	_, own, _ := splitCodexTyped(full)
+// codexWords is what a person typed of a user text, as it is compared with others.
+func codexWords(full string, typed bool) string {
+	_, own, _ := splitCodex(full, typed)
 	return own
 }
 

@@ -135,7 +135,7 @@ func TestCodexSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 		{"an expanded slash prompt without arguments", "## User Input\n\n```text\n\n```\n\nYou **MUST**", memoir.OriginSlashCommand, ""},
 	}
 	for _, tt := range tests {
-		origin, own, _ := splitCodexUser(tt.in)
+		origin, own, _ := splitCodex(tt.in, false)
 		if own != tt.want || own != "" && origin != tt.origin {
 			t.Errorf("%s: %s %q, want %s %q", tt.name, origin, own, tt.origin, tt.want)
 		}

@@ -63,18 +63,13 @@ var ideHeadings = []string{
 // ideRequest stands before the user's words in such a text.
 const ideRequest = "## My request for Codex:"
 
-// splitCodexUser takes what Codex added off a user text: own is what the person
-// typed, "" if nothing; stripped counts the blocks taken off.
-func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int) {
-	return splitCodex(full, codexPlainEnvelopes)
-}
-
-// splitCodexTyped is splitCodexUser for a text that Codex says a person typed.
-func splitCodexTyped(full string) (origin memoir.Origin, own string, stripped int) {
-	return splitCodex(full, codexEnvelopes)
-}
-
-func splitCodex(full string, envelopes []string) (origin memoir.Origin, own string, stripped int) {
+// splitCodex takes what Codex added off a user text, of which it may say that a person
+// typed it: own is what they typed, "" if nothing; stripped counts the blocks taken off.
+func splitCodex(full string, typed bool) (origin memoir.Origin, own string, stripped int) {
+	envelopes := codexPlainEnvelopes
+	if typed {
+		envelopes = codexEnvelopes
+	}
 	own, origin = strings.TrimSpace(full), memoir.OriginTyped
 	for {
 		before := own

@@ -79,17 +79,17 @@ func TestCodexNotesInResponsesAreInjected(t *testing.T) {
 		"Warning: The maximum number of unified exec processes you can keep open is 60", "Here is a list of plugins that are available but not installed.\n- x",
 		"Another language model started to solve this problem and produced a summary of its thinking process. x",
 	} {
-		if _, own, stripped := splitCodexUser(added); own != "" || stripped == 0 {
+		if _, own, stripped := splitCodex(added, false); own != "" || stripped == 0 {
 			t.Errorf("%q: own words %q, %d stripped", added, own, stripped)
 		}
 		if strings.HasPrefix(added, "<") {
-			if _, own, _ := splitCodexUser(added + "\n\nfix it"); own != "fix it" {
+			if _, own, _ := splitCodex(added+"\n\nfix it", false); own != "fix it" {
 				t.Errorf("%q and words: %q", added, own)
 			}
 		}
 	}
 	for _, own := range []string{"<externals>x</externals> is wrong", "<external_x> is never closed", "Warning: it fails"} {
-		if _, got, stripped := splitCodexUser(own); got != own || stripped != 0 {
+		if _, got, stripped := splitCodex(own, false); got != own || stripped != 0 {
 			t.Errorf("%q became %q", own, got)
 		}
 	}

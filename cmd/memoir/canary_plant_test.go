@@ -181,9 +181,14 @@ type fieldOf struct {
 // heldTogether are the fields of all templates that hold them together.
 var heldTogether = once(func(t *testing.T) (fields []fieldOf) {
 	for _, x := range templates(t) {
-		for _, name := range x.fieldNames() {
-			fields = append(fields, fieldOf{x, name})
-		}
+		seen := map[string]bool{}
+		x.fields(func(path, text string) string {
+			if holding.MatchString(path) && text != "" && !seen[path] {
+				seen[path] = true
+				fields = append(fields, fieldOf{x, path})
+			}
+			return text
+		})
 	}
 	return fields
 })
@@ -325,18 +330,4 @@ func (x template) fields(change func(path, text string) string) template {
 	}
 	x.data = out
 	return x
-}
-
-// fieldNames lists a template's fields that hold it together.
-func (x template) fieldNames() []string {
-	var names []string
-	seen := map[string]bool{}
-	x.fields(func(path, text string) string {
-		if holding.MatchString(path) && text != "" && !seen[path] {
-			seen[path] = true
-			names = append(names, path)
-		}
-		return text
-	})
-	return names
 }

@@ -339,8 +339,7 @@ func in(section, lines string) func(e *scribe.Extraction) {
 // A net finds canaries as they are, escaped as in JSON or in a URL, and in base64 wherever in a
 // group of three bytes they begin.
 type net struct {
-	filter [1 << 10]uint64 // bits by hash of the first eight bytes of a form
-	forms  map[uint64][]form
+	forms  map[uint64][]form // by their first eight bytes
 	caught map[string]string // a passage, by what the canary was and where it was found
 }
 
@@ -357,8 +356,6 @@ func newNet(canaries map[string]string) *net {
 			seen[text] = true
 			head := binary.LittleEndian.Uint64([]byte(text))
 			n.forms[head] = append(n.forms[head], form{text, canary, what + how})
-			h := hash(head)
-			n.filter[h>>6] |= 1 << (h & 63)
 		}
 		add(canary, "")
 		escaped, _ := json.Marshal(canary)
@@ -377,16 +374,9 @@ func newNet(canaries map[string]string) *net {
 	return n
 }
 
-func hash(head uint64) uint64 { return head * 0x9E3779B97F4A7C15 >> 48 }
-
 func (n *net) search(where string, data []byte) {
 	for i := 0; i+8 <= len(data); i++ {
-		head := binary.LittleEndian.Uint64(data[i:])
-		h := hash(head)
-		if n.filter[h>>6]&(1<<(h&63)) == 0 {
-			continue
-		}
-		for _, f := range n.forms[head] {
+		for _, f := range n.forms[binary.LittleEndian.Uint64(data[i:])] {
 			if bytes.HasPrefix(data[i:], []byte(f.text)) {
 				n.caught[fmt.Sprintf("%s, in %s", f.what, where)] = fmt.Sprintf("%q in %q", f.canary, data[max(0, i-60):min(len(data), i+len(f.text)+20)])
 			}

@@ -62,10 +62,9 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
 	sessions, kills := by(t, 60, 1200, 2000), by(t, 4, 40, 40)
 	x := newTorture(t, multiply(t, sessions, 3), "")
-	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
+	x.env = []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
 	start := func(in trial, failpoint string) (*exec.Cmd, *bytes.Buffer) {
 		cmd := in.command("")
-		cmd.Env = append(cmd.Env, limit...)
 		if failpoint != "" {
 			cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint)
 		}
@@ -165,7 +164,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	all := by(t, false, true, true)
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
-	short := []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
+	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	// Stopped inside a write it would hold the database, as it does until it goes on.
 	moments := map[string]bool{}
 	for _, name := range x.points {
@@ -187,7 +186,6 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	x.trials(t, len(names), func(try trial, k int) {
 		name, home := names[k], try.home
 		late := try.command("stop " + name)
-		late.Env = append(late.Env, short...)
 		var errs bytes.Buffer
 		late.Stderr = &errs
 		if !untilStopped(t, late).Stopped() {
@@ -195,7 +193,6 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 			return
 		}
 		other := try.command("")
-		other.Env = append(other.Env, short...)
 		other.Args = append(other.Args, "--wait", "20s")
 		for range 100 { // until the leases are over
 			again := exec.Command(other.Path, other.Args[1:]...)

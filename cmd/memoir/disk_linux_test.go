@@ -145,7 +145,7 @@ func (p afflicted) recovers(t *testing.T, home, what string) {
 		t.Errorf("%s: the next run: exit code %d: %s", what, got.code, got.stderr)
 		return
 	}
-	if diff := p.ends[0].differences(stateOf(t, home).withoutLogs()); diff != "" { // runs in the background say what was wrong
+	if diff := p.ends[0].differences(stateOf(t, home)); diff != "" {
 		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
 	}
 	blameless(t, home, what+", after the next run")

@@ -119,10 +119,7 @@ func init() {
 func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	t.Parallel()
 	many := by(t, 1, 6, every)
-	sessions, aside, later := few(t, len(fewNames)), t.TempDir(), fewNames[4:]
-	move(t, sessions, aside, later...)
-	home := made(t, sessions)
-	move(t, aside, sessions, later...)
+	sessions, home := growing(t, len(fewNames), 4)
 	x := newTorture(t, sessions, home)
 	x.undisturbed(t)
 	first := slices.Index(x.points, "begin store.(*Store).ClaimProject")

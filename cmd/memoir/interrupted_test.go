@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/tidwall/gjson"
 )
 
 // inGroup makes a run in a process group of its own, and waits until nothing that it
@@ -42,19 +39,7 @@ func (try trial) interrupted(t *testing.T, out output, err error, what string) {
 	if codeOf(t, err) != exitInterrupted || !strings.Contains(out.stderr, "memoir: error: ") || !strings.Contains(out.stderr, "interrupted by signal: ") {
 		t.Errorf("%s: %v: %s", what, err, out.stderr)
 	}
-	if _, err := os.Stat(filepath.Join(try.home, databaseName)); err != nil {
-		return
-	}
-	now, err := try.run("", "status", "--json")
-	must(t, err)
-	if n := gjson.Get(now.stdout, "running.#").Int() + gjson.Get(now.stdout, "jobs.running").Int(); n != 0 {
-		t.Errorf("%s: %d jobs were not given back: %s", what, n, gjson.Get(now.stdout, "running"))
-	}
-	for _, job := range gjson.Get(now.stdout, "[failed,dead]|@flatten").Array() {
-		if job.Get("attempts").Int() > 0 || job.Get("crashes").Int() > 0 {
-			t.Errorf("%s: it counts: %s", what, job)
-		}
-	}
+	blameless(t, try.home, what)
 }
 
 func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {

@@ -135,11 +135,11 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	by(t, 0, 0, 0) // skip before anything is prepared
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
+	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	// Each moment waits for a real lease.
 	x.each(t, "locked", 10, func(try trial, n int, what string) int {
 		home := try.home
 		cmd := try.command(fmt.Sprintf("stop %d", n))
-		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		if status := untilStopped(t, cmd); status.Exited() && status.ExitStatus() == exitDone {

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -201,39 +201,27 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 
 func checkNoSecret(ts *testscript.TestScript, neg bool, args []string) {
 	planted := strings.Split(ts.ReadFile(args[0]), "\n")
-	look := func(name, content string) error {
-		for _, secret := range planted {
-			if strings.Contains(content, secret) {
-				return fmt.Errorf("a planted secret is in %s", name)
-			}
+	found := ""
+	look := func(name, content string) {
+		if slices.ContainsFunc(planted, func(secret string) bool { return strings.Contains(content, secret) }) {
+			found = name
 		}
-		return nil
 	}
-	var found error
 	for _, name := range args[1:] {
 		if name == "stdout" || name == "stderr" {
-			found = look(name, ts.ReadFile(name))
-		} else {
-			err := filepath.WalkDir(ts.MkAbs(name), func(path string, entry os.DirEntry, err error) error {
-				if err != nil || !entry.Type().IsRegular() {
-					return err
-				}
-				content, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				if leak := look(path, string(content)); leak != nil {
-					found = leak
-				}
-				return nil
-			})
-			ts.Check(err)
+			look(name, ts.ReadFile(name))
+			continue
 		}
-		if found != nil {
-			break
-		}
+		ts.Check(filepath.WalkDir(ts.MkAbs(name), func(path string, entry os.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			look(path, string(content))
+			return err
+		}))
 	}
-	if (found != nil) != neg {
-		ts.Fatalf("secrets: %v", found)
+	if (found != "") != neg {
+		ts.Fatalf("planted secrets are in %q", found)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // process makes a run of a scene in a process of its own, as a person does.
 func (s scene) process(more ...string) (code int, report pipeline.Report, said string) {
 	s.t.Helper()
-	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0"}
+	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0", "--limit", "1000"}
 	cmd := exec.Command(released(s.t), append(args, more...)...)
 	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+s.t.TempDir(), "ASKED="+s.asked)
 	var out, errs bytes.Buffer
@@ -29,6 +29,9 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 			s.t.Fatalf("%v: %s", err, out.String())
 		}
+	}
+	if strings.Contains(out.String()+errs.String(), sceneKey) {
+		s.t.Errorf("a run says the key:\n%s%s", &out, &errs)
 	}
 	return code, report, errs.String()
 }

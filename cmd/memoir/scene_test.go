@@ -18,7 +18,6 @@ import (
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/model/modeltest/scribe"
-	"memoir/pipeline"
 )
 
 // A scene is a home, sessions, and settings that have both phases ask one model. Its
@@ -122,23 +121,6 @@ func inputOf(t *testing.T, text string) *os.File {
 	return f
 }
 
-// run makes one run over all sessions.
-func (s scene) run(want int) pipeline.Report {
-	s.t.Helper()
-	code, out, said := s.memoir("run", "--json", "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0", "--limit", "1000")
-	var report pipeline.Report
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		s.t.Fatalf("run: %v\n%s", err, said)
-	}
-	if code != want {
-		s.t.Errorf("run: exit code %d, want %d\n%s", code, want, said)
-	}
-	if strings.Contains(out+said, sceneKey) {
-		s.t.Errorf("run says the key:\n%s%s", out, said)
-	}
-	return report
-}
-
 // status is what `status --usage --json` says.
 func (s scene) status() statusJSON {
 	s.t.Helper()
@@ -163,18 +145,6 @@ func sameUsage(a, b memoir.Usage) bool {
 	cost := a.Cost - b.Cost
 	a.Cost, b.Cost = 0, 0
 	return a == b && cost < 1e-9 && cost > -1e-9
-}
-
-// addsUp checks that the ledger has what was counted.
-func (s scene) addsUp(now statusJSON, want memoir.Usage) {
-	s.t.Helper()
-	var sum memoir.Usage
-	for _, one := range now.UsageBy {
-		sum = sum.Add(one.Usage)
-	}
-	if !sameUsage(sum, want) || !sameUsage(now.Usage, want) {
-		s.t.Errorf("%+v was counted, the ledger has %+v, status says %+v", want, sum, now.Usage)
-	}
 }
 
 // scribeVariable makes the test binary a program that answers the question on its

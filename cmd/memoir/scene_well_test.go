@@ -18,18 +18,6 @@ type good struct {
 	counted func() memoir.Usage
 }
 
-// goodProviders are all ways in which a model can be reached, each with one that answers well.
-func goodProviders(t *testing.T) []good {
-	t.Helper()
-	var out []good
-	for _, w := range wires {
-		server := w.start(t, well)
-		out = append(out, good{w.api, w.provider(server.URL, ""), func() memoir.Usage { return counted(server) }})
-	}
-	setting, book := script(t, "scribe")
-	return append(out, good{"exec", setting, func() memoir.Usage { return entries(t, book) }})
-}
-
 func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,7 +25,14 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 	must(t, err)
 	made := make([]map[string]string, len(wires)+1)
 	t.Run("each", func(t *testing.T) {
-		for i, p := range goodProviders(t) {
+		providers := []good{}
+		for _, w := range wires {
+			server := w.start(t, well)
+			providers = append(providers, good{w.api, w.provider(server.URL, ""), func() memoir.Usage { return counted(server) }})
+		}
+		setting, book := script(t, "scribe")
+		providers = append(providers, good{"exec", setting, func() memoir.Usage { return entries(t, book) }})
+		for i, p := range providers {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				made[i] = newScene(t, dir, p.setting).runsWell(p)
@@ -82,9 +77,9 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 func (s scene) runsWell(p good) map[string]string {
 	t := s.t
 	t.Helper()
-	report := s.run(exitDone)
-	if report.Phase1.Stored == 0 || report.Phase1.Failed+report.Phase1.GivenBack > 0 || len(report.Phase2) == 0 {
-		t.Fatalf("%+v, %+v", report.Phase1, report.Phase2)
+	code, report, said := s.process()
+	if code != exitDone || report.Phase1.Stored == 0 || report.Phase1.Failed+report.Phase1.GivenBack > 0 || len(report.Phase2) == 0 {
+		t.Fatalf("exit code %d: %+v, %+v\n%s", code, report.Phase1, report.Phase2, said)
 	}
 	for _, project := range report.Phase2 {
 		if project.Outcome != "published" && project.Outcome != "empty" {
@@ -93,7 +88,13 @@ func (s scene) runsWell(p good) map[string]string {
 	}
 	want := p.counted()
 	now := s.status()
-	s.addsUp(now, want)
+	var sum memoir.Usage
+	for _, one := range now.UsageBy {
+		sum = sum.Add(one.Usage)
+	}
+	if !sameUsage(sum, want) || !sameUsage(now.Usage, want) {
+		t.Errorf("%+v was counted, the ledger has %+v, status says %+v", want, sum, now.Usage)
+	}
 	if !sameUsage(report.Usage, want) || want.Calls < report.Phase1.Stored+len(report.Phase2) {
 		t.Errorf("%+v was counted, the run says %+v", want, report.Usage)
 	}
@@ -104,9 +105,9 @@ func (s scene) runsWell(p good) map[string]string {
 		t.Errorf("status: %+v", now)
 	}
 	files := lastOf(t, s.home)
-	again := s.run(exitDone)
-	if again.Usage.Calls > 0 || p.counted() != want || len(again.Phase2) > 0 {
-		t.Errorf("with nothing new: %+v, %+v", again.Usage, again.Phase2)
+	code, again, said := s.process()
+	if code != exitDone || again.Usage.Calls > 0 || p.counted() != want || len(again.Phase2) > 0 {
+		t.Errorf("with nothing new: exit code %d: %+v, %+v\n%s", code, again.Usage, again.Phase2, said)
 	}
 	if diff := cmp.Diff(files, lastOf(t, s.home)); diff != "" {
 		t.Errorf("with nothing new:\n%s", diff)

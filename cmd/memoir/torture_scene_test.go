@@ -54,12 +54,18 @@ func move(t *testing.T, from, to string, names ...string) {
 // later than the memory.
 func grown(t *testing.T) (sessions, home string) {
 	t.Helper()
-	sessions = few(t, len(fewNames))
-	aside, later := t.TempDir(), fewNames[4:]
-	move(t, sessions, aside, later...)
-	home = made(t, sessions)
-	move(t, aside, sessions, later...)
+	sessions, home = growing(t, len(fewNames), 4)
 	edit(t, home, houseRules)
+	return sessions, home
+}
+
+// growing are the first n of the few sessions, and a home with the memory of some.
+func growing(t *testing.T, n, some int) (sessions, home string) {
+	t.Helper()
+	sessions, aside := few(t, n), t.TempDir()
+	move(t, sessions, aside, fewNames[some:n]...)
+	home = made(t, sessions)
+	move(t, aside, sessions, fewNames[some:n]...)
 	return sessions, home
 }
 
@@ -142,10 +148,7 @@ var tortureScenes = []struct {
 // damaged is a home of which one memory has lost its link and another its files, and
 // sessions of which one of each project came later.
 func damaged(t *testing.T) *torture {
-	sessions, aside, later := few(t, 5), t.TempDir(), []string{"dates", "release-5"}
-	move(t, sessions, aside, later...)
-	home := made(t, sessions)
-	move(t, aside, sessions, later...)
+	sessions, home := growing(t, 5, 3)
 	x := newTorture(t, sessions, home)
 	x.lives = append(x.lives, livesOf(t, home))
 	edit(t, home, houseRules)

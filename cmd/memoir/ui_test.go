@@ -44,6 +44,7 @@ func TestWordsForAPerson(t *testing.T) {
 		{"error without a hint", true, false, func(u *ui) { u.fail(errors.New("broken")) }, "memoir: error: broken\n"},
 		{"error with a hint", true, false, func(u *ui) { u.fail(memoir.Errorf(memoir.CodeStorage, "make room", "disk full")) },
 			"memoir: error: disk full\nmemoir: hint: make room\n"},
+		{"an error in colour", false, false, func(u *ui) { u.color = true; u.fail(errors.New("broken")) }, "memoir: \x1b[31merror: \x1b[0mbroken\n"},
 		{"an error is one line", false, false, func(u *ui) { u.fail(errors.New("a\nb\tc")) }, "memoir: error: a; b c\n"},
 		{"no escape sequence passes", false, false, func(u *ui) { u.say("title \x1b[31mred\x1b]0;x\x07 \u202eabc") },
 			"memoir: title [31mred]0;x abc\n"},
@@ -68,36 +69,7 @@ func TestWordsForAPerson(t *testing.T) {
 	}
 }
 
-func TestColourOnlyWhereItIsWanted(t *testing.T) {
-	t.Parallel()
-	u, words := captured(t)
-	u.color = true
-	u.fail(errors.New("broken"))
-	if got, want := words.String(), "memoir: \x1b[31merror: \x1b[0mbroken\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestAProgressBarIsErasedBeforeWords(t *testing.T) {
-	t.Parallel()
-	u, words := captured(t)
-	u.errTTY = true
-	u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 3})
-	if !strings.Contains(words.String(), "memoir: extracting") {
-		t.Fatalf("no bar: %q", words)
-	}
-	u.say("something")
-	text := words.String()
-	line := text[:strings.Index(text, "memoir: something")]
-	if !strings.HasSuffix(line, "\r") {
-		t.Errorf("the bar's line was not cleared: %q", text)
-	}
-	u.stopBar()
-	if u.bar != nil {
-		t.Error("the bar stays")
-	}
-}
-
+// A line of words erases the bar, which is drawn again after it.
 func TestAProgressBarIsDrawnAtOnceAndAfterEachLine(t *testing.T) {
 	t.Parallel()
 	u, words := captured(t)
@@ -106,12 +78,21 @@ func TestAProgressBarIsDrawnAtOnceAndAfterEachLine(t *testing.T) {
 		what string
 		done int
 		want string
-	}{{"", 0, "(0/3"}, {"x", 0, "(0/3"}, {"", 1, "(1/3"}, {"y", 1, "(1/3"}} { // a line erases the bar
+	}{{"", 0, "(0/3"}, {"x", 0, "(0/3"}, {"", 1, "(1/3"}, {"y", 1, "(1/3"}} {
 		words.Reset()
 		u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: step.done, Total: 3, What: step.what})
 		if text := words.String(); !strings.Contains(text[strings.LastIndexByte(text, '\n')+1:], step.want) {
 			t.Errorf("%+v: no bar: %q", step, text)
 		}
+	}
+	words.Reset()
+	u.say("something")
+	if text := words.String(); !strings.HasSuffix(text[:strings.Index(text, "memoir: something")], "\r") {
+		t.Errorf("the bar's line was not cleared: %q", text)
+	}
+	u.stopBar()
+	if u.bar != nil {
+		t.Error("the bar stays")
 	}
 }
 

@@ -141,10 +141,9 @@ func geminiDirectory(project, hash string) string {
 
 // geminiMessage is a message that stands.
 type geminiMessage struct {
-	n    int    // in the file
-	id   uint64 // hashed
-	key  uint64 // of id and type: an answer and what was answered to its call may share an id
-	said bool   // counts as undone if it is taken back
+	n   int    // in the file
+	id  uint64 // hashed
+	key uint64 // of id and type: an answer and what was answered to its call may share an id
 }
 
 type geminiPlan struct {

@@ -104,20 +104,6 @@ func smallFile(path string) []byte {
 	return content
 }
 
-// readBelow reads a regular file below a directory, of a longer one than most a byte more.
-func readBelow(root *os.Root, name string, most int64) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errNoFile)
-	}
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	return bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), err
-}
-
 // smallJSON is smallFile for a JSON file, nil if it is none.
 func smallJSON(path string) []byte {
 	content := bytes.TrimSpace(bytes.TrimPrefix(smallFile(path), []byte("\xEF\xBB\xBF")))

@@ -107,6 +107,8 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 		m.meter.complete(ctx, id, end)
 	}()
 	answer, err = m.Model.Call(ctx, q)
+	// Before anything is made of it: what tells a secret may go when its text is cleaned.
+	answer.Text, _ = m.meter.scanner.Redact(answer.Text)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))

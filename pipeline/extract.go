@@ -50,6 +50,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return out, err
 	}
+	loaded.Redactions.Merge(workOf(ctx).taken)
 	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Answer: extraction.RawMemory + "\n\n" + extraction.RolloutSummary, Err: err}
 	}

@@ -76,9 +76,23 @@ func (m *meter) named(name string) *metered {
 
 type workKey struct{}
 
+// work is what calls are made for, one after the other.
+type work struct {
+	store.Call
+	taken secrets.Counts // out of the last answer
+}
+
 // forWork has the calls of a context entered into the ledger for a piece of work.
-func forWork(ctx context.Context, work store.Call) context.Context {
-	return context.WithValue(ctx, workKey{}, work)
+func forWork(ctx context.Context, call store.Call) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{Call: call})
+}
+
+// workOf is what a context's calls are made for.
+func workOf(ctx context.Context) *work {
+	if w, ok := ctx.Value(workKey{}).(*work); ok {
+		return w
+	}
+	return &work{}
 }
 
 // Call makes the call unless it would exceed a limit: then the error has the code
@@ -93,7 +107,8 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 			*text, _ = m.meter.scanner.Redact(*text)
 		}
 	}
-	call, _ := ctx.Value(workKey{}).(store.Call)
+	of := workOf(ctx)
+	call := of.Call
 	call.Run, call.Model, call.Expected = m.meter.run, m.Name(), m.expected(call.Phase, q)
 	id, err := m.enter(ctx, call)
 	if err != nil {
@@ -108,7 +123,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	}()
 	answer, err = m.Model.Call(ctx, q)
 	// Before anything is made of it: what tells a secret may go when its text is cleaned.
-	answer.Text, _ = m.meter.scanner.Redact(answer.Text)
+	answer.Text, of.taken = m.meter.scanner.Redact(answer.Text)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))

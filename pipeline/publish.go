@@ -129,6 +129,7 @@ func (c *consolidation) publishResult(
 	if err != nil {
 		return err
 	}
+	counts.Merge(workOf(ctx).taken)
 	aside := stillAside(live.Manifest.SetAside, in)
 	if live.Generation > 0 && len(live.Edited) == 0 && len(aside) == len(live.Manifest.SetAside) &&
 		files.Equal(live.Files) && (ends || len(open) == 0) {

@@ -30,7 +30,8 @@ func (p *phase2) consolidateClaimed(
 ) (ProjectReport, error) {
 	held, release := p.keepProject(ctx, project.Name, &claim, attempt)
 	defer release()
-	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID},
+		p.scannersFor(project.ID)...)
 	c := p.workOn(project.Project, &claim)
 	c.report = report
 	err := c.generations(held)

@@ -79,12 +79,14 @@ type workKey struct{}
 // work is what calls are made for, one after the other.
 type work struct {
 	store.Call
-	taken secrets.Counts // out of the last answer
+	scanners []*secrets.Scanner // with the rules of its project; none: the run's
+	taken    secrets.Counts     // out of the last answer
 }
 
-// forWork has the calls of a context entered into the ledger for a piece of work.
-func forWork(ctx context.Context, call store.Call) context.Context {
-	return context.WithValue(ctx, workKey{}, &work{Call: call})
+// forWork has the calls of a context entered into the ledger for a piece of work, and what
+// they ask and what is answered redacted by its scanners.
+func forWork(ctx context.Context, call store.Call, scanners ...*secrets.Scanner) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{Call: call, scanners: scanners})
 }
 
 // workOf is what a context's calls are made for.
@@ -100,14 +102,14 @@ func workOf(ctx context.Context) *work {
 // the model is out of service. What a model answered before may be part of a question, so
 // that is redacted as well.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
-	q.Input, _ = m.meter.scanner.Redact(q.Input)
+	of := workOf(ctx)
+	q.Input, _ = m.redact(of, q.Input)
 	q.Earlier = slices.Clone(q.Earlier)
 	for i := range q.Earlier {
 		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
-			*text, _ = m.meter.scanner.Redact(*text)
+			*text, _ = m.redact(of, *text)
 		}
 	}
-	of := workOf(ctx)
 	call := of.Call
 	call.Run, call.Model, call.Expected = m.meter.run, m.Name(), m.expected(call.Phase, q)
 	id, err := m.enter(ctx, call)
@@ -123,12 +125,26 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	}()
 	answer, err = m.Model.Call(ctx, q)
 	// Before anything is made of it: what tells a secret may go when its text is cleaned.
-	answer.Text, of.taken = m.meter.scanner.Redact(answer.Text)
+	answer.Text, of.taken = m.redact(of, answer.Text)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))
 	}
 	return answer, err
+}
+
+// redact takes the secrets out of a text by the rules that count for the work.
+func (m *metered) redact(of *work, text string) (string, secrets.Counts) {
+	if len(of.scanners) == 0 {
+		return m.meter.scanner.Redact(text)
+	}
+	taken := secrets.Counts{}
+	for _, scanner := range of.scanners {
+		clean, counts := scanner.Redact(text)
+		text = clean
+		taken.Merge(counts)
+	}
+	return text, taken
 }
 
 // enter puts a call into the ledger before it is made. Where a limit leaves no room, it waits

@@ -127,7 +127,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 		Phase:      phaseExtract,
 		SessionKey: claim.Session.Key(),
 		ProjectID:  claim.Session.ProjectID,
-	})
+	}, p.scannerOf(claim.Session.CWD))
 	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
 	if f.err != nil && held.Err() != nil {
 		f.err = context.Cause(held)

@@ -2,12 +2,15 @@ package pipeline_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/config"
 	"memoir/memory"
 	"memoir/model/modeltest"
 	"memoir/model/modeltest/scribe"
@@ -91,5 +94,46 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A rule of the project's own counts for what a model answers, too: an answer that is refused
+// goes back to the model, and one that is used counts what was taken out.
+func TestAnswersAreRedactedByTheRulesOfTheirProject(t *testing.T) {
+	t.Parallel()
+	home, dir, project := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "app")
+	must(t, os.MkdirAll(filepath.Join(project, ".git", "objects"), 0o700))
+	writeIn(t, filepath.Join(project, ".git", "HEAD"), "ref: refs/heads/main\n")
+	writeIn(t, config.RulesFile(project), "[[rules]]\nid = \"acme-ticket\"\nregex = '''ACME-[0-9a-f]{16}'''\n")
+	claudeSession(t, dir, "one", project, "always write the header of a fixture with its name and the tool that wrote it")
+	ticket := "ACME-" + "0123456789abcdef"
+	var mu sync.Mutex
+	asked := map[scribe.Phase]int{}
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		q := scribe.Asked(c)
+		mu.Lock()
+		defer mu.Unlock()
+		switch asked[q.Phase]++; {
+		case asked[q.Phase] == 1:
+			return modeltest.Step{Text: "I say no JSON, but " + ticket}
+		case q.Phase == scribe.Extract:
+			return encoded(t, q.Extraction())
+		}
+		m := q.Memory()
+		m.MemorySummary += "\nThe deploy goes through with " + ticket + "\n"
+		return encoded(t, m)
+	})
+	report := run(t, ofServer(t, home, dir, "default", server.URL))
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished ||
+		asked[scribe.Extract] != 2 || asked[scribe.Consolidate] != 2 {
+		t.Fatalf("%+v, asked %v", report.Phase2, asked)
+	}
+	for _, c := range server.Calls() {
+		if strings.Contains(string(c.Body), ticket) {
+			t.Error("the secret was sent to the model")
+		}
+	}
+	if got := manifestOf(t, home, report).Redactions; got["acme-ticket"] != 1 || len(got) != 1 {
+		t.Errorf("the manifest counts %v", got)
 	}
 }

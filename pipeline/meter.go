@@ -163,14 +163,16 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 	defer meter.mu.Unlock()
 	defer context.AfterFunc(ctx, meter.wake)()
 	for {
-		switch {
+		// Of two that have one name, as both phases may, the first one tells.
+		switch out := meter.named(m.Name()).out; {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
-		case m.out != nil:
-			return 0, memoir.Errorf(memoir.CodeModel, m.out.hint, "%s: %w", m.Name(), errUnserved)
+		case out != nil:
+			return 0, memoir.Errorf(memoir.CodeModel, out.hint, "%s: %w", m.Name(), errUnserved)
 		case meter.stopped != nil:
 			return 0, meter.stopped.refusal()
 		}
+		refused = nil // what an earlier try was told
 		id, err = meter.store.BeginCall(ctx, c, allow)
 		stop := new(Stopped)
 		switch {

@@ -79,6 +79,23 @@ func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 	}
 }
 
+// Both phases may call one model, each through a meter of its own.
+func TestAModelOutOfServiceIsAskedByNeitherPhase(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	inner := scripted(func(model.Request) (model.Answer, error) {
+		t.Error("a call was made")
+		return model.Answer{}, nil
+	})
+	one, two := r.meter.of(inner, model.Options{}), r.meter.of(inner, model.Options{})
+	r.judge("x/y", &model.Error{Class: model.ClassUnreachable})
+	for _, m := range []model.Model{one, two} {
+		if _, err := m.Call(t.Context(), model.Request{}); !refused(err) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	t.Parallel()
 	r := prepared(t)

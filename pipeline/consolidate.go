@@ -147,7 +147,9 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 			}
 		}
 		if err == nil && result == nil && ends {
-			c.report.Outcome = OutcomeEmpty
+			if c.report.Outcome != OutcomePublished { // without what was withdrawn
+				c.report.Outcome = OutcomeEmpty
+			}
 			return false, c.store.FinishProjectUnchanged(ctx, *c.claim)
 		}
 		if err == nil && result != nil {

@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
 )
 
 // codexSession writes a session of one prompt and answer, and returns its file.
@@ -48,20 +52,31 @@ func TestWhatWasRolledBackIsWithdrawn(t *testing.T) {
 
 func TestAMemoryWhoseSessionsWereAllTakenOutKeepsOnlyWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
-	first := run(t, options(home, dir))
-	root := first.Phase2[0].Root
-	appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- ask Ada before a release")
+	for _, maker := range []string{"the built-in model", "a language model"} {
+		t.Run(maker, func(t *testing.T) {
+			t.Parallel()
+			dir, home := t.TempDir(), t.TempDir()
+			o := options(home, dir)
+			if maker == "a language model" {
+				server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: "ok"} })
+				o.Phases = asks(t, server, model.Options{}, 0)
+			}
+			codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
+			first := run(t, o)
+			root := first.Phase2[0].Root
+			appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- ask Ada before a release")
 
-	disable(t, home, "codex:one")
-	second := run(t, options(home, dir))
-	text := memoryOf(t, second, "app", "MEMORY.md")
-	if strings.Contains(text, "pnpm") || !strings.Contains(text, "- ask Ada before a release") {
-		t.Errorf("outcome %s:\n%s", second.Phase2[0].Outcome, text)
-	}
-	if again := run(t, options(home, dir)); len(again.Phase2) != 0 {
-		t.Errorf("and again: %+v", again.Phase2)
+			disable(t, home, "codex:one")
+			second := run(t, o)
+			text := memoryOf(t, second, "app", "MEMORY.md")
+			if strings.Contains(text, "pnpm") || !strings.Contains(text, "- ask Ada before a release") ||
+				second.Phase2[0].Outcome != pipeline.OutcomePublished {
+				t.Errorf("outcome %s:\n%s", second.Phase2[0].Outcome, text)
+			}
+			if again := run(t, o); len(again.Phase2) != 0 {
+				t.Errorf("and again: %+v", again.Phase2)
+			}
+		})
 	}
 }
 

@@ -64,6 +64,20 @@ func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 	}
 }
 
+// A process that dies between the two must leave no backup that holds what was purged.
+func TestABackupIsPurgedBeforeTheNextIsMade(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "memoir.db")
+	s := openAt(t, path, Options{})
+	defer s.Close()
+	must(t, errors.Join(s.Backup(t.Context(), true), s.BeginPurge(t.Context())))
+	removed, err := s.Purge(t.Context())
+	must(t, err)
+	if _, err := os.Stat(path + backupSuffix); !os.IsNotExist(err) || len(removed) > 0 {
+		t.Errorf("the backup is left: %v, removed %v", err, removed)
+	}
+}
+
 func TestADamagedDatabaseWithoutABackupStays(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(newHome(t), "memoir.db")

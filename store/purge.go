@@ -32,9 +32,9 @@ func (s *Store) Purging(ctx context.Context) (bool, error) {
 	}, "looking for a purge")
 }
 
-// Purge takes what was deleted out of the database's file, its log, and the copies
-// that were made of it before migrations, which are deleted and returned. It needs
-// the database for itself for a moment: CodeBusy says that another process reads or
+// Purge takes what was deleted out of the database's file and its log, and deletes its
+// backup and the copies that were made of it before migrations; it returns the latter. It
+// needs the database for itself for a moment: CodeBusy says that another process reads or
 // writes. BeginPurge comes before.
 func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	done, err := s.turn(ctx)
@@ -42,7 +42,10 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 		return nil, err
 	}
 	defer done()
-	if removed, err = s.removeCopies(); err != nil {
+	if removed, err = s.removeCopies(); err == nil {
+		err = s.dropBackup()
+	}
+	if err != nil {
 		return removed, err
 	}
 	if failpoint.Before("vacuum") != nil {

@@ -73,7 +73,6 @@ const (
 	StageScan        Stage = "scan"
 	StageExtract     Stage = "extract"
 	StageConsolidate Stage = "consolidate"
-	StageSearch      Stage = "search"  // of transcripts, for what is to be forgotten
 	StageSecrets     Stage = "secrets" // looking for them in all that is stored
 	StageRedact      Stage = "redact"  // taking them out of memories
 )

@@ -29,9 +29,8 @@ type Window struct {
 	// projects; empty: no restriction.
 	Keys     []string
 	Projects []string
-	// Without leaves out sessions of these projects, and WithoutKeys these sessions.
-	Without     []string
-	WithoutKeys []string
+	// Without leaves out sessions of these projects.
+	Without []string
 	// ExcludeKey is a session that goes on now, whatever its times say.
 	ExcludeKey string
 	// IncludeAutomation takes sessions that a script drove, too.
@@ -126,7 +125,6 @@ func (w Window) restriction() (clause string, args []any) {
 		{` AND s.key IN (SELECT value FROM json_each(?))`, w.Keys},
 		{` AND s.project_id IN (SELECT value FROM json_each(?))`, w.Projects},
 		{` AND s.project_id NOT IN (SELECT value FROM json_each(?))`, w.Without},
-		{` AND s.key NOT IN (SELECT value FROM json_each(?))`, w.WithoutKeys},
 	} {
 		if len(r.values) > 0 {
 			clause, args = clause+r.condition, append(args, jsonList(r.values))

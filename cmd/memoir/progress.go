@@ -16,7 +16,6 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
 	pipeline.StageConsolidate: "consolidating",
-	pipeline.StageSearch:      "searching",
 	pipeline.StageSecrets:     "looking for secrets",
 	pipeline.StageRedact:      "redacting",
 }

@@ -20,14 +20,15 @@ type Edit struct {
 	Now       []byte // nil: the file was deleted
 }
 
-// edits compares a snapshot with what was published.
+// edits compares a snapshot with what was published. Only where people changed or deleted a
+// part of that, the archive has to tell what it was.
 func (r Root) edits(snap Snapshot) ([]Edit, error) {
-	if snap.Manifest.verify(snap.Files) == nil {
-		return nil, nil
-	}
-	published, err := r.ReadArchive(snap.Generation)
-	if err != nil {
-		return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
+	published := snap.Manifest.published(snap.Files)
+	if len(published) < len(snap.Manifest.Files) {
+		var err error
+		if published, err = r.ReadArchive(snap.Generation); err != nil {
+			return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
+		}
 	}
 	return Differences(published, snap.Files), nil
 }

@@ -75,6 +75,25 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 	}
 }
 
+func TestAFileThatPeopleAddIsToldWithoutTheArchive(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	write(t, r, "mine.md", "by hand\n")
+	if err := os.Remove(r.Archive(2)); err != nil {
+		t.Fatal(err)
+	}
+	want := []memory.Edit{{Path: "mine.md", Now: []byte("by hand\n")}}
+	if diff := cmp.Diff(want, current(t, r).Edited); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.Recover(2); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := r.ReadArchive(2); err != nil || !files.Equal(generation(2)) {
+		t.Errorf("its archive was not made again as it was: %v", err)
+	}
+}
+
 func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(memory.Root) ([]string, error){

@@ -115,6 +115,17 @@ func (m Manifest) verify(files Files) error {
 	return nil
 }
 
+// published returns those of the files that are as they were published.
+func (m Manifest) published(files Files) Files {
+	out := Files{}
+	for _, f := range m.Files {
+		if content, ok := files[f.Path]; ok && sum(content) == f.SHA256 {
+			out[f.Path] = content
+		}
+	}
+	return out
+}
+
 // parseManifest reads a manifest and holds it against the rules for paths.
 func parseManifest(data []byte) (Manifest, error) {
 	var m Manifest

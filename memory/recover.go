@@ -252,8 +252,8 @@ func (r Root) relink(n int) error {
 }
 
 // rearchive writes the archive of a live generation again if it is gone or damaged and
-// the live files are those that were published. Hand edits are found by it. If people
-// have changed the files meanwhile, what was published is lost, and nothing is done.
+// the files that were published are all there. Hand edits are found by it. If people have
+// changed these files meanwhile, what was published is lost, and nothing is done.
 func (r Root) rearchive(n int) error {
 	if _, _, err := r.ReadGeneration(n); err == nil {
 		return nil
@@ -267,8 +267,9 @@ func (r Root) rearchive(n int) error {
 	if err != nil {
 		return nil // what was published is unknown
 	}
-	files, _, err := readTree(root)
-	if err != nil || m.verify(files) != nil {
+	live, _, err := readTree(root)
+	files := m.published(live)
+	if err != nil || len(files) < len(m.Files) {
 		return err
 	}
 	err = errors.Join(makeDir(filepath.Join(r.dir, archivesName)), remove(r.stagedArchive(n)))

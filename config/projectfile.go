@@ -113,7 +113,8 @@ type TrustStore map[string]string
 
 // LoadTrust reads what has been trusted from memoir's home directory.
 func LoadTrust(home string) (TrustStore, error) {
-	t, path := TrustStore{}, filepath.Join(home, trustFile)
+	var t TrustStore
+	path := filepath.Join(home, trustFile)
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
@@ -121,6 +122,9 @@ func LoadTrust(home string) (TrustStore, error) {
 	if err := yaml.Unmarshal(data, &t); err != nil {
 		return nil, memoir.Errorf(memoir.CodeConfig, "remove it and trust the files again",
 			"%s is damaged: %w", path, err)
+	}
+	if t == nil { // no file, or one that says null
+		t = TrustStore{}
 	}
 	return t, nil
 }

@@ -195,4 +195,9 @@ func TestTrustRefusesWhatCouldNotBeApplied(t *testing.T) {
 	write(t, filepath.Join(home, trustFile), "[not a map]")
 	_, err := LoadTrust(home)
 	checkError(t, err, "is damaged")
+	write(t, filepath.Join(home, trustFile), "null\n")
+	write(t, file, "memories: {enabled: true}\n")
+	if err := Trust(home, file); err != nil {
+		t.Error(err)
+	}
 }

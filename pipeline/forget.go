@@ -143,7 +143,8 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		}
 		out.Outcome, out.Root = cmp.Or(c.report.Outcome, OutcomeUnchanged), c.report.Root
 		out.Generation = cmp.Or(c.report.Generation, out.Generation)
-		out.Archives, err = c.settleForgetting(ctx)
+		archives, err := c.settleForgetting(ctx)
+		out.Archives = append(out.Archives, archives...)
 		return err
 	})
 	code := memoir.CodeOf(err)

@@ -102,7 +102,9 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 		t.Errorf("left in %q", left)
 	}
 	saveLate() // now nothing else holds it
-	forgetText(t, o, "zanzibar", true)
+	if last := forgetText(t, o, "zanzibar", true); len(last.Projects) != 1 || last.Projects[0].Archives == nil {
+		t.Errorf("no archive was removed, which JSON has to say with an empty list: %+v", last)
+	}
 	if content, err := os.ReadFile(late); err != nil || string(content) != "mine\n" {
 		t.Errorf("of what was saved too late %q is left, %v", content, err)
 	}

@@ -197,7 +197,7 @@ func (r *run) survive(err *error) {
 	if v == nil {
 		return
 	}
-	r.log.Error("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+	r.log.Error("panic", "value", r.redact(fmt.Sprint(v)), "stack", string(debug.Stack()))
 	*err = memoir.Errorf(memoir.CodeInternal, "this is a defect of memoir: please report it", "unexpected: %v", v)
 }
 

@@ -254,8 +254,10 @@ func (p *shellParser) expanded(
 		switch {
 		case name == "IFS":
 			return ""
-		case strings.HasPrefix(name, "HOME"): // "HOME ann" is what ~ann stands for
-			return "~" + strings.TrimPrefix(name[len("HOME"):], " ")
+		case name == "HOME":
+			return "~"
+		case strings.HasPrefix(name, "HOME "): // ~ann is looked up as "HOME ann"
+			return "~" + name[len("HOME "):]
 		}
 		dynamic = true
 		return "$" + name
@@ -269,7 +271,12 @@ func (p *shellParser) expanded(
 		_, err := io.WriteString(out, text)
 		return err
 	}
-	text, err := expansion(&expand.Config{Env: expand.FuncEnviron(variable), CmdSubst: substitution}, w)
+	process := func(x *syntax.ProcSubst) (string, error) {
+		dynamic = true
+		return p.source(x), nil
+	}
+	config := expand.Config{Env: expand.FuncEnviron(variable), CmdSubst: substitution, ProcSubst: process}
+	text, err := expansion(&config, w)
 	if err != nil {
 		return p.source(w), true
 	}

@@ -17,6 +17,7 @@ func TestCommandLinesAreSplitIntoCommands(t *testing.T) {
 		"FOO=1 go test ./... 2>&1 | tail -3":              {": FOO=1 go test ./...", ": tail -3"},
 		"for f in *; do rm $f; done":                      nil,
 		"git commit -m \"$(cat <<'EOF'\nfix: x\nEOF\n)\"": {": git commit -m \"$(cat <<'EOF'\nfix: x\nEOF\n)\""},
+		"diff <(sort a) <(sort b) && tee >(wc) x":         {": diff <(sort a) <(sort b)", ": tee >(wc) x"},
 		"echo 'unterminated":                              nil,
 	} {
 		runs, _ := newShellParser().parse(line, "")
@@ -31,6 +32,20 @@ func TestCommandLinesAreSplitIntoCommands(t *testing.T) {
 	runs, _ := newShellParser().parse("git commit -m \"$(cat <<'EOF'\nfix: `x`\nEOF\n)\"", "")
 	if len(runs) != 1 || runs[0].args[2] != "fix: `x`" || runs[0].dynamic {
 		t.Errorf("%+v", runs)
+	}
+	for line, want := range map[string]string{
+		"cat <(ls)": "<(ls)", "cat $HOMEBREW_PREFIX/x": "$HOMEBREW_PREFIX/x", "cat $(ls)": "$(ls)",
+	} {
+		runs, _ := newShellParser().parse(line, "")
+		if len(runs) != 1 || runs[0].args[0] != want || !runs[0].dynamic {
+			t.Errorf("%s: %+v", line, runs)
+		}
+	}
+	for line, want := range map[string]string{"cat $HOME/x": "~/x", "cat ~/x": "~/x", "cat ~ann/x": "~ann/x"} {
+		runs, _ := newShellParser().parse(line, "")
+		if len(runs) != 1 || runs[0].args[0] != want {
+			t.Errorf("%s: %+v", line, runs)
+		}
 	}
 }
 
@@ -63,6 +78,7 @@ func TestOutputsTellFailures(t *testing.T) {
 
 func FuzzExtract(f *testing.F) {
 	f.Add("Never do x.", "git commit -m 'a' && gh pr create --title b", "https://x/pull/1")
+	f.Add("must do y", "diff <(sort a) <(sort b)", "1c1")
 	f.Add("no, not so", "cat <<'EOF' > a.md\nx\nEOF\npytest", "pytest: command not found")
 	f.Fuzz(func(t *testing.T, text, line, output string) {
 		in := talk("> "+text, "< "+text, "! "+line, "=> "+output, "$ "+line, "=> "+output, "x "+text, "< "+text)

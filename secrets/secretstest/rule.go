@@ -144,7 +144,9 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 				}
 				// What the text has without the secret is none, whatever the rule takes it for.
 				empty := way("")
-				parts := slices.DeleteFunc(parts(secret, f.Match, !j.whole), func(part string) bool { return strings.Contains(empty, part) })
+				parts := slices.DeleteFunc(parts(secret, f.Match, !j.whole), func(part string) bool {
+					return strings.Contains(empty, part)
+				})
 				if len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}

@@ -159,9 +159,8 @@ const (
 	tailMost  = 4 << 20
 )
 
-// readTail returns copies of the last records of a file, whole ones only, and
-// where the last of them ends. A compressed file must be decompressed to its end;
-// only its last piece is kept, and there is no such place in it.
+// readTail returns copies of the last records of a file, whole ones only. A compressed
+// file must be decompressed to its end; only its last piece is kept.
 func readTail(path string) ([][]byte, error) {
 	f, err := open(path)
 	if err != nil {

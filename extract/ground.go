@@ -162,7 +162,7 @@ func (ev *evidence) gaveInstruction(text string) bool {
 // people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
 func (ev *evidence) copies(text string) bool {
 	text = loose(text)
-	for i := 0; i+copied <= len(text); i += copied / 2 {
+	for i := 0; i+copied <= len(text); i++ {
 		if part := text[i : i+copied]; strings.Contains(ev.tool, part) && !strings.Contains(ev.done, part) {
 			return true
 		}

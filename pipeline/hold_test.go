@@ -8,54 +8,83 @@ import (
 	"memoir"
 )
 
-func TestWhatIsHeldOfASessionIsBoundedAndWhatPeopleSaidGivesWayLast(t *testing.T) {
+// hold keeps n items made by a function of their number.
+func hold(n int, item func(n int) memoir.Item) *holding {
+	h := &holding{}
+	for i := range n {
+		it := item(i + 1)
+		it.N = i + 1
+		h.add(it)
+	}
+	return h
+}
+
+func held(h *holding) (bytes int) {
+	for _, it := range h.items {
+		bytes += cost(it)
+	}
+	return bytes
+}
+
+func TestWhatIsHeldOfASessionIsBounded(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("so ", 1000)
-	typed := memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped}
-	tool := memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool}
-	agent := memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent}
+	long := strings.Repeat("word ", 2000)
+	person := memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: long}
+	agent := memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: long}
+	tool := memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash", Input: "ls", Output: long}
 	for name, item := range map[string]func(n int) memoir.Item{
-		"outputs": func(int) memoir.Item { it := tool; it.Output = long; return it },
-		"prompts": func(int) memoir.Item { it := typed; it.Text = long; return it },
-		"nothing": func(int) memoir.Item { return tool },
-		"mixed": func(n int) memoir.Item {
-			it := agent
-			switch n % 4 {
-			case 0:
-				it, it.Text = typed, fmt.Sprint("prompt ", n)
-			case 1:
-				it.Text, it.Final = "answer", true
-			case 2:
-				it, it.Output = tool, "out"
-			default:
-				it.Text = long
-			}
+		"outputs":           func(int) memoir.Item { return tool },
+		"answers":           func(int) memoir.Item { return agent },
+		"prompts":           func(int) memoir.Item { return person },
+		"items without any": func(int) memoir.Item { return memoir.Item{Kind: memoir.ItemTool, Origin: memoir.OriginTool} },
+		"failed calls": func(int) memoir.Item {
+			it := tool
+			it.Failed, it.Output = true, "no"
 			return it
 		},
 	} {
-		h := &holding{}
-		for n := range 30000 {
-			it := item(n)
-			it.N = n + 1
-			h.add(it)
+		h := hold(30000, item)
+		if got := held(h); got > maxHeld || got != h.bytes || h.omitted == 0 {
+			t.Errorf("%s: %d bytes held, counted as %d, %d gave way", name, got, h.bytes, h.omitted)
 		}
-		bytes, last, prompts, finals := 0, 0, 0, 0
+		last := 0
 		for _, it := range h.items {
-			if bytes += cost(it); it.N <= last {
+			if it.N <= last {
 				t.Fatalf("%s: item %d comes after %d", name, it.N, last)
 			}
 			last = it.N
-			if it.Origin == memoir.OriginTyped {
-				prompts++
-			} else if it.Final {
-				finals++
-			}
 		}
-		if bytes > maxHeld || bytes != h.bytes || h.omitted == 0 || last != 30000 {
-			t.Errorf("%s: %d bytes held, counted as %d, %d gave way, the last is %d", name, bytes, h.bytes, h.omitted, last)
+		if last != 30000 {
+			t.Errorf("%s: the newest item is gone", name)
 		}
-		if name == "mixed" && (prompts != 7500 || finals != 7500) {
-			t.Errorf("%d prompts and %d closing answers are left", prompts, finals)
+	}
+}
+
+func TestWhatPeopleSaidGivesWayLast(t *testing.T) {
+	t.Parallel()
+	h := hold(30000, func(n int) memoir.Item {
+		switch n % 4 {
+		case 0:
+			return memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: fmt.Sprint("prompt ", n)}
+		case 1:
+			return memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: "answer", Final: true}
+		case 2:
+			return memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Failed: n%8 == 2, Output: "out"}
 		}
+		return memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: strings.Repeat("so ", 1000)}
+	})
+	prompts, finals, others := 0, 0, 0
+	for _, it := range h.items {
+		switch {
+		case it.Origin == memoir.OriginTyped:
+			prompts++
+		case it.Final:
+			finals++
+		default:
+			others++
+		}
+	}
+	if prompts != 7500 || finals != 7500 || others == 0 || others > 2000 {
+		t.Errorf("%d prompts, %d closing answers and %d others are left", prompts, finals, others)
 	}
 }

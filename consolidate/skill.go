@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 )
 
 // Bounds of the built-in model's skills.
@@ -119,18 +118,33 @@ func takenBy(procs []procedure, keys []string) recurrence {
 	return r
 }
 
-// rejects finds what a rule speaks against, as in "never push from here" or "do not use --force".
-var rejects = lazyregexp.New(`(?i)\b(?:never|not|no|without|avoid|stop|\w+n['’]t)\s+` +
-	`(?:(?:ever|use|run|add|write|keep|go)\s+)*([\w./#-]+)`)
+// forbidden adds the words that a rule's negations stand before: what must not be done or used, as
+// in "never push from here", "don't use the cache" or "pnpm instead of npm".
+func forbidden(rule string, bad map[string]bool) {
+	rule, _, _ = strings.Cut(rule, "(after:")
+	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(rule, ". ", "; "), clauseEnd) {
+		negative := false
+		for _, w := range split(clause) {
+			switch {
+			case negations()[w], strings.HasSuffix(w, "n't"):
+				negative = true
+			case negative && !fillers()[w] && !general[stem(w)]:
+				bad[stem(w)] = true
+				negative = false
+			}
+		}
+	}
+}
+
+// general are words, without their endings, that name no subject.
+var general = set(`use us using run runn add adding write writ keep go going any more anymore again only all ever every
+	now`)
 
 // allowed are the procedures without the steps that a person's rule speaks against.
 func allowed(procs []procedure, rules []*claim) []procedure {
 	bad := map[string]bool{}
 	for _, c := range rules {
-		rule, _, _ := strings.Cut(c.text, "(after:")
-		for _, m := range rejects.FindAllStringSubmatch(rule, -1) {
-			bad[strings.Join(words(m[1]), " ")] = true
-		}
+		forbidden(c.text, bad)
 	}
 	for i, p := range procs {
 		procs[i].steps, procs[i].keys = nil, nil

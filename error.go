@@ -73,15 +73,13 @@ func HintOf(err error) string {
 	return ""
 }
 
-// AnswerError is a language model's answer that could not be used. The answer is
-// kept for a person to look at: foreign text, not redacted, which is no part of
-// the message.
+// AnswerError tells that a language model's answer could not be used. The answer, which is
+// foreign text, is not kept.
 type AnswerError struct {
-	Answer string
-	Err    error // what was wrong with it
+	Err error // what was wrong with the answer
 }
 
-// Error says what was wrong with the answer, in none of its words.
+// Error says what was wrong with the answer.
 func (e *AnswerError) Error() string { return e.Err.Error() }
 
 // Unwrap returns what was wrong with the answer.

@@ -46,17 +46,17 @@ func TestHintOfLooksBehindErrorsWithoutOne(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatCouldNotBeUsedIsFoundAndNotPrinted(t *testing.T) {
+func TestAnAnswerThatCouldNotBeUsedIsFound(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("extract: %w", &memoir.AnswerError{
-		Answer: "a private thought", Err: memoir.Errorf(memoir.CodeModel, "try another", "x/y gave no JSON"),
+		Err: memoir.Errorf(memoir.CodeModel, "try another", "x/y gave no JSON"),
 	})
 	if got, want := err.Error(), "extract: x/y gave no JSON"; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
 	var answer *memoir.AnswerError
-	if !errors.As(err, &answer) || answer.Answer != "a private thought" {
-		t.Errorf("the answer is lost: %+v", answer)
+	if !errors.As(err, &answer) {
+		t.Errorf("it is not found in %v", err)
 	}
 	if memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) != "try another" {
 		t.Errorf("code %q, hint %q", memoir.CodeOf(err), memoir.HintOf(err))

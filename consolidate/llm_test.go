@@ -281,7 +281,7 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(test.answer)}}
 		c, usage, err := ask(t, in, m)
 		var refused *memoir.AnswerError
-		if !errors.As(err, &refused) || refused.Answer != test.answer || memoir.CodeOf(err) != memoir.CodeInvalid {
+		if !errors.As(err, &refused) || memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -82,8 +82,8 @@ func newQuestion(m *llm, r *renewal) *question {
 // maxHalved times, and an answer that breaks a rule is sent back once.
 func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
-	failed := func(answer string, err error) (memoir.Consolidation, memoir.Usage, error) {
-		return memoir.Consolidation{}, usage, &memoir.AnswerError{Answer: answer, Err: err}
+	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
+		return memoir.Consolidation{}, usage, &memoir.AnswerError{Err: err}
 	}
 	room := q.input - q.fixed
 	if room < leastRoom {
@@ -114,14 +114,14 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 		}
 		usage = usage.Add(a.Usage)
 		if err := stopped(q.llm.Name(), a); err != nil {
-			return failed(a.Text, err)
+			return failed(err)
 		}
 		out, faults := q.renewal.read(a.Text, q.batch)
 		if len(faults) == 0 {
 			return out, usage, nil
 		}
 		if len(request.Earlier) > 0 {
-			return failed(a.Text, memoir.Errorf(memoir.CodeInvalid,
+			return failed(memoir.Errorf(memoir.CodeInvalid,
 				"the memory stays as it was; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}

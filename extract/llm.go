@@ -61,7 +61,6 @@ const (
 	answerRoom  = 4096     // tokens of the window that are left to an answer whose cap is unknown
 	maxShrinks  = 3        // times that less of a session is shown after a call that was too long
 	maxShownBad = 16 << 10 // bytes of a bad answer that its model is shown again
-	maxKeptBad  = 64 << 10 // bytes of it that are kept for a person
 )
 
 type llm struct{ LLM }
@@ -152,10 +151,10 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		a.used = a.used.Add(answer.Usage)
 		const retry = "another model may do better; memoir retry tries it again"
 		if answer.Stop == model.StopRefusal {
-			return s, used{}, x.unusable(answer, memoir.CodeModel, retry, "it declined to answer")
+			return s, used{}, x.unusable(memoir.CodeModel, retry, "it declined to answer")
 		}
 		if answer.Stop == model.StopEmpty || answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
-			return s, used{}, x.unusable(answer, memoir.CodeModel, retry, "its answer was empty")
+			return s, used{}, x.unusable(memoir.CodeModel, retry, "its answer was empty")
 		}
 		got, bad := readAnswer(answer.Text, a.session, s.items)
 		hint, code := retry, memoir.CodeInvalid
@@ -167,7 +166,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			return s, got, nil
 		}
 		if a.objected {
-			return s, used{}, x.unusable(answer, code, hint, "its answer can't be used: "+bad.reason)
+			return s, used{}, x.unusable(code, hint, "its answer can't be used: "+bad.reason)
 		}
 		a.objected = true
 		a.earlier = []model.Exchange{{Answer: cutText(answer.Text, maxShownBad), Objection: bad.objection}}
@@ -212,11 +211,8 @@ func vars(s memoir.Session, shown shown) prompts.StageOneVars {
 	}
 }
 
-func (x llm) unusable(answer model.Answer, code memoir.Code, hint, what string) error {
-	return &memoir.AnswerError{
-		Answer: cutText(answer.Text, maxKeptBad),
-		Err:    memoir.Errorf(code, hint, "%s: %s", x.Name(), what),
-	}
+func (x llm) unusable(code memoir.Code, hint, what string) error {
+	return &memoir.AnswerError{Err: memoir.Errorf(code, hint, "%s: %s", x.Name(), what)}
 }
 
 // failure gives a failed call its code and hint. What is no failure of the model's (a

@@ -335,7 +335,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 
 			_, used, err = ask(t, &script{turns: []any{"hm", tt.text}}, extract.LLM{}, llmInput())
 			var answer *memoir.AnswerError
-			if !errors.As(err, &answer) || !strings.HasPrefix(tt.text, answer.Answer[:20]) || len(answer.Answer) > 70<<10 || memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" || used.Calls != 2 {
+			if !errors.As(err, &answer) || memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" || used.Calls != 2 {
 				t.Fatalf("got %T %v", err, err)
 			}
 			for _, foreign := range []string{"make upload", "77", "fine", "xxxx"} {
@@ -355,8 +355,8 @@ func TestRefusalsAndEmptyAnswersAreOutcomes(t *testing.T) {
 		"test/scripted: its answer was empty\n": {Text: " \n", Stop: model.StopEnd},
 	} {
 		_, used, err := ask(t, &script{turns: []any{answer}}, extract.LLM{}, llmInput())
-		var kept *memoir.AnswerError
-		if !errors.As(err, &kept) || kept.Answer != answer.Text || err.Error() != strings.TrimSpace(want) || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) == "" || used.OutputTokens != 100 {
+		var refused *memoir.AnswerError
+		if !errors.As(err, &refused) || err.Error() != strings.TrimSpace(want) || memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) == "" || used.OutputTokens != 100 {
 			t.Errorf("got %v, %+v, want %s", err, used, want)
 		}
 	}

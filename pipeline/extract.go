@@ -52,7 +52,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	loaded.Redactions.Merge(workOf(ctx).taken)
 	if err := r.seal(&extraction, session, loaded); err != nil {
-		return out, &memoir.AnswerError{Answer: extraction.RawMemory + "\n\n" + extraction.RolloutSummary, Err: err}
+		return out, &memoir.AnswerError{Err: err}
 	}
 	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.

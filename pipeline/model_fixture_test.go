@@ -34,7 +34,7 @@ func (a asking) ask(ctx context.Context, input string) (memoir.Usage, error) {
 		return memoir.Usage{}, err
 	}
 	if len(answer.Text) >= len("useless") && answer.Text[:len("useless")] == "useless" {
-		return answer.Usage, &memoir.AnswerError{Answer: answer.Text, Err: errors.New("the answer is no JSON")}
+		return answer.Usage, &memoir.AnswerError{Err: errors.New("the answer is no JSON")}
 	}
 	return answer.Usage, nil
 }

@@ -119,7 +119,7 @@ func (c *consolidation) publishResult(
 	open := result.Open
 	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
-		return fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
+		return fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
 	}
 	files, err := memory.Layout(result, c.beside(in, live))
 	if err != nil {

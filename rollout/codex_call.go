@@ -106,10 +106,6 @@ func endStatus(end []byte) (exit *int, failed bool) {
 	if raw == nil {
 		raw = get(end, "exitCode")
 	}
-	if code, ok := integer(raw); ok {
-		n := int(code)
-		exit = &n
-	}
 	success := get(end, "success")
 	failed = success != nil && string(success) == "false" || get(end, "result", "Err") != nil ||
 		isObject(get(end, "error"))
@@ -117,7 +113,7 @@ func endStatus(end []byte) (exit *int, failed bool) {
 	case "failed", "declined":
 		failed = true
 	}
-	return exit, failed
+	return exitStatus(raw), failed
 }
 
 func endOutput(end []byte) string {

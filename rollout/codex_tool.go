@@ -129,12 +129,7 @@ func stringOutput(s string) outcome {
 	if strings.HasPrefix(s, "{") {
 		object := []byte(s)
 		if output := get(object, "output"); isString(output) {
-			o := outcome{output: text(output)}
-			if code, ok := integer(get(object, "metadata", "exit_code")); ok {
-				n := int(code)
-				o.exit = &n
-			}
-			return o
+			return outcome{output: text(output), exit: exitStatus(get(object, "metadata", "exit_code"))}
 		}
 	}
 	return framedOutput(s)
@@ -283,11 +278,7 @@ func scriptResult(s string) (output string, exit *int, session string, ok bool) 
 	if !isString(raw) {
 		return "", nil, "", false
 	}
-	if code, isNumber := integer(get(object, "exit_code")); isNumber {
-		n := int(code)
-		exit = &n
-	}
-	return text(raw), exit, sessionHandle(number(get(object, "session_id"))), true
+	return text(raw), exitStatus(get(object, "exit_code")), sessionHandle(number(get(object, "session_id"))), true
 }
 
 // inTurn is the directory that a call names, which may be relative to the turn's.

@@ -338,9 +338,7 @@ func (r *copilotReader) result(data []byte) {
 			o.exit, o.output = &n, o.output[:m[0]]
 		}
 	}
-	if code, ok := integer(get(data, "shellExecution", "exitCode")); ok {
-		o.exit = new(int(code))
-	}
+	o.exit = cmp.Or(exitStatus(get(data, "shellExecution", "exitCode")), o.exit)
 	if isTrue(get(data, "isUserRequested")) {
 		r.byPerson(id)
 	}

@@ -143,6 +143,14 @@ func integer(raw []byte) (int64, bool) {
 	return n, err == nil && raw[0] != '+'
 }
 
+// exitStatus decodes an exit status; nil if it is no whole number.
+func exitStatus(raw []byte) *int {
+	if n, ok := integer(raw); ok {
+		return new(int(n))
+	}
+	return nil
+}
+
 // unquotedNumber is a raw value without the quotes of a string.
 func unquotedNumber(raw []byte) []byte {
 	if n := len(raw); n > 2 && n < 32 && raw[0] == '"' && raw[n-1] == '"' {

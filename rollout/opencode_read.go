@@ -277,7 +277,7 @@ func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	if command := get(arguments, "command"); isString(command) && (tool == "bash" || tool == "shell") {
 		input = text(command)
 	}
-	var o outcome
+	o := outcome{exit: exitStatus(get(state, "metadata", "exit"))}
 	rejected := ""
 	switch getText(state, "status") {
 	case "completed":
@@ -287,10 +287,6 @@ func (r *opencodeReader) tool(p []byte, own bool, w where) {
 		if rest, ok := strings.CutPrefix(o.output, opencodeRejection); ok && opencodeTools[tool] {
 			_, rejected, _ = strings.Cut(rest, "with the following feedback: ")
 		}
-	}
-	if code, ok := integer(get(state, "metadata", "exit")); ok {
-		n := int(code)
-		o.exit = &n
 	}
 	if own {
 		r.e.shell(input, o, w)

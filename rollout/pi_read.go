@@ -81,11 +81,8 @@ func (r *piReader) message(m []byte) {
 		}
 		r.e.result(getText(m, "toolCallId"), o, r.w)
 	case "bashExecution", "pythonExecution":
-		o := outcome{output: getText(m, "output"), failed: isTrue(get(m, "cancelled"))}
-		if code, ok := integer(get(m, "exitCode")); ok {
-			n := int(code)
-			o.exit = &n
-		}
+		o := outcome{output: getText(m, "output"), failed: isTrue(get(m, "cancelled")),
+			exit: exitStatus(get(m, "exitCode"))}
 		command := getText(m, "command")
 		if command == "" {
 			command = getText(m, "code")
@@ -188,11 +185,7 @@ var wallTime = lazyregexp.New(`\n+Wall time: [0-9.]+ seconds\s*$`)
 // not 0, and takes what the tool appended off.
 func piExit(output string, details []byte) (*int, string) {
 	const notice = "Command exited with code "
-	var exit *int
-	if code, ok := integer(get(details, "exitCode")); ok {
-		n := int(code)
-		exit = &n
-	}
+	exit := exitStatus(get(details, "exitCode"))
 	if i := strings.LastIndex(output, notice); i == 0 || i > 0 && output[i-1] == '\n' {
 		n, ok := leadingInt(output[i+len(notice):])
 		if ok && strings.TrimSpace(strings.TrimLeft(output[i+len(notice):], "-0123456789")) == "" {

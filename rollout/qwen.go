@@ -233,9 +233,7 @@ func (r *qwenReader) results(raw, parts []byte) (n int) {
 		if getText(shown, "callId") == id {
 			status := getText(shown, "status")
 			o.failed = o.failed || status == "error" || status == "cancelled"
-			if code, ok := integer(get(shown, "resultDisplay", "exitCode")); ok {
-				o.exit = new(int(code))
-			}
+			o.exit = cmp.Or(exitStatus(get(shown, "resultDisplay", "exitCode")), o.exit)
 		}
 		r.e.result(id, o, r.w)
 		return true

@@ -111,7 +111,7 @@ func (ev *evidence) strange(st memoir.Statement) string {
 func unnamed(st memoir.Statement) bool {
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementFile, memoir.StatementProcedure:
-		return len(verbatims(st)) == 0
+		return !slices.ContainsFunc(verbatims(st), func(v verbatim) bool { return loose(v.text) != "" })
 	}
 	return false
 }

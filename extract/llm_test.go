@@ -494,6 +494,7 @@ func TestWhatCanBeCopiedMustBe(t *testing.T) {
 		kept          bool
 	}{
 		"a command in words":             {"Commands", "run fakectl deploy prod before each merge [1]", false},
+		"a mark beside words":            {"Commands", "`*` run fakectl deploy prod [1]", false},
 		"numbers":                        {"Commands", "ports are 4711 and the version is 9.9.9 [2]", false},
 		"a command of the session":       {"Commands", "`go test ./...` fails until it is mended [2]", true},
 		"another command":                {"Commands", "`go test ./other/...` passes [2]", false},

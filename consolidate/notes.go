@@ -293,12 +293,12 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 		switch n.Action {
 		case memoir.NoteAdded:
 			var ok bool
-			if n.Text, ok = r.live(n.Text); !ok {
+			if n.Text, ok = r.live(tame(n.Text)); !ok { // hidden characters may stand in a citation
 				continue
 			}
 		case memoir.NoteFile:
 			var kept strings.Builder
-			for line := range strings.Lines(n.Text) {
+			for line := range strings.Lines(tame(n.Text)) {
 				if line, ok := r.live(line); ok {
 					kept.WriteString(line)
 				}

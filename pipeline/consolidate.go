@@ -129,16 +129,8 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 		case result != nil && paid:
 			in.Notes, err = c.store.Notes(ctx, c.project.ID)
 		default:
-			if in, err = c.inputs(ctx, c.project, live); err != nil {
+			if in, err = c.input(ctx, live); err != nil {
 				return false, err
-			}
-			in.Forced = c.claim.Forced
-			c.report.Inputs, c.report.Generation = len(in.Extractions), live.Generation
-			if live.Generation > 0 {
-				c.report.Root = c.root.Link()
-			}
-			if c.forgetting != nil {
-				c.forgetting.restrict(&in, live)
 			}
 			if result, err = make(ctx, in, live); err == nil && paid {
 				var done func()
@@ -159,6 +151,23 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 			return result != nil && len(result.Open) > 0, err
 		}
 	}
+}
+
+// input is what a generation is to be made of, as the store and the live files are now.
+func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
+	in, err := c.inputs(ctx, c.project, live)
+	if err != nil {
+		return in, err
+	}
+	in.Forced = c.claim.Forced
+	c.report.Inputs, c.report.Generation = len(in.Extractions), live.Generation
+	if live.Generation > 0 {
+		c.report.Root = c.root.Link()
+	}
+	if c.forgetting != nil {
+		c.forgetting.restrict(&in, live)
+	}
+	return in, nil
 }
 
 // lostOr is err, or an error of code CodeLeaseLost if a file was gone because another process, such as

@@ -57,7 +57,6 @@ endif
 	@for root in $(DEMO)/home/projects/*/memory; do \
 		test -e "$$root/MEMORY.md" || continue; \
 		printf '\n%s\n\n' "$$root/MEMORY.md"; head -n 40 "$$root/MEMORY.md"; \
-		find "$$root/skills" -name SKILL.md 2>/dev/null | sort; \
 	done
 
 test: lint ## vet, staticcheck, and every test, with the race detector but for measurements

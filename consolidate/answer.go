@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -25,13 +24,6 @@ var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":fals
 
 const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,` +
 	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
-
-// Bounds of the skills in an answer.
-const (
-	maxSkillBytes     = 32 << 10 // of each of its files
-	maxSkillFiles     = 20
-	maxAnsweredSkills = 16
-)
 
 // An answer is what a model made of a memory, as it wrote it.
 type answer struct {
@@ -71,124 +63,6 @@ func parseAnswer(text string) (a answer, faults []string) {
 		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(*a.Skills), maxAnsweredSkills))
 	}
 	return a, faults
-}
-
-// skillsOf are the skills of an answer. One that gives an order nobody gave, or takes a step
-// that nobody took, is left as it is now.
-func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
-	if a.Skills == nil {
-		return r.present.Skills, nil
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
-	}
-	for _, given := range *a.Skills {
-		s, fault := r.skillOf(given)
-		if fault == "" && r.strange(s) {
-			var there bool
-			if s, there = r.skill(s.Name); !there {
-				continue
-			}
-		}
-		switch {
-		case fault != "":
-			faults = append(faults, fault)
-		case has(s.Name):
-			faults = append(faults, "the skill "+s.Name+" is there twice")
-		default:
-			skills = append(skills, s)
-		}
-	}
-	gone := 0
-	for _, s := range r.present.Skills {
-		if !has(s.Name) {
-			gone++
-		}
-	}
-	if gone > 2 && 2*gone > len(r.present.Skills) {
-		faults = append(faults,
-			fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content",
-				gone, len(r.present.Skills)))
-	}
-	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
-	return skills, faults
-}
-
-// skillOf makes a skill of what an answer holds for it. A present skill is given
-// by its name alone.
-func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
-	a.Name = strings.TrimSpace(a.Name)
-	present, there := r.skill(a.Name)
-	switch empty := strings.TrimSpace(a.Content) == ""; {
-	case !memoir.LegalSkill(a.Name):
-		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
-			cut(oneLine(a.Name), 80))
-	case empty && there:
-		return present, ""
-	case empty:
-		return s, "the skill " + a.Name + " is empty, and there is none of that name to keep"
-	}
-	files := artifacts{}
-	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})
-	for _, at := range sortedKeys(given) {
-		_, folder, rest, ok := memoir.SkillPath(at)
-		if !ok {
-			continue
-		}
-		text := strings.ReplaceAll(given[at], "\r\n", "\n")
-		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
-			return s, faults[0]
-		}
-		if folder != "" { // some repeat the folder in the path
-			at = strings.TrimSuffix(at, rest) + strings.TrimPrefix(rest, folder+"/")
-		}
-		switch err := memoir.CheckPath(at); {
-		case err != nil:
-			return s, err.Error()
-		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
-			return s, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
-		case len(text) > maxSkillBytes:
-			return s, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
-		case folder == "":
-			text = r.skillText(a.Name, a.Description, text)
-		case strings.EqualFold(path.Ext(at), ".md"):
-			text = Passive(tame(text))
-		default:
-			text = tame(text)
-		}
-		files[at] = text
-	}
-	if len(files) > maxSkillFiles {
-		return s, fmt.Sprintf("the skill %s has %d files, more than %d", a.Name, len(files), maxSkillFiles)
-	}
-	return files.close().Skills[0], ""
-}
-
-// skillText makes SKILL.md of a description and what a model wrote.
-func (r *renewal) skillText(name, description, content string) string {
-	body := strings.TrimLeft(content, "\n ")
-	if rest, ok := strings.CutPrefix(body, "---\n"); ok {
-		if front, rest, ok := strings.Cut(rest, "\n---"); ok {
-			if d := describe(memoir.Skill{Content: front + "\n"}); d != "" {
-				description = d
-			}
-			_, body, _ = strings.Cut(rest, "\n")
-		}
-	}
-	if strings.TrimSpace(description) == "" {
-		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
-	}
-	var b strings.Builder
-	b.WriteString(skillHead(name, description))
-	p := passivity{skill: true}
-	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
-		made := strings.TrimRight(p.inert(withoutFrames(tame(r.recite(l)))), " \t\r")
-		if have, ok := r.lines[asShown(l)]; ok {
-			made = have
-		}
-		b.WriteString(made + "\n")
-	}
-	return tidyBreaks(b.String())
 }
 
 // layOut gives a page that a model wrote the program's form: each line neutralised, once. In

@@ -19,8 +19,8 @@ type builtin struct{}
 var _ Consolidator = builtin{}
 
 // NewBuiltin returns the built-in model: it merges, counts, ages and renders what
-// the sessions state, and adds nothing. It is deterministic, offline, and independent
-// of the order of the extractions and of earlier generations.
+// the sessions state, and adds nothing. It writes no skills. It is deterministic, offline,
+// and independent of the order of the extractions and of earlier generations.
 func NewBuiltin() Consolidator { return builtin{} }
 
 // Name is BuiltinName.
@@ -37,11 +37,10 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
 	name, notes := projectName(in.Project), LiveNotes(in.Notes, in)
-	parts := learn(sessions)
 	bytes, summary := in.budgets()
-	memory, lists := memoryOf(name, sessions, parts, bytes)
-	out := memoir.Consolidation{MemoryMD: memory, Citations: lists, Skills: skills(sessions, parts[0].claims)}
-	out = ApplyNotes(out, notes) // before the summary, so that it tells nothing that a person removed
+	memory, lists := memoryOf(name, sessions, learn(sessions), bytes)
+	// Before the summary, so that it tells nothing that a person removed.
+	out := ApplyNotes(memoir.Consolidation{MemoryMD: memory, Citations: lists}, notes)
 	_, tokens := in.limits()
 	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
 		min(summary, 4*tokens-noteBytes(notes, memoir.SummaryFile)))
@@ -59,7 +58,7 @@ const (
 	leastCorrections = 2
 )
 
-// learn joins what the sessions say to the parts of MEMORY.md, preferences first.
+// learn joins what the sessions say to the parts of MEMORY.md.
 func learn(sessions []*session) []part {
 	rules, corrections := marked(gather(sessions, memoir.StatementPreference), memoir.CorrectionMark, leastCorrections)
 	rules = settled(append(rules, corrections...))
@@ -241,7 +240,7 @@ func parseCommand(text string) *command {
 	if m := inDir.FindStringSubmatch(text[at[1]:]); m != nil && m[1] != "." {
 		c.text += " in " + codeSpan(m[1])
 	}
-	if c.head, _, c.specific = shapeOf(c.line); c.head == "" {
+	if c.head, c.specific = shapeOf(c.line); c.head == "" {
 		return nil
 	}
 	return c
@@ -266,28 +265,24 @@ func purposeOf(line string) string {
 // environment is an assignment before a command.
 var environment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// shapeOf splits a command into its head, which is its program and subcommands, and the
-// names of its flags. What they are applied to is left out; specific counts that.
-func shapeOf(line string) (head, flags string, specific int) {
-	var parts, names []string
+// shapeOf finds the head of a command, which is its program and subcommands. specific counts what
+// they are applied to.
+func shapeOf(line string) (head string, specific int) {
+	var parts []string
 	for _, w := range strings.Fields(line) {
 		w = strings.Trim(w, `"'`)
 		switch {
 		case w == "" || len(parts) == 0 && environment.MatchString(w):
 		case len(parts) == 0:
 			parts = append(parts, path.Base(w))
-		case w[0] == '-':
-			name, _, _ := strings.Cut(w, "=")
-			names = append(names, name)
-		case w == "." || w == "./...":
+		case w[0] == '-' || w == "." || w == "./...":
 		case strings.ContainsAny(w, "/.=*:$") && !scriptName(parts, w) || len(parts) > 3:
 			specific++
 		default:
 			parts = append(parts, w)
 		}
 	}
-	slices.Sort(names)
-	return strings.Join(parts, " "), strings.Join(slices.Compact(names), " "), specific
+	return strings.Join(parts, " "), specific
 }
 
 // scriptName reports whether a word names a script or a target: that of "npm run test:unit",

@@ -218,33 +218,3 @@ func BenchmarkConsolidate(b *testing.B) {
 		})
 	}
 }
-
-func TestASkillTakesNoStepThatARuleSpeaksAgainst(t *testing.T) {
-	t.Parallel()
-	const steps = "Procedure: “ship it”: `make gen` → `npm pack` → `make image` → `./deploy.sh prod` → `make notes`"
-	for rule, gone := range map[string]string{
-		"always sign commits":            "",
-		"never run npm here":             "npm pack",
-		"use pnpm instead of npm":        "npm pack",
-		"pnpm rather than npm, please":   "npm pack",
-		"avoid using npm":                "npm pack",
-		"never run the deploy.sh script": "./deploy.sh prod",
-		"don't ever use our deploy.sh":   "./deploy.sh prod",
-		"do not push and never npm pack": "npm pack",
-	} {
-		var all []memoir.Extraction
-		for i := range 4 {
-			all = append(all, session(i, id(i+1), "Preferences: “"+rule+"”", steps))
-		}
-		c := build(t, input(all...))
-		if len(c.Skills) != 1 {
-			t.Errorf("%s: %d skills", rule, len(c.Skills))
-			continue
-		}
-		for _, step := range []string{"make gen", "npm pack", "make image", "./deploy.sh prod", "make notes"} {
-			if strings.Contains(c.Skills[0].Content, "`"+step+"`") != (step != gone) {
-				t.Errorf("%s: %s\n%s", rule, step, c.Skills[0].Content)
-			}
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
@@ -207,101 +206,4 @@ func (r *renewal) wanted(line string) bool {
 		}
 	}
 	return false
-}
-
-// strange reports whether a skill holds an order that nobody gave, or a command that no session ran
-// or was asked for and that the memory did not have. What a tool only printed is no step.
-func (r *renewal) strange(s memoir.Skill) bool {
-	known := r.knownSteps()
-	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
-		fenced := strings.Contains(at, "/scripts/")
-		for l := range strings.Lines(text) {
-			l = strings.TrimSpace(l)
-			_, kept := r.lines[asShown(l)]
-			unknown := func(command string) bool { return !stands(command, known) }
-			switch {
-			case kept || r.hand[l]:
-			case fence(l):
-				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), slices.ContainsFunc(commandsIn(l, fenced), unknown):
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// commandsIn are the commands of a line: all of it in a script, else its code spans of
-// more than one word.
-func commandsIn(line string, script bool) (commands []string) {
-	if script {
-		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
-			return nil
-		}
-		return []string{strings.TrimPrefix(line, "$ ")}
-	}
-	for part, code := range pieces(line) {
-		if part = strings.TrimSpace(strings.Trim(part, "`")); code && strings.Contains(part, " ") {
-			commands = append(commands, part)
-		}
-	}
-	return commands
-}
-
-// knownSteps is the text in which commands of a skill must stand: what sessions stated
-// except of their environment and what a failing command printed, the present skills, and
-// what people wrote.
-func (r *renewal) knownSteps() string {
-	var known []string
-	for _, s := range r.sessions {
-		for _, st := range s.statements {
-			switch st.Kind {
-			case memoir.StatementEnvironment, memoir.StatementClaim:
-			case memoir.StatementFailure:
-				command, after, _ := strings.Cut(st.Text, " failed")
-				_, remedy, _ := strings.Cut(after, "; ")
-				known = append(known, command, remedy)
-			default:
-				known = append(known, st.Text)
-			}
-		}
-	}
-	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
-		known = append(known, text)
-	}
-	for _, n := range r.notes {
-		known = append(known, n.Text)
-	}
-	return squeezed(strings.Join(known, "\x00"))
-}
-
-// shellOptions matches a line that sets options of the shell and runs nothing.
-var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
-
-// placeholder matches what stands for something else in a command of a skill.
-var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
-
-// stands reports whether all parts of a command between placeholders stand in a text.
-func stands(command, known string) bool {
-	for _, part := range strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00") {
-		if part = squeezed(part); len(part) > 2 && !strings.Contains(known, part) {
-			return false
-		}
-	}
-	return true
-}
-
-// squeezed is a text without space, marks of Markdown and quotes.
-func squeezed(text string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c), strings.ContainsRune("`*\"'“”", c):
-			return -1
-		case c == '‹':
-			return '<'
-		case c == '›':
-			return '>'
-		}
-		return c
-	}, text)
 }

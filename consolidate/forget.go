@@ -221,17 +221,6 @@ func (f Forgotten) liveLines() map[string]bool {
 	return lines
 }
 
-// frontOf is the head of a SKILL.md between its two marks, with them.
-func frontOf(text string) string {
-	const mark = "---\n"
-	if rest, ok := strings.CutPrefix(text, mark); ok {
-		if end := strings.Index(rest, "\n"+mark); end >= 0 {
-			return text[:len(mark)+end+1+len(mark)]
-		}
-	}
-	return ""
-}
-
 // A Trace is a place where files still tell of what was forgotten.
 type Trace struct {
 	Path string

@@ -254,12 +254,3 @@ func (r *renewal) supported(line string, entries []entry) bool {
 	}
 	return false
 }
-
-// skill returns the present skill of a name.
-func (r *renewal) skill(name string) (memoir.Skill, bool) {
-	i := slices.IndexFunc(r.present.Skills, func(s memoir.Skill) bool { return s.Name == name })
-	if i < 0 {
-		return memoir.Skill{}, false
-	}
-	return r.present.Skills[i], true
-}

@@ -1,262 +1,149 @@
 package consolidate
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
+	"memoir/prompts"
 )
 
-// Bounds of the built-in model's skills.
+// Bounds of the skills in an answer.
 const (
-	maxSkills     = 4
-	leastRuns     = 3   // sessions in which a procedure ran to a success
-	leastSteps    = 3   // of a skill
-	leastOwn      = 2   // steps of a skill beyond checks and version control
-	maxSteps      = 12  // of a procedure that is looked at
-	maxProcedures = 150 // that are compared pair by pair, the newest
-	maxNameWords  = 4   // of a skill
-	leastName     = 6   // bytes of a name that is made of requests
+	maxSkillBytes     = 32 << 10 // of each of its files
+	maxSkillFiles     = 20
+	maxAnsweredSkills = 16
 )
 
-// A procedure is one session's commands in the order of a success.
-type procedure struct {
-	session *session
-	label   string   // what was asked, empty if unknown
-	steps   []string // commands
-	keys    []string // their shapes
-}
-
-// procedures reads the procedure statements, “ask”: `a` → `b` → `c`, oldest first. Any
-// line with at least leastSteps code spans will do.
-func procedures(sessions []*session) []procedure {
-	var out []procedure
-	for _, s := range sessions {
-		for _, st := range s.statements {
-			if st.Kind != memoir.StatementProcedure {
+// skillsOf are the skills of an answer. One that gives an order nobody gave, or takes a step
+// that nobody took, is left as it is now.
+func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
+	if a.Skills == nil {
+		return r.present.Skills, nil
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
+	}
+	for _, given := range *a.Skills {
+		s, fault := r.skillOf(given)
+		if fault == "" && r.strange(s) {
+			var there bool
+			if s, there = r.skill(s.Name); !there {
 				continue
 			}
-			p := procedure{session: s}
-			text := st.Text
-			if rest, ok := strings.CutPrefix(text, "“"); ok {
-				if label, steps, ok := strings.Cut(rest, "”: "); ok {
-					p.label, text = label, steps
-				}
-			}
-			for _, m := range firstSpan.FindAllStringSubmatch(text, -1) {
-				head, flags, _ := shapeOf(m[1])
-				key := strings.TrimSpace(head + " " + flags)
-				if key == "" || slices.Contains(p.keys, key) || len(p.keys) == maxSteps {
-					continue
-				}
-				p.steps, p.keys = append(p.steps, strings.TrimSpace(m[1])), append(p.keys, key)
-			}
-			if len(p.keys) >= leastSteps {
-				out = append(out, p)
-			}
 		}
-	}
-	return out
-}
-
-// A recurrence is an order of steps and the procedures that took it.
-type recurrence struct {
-	keys  []string
-	procs []procedure // oldest first, one a session
-}
-
-// skills are the procedures that ran in at least leastRuns sessions in the same order to
-// a success, have steps of the project's own, and take no step that a rule forbids.
-func skills(sessions []*session, rules []*claim) []memoir.Skill {
-	procs := procedures(sessions)
-	procs = allowed(procs[max(0, len(procs)-maxProcedures):], rules)
-	seen := map[string]bool{}
-	var found []recurrence
-	for i, a := range procs {
-		for _, b := range procs[:i] {
-			keys := commonOrder(a.keys, b.keys)
-			id := strings.Join(keys, "\n")
-			if len(keys) < leastSteps || ownSteps(keys) < leastOwn || seen[id] {
-				continue
-			}
-			seen[id] = true
-			if r := takenBy(procs, keys); len(r.procs) >= leastRuns {
-				found = append(found, r)
-			}
-		}
-	}
-	slices.SortFunc(found, func(a, b recurrence) int {
-		return cmp.Or(len(b.keys)*len(b.procs)-len(a.keys)*len(a.procs), len(b.keys)-len(a.keys),
-			slices.Compare(a.keys, b.keys))
-	})
-	var out []memoir.Skill
-	var taken []recurrence
-	for _, r := range found {
-		overlaps := func(o recurrence) bool { return 2*len(commonOrder(o.keys, r.keys)) >= min(len(o.keys), len(r.keys)) }
-		named := func(s memoir.Skill) bool { return s.Name == r.name() }
-		if len(out) < maxSkills && !slices.ContainsFunc(taken, overlaps) && !slices.ContainsFunc(out, named) {
-			taken = append(taken, r)
-			out = append(out, r.skill())
-		}
-	}
-	slices.SortFunc(out, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-// takenBy finds the procedures that took some steps in their order.
-func takenBy(procs []procedure, keys []string) recurrence {
-	r := recurrence{keys: keys}
-	for _, p := range procs {
-		again := len(r.procs) > 0 && r.procs[len(r.procs)-1].session == p.session
-		if !again && len(commonOrder(keys, p.keys)) == len(keys) {
-			r.procs = append(r.procs, p)
-		}
-	}
-	return r
-}
-
-// forbidden adds the words that a rule's negations stand before: what must not be done or used, as
-// in "never push from here", "don't use the cache" or "pnpm instead of npm".
-func forbidden(rule string, bad map[string]bool) {
-	rule, _, _ = strings.Cut(rule, "(after:")
-	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(rule, ". ", "; "), clauseEnd) {
-		negative := false
-		for _, w := range split(clause) {
-			switch {
-			case negations()[w], strings.HasSuffix(w, "n't"):
-				negative = true
-			case negative && !fillers()[w] && !general[stem(w)]:
-				bad[stem(w)] = true
-				negative = false
-			}
-		}
-	}
-}
-
-// general are words, without their endings, that name no subject.
-var general = set(`use us using run runn add adding write writ keep go going any more anymore again only all ever every
-	now`)
-
-// allowed are the procedures without the steps that a person's rule speaks against.
-func allowed(procs []procedure, rules []*claim) []procedure {
-	bad := map[string]bool{}
-	for _, c := range rules {
-		forbidden(c.text, bad)
-	}
-	for i, p := range procs {
-		procs[i].steps, procs[i].keys = nil, nil
-		for j, step := range p.steps {
-			if !slices.ContainsFunc(subjects(words(step)), func(w string) bool { return bad[w] }) {
-				procs[i].steps, procs[i].keys = append(procs[i].steps, step), append(procs[i].keys, p.keys[j])
-			}
-		}
-	}
-	return procs
-}
-
-// ownSteps counts the steps beyond checks, formatting and version control.
-func ownSteps(keys []string) (n int) {
-	for _, key := range keys {
-		switch program, rest, _ := strings.Cut(key, " "); {
-		case program == "git" && !strings.HasPrefix(rest, "tag"):
-		case set("cd ls cat echo grep rg sed find mkdir rm cp mv")[program]:
-		case set("test lint format check")[purposeOf(key)]:
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// commonOrder is the longest order of steps that two procedures share.
-func commonOrder(a, b []string) []string {
-	table := make([][]int, len(a)+1)
-	for i := range table {
-		table[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				table[i][j] = table[i+1][j+1] + 1
-			} else {
-				table[i][j] = max(table[i+1][j], table[i][j+1])
-			}
-		}
-	}
-	var out []string
-	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case a[i] == b[j]:
-			out = append(out, a[i])
-			i++
-			j++
-		case table[i+1][j] >= table[i][j+1]:
-			i++
+		case fault != "":
+			faults = append(faults, fault)
+		case has(s.Name):
+			faults = append(faults, "the skill "+s.Name+" is there twice")
 		default:
-			j++
+			skills = append(skills, s)
 		}
 	}
-	return out
+	gone := 0
+	for _, s := range r.present.Skills {
+		if !has(s.Name) {
+			gone++
+		}
+	}
+	if gone > 2 && 2*gone > len(r.present.Skills) {
+		faults = append(faults,
+			fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content",
+				gone, len(r.present.Skills)))
+	}
+	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return skills, faults
 }
 
-// name is made of the words that most of the requests share, else of the last step that
-// is the project's own.
-func (r recurrence) name() string {
-	count := map[string]int{}
-	for _, p := range r.procs {
-		for _, w := range subjects(split(p.label)) {
-			count[w]++
+// skillOf makes a skill of what an answer holds for it. A present skill is given
+// by its name alone.
+func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
+	a.Name = strings.TrimSpace(a.Name)
+	present, there := r.skill(a.Name)
+	switch empty := strings.TrimSpace(a.Content) == ""; {
+	case !memoir.LegalSkill(a.Name):
+		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
+			cut(oneLine(a.Name), 80))
+	case empty && there:
+		return present, ""
+	case empty:
+		return s, "the skill " + a.Name + " is empty, and there is none of that name to keep"
+	}
+	files := artifacts{}
+	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})
+	for _, at := range sortedKeys(given) {
+		_, folder, rest, ok := memoir.SkillPath(at)
+		if !ok {
+			continue
 		}
-	}
-	var shared []string
-	for _, w := range split(r.procs[len(r.procs)-1].label) {
-		if 2*count[w] > len(r.procs) && !fillers()[w] && !strings.ContainsAny(w, "0123456789") &&
-			!slices.Contains(shared, w) && len(shared) < maxNameWords {
-			shared = append(shared, w)
+		text := strings.ReplaceAll(given[at], "\r\n", "\n")
+		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
+			return s, faults[0]
 		}
-	}
-	name := slugOf(strings.Join(shared, "-"))
-	for _, key := range slices.Backward(r.keys) {
-		if fields := strings.Fields(key); len(name) < leastName && ownSteps([]string{key}) == 1 {
-			name = slugOf(strings.Join(fields[:min(len(fields), 3)], "-"))
+		if folder != "" { // some repeat the folder in the path
+			at = strings.TrimSuffix(at, rest) + strings.TrimPrefix(rest, folder+"/")
 		}
+		switch err := memoir.CheckPath(at); {
+		case err != nil:
+			return s, err.Error()
+		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
+			return s, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
+		case len(text) > maxSkillBytes:
+			return s, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+		case folder == "":
+			text = r.skillText(a.Name, a.Description, text)
+		case strings.EqualFold(path.Ext(at), ".md"):
+			text = Passive(tame(text))
+		default:
+			text = tame(text)
+		}
+		files[at] = text
 	}
-	if !memoir.LegalSkill(name) {
-		return "procedure-" + slugOf(path.Base(r.keys[0]))
+	if len(files) > maxSkillFiles {
+		return s, fmt.Sprintf("the skill %s has %d files, more than %d", a.Name, len(files), maxSkillFiles)
 	}
-	return name
+	return files.close().Skills[0], ""
 }
 
-// skill writes the skill down, with the steps as the newest procedure took them.
-func (r recurrence) skill() memoir.Skill {
-	name, newest := r.name(), r.procs[len(r.procs)-1]
-	var sessions []*session
-	var asks, commands []string
-	for _, p := range r.procs {
-		sessions = append(sessions, p.session)
-	}
-	for _, p := range slices.Backward(r.procs) {
-		if label := cut(bare(p.label), 100); label != "" && len(asks) < 3 && !slices.Contains(asks, label) {
-			asks = append(asks, label)
+// skillText makes SKILL.md of a description and what a model wrote.
+func (r *renewal) skillText(name, description, content string) string {
+	body := strings.TrimLeft(content, "\n ")
+	if rest, ok := strings.CutPrefix(body, "---\n"); ok {
+		if front, rest, ok := strings.Cut(rest, "\n---"); ok {
+			if d := describe(memoir.Skill{Content: front + "\n"}); d != "" {
+				description = d
+			}
+			_, body, _ = strings.Cut(rest, "\n")
 		}
 	}
-	var steps strings.Builder
-	for i, key := range r.keys {
-		commands = append(commands, newest.steps[slices.Index(newest.keys, key)])
-		p := passivity{skill: true}
-		fmt.Fprintf(&steps, "%d. %s\n", i+1, p.inert(codeSpan(commands[i])))
+	if strings.TrimSpace(description) == "" {
+		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
-	description := fmt.Sprintf("Steps that ran in this order to a success in %s: %s.", plural(len(sessions), "session"),
-		strings.Join(commands, ", "))
-	if len(asks) > 0 {
-		description = "Use for requests such as “" + strings.Join(asks, "”, “") + "”. " + description
+	var b strings.Builder
+	b.WriteString(skillHead(name, description))
+	p := passivity{skill: true}
+	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
+		made := strings.TrimRight(p.inert(withoutFrames(tame(r.recite(l)))), " \t\r")
+		if have, ok := r.lines[asShown(l)]; ok {
+			made = have
+		}
+		b.WriteString(made + "\n")
 	}
-	title := "# " + strings.ReplaceAll(name, "-", " ") + "\n\n"
-	source := "\n" + cited("Taken from what was run", newestFirst(sessions), map[string][]string{}) + "\n"
-	return memoir.Skill{Name: name, Content: skillHead(name, description) + title + steps.String() + source}
+	return tidyBreaks(b.String())
+}
+
+// skill returns the present skill of a name.
+func (r *renewal) skill(name string) (memoir.Skill, bool) {
+	i := slices.IndexFunc(r.present.Skills, func(s memoir.Skill) bool { return s.Name == name })
+	if i < 0 {
+		return memoir.Skill{}, false
+	}
+	return r.present.Skills[i], true
 }
 
 // skillHead is the frontmatter of a SKILL.md: name and description alone, as other fields give an
@@ -275,4 +162,112 @@ func describe(s memoir.Skill) string {
 		}
 	}
 	return ""
+}
+
+// frontOf is the head of a SKILL.md between its two marks, with them.
+func frontOf(text string) string {
+	const mark = "---\n"
+	if rest, ok := strings.CutPrefix(text, mark); ok {
+		if end := strings.Index(rest, "\n"+mark); end >= 0 {
+			return text[:len(mark)+end+1+len(mark)]
+		}
+	}
+	return ""
+}
+
+// strange reports whether a skill holds an order that nobody gave, or a command that no session ran
+// or was asked for and that the memory did not have. What a tool only printed is no step.
+func (r *renewal) strange(s memoir.Skill) bool {
+	known := r.knownSteps()
+	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
+		fenced := strings.Contains(at, "/scripts/")
+		for l := range strings.Lines(text) {
+			l = strings.TrimSpace(l)
+			_, kept := r.lines[asShown(l)]
+			unknown := func(command string) bool { return !stands(command, known) }
+			switch {
+			case kept || r.hand[l]:
+			case fence(l):
+				fenced = !fenced
+			case prompts.Instructs(l) && !r.wanted(l), slices.ContainsFunc(commandsIn(l, fenced), unknown):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// commandsIn are the commands of a line: all of it in a script, else its code spans of
+// more than one word.
+func commandsIn(line string, script bool) (commands []string) {
+	if script {
+		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
+			return nil
+		}
+		return []string{strings.TrimPrefix(line, "$ ")}
+	}
+	for part, code := range pieces(line) {
+		if part = strings.TrimSpace(strings.Trim(part, "`")); code && strings.Contains(part, " ") {
+			commands = append(commands, part)
+		}
+	}
+	return commands
+}
+
+// knownSteps is the text in which commands of a skill must stand: what sessions stated
+// except of their environment and what a failing command printed, the present skills, and
+// what people wrote.
+func (r *renewal) knownSteps() string {
+	var known []string
+	for _, s := range r.sessions {
+		for _, st := range s.statements {
+			switch st.Kind {
+			case memoir.StatementEnvironment, memoir.StatementClaim:
+			case memoir.StatementFailure:
+				command, after, _ := strings.Cut(st.Text, " failed")
+				_, remedy, _ := strings.Cut(after, "; ")
+				known = append(known, command, remedy)
+			default:
+				known = append(known, st.Text)
+			}
+		}
+	}
+	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
+		known = append(known, text)
+	}
+	for _, n := range r.notes {
+		known = append(known, n.Text)
+	}
+	return squeezed(strings.Join(known, "\x00"))
+}
+
+// shellOptions matches a line that sets options of the shell and runs nothing.
+var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
+
+// placeholder matches what stands for something else in a command of a skill.
+var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
+
+// stands reports whether all parts of a command between placeholders stand in a text.
+func stands(command, known string) bool {
+	for _, part := range strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00") {
+		if part = squeezed(part); len(part) > 2 && !strings.Contains(known, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// squeezed is a text without space, marks of Markdown and quotes.
+func squeezed(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c), strings.ContainsRune("`*\"'“”", c):
+			return -1
+		case c == '‹':
+			return '<'
+		case c == '›':
+			return '>'
+		}
+		return c
+	}, text)
 }

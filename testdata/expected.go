@@ -66,9 +66,6 @@ type Project struct {
 	Name        string
 	Remote      string // normalised
 	Directories []string
-	// Procedure recurs in three sessions: one skill's SKILL.md holds these
-	// steps in this order.
-	Procedure []string
 }
 
 // Projects lists both. Claude Code and pi record no remote: their sessions
@@ -78,13 +75,11 @@ var Projects = []Project{
 		Name:        Lanternd,
 		Remote:      "git.example.test/acme/lanternd",
 		Directories: []string{"/home/mira/src/lanternd", "/home/mira/src/worktrees/lanternd-scenes"},
-		Procedure:   []string{"make lint", "make test", "make dist", "git tag"}, // not git push, which a rule forbids,
 	},
 	{
 		Name:        Papertrail,
 		Remote:      "git.example.test/acme/papertrail",
 		Directories: []string{"/home/mira/src/papertrail"},
-		Procedure:   []string{"papertrail export", "papertrail reindex", "papertrail verify"},
 	},
 }
 

@@ -78,15 +78,6 @@ var handEdits = []handEdit{
 	}, func(files map[string]string) bool {
 		return strings.Contains(files[filepath.FromSlash(byTheirSkill)], byTheirHand)
 	}, nil},
-	{"a skill is deleted", func(dir string) error { return os.RemoveAll(filepath.Join(dir, "skills", "release")) },
-		func(files map[string]string) bool {
-			for path := range files {
-				if strings.HasPrefix(path, "skills/release") {
-					return false
-				}
-			}
-			return true
-		}, nil},
 }
 
 // replaced puts what no memory may hold in the place of MEMORY.md. The person takes it

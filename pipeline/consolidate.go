@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/lease"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -28,7 +29,7 @@ func (p *phase2) consolidateClaimed(
 	attempt time.Time,
 	report ProjectReport,
 ) (ProjectReport, error) {
-	held, release := p.keepProject(ctx, project.Name, &claim, attempt)
+	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
 	defer release()
 	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID},
 		p.scannersFor(project.ID)...)
@@ -50,7 +51,7 @@ func (p *phase2) consolidateClaimed(
 // endFailed ends the claim of a project whose work failed, by who is to blame.
 func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
 	giveBack := func(outcome string, err error) error { // no attempt is counted
-		back := p.store.GiveBackProject(context.WithoutCancel(ctx), *c.claim)
+		back := p.store.GiveBack(ctx, *c.claim)
 		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
 		if back != nil {
 			return errors.Join(err, back)
@@ -72,14 +73,9 @@ func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (Pr
 	if verdict == returned {
 		return c.report, giveBack(outcomeOf(err), err)
 	}
-	after := context.WithoutCancel(ctx)
-	failure := p.failureOf(p.consolidator.Name(), err)
-	var failed error
-	if verdict == postponed {
-		_, failed = p.store.Postpone(after, *c.claim, failure, p.projectRetryPolicy())
-	} else {
-		failed = p.store.Fail(after, *c.claim, failure, p.projectRetryPolicy())
-	}
+	failure := p.failureOf(p.consolidator.Name(), err, verdict == postponed)
+	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
+		p.retryPolicy(p.opts.Settings.Memories.Phase2RetryDelaySeconds))
 	if failed != nil {
 		p.endWork(ctx, c.claim.Token, c.project.ID, store.OutcomeLost)
 		return c.report, errors.Join(err, failed)
@@ -176,7 +172,7 @@ func (c *consolidation) lostOr(ctx context.Context, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	ours, failed := c.store.ExtendProject(context.WithoutCancel(ctx), *c.claim, c.leaseUntil(c.phase2Lease()))
+	ours, failed := c.store.Extend(context.WithoutCancel(ctx), *c.claim, lease.Now().Add(c.phase2Lease()))
 	if ours || failed != nil {
 		return err
 	}

@@ -147,10 +147,13 @@ func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 const unservedDelay = 10 * time.Minute
 
 // failureOf is what is recorded of work with a model that failed.
-func (r *run) failureOf(name string, cause error) store.Failure {
+func (r *run) failureOf(name string, cause error, postpone bool) store.Failure {
 	f := store.Failure{
 		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
-		PostponedFor: unservedDelay, Model: name, Outcome: outcomeOf(cause),
+		Model: name, Outcome: outcomeOf(cause),
+	}
+	if postpone {
+		f.Postpone = unservedDelay
 	}
 	if failed := (*model.Error)(nil); errors.As(cause, &failed) {
 		f.RetryAfter = failed.RetryAfter

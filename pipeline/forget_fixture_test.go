@@ -34,7 +34,7 @@ func held(t *testing.T, home, project string) (release func()) {
 		t.Fatalf("%v, %v", ok, err)
 	}
 	return func() {
-		if err := st.GiveBackProject(t.Context(), claim); err != nil {
+		if err := st.GiveBack(t.Context(), claim); err != nil {
 			t.Error(err)
 		}
 		st.Close()

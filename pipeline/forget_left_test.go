@@ -23,7 +23,7 @@ func begunForgetting(t *testing.T) (home, dir, project string) {
 	if claim, err = st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}); err != nil {
 		t.Fatal(err)
 	}
-	must(t, st.GiveBackProject(t.Context(), claim))
+	must(t, st.GiveBack(t.Context(), claim))
 	return home, dir, project
 }
 

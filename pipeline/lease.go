@@ -23,55 +23,21 @@ func (r *run) phase2Lease() time.Duration {
 	return seconds(r.opts.Settings.Memories.Phase2LeaseSeconds)
 }
 
-// leaseUntil is on the clock of leases, which Options.Now does not move.
-func (r *run) leaseUntil(duration time.Duration) time.Time { return lease.Now().Add(duration) }
-
-// keepSession keeps the lease of a session that was claimed at attempt.
-func (r *run) keepSession(
-	ctx context.Context, claim store.Claim, attempt time.Time,
-) (held context.Context, release func()) {
-	return r.keep(ctx, "session "+claim.Session.ID, r.stage1Lease(), attempt,
-		func(ctx context.Context, until time.Time) (bool, error) {
-			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, until)
-			return len(lost) == 0, err
-		})
-}
-
-// keepProject keeps the lease of a project that was claimed at attempt.
-func (r *run) keepProject(
-	ctx context.Context, name string, claim *store.ProjectClaim, attempt time.Time,
-) (held context.Context, release func()) {
-	return r.keep(ctx, "project "+name, r.phase2Lease(), attempt,
-		func(ctx context.Context, until time.Time) (bool, error) {
-			return r.store.ExtendProject(ctx, *claim, until)
-		})
-}
-
-// keep extends a lease as often as two beats may be missed before it runs out.
+// keep keeps the lease of work that was claimed at attempt: it is extended as often as two
+// beats may be missed before it runs out.
 func (r *run) keep(
-	ctx context.Context, what string, lasts time.Duration, since time.Time,
-	extend func(ctx context.Context, until time.Time) (bool, error),
+	ctx context.Context, what string, claim store.Claimed, lasts time.Duration, attempt time.Time,
 ) (held context.Context, release func()) {
 	return lease.Keep(ctx, lease.Options{
-		Lease: lasts, Interval: min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lasts/3), Since: since, What: what,
-		Extend: func(ctx context.Context) (bool, error) { return extend(ctx, r.leaseUntil(lasts)) },
+		Lease: lasts, Interval: min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lasts/3), Since: attempt, What: what,
+		Extend: func(ctx context.Context) (bool, error) {
+			return r.store.Extend(ctx, claim, lease.Now().Add(lasts)) // by the clock of leases, which Options.Now does not move
+		},
 	})
 }
 
-// hold claims a project that need not be due.
-func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
-	options := store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true}
-	claim, _, err := r.store.ClaimProject(ctx, id, options)
-	return claim, err
-}
-
-// letGo gives a claim back; if that fails, it is free when this process ends.
-func (r *run) letGo(ctx context.Context, claim *store.ProjectClaim) {
-	_ = r.store.GiveBackProject(context.WithoutCancel(ctx), *claim)
-}
-
-// holding claims a project, which it waits for, and does something under its lease, again if a
-// person edited the live files meanwhile. What do leaves of the claim is given back.
+// holding claims a project that need not be due, which it waits for, and does something under its
+// lease, again if a person edited the live files meanwhile. What do leaves of the claim is given back.
 func (r *run) holding(
 	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
 ) error {
@@ -79,7 +45,8 @@ func (r *run) holding(
 	var attempt time.Time
 	err := untilFree(ctx, wait, func() (err error) {
 		attempt = time.Now()
-		claim, err = r.hold(ctx, project.ID)
+		claim, _, err = r.store.ClaimProject(ctx, project.ID,
+			store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
 		return err
 	})
 	if memoir.CodeOf(err) == memoir.CodeBusy {
@@ -88,9 +55,9 @@ func (r *run) holding(
 	if err != nil {
 		return err
 	}
-	held, release := r.keepProject(ctx, project.Name, &claim, attempt)
+	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
 	defer release()
-	defer r.letGo(ctx, &claim)
+	defer func() { _ = r.store.GiveBack(ctx, claim) }() // else it is free when this process ends
 	for round := 1; ; round++ {
 		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
@@ -115,16 +82,9 @@ func untilFree(ctx context.Context, wait time.Duration, try func() error) error 
 	}
 }
 
-// retryPolicy says when failed sessions are tried again.
-func (r *run) retryPolicy() store.Policy {
-	m := r.opts.Settings.Memories
-	return store.Policy{MaxAttempts: m.MaxAttempts, Base: seconds(m.Stage1RetryDelaySeconds)}
-}
-
-// projectRetryPolicy says when failed projects are tried again.
-func (r *run) projectRetryPolicy() store.Policy {
-	m := r.opts.Settings.Memories
-	return store.Policy{MaxAttempts: m.MaxAttempts, Base: seconds(m.Phase2RetryDelaySeconds)}
+// retryPolicy says when failed work is tried again.
+func (r *run) retryPolicy(delaySeconds int) store.Policy {
+	return store.Policy{MaxAttempts: r.opts.Settings.Memories.MaxAttempts, Base: seconds(delaySeconds)}
 }
 
 // keepWithin is what is left for making live what was paid for when a run is interrupted,

@@ -92,11 +92,12 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 	window := p.window()
 	window.Without = p.misruledProjects() // their sessions stay eligible for a later run
 	claims, err := p.store.ClaimSessions(ctx, store.ClaimOptions{
-		Holder:   p.holder,
-		Lease:    p.stage1Lease(),
-		Limit:    limit,
-		Window:   window,
-		Suspects: suspects,
+		Holder:     p.holder,
+		Lease:      p.stage1Lease(),
+		Limit:      limit,
+		RunningCap: p.opts.Settings.Memories.MaxRolloutsPerStartup,
+		Window:     window,
+		Suspects:   suspects,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim sessions: %w", err)
@@ -119,7 +120,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 		p.misrule(claim.Session.ProjectID, f.err)
 		return f
 	}
-	held, release := p.keepSession(ctx, claim, attempt)
+	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.stage1Lease(), attempt)
 	f.release = release
 	p.extracting(claim.Session.ID)
 	held = forWork(held, store.Call{
@@ -193,7 +194,7 @@ func (p *phase1) countStored(result extracted) {
 // giveBack returns a claim at once, its attempt uncounted. A full disk may refuse this; the
 // claim is then free when the process has ended.
 func (p *phase1) giveBack(ctx context.Context, claim store.Claim, outcome string) {
-	err := p.store.GiveBack(ctx, []store.Claim{claim}) // which goes on when ctx has ended
+	err := p.store.GiveBack(ctx, claim) // which goes on when ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
 			"it is free when this process has ended")
@@ -230,13 +231,8 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 // until its file changes; other errors are tried again. One that is postponed counts no
 // attempt unless that happened to it before and the model served others since.
 func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
-	failure := p.failureOf(p.extractor.Name(), cause)
-	counted, err := true, error(nil)
-	if postpone {
-		counted, err = p.store.Postpone(ctx, claim, failure, p.retryPolicy())
-	} else {
-		err = p.store.Fail(ctx, claim, failure, p.retryPolicy())
-	}
+	failure := p.failureOf(p.extractor.Name(), cause, postpone)
+	counted, err := p.store.Fail(ctx, claim, failure, p.retryPolicy(p.opts.Settings.Memories.Stage1RetryDelaySeconds))
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.lost(ctx, claim)

@@ -199,7 +199,7 @@ func TestRestoringWaitsForTheLease(t *testing.T) {
 	}
 	a.wantKinds("published", "published")
 	free := make(chan error)
-	go func() { free <- st.GiveBackProject(t.Context(), claim) }()
+	go func() { free <- st.GiveBack(t.Context(), claim) }()
 	if out, err := a.tryRestore(1, time.Minute); err != nil || out.Generation != 4 {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -11,6 +11,12 @@ import (
 	"memoir"
 )
 
+func newDatabase(t *testing.T) (path string, s *Store) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "memoir.db")
+	return path, openAt(t, path, Options{})
+}
+
 // scribble overwrites pages of a database that holds something.
 func scribble(t *testing.T, path string) {
 	t.Helper()
@@ -23,8 +29,7 @@ func scribble(t *testing.T, path string) {
 
 func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	s := openAt(t, path, Options{})
+	path, s := newDatabase(t)
 	must(t, s.quickly(t.Context(), func(t tx) error {
 		_, err := t.exec(`INSERT INTO counter (name, n) VALUES ('kept', 7)`)
 		return err
@@ -67,9 +72,7 @@ func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 // A process that dies between the two must leave no backup that holds what was purged.
 func TestABackupIsPurgedBeforeTheNextIsMade(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	s := openAt(t, path, Options{})
-	defer s.Close()
+	path, s := newDatabase(t)
 	must(t, errors.Join(s.Backup(t.Context(), true), s.BeginPurge(t.Context())))
 	removed, err := s.Purge(t.Context())
 	must(t, err)
@@ -78,22 +81,29 @@ func TestABackupIsPurgedBeforeTheNextIsMade(t *testing.T) {
 	}
 }
 
-func TestADamagedDatabaseWithoutABackupStays(t *testing.T) {
+func TestADamagedDatabaseWithoutASoundBackupStays(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	s := openAt(t, path, Options{})
-	must(t, s.Close())
-	scribble(t, path)
-	before, err := os.ReadFile(path)
-	must(t, err)
-	for range 2 {
-		_, err = Open(t.Context(), path, Options{})
-		if memoir.CodeOf(err) != memoir.CodeCorrupt || memoir.HintOf(err) == "" {
-			t.Errorf("%v, hint %q", err, memoir.HintOf(err))
+	for _, backup := range []bool{false, true} { // none, or one that is damaged as well
+		path, s := newDatabase(t)
+		if backup {
+			must(t, s.Backup(t.Context(), true))
+			scribble(t, path+backupSuffix)
 		}
-	}
-	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("it was changed: %v", err)
+		must(t, s.Close())
+		scribble(t, path)
+		before, err := os.ReadFile(path)
+		must(t, err)
+		for range 2 {
+			_, err = Open(t.Context(), path, Options{})
+			if memoir.CodeOf(err) != memoir.CodeCorrupt || memoir.HintOf(err) == "" {
+				t.Errorf("%v, hint %q", err, memoir.HintOf(err))
+			}
+		}
+		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+			t.Errorf("it was changed: %v", err)
+		}
+		must(t, os.Remove(path)) // as the hint says
+		openAt(t, path, Options{})
 	}
 }
 
@@ -110,8 +120,7 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 		}, 1},
 		"sound, and marked as damaged": {func(path string) error { markDamaged(path); return nil }, 0},
 	} {
-		path := filepath.Join(newHome(t), "memoir.db")
-		s := openAt(t, path, Options{})
+		path, s := newDatabase(t)
 		_, err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
 		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), test.spoil(path)))
 		told := 0
@@ -125,27 +134,10 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 	}
 }
 
-func TestABackupThatIsDamagedIsNotUsed(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	s := openAt(t, path, Options{})
-	must(t, errors.Join(s.Backup(t.Context(), true), s.Close()))
-	scribble(t, path)
-	scribble(t, path+backupSuffix)
-	for range 2 {
-		if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeCorrupt {
-			t.Errorf("%v", err)
-		}
-	}
-	must(t, os.Remove(path)) // as the hint says
-	openAt(t, path, Options{})
-}
-
 // A process that uses the damaged file would go on with it while others use the backup.
 func TestADamagedDatabaseThatAnotherProcessUsesIsNotReplaced(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	s := openAt(t, path, Options{})
+	path, s := newDatabase(t)
 	must(t, errors.Join(s.Backup(t.Context(), true), s.Close()))
 	holder := play(t, "hold", path)
 	holder.line(t)

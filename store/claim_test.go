@@ -34,8 +34,7 @@ func TestAClaimSaysAllThatTheWorkNeeds(t *testing.T) {
 	if c.Session.Key() != "codex:s00" || c.Session.ProjectID != project || c.Session.Bytes != 3 || !c.Session.UpdatedAt.Equal(se.UpdatedAt) {
 		t.Errorf("session %+v", c.Session)
 	}
-	if c.Token == "" || c.Attempt != 1 || c.Crashes != 0 || c.DoneHash != "" || c.Prior != nil || c.InputVersion != Fingerprint(two) ||
-		!c.StartedAt.Equal(noon) || !c.LeaseUntil.Equal(noon.Add(2*time.Minute)) {
+	if c.Token == "" || c.Attempt != 1 || c.Crashes != 0 || c.DoneHash != "" || c.Prior != nil || c.InputVersion != Fingerprint(two) {
 		t.Errorf("claim %+v", c)
 	}
 	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
@@ -77,7 +76,7 @@ func TestClaimsKeepToTheWindow(t *testing.T) {
 		if got := ids(claims); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: claimed %v, want %v", tt.name, got, tt.want)
 		}
-		must(t, s.GiveBack(t.Context(), claims))
+		giveBack(t, s, claims...)
 	}
 }
 
@@ -154,17 +153,19 @@ func TestARunningJobIsTakenOver(t *testing.T) {
 
 func TestASessionThatProcessesDieOverRunsLastAndIsDeadAfterThree(t *testing.T) {
 	t.Parallel()
-	s, _ := newQueue(t, 3)
-	o := claimOptions(1)
+	s, _ := newQueue(t, 4)
+	o := claimOptions(2)
 	o.Holder = deadHolder()
-	claim(t, s, o)
-	wantIDs(t, claim(t, s, claimOptions(9)), "s01", "s02") // the poison does not hold up the queue
-	o.Suspects = true
-	for crashes := 1; crashes < 3; crashes++ {
-		got := claim(t, s, o)
-		if wantIDs(t, got, "s00"); got[0].Crashes != crashes {
-			t.Fatalf("%d crashes, want %d", got[0].Crashes, crashes)
-		}
+	claim(t, s, o)                                         // s00 and s01
+	wantIDs(t, claim(t, s, claimOptions(9)), "s02", "s03") // the poison does not hold up the queue
+	o.Suspects, o.Limit = true, 1
+	wantIDs(t, claim(t, s, o), "s00")
+	suspect := claimSuspects(t, s)
+	wantIDs(t, suspect, "s01") // which had fewer crashes
+	must(t, s.StoreExtraction(t.Context(), suspect[0], worth("a")))
+	got := claim(t, s, o)
+	if wantIDs(t, got, "s00"); got[0].Crashes != 2 {
+		t.Fatalf("%d crashes, want 2", got[0].Crashes)
 	}
 	wantIDs(t, claim(t, s, o))
 	if got := reasonOf(t, s, "s00"); got != memoir.ReasonDead {
@@ -182,26 +183,13 @@ func TestASessionThatProcessesDieOverRunsLastAndIsDeadAfterThree(t *testing.T) {
 	wantIDs(t, claimSuspects(t, s), "s00")
 }
 
-func TestSuspectsThatDiedLeastComeFirst(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 3)
-	o := claimOptions(2)
-	o.Holder = deadHolder()
-	claim(t, s, o) // s00, s01
-	o.Suspects, o.Limit = true, 1
-	wantIDs(t, claim(t, s, o), "s00")
-	wantIDs(t, claimSuspects(t, s), "s01")
-	wantIDs(t, claimSuspects(t, s), "s00")
-	wantIDs(t, claim(t, s, claimOptions(9)), "s02")
-}
-
 func TestASuspectThatProvesHarmlessIsClearedOfIt(t *testing.T) {
 	t.Parallel()
 	for name, finish := range map[string]func(*Store, Claim) error{
 		"by success":       func(s *Store, c Claim) error { return s.StoreExtraction(background(), c, worth("a")) },
 		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h", nil) },
 		"by a failure that it survived": func(s *Store, c Claim) error {
-			return s.Fail(background(), c, Failure{Message: "timeout", Transient: true}, Policy{})
+			return failed(s, c, transient, Policy{})
 		},
 	} {
 		s, _ := newQueue(t, 1)
@@ -221,7 +209,9 @@ func TestGivingBackCountsNothingAndFreesAtOnce(t *testing.T) {
 	s, _ := newQueue(t, 2)
 	claims := claim(t, s, claimOptions(2))
 	must(t, s.StoreExtraction(t.Context(), claims[1], worth("a")))
-	must(t, s.GiveBack(cancelled(t), claims)) // interrupted: the context has ended
+	for _, c := range claims {
+		must(t, s.GiveBack(cancelled(t), c)) // interrupted: the context has ended
+	}
 	if got := reasonOf(t, s, "s01"); got != memoir.ReasonUpToDate {
 		t.Fatalf("a session that was done became %s", got)
 	}
@@ -229,36 +219,29 @@ func TestGivingBackCountsNothingAndFreesAtOnce(t *testing.T) {
 	if wantIDs(t, again, "s00"); again[0].Attempt != 1 || again[0].Crashes != 0 {
 		t.Fatalf("attempt %d, crashes %d", again[0].Attempt, again[0].Crashes)
 	}
-	must(t, s.GiveBack(t.Context(), claims)) // not ours any more: nothing happens
+	giveBack(t, s, claims...) // not ours any more: nothing happens
 	wantIDs(t, claim(t, s, claimOptions(2)))
 }
 
-func TestExtendingKeepsClaimsAndNamesThoseThatAreLost(t *testing.T) {
+// A lease that ran out is nobody's loss until somebody takes the work over.
+func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
 	t.Parallel()
-	s, clock := newQueue(t, 3)
-	claims := claim(t, s, claimOptions(3))
-	must(t, s.MarkUnchanged(t.Context(), claims[2], "h", nil))
-	tokens := []string{claims[0].Token, claims[1].Token, claims[2].Token, "nobody's", ""}
-	clock.advance(time.Minute)
-	lost, err := s.ExtendClaims(t.Context(), tokens, clock.Now().Add(2*time.Minute))
-	must(t, err)
-	if !slices.Equal(lost, tokens[2:]) {
-		t.Fatalf("lost %v, want %v", lost, tokens[2:])
+	s, clock := newDue(t)
+	done := claimOne(t, s)
+	must(t, s.MarkUnchanged(t.Context(), done, "h", nil))
+	ours := claimOne(t, s)
+	c := claimProject(t, s)
+	clock.advance(time.Hour) // the laptop slept
+	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
+	until := clock.Now().Add(time.Minute)
+	if extend(t, s, done, until) || extend(t, s, Claim{}, until) || !extend(t, s, ours, until) || !extend(t, s, c, until) {
+		t.Error("what is done was extended, or what nobody took was not")
 	}
-	clock.advance(90 * time.Second) // past the first lease, inside the second
+	clock.advance(time.Minute - time.Millisecond)
 	wantIDs(t, claimSuspects(t, s))
-
-	// Expired, but nobody took it: the owner still is the owner.
+	publish(t, s, c, GenerationRecord{N: 1})
 	clock.advance(time.Hour)
-	lost, err = s.ExtendClaims(t.Context(), tokens[:1], clock.Now().Add(time.Minute))
-	if must(t, err); len(lost) != 0 {
-		t.Fatalf("lost %v", lost)
-	}
-	wantIDs(t, claimSuspects(t, s), "s01")
-	lost, err = s.ExtendClaims(t.Context(), tokens[:2], clock.Now().Add(time.Minute))
-	if must(t, err); !slices.Equal(lost, tokens[1:2]) {
-		t.Fatalf("lost %v, want what another took", lost)
-	}
+	must(t, s.StoreExtraction(t.Context(), ours, worth("a")))
 }
 
 func TestOutstandingCountsWhatLivingOthersExtract(t *testing.T) {
@@ -274,5 +257,66 @@ func TestOutstandingCountsWhatLivingOthersExtract(t *testing.T) {
 			t.Errorf("%d outstanding, want %d, %v", got, want, err)
 		}
 		clock.advance(time.Hour)
+	}
+}
+
+// set opens the database once more, for a process whose wall clock was set by so much
+// before it began, and returns its holder too.
+func set(t *testing.T, path string, by time.Duration) (*Store, lease.Holder) {
+	t.Helper()
+	s := openAt(t, path, Options{Now: func() time.Time { return noon.Add(by) }})
+	holder := lease.Self()
+	if holder.Zero == 0 {
+		t.Skip("the monotonic clock can't be read here")
+	}
+	holder.Zero += by.Milliseconds()
+	return s, holder
+}
+
+func TestALeaseIsNotTakenFromAProcessWhoseClockWasSet(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		s, _ := newDue(t)
+		other, holder := set(t, s.Path(), by)
+		o := claimOptions(1)
+		o.Holder = holder
+		claims := claim(t, other, o)
+		c, ok, err := other.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: holder, Lease: time.Minute})
+		if must(t, err); !ok || len(claims) != 1 {
+			t.Fatalf("claimed %v, project %v", ids(claims), ok)
+		}
+		if taken := claimSuspects(t, s); len(taken) > 0 {
+			t.Errorf("set by %s: %v was taken over", by, ids(taken))
+		}
+		if _, _, err := s.ClaimProject(t.Context(), project, forMinutes); memoir.CodeOf(err) != memoir.CodeBusy {
+			t.Errorf("set by %s: the project was taken over: %v", by, err)
+		}
+		now, err := s.Status(t.Context())
+		if must(t, err); len(now.Running) != 2 || now.Running[0].Stale || now.Running[1].Stale {
+			t.Errorf("set by %s: status has %+v", by, now.Running)
+		}
+		must(t, other.StoreExtraction(t.Context(), claims[0], worth("kept")))
+		must(t, other.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+	}
+}
+
+func TestADelayDoesNotOutlastAClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	s, clock := newDue(t)
+	policy := Policy{Base: time.Hour}
+	clock.now = noon.Add(24 * time.Hour) // the clock is a day ahead
+	fail(t, s, claimOne(t, s), transient, policy)
+	fail(t, s, claimProject(t, s), transient, policy)
+	wantDeclined(t, s, DeclinedBackoff)
+	clock.now = noon.Add(24*time.Hour - clockSlack/2) // as clocks are corrected all the time
+	wantDeclined(t, s, DeclinedBackoff)
+	clock.now = noon // it was set back
+	now, err := s.Status(t.Context())
+	if must(t, err); len(now.Failed) != 2 || !now.Failed[0].Next.IsZero() || !now.Failed[1].Next.IsZero() {
+		t.Errorf("status says %+v", now.Failed)
+	}
+	claimProject(t, s)
+	if got := claim(t, s, claimOptions(9)); len(got) != 2 {
+		t.Errorf("claimed %v", ids(got))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -140,10 +139,6 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if lacks(e) {
-		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
-			"%s: a part of database %s is missing: %w", doing, s.path, err)
-	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
 		if s.writer != nil {
@@ -157,13 +152,9 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	}
-	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
-}
-
-// lacks reports that a statement names a part of the schema that the database has not:
-// somebody dropped a table or an index, or deleted its entry. SQLite has no code for it.
-func lacks(e sqlite3.Error) bool {
-	return e.Code == sqlite3.ErrError && (strings.HasPrefix(e.Error(), "no such ") || e.Error() == "no query solution")
+	// A table or an index that is gone, for instance. SQLite has no code for it.
+	return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
+		"%s: database %s cannot do it: %w", doing, s.path, err)
 }
 
 // sqliteHint says what to do about an error of the disk that SQLite met. What can't

@@ -17,7 +17,7 @@ type ProjectClaimOptions struct {
 	Holder lease.Holder
 	Lease  time.Duration // how long the claim lasts unless extended
 	// Always claims a project that is not due or has to wait, too: for work on it
-	// other than a consolidation. GiveBackProject ends such a claim. That its holder
+	// other than a consolidation. GiveBack ends such a claim. That its holder
 	// dies says nothing about consolidating.
 	Always bool
 	// NoSuspects declines a project that a process died over: those come last in a run.
@@ -46,8 +46,6 @@ type ProjectClaim struct {
 	Forced     bool  // a person asked for it, whether or not anything changed
 	Attempt    int   // from 1
 	Crashes    int
-	StartedAt  time.Time // by the store's clock
-	LeaseUntil time.Time
 
 	// Set when the project was not claimed.
 	Declined  Declined
@@ -125,7 +123,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 		return c, false, err
 	}
 	g, err := s.claimJob(t, c.job(), on)
-	c.Attempt, c.Crashes, c.StartedAt, c.LeaseUntil = g.attempt, g.crashes, g.started, g.until
+	c.Attempt, c.Crashes = g.attempt, g.crashes
 	return c, err == nil, err
 }
 
@@ -171,13 +169,6 @@ func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
 	}, "looking for projects that nobody works on any more")
 }
 
-// ExtendProject moves the claim's lease on, also one that has expired if nobody
-// took the project meanwhile. It is false when the claim is no longer ours.
-func (s *Store) ExtendProject(ctx context.Context, c ProjectClaim, until time.Time) (ok bool, err error) {
-	lost, err := s.ExtendClaims(ctx, []string{c.Token}, until)
-	return len(lost) == 0 && err == nil, err
-}
-
 // unexpired is nil if the claim is still ours and its lease has not ended; else the error
 // has the code memoir.CodeLeaseLost. It guards what is written outside of the database, so
 // it compares the fence as well as the token.
@@ -218,14 +209,6 @@ func (s *Store) finishProject(t tx, c ProjectClaim) error {
 		return err
 	}
 	return s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
-}
-
-// GiveBackProject returns a claim that is still ours without counting an attempt. A
-// project that had to wait goes on waiting, one that failed too often stays so, and one that
-// is not due, as it was held for other work, is done.
-// Like GiveBack, it goes on for a second when ctx has ended.
-func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
-	return s.explain(s.release(ctx, c.job()), "giving back project %s", c.ProjectID)
 }
 
 // Enqueue makes a project due whether or not anything changed, also when a

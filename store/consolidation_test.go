@@ -47,7 +47,12 @@ func publish(t testing.TB, s *Store, c ProjectClaim, g GenerationRecord) {
 
 func wantDeclined(t testing.TB, s *Store, want Declined) ProjectClaim {
 	t.Helper()
-	c, ok, err := s.ClaimProject(t.Context(), project, forMinutes)
+	return wantDeclinedFor(t, s, forMinutes, want)
+}
+
+func wantDeclinedFor(t testing.TB, s *Store, o ProjectClaimOptions, want Declined) ProjectClaim {
+	t.Helper()
+	c, ok, err := s.ClaimProject(t.Context(), project, o)
 	if err != nil || ok || c.Declined != want {
 		t.Fatalf("claim %+v, %v, %v; want it declined as %s", c, ok, err, want)
 	}
@@ -60,7 +65,7 @@ func TestAProjectIsClaimedOnlyWhenItIsDue(t *testing.T) {
 	wantDeclined(t, s, DeclinedNotDue) // nothing was extracted
 	extracted(t, s, worth("a"))
 	c := claimProject(t, s)
-	if c.Seq != 1 || c.Generation != 0 || c.Fence != 1 || c.Attempt != 1 || c.Forced || !c.LeaseUntil.Equal(noon.Add(3*time.Minute)) {
+	if c.Seq != 1 || c.Generation != 0 || c.Fence != 1 || c.Attempt != 1 || c.Forced {
 		t.Errorf("claim %+v", c)
 	}
 	must(t, s.FinishProjectUnchanged(t.Context(), c))
@@ -123,15 +128,15 @@ func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.
 		if now.Fence <= former.Fence || now.Crashes != 1 || now.Seq != former.Seq {
 			t.Errorf("%s: claim %+v after %+v", name, now, former)
 		}
-		if ok, err := s.ExtendProject(t.Context(), former, clock.Now().Add(time.Hour)); ok || err != nil {
-			t.Errorf("%s: the former holder extended its lease: %v", name, err)
+		if extend(t, s, former, clock.Now().Add(time.Hour)) {
+			t.Errorf("%s: the former holder extended its lease", name)
 		}
 		wantCode(t, s.Publish(t.Context(), former, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
 		wantCode(t, s.FinishProjectUnchanged(t.Context(), former), memoir.CodeLeaseLost)
-		wantCode(t, s.Fail(t.Context(), former, transient, Policy{}), memoir.CodeLeaseLost)
-		must(t, s.GiveBackProject(t.Context(), former))
-		if ok, err := s.ExtendProject(t.Context(), now, clock.Now().Add(time.Hour)); !ok || err != nil {
-			t.Errorf("%s: the new holder lost it: %v", name, err)
+		wantCode(t, failed(s, former, transient, Policy{}), memoir.CodeLeaseLost)
+		must(t, s.GiveBack(t.Context(), former))
+		if !extend(t, s, now, clock.Now().Add(time.Hour)) {
+			t.Errorf("%s: the new holder lost it", name)
 		}
 	}
 }
@@ -149,7 +154,7 @@ func TestThreeFailuresGiveAProjectUpUntilItChangesOrIsRetried(t *testing.T) {
 			if c.Attempt != attempt {
 				t.Fatalf("%s: attempt %d, want %d", name, c.Attempt, attempt)
 			}
-			must(t, s.Fail(t.Context(), c, transient, Policy{Base: time.Second}))
+			fail(t, s, c, transient, Policy{Base: time.Second})
 			clock.advance(time.Hour)
 		}
 		wantDeclined(t, s, DeclinedDead)
@@ -191,21 +196,19 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 		want  Declined // none: it can be claimed
 		jobs  map[string]int
 	}{
-		"due":  {func(s *Store, c ProjectClaim) error { return s.GiveBackProject(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
+		"due":  {func(s *Store, c ProjectClaim) error { return s.GiveBack(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
 		"done": {func(s *Store, c ProjectClaim) error { return s.FinishProjectUnchanged(background(), c) }, DeclinedNotDue, map[string]int{"done": 2}},
-		"waiting": {func(s *Store, c ProjectClaim) error {
-			return s.Fail(background(), c, transient, Policy{Base: time.Hour})
-		}, DeclinedBackoff, map[string]int{"done": 1, "error": 1}},
-		"dead": {func(s *Store, c ProjectClaim) error {
-			return s.Fail(background(), c, Failure{Message: "timeout"}, Policy{})
-		}, DeclinedDead, map[string]int{"done": 1, "dead": 1}},
+		"waiting": {func(s *Store, c ProjectClaim) error { return failed(s, c, transient, Policy{Base: time.Hour}) },
+			DeclinedBackoff, map[string]int{"done": 1, "error": 1}},
+		"dead": {func(s *Store, c ProjectClaim) error { return failed(s, c, Failure{Message: "timeout"}, Policy{}) },
+			DeclinedDead, map[string]int{"done": 1, "dead": 1}},
 	} {
 		for work, do := range map[string]func(*Store){
-			"given back": func(s *Store) { must(t, s.GiveBackProject(cancelled(t), hold(t, s, project))) },
+			"given back": func(s *Store) { must(t, s.GiveBack(cancelled(t), hold(t, s, project))) },
 			"published": func(s *Store) {
 				c := hold(t, s, project)
 				must(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
-				must(t, s.GiveBackProject(t.Context(), c))
+				must(t, s.GiveBack(t.Context(), c))
 			},
 			"died over": func(s *Store) {
 				for range MaxCrashes + 1 {
@@ -228,39 +231,20 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 	}
 }
 
-func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
-	t.Parallel()
-	s, clock := newDue(t)
-	c := claimProject(t, s)
-	clock.advance(time.Hour)
-	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
-	ok, err := s.ExtendProject(t.Context(), c, clock.Now().Add(time.Minute))
-	if must(t, err); !ok {
-		t.Fatal("lost, though nobody took it")
-	}
-	publish(t, s, c, GenerationRecord{N: 1})
-}
-
 func TestAProjectThatAProcessDiedOverComesLastAndIsDeadAfterThree(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	o := ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute}
 	first := o
 	first.NoSuspects = true
-	declined := func(o ProjectClaimOptions, want Declined) {
-		t.Helper()
-		if c, ok, err := s.ClaimProject(t.Context(), project, o); err != nil || ok || c.Declined != want {
-			t.Fatalf("%+v %v %v, want it declined as %s", c, ok, err, want)
-		}
-	}
 	claimAs(t, s, project, first)
-	declined(first, DeclinedSuspect)
+	wantDeclinedFor(t, s, first, DeclinedSuspect)
 	for crashes := 1; crashes < MaxCrashes; crashes++ {
 		if c := claimAs(t, s, project, o); c.Crashes != crashes {
 			t.Fatalf("%d crashes, want %d", c.Crashes, crashes)
 		}
 	}
-	declined(o, DeclinedDead)
+	wantDeclinedFor(t, s, o, DeclinedDead)
 	st, err := s.Status(t.Context())
 	if must(t, err); len(st.Dead) != 1 || st.Dead[0].Key != project || !strings.Contains(st.Dead[0].Error, "ended while working on it") || st.Dead[0].Crashes != MaxCrashes {
 		t.Errorf("status: %+v", st.Dead)
@@ -268,7 +252,7 @@ func TestAProjectThatAProcessDiedOverComesLastAndIsDeadAfterThree(t *testing.T) 
 
 	// Something new, or a person, revives it, with what is known of it.
 	extracted(t, s, worth("b"))
-	declined(first, DeclinedSuspect)
+	wantDeclinedFor(t, s, first, DeclinedSuspect)
 	must(t, s.FinishProjectUnchanged(t.Context(), claimAs(t, s, project, o)))
 	must(t, s.Enqueue(t.Context(), project))
 	if c := claimAs(t, s, project, first); c.Crashes != 0 {
@@ -303,7 +287,7 @@ func TestProjectsAreWorkedOnApart(t *testing.T) {
 	}
 	held := claimProject(t, s)
 	c := claimAs(t, s, other, forMinutes) // not held up by another project
-	must(t, s.Fail(t.Context(), held, transient, Policy{Base: time.Hour}))
+	fail(t, s, held, transient, Policy{Base: time.Hour})
 	publish(t, s, c, GenerationRecord{N: 1})
 	if row := projectRow(t, s, project); !row.Due || row.Generation != 0 {
 		t.Errorf("the other's publication changed it: %+v", row)
@@ -321,7 +305,7 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 		"a withdrawal":  func(s *Store) { must(t, s.SetDisabled(t.Context(), "codex:s00", true)) },
 	} {
 		s, clock := newDue(t)
-		must(t, s.Fail(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		fail(t, s, claimProject(t, s), transient, Policy{Base: time.Hour})
 		change(s)
 		if c := wantDeclined(t, s, DeclinedBackoff); !c.RetryAt.Equal(noon.Add(time.Hour)) || c.LastError != "timeout" {
 			t.Errorf("%s: declined with %+v", name, c)
@@ -329,8 +313,8 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 		if _, err := s.Retry(t.Context(), project); err != nil {
 			t.Fatal(err)
 		}
-		must(t, s.GiveBackProject(t.Context(), claimProject(t, s)))
-		must(t, s.Fail(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		must(t, s.GiveBack(t.Context(), claimProject(t, s)))
+		fail(t, s, claimProject(t, s), transient, Policy{Base: time.Hour})
 		clock.advance(time.Hour)
 		claimProject(t, s)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -34,15 +33,6 @@ func (c *fakeClock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// newHome returns a folder for a database.
-func newHome(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "store-*")
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func openAt(t testing.TB, path string, o Options) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, o)
@@ -55,7 +45,7 @@ func openAt(t testing.TB, path string, o Options) *Store {
 func newStore(t testing.TB) (*Store, *fakeClock) {
 	t.Helper()
 	clock := &fakeClock{now: noon}
-	s := openAt(t, filepath.Join(newHome(t), "memoir.db"), Options{Now: clock.Now, Rand: func() float64 { return 0.5 }})
+	s := openAt(t, filepath.Join(t.TempDir(), "memoir.db"), Options{Now: clock.Now, Rand: func() float64 { return 0.5 }})
 	return s, clock
 }
 
@@ -161,6 +151,32 @@ func ids(claims []Claim) []string {
 		out = append(out, c.Session.ID)
 	}
 	return out
+}
+
+// failed ends a claim without a result.
+func failed(s *Store, c Claimed, f Failure, p Policy) error {
+	_, err := s.Fail(background(), c, f, p)
+	return err
+}
+
+func fail(t testing.TB, s *Store, c Claimed, f Failure, p Policy) {
+	t.Helper()
+	must(t, failed(s, c, f, p))
+}
+
+func giveBack(t testing.TB, s *Store, claims ...Claim) {
+	t.Helper()
+	for _, c := range claims {
+		must(t, s.GiveBack(t.Context(), c))
+	}
+}
+
+// extend moves a claim's lease on, and says whether it still is ours.
+func extend(t testing.TB, s *Store, c Claimed, until time.Time) bool {
+	t.Helper()
+	ok, err := s.Extend(t.Context(), c, until)
+	must(t, err)
+	return ok
 }
 
 // worth is a result that is worth keeping.

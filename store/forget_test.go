@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/lease"
 )
 
 func TestForgettingIsBegunAndFinished(t *testing.T) {
@@ -17,8 +18,13 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	must(t, s.RecordNotes(t.Context(), project, 1, []memoir.Note{
 		{File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- theirs"}, {File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- of it"},
 	}))
+	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
+	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x", Left: 1}))
 	c, err := s.BeginForgetting(t.Context(), claimProject(t, s), Forgetting{Keys: []string{key}, Text: "of it", Purge: true})
 	must(t, err)
+	if runs, err := s.Runs(t.Context()); err != nil || runs[0].RunEnd != (RunEnd{Outcome: RunFailed, Left: 1}) {
+		t.Errorf("the run says %+v, %v", runs, err)
+	}
 	if row := projectRow(t, s, project); row.ChangeSeq != c.Seq || !row.Due || len(inputs(t, s)) != 0 {
 		t.Errorf("begun: %+v, claim %+v", row, c)
 	}
@@ -79,10 +85,10 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
-	must(t, s.Fail(t.Context(), claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour}))
+	fail(t, s, claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour})
 	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:s00"}})
 	must(t, err)
-	must(t, s.GiveBackProject(t.Context(), c))
+	must(t, s.GiveBack(t.Context(), c))
 	if c := wantDeclined(t, s, DeclinedBackoff); c.LastError == "" || strings.Contains(c.LastError, "Ada") {
 		t.Errorf("its last error is %q", c.LastError)
 	}
@@ -117,5 +123,176 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	files, err := s.Files(t.Context())
 	if must(t, err); files["/sessions/x.jsonl"].ModTime.UnixNano() != 0 || files["/sessions/s00.jsonl"].ModTime.UnixNano() == 0 {
 		t.Errorf("%+v", files)
+	}
+}
+
+// rows counts what every table holds.
+func rows(t testing.TB, s *Store) map[string]int {
+	t.Helper()
+	n := map[string]int{}
+	must(t, s.read(background(), func(tx tx) error {
+		tables, err := tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
+		for _, table := range tables {
+			var rows int
+			if err := tx.get(`SELECT count(*) FROM `+table, nil, &rows); err != nil {
+				return err
+			}
+			n[table] = rows
+		}
+		return err
+	}))
+	return n
+}
+
+// newFull returns a store with two projects that have something of everything.
+func newFull(t testing.TB) (*Store, *fakeClock) {
+	t.Helper()
+	s, clock := newQueue(t, 3)
+	register(t, s, other)
+	scan(t, s, session("x", ended(1), theirs))
+	for _, id := range []string{other, project} {
+		r := worth(id)
+		r.Redactions = map[string]int{"aws": 1}
+		extracted(t, s, r)
+		must(t, s.RecordNotes(t.Context(), id, 1, []memoir.Note{{ProjectID: id, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x"}}))
+		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
+		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}})
+	}
+	forget(t, s, "codex:s01")
+	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
+	return s, clock
+}
+
+func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
+	t.Parallel()
+	s, _ := newFull(t)
+	// A claim that is under way loses.
+	scan(t, s, session("s00", grown))
+	running := claimOne(t, s)
+	before := rows(t, s)
+	must(t, s.Clear(t.Context(), project))
+	must(t, s.Clear(t.Context(), project))
+	wantCode(t, s.StoreExtraction(t.Context(), running, worth("late")), memoir.CodeLeaseLost)
+	after := rows(t, s)
+	left := map[string]int{
+		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "note": 1, "redaction": 2, "project_directory": 1,
+		"removed_folder": 1, // the folder is yet to be removed
+	}
+	for table, n := range before {
+		want, listed := left[table]
+		switch {
+		case table == "project_alias":
+			want = n / 2
+		case !listed: // mark, ledger, counter
+			want = n
+		}
+		if after[table] != want {
+			t.Errorf("%s: %d rows of %d left, want %d", table, after[table], n, want)
+		}
+	}
+	if row := projectRow(t, s, other); row.Generation != 1 || row.Extractions != 1 || row.Sessions != 1 {
+		t.Errorf("the other project: %+v", row)
+	}
+
+	// What was forgotten or disabled stays so when everything is found again.
+	register(t, s, project)
+	scan(t, s, session("s00"), session("s01"), session("s02"))
+	wantIDs(t, claim(t, s, claimOptions(9)), "s00")
+	if a, b := reasonOf(t, s, "s01"), reasonOf(t, s, "s02"); a != memoir.ReasonForgotten || b != memoir.ReasonDisabled {
+		t.Errorf("found again they are %s and %s", a, b)
+	}
+}
+
+func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
+	t.Parallel()
+	s, _ := newFull(t)
+	before := rows(t, s)
+	must(t, s.ClearAll(t.Context()))
+	for table, n := range rows(t, s) {
+		want := 0
+		switch table {
+		case "mark", "ledger", "counter":
+			want = before[table]
+		case "removed_folder": // the folders are yet to be removed
+			want = before["project"]
+		}
+		if n != want {
+			t.Errorf("%s: %d rows left, want %d", table, n, want)
+		}
+	}
+}
+
+// noText are the columns that Texts leaves out on purpose: ids, hashes, words of the
+// program's own, paths by which files are found, and what is stored for moments.
+var noText = strings.Fields(`
+	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
+	file.path file.session_key
+	removed_folder.project_id
+	generation.project_id generation.manifest_hash generation.inputs
+	job.kind job.key job.status job.owner job.holder job.input_version job.done_version job.done_hash job.model
+	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
+	mark.session_key mark.project_id note.project_id note.action counter.name
+	project.id project.name project.identity project.remote project_alias.alias project_alias.project_id project_alias.kind
+	project_directory.path project_directory.project_id
+	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
+	session.key session.source session.thread_id session.project_id session.kind session.parent session.cwd session.remote
+	session.version session.reason skipped_record.session_key skipped_record.why skipped_record.type
+	withdrawal.project_id withdrawal.text withdrawal.error`)
+
+// A column that a migration adds must be either scanned for secrets or named here.
+func TestEveryTextColumnIsScannedOrExcused(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	var listed []string
+	for _, table := range textTables {
+		for _, column := range table.columns {
+			listed = append(listed, table.name+"."+column)
+		}
+	}
+	var columns []string
+	must(t, s.read(t.Context(), func(t tx) (err error) {
+		columns, err = t.texts(`SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+			WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND upper(c.type) IN ('TEXT', 'TIMESTAMP', 'VARCHAR')`)
+		return err
+	}))
+	for _, column := range columns {
+		if slices.Contains(listed, column) == slices.Contains(noText, column) {
+			t.Errorf("%s must be either scanned or excused", column)
+		}
+	}
+	for _, column := range listed {
+		if !slices.Contains(columns, column) {
+			t.Errorf("%s is listed and does not exist", column)
+		}
+	}
+}
+
+func TestReplacingTextsLeavesWhatChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	register(t, s, project)
+	scan(t, s, session("one"), session("two"))
+	extracted(t, s, worth("a word"))
+	find := func(projectID string) (texts []Text) {
+		must(t, s.Texts(t.Context(), projectID, func(text Text) error {
+			if strings.Contains(text.Value, "word") {
+				texts = append(texts, text)
+			}
+			return nil
+		}))
+		return texts
+	}
+	texts := find(project)
+	if len(texts) == 0 || len(find("another")) > 0 {
+		t.Fatalf("%+v", texts)
+	}
+	stale := texts[0]
+	stale.Value = "something else"
+	edit := func(text Text) string { return strings.ReplaceAll(text.Value, "word", "[REDACTED]") }
+	if n, err := s.ReplaceTexts(t.Context(), []Text{stale}, edit); err != nil || n != 0 {
+		t.Errorf("%d texts, %v", n, err)
+	}
+	if n, err := s.ReplaceTexts(t.Context(), texts, edit); err != nil || n != len(texts) || len(find("")) > 0 {
+		t.Errorf("%d texts, %v, left %+v", n, err, find(""))
 	}
 }

@@ -86,34 +86,17 @@ func (s *Store) publish(
 	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
 }
 
-// inputs are the inputs as a row has them, in the order of their keys.
-func (g GenerationRecord) inputs() (string, error) {
-	if g.Inputs == nil {
-		return "{}", nil
-	}
-	list, err := json.Marshal(g.Inputs)
-	return string(list), err
-}
-
-// inputsIn reads what inputs wrote.
-func inputsIn(list string) (map[string]string, error) {
-	inputs := map[string]string{}
-	if err := json.Unmarshal([]byte(list), &inputs); err != nil {
-		return nil, memoir.Errorf(memoir.CodeCorrupt, corruptHint, "the inputs of a generation cannot be read: %w", err)
-	}
-	return inputs, nil
-}
-
 // insertGeneration records a generation as the live one. What is recorded already
 // under its number stays.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	list, err := g.inputs()
+	inputs, err := json.Marshal(g.Inputs) // in the order of their keys
 	if err != nil {
 		return err
 	}
 	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (project_id, n) DO NOTHING`, projectID, g.N, g.Fence, g.ManifestHash, list, g.Seq, millis(g.At))
+		ON CONFLICT (project_id, n) DO NOTHING`,
+		projectID, g.N, g.Fence, g.ManifestHash, string(inputs), g.Seq, millis(g.At))
 	if err != nil {
 		return err
 	}
@@ -139,30 +122,16 @@ func (s *Store) RecordGeneration(ctx context.Context, projectID string, g Genera
 // hash. It is empty before the first.
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
-		var list string
-		err := t.get(`SELECT coalesce((SELECT g.inputs FROM generation g JOIN project p
-			ON p.id = g.project_id AND p.generation = g.n WHERE p.id = ?), '{}')`, []any{projectID}, &list)
-		if err != nil {
-			return nil, err
-		}
-		return inputsIn(list)
-	}, "reading the last inputs of project %s", projectID)
-}
-
-// Generations returns what is recorded of a project's generations, the latest first.
-func (s *Store) Generations(ctx context.Context, projectID string) ([]GenerationRecord, error) {
-	return fetch(ctx, s, func(t tx) ([]GenerationRecord, error) {
-		return collect(t, `SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ?
-			ORDER BY n DESC`, []any{projectID},
-			func(scan scanner, g *GenerationRecord) error {
-				var inputs string
-				err := scan(&g.N, &g.Fence, &g.ManifestHash, &inputs, &g.Seq, timeColumn{&g.At})
-				if err == nil {
-					g.Inputs, err = inputsIn(inputs)
-				}
+		inputs := map[string]string{}
+		return inputs, t.each(`SELECT i.key, i.value FROM project p JOIN generation g ON g.project_id = p.id AND
+			g.n = p.generation, json_each(g.inputs) i WHERE p.id = ? AND i.key IS NOT NULL`, []any{projectID},
+			func(scan scanner) error {
+				var key, hash string
+				err := scan(&key, &hash)
+				inputs[key] = hash
 				return err
 			})
-	}, "listing generations of project %s", projectID)
+	}, "reading the last inputs of project %s", projectID)
 }
 
 // RecordNotes records how a person changed one generation of a project's memory,

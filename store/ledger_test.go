@@ -69,14 +69,12 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
-}
 
-func TestACallThatReachedNobodyIsNone(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
+	// One that reached nobody is none.
+	before := calls(t, s)
 	must(t, s.EndCall(t.Context(), beginCall(t, s, "w"), CallEnd{Call: CallFailed}))
-	if got := calls(t, s); len(got) > 0 {
-		t.Errorf("%+v", got)
+	if diff := cmp.Diff(before, calls(t, s)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -106,7 +104,7 @@ func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 		"not consolidated": {func(t *testing.T, s *Store, begin func(string)) {
 			c := hold(t, s, project)
 			begin(c.Token)
-			must(t, s.Fail(t.Context(), c, transient, Policy{}))
+			fail(t, s, c, transient, Policy{})
 		}, OutcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -129,26 +129,18 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatCannotBeCopiedIsNotMigrated(t *testing.T) {
+func TestADatabaseThatCannotBeCopiedOrIsOnlyReadIsNotMigrated(t *testing.T) {
 	t.Parallel()
-	path := oldDatabase(t)
-	must(t, os.Mkdir(copyOf(t, path), 0o700)) // in the way
-	_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
-	wantCode(t, err, memoir.CodeStorage)
-	if version, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
-		t.Fatalf("version %d", version)
-	}
-}
-
-func TestAReaderDoesNotMigrate(t *testing.T) {
-	t.Parallel()
-	path := oldDatabase(t)
-	_, err := open(t.Context(), path, Options{ReadOnly: true}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
-	if !errors.Is(err, ErrOutdated) || memoir.HintOf(err) == "" {
-		t.Fatalf("error %v, hint %q", err, memoir.HintOf(err))
-	}
-	if version, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
-		t.Fatalf("version %d", version)
+	for _, readOnly := range []bool{false, true} {
+		path := oldDatabase(t)
+		must(t, os.Mkdir(copyOf(t, path), 0o700)) // in the way
+		_, err := open(t.Context(), path, Options{ReadOnly: readOnly}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
+		if wantCode(t, err, memoir.CodeStorage); errors.Is(err, ErrOutdated) != readOnly || memoir.HintOf(err) == "" {
+			t.Errorf("error %v, hint %q", err, memoir.HintOf(err))
+		}
+		if version, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
+			t.Fatalf("version %d", version)
+		}
 	}
 }
 

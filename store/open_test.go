@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"memoir"
@@ -16,7 +17,7 @@ import (
 
 func TestANewDatabaseIsForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "a", "home", "memoir.db")
+	path := filepath.Join(t.TempDir(), "a", "home", "memoir.db")
 	s := openAt(t, path, Options{})
 	register(t, s, project) // makes the files beside it, too
 	for name, want := range map[string]os.FileMode{"": 0o600, "-wal": 0o600, "-shm": 0o600, "/..": 0o700, "/../..": 0o700} {
@@ -62,7 +63,7 @@ func TestTheConnectionsHaveThePragmasThatTheyNeed(t *testing.T) {
 
 func TestAnyPathWillDo(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "a b?mode=ro#c%41&ü", "memoir.db")
+	path := filepath.Join(t.TempDir(), "a b?mode=ro#c%41&ü", "memoir.db")
 	register(t, openAt(t, path, Options{}), project)
 	if row := projectRow(t, openAt(t, path, Options{ReadOnly: true}), project); row.ID != project {
 		t.Fatal(row)
@@ -74,7 +75,7 @@ func TestAnyPathWillDo(t *testing.T) {
 
 func TestReadingWhatIsNotThereMakesNothing(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(newHome(t), "home", "memoir.db")
+	path := filepath.Join(t.TempDir(), "home", "memoir.db")
 	_, err := Open(t.Context(), path, Options{ReadOnly: true})
 	wantCode(t, err, memoir.CodeNotFound)
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
@@ -146,7 +147,7 @@ func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, readOnly := range []bool{true, false} {
-			dir := newHome(t)
+			dir := t.TempDir()
 			path := filepath.Join(dir, "memoir.db")
 			tt.make(t, path)
 			before, err := os.ReadFile(path)
@@ -167,30 +168,38 @@ func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestAFullDiskStoresNothingAndTheWorkCanBeRepeated(t *testing.T) {
+// Writes that wait together share a transaction, and one that fails costs no other.
+func TestWritesThatWaitTogetherAreAllAnswered(t *testing.T) {
 	t.Parallel()
-	s, _ := newQueue(t, 1)
-	c := claimOne(t, s)
-	limit := func(pages int) {
-		var now int
-		must(t, s.writer.QueryRow("PRAGMA page_count").Scan(&now))
-		must(t, s.writer.QueryRow(fmt.Sprintf("PRAGMA max_page_count = %d", now+pages)).Scan(&now))
+	s, _ := newStore(t)
+	bad := errors.New("bad")
+	s.writing <- struct{}{} // nobody's turn until all wait
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			err := s.together(t.Context(), func(t tx) error {
+				if i%7 == 3 {
+					return bad
+				}
+				_, err := t.exec(`INSERT INTO counter (name, n) VALUES (?, 1)`, fmt.Sprint("test", i))
+				return err
+			})
+			if failed := i%7 == 3; failed != errors.Is(err, bad) || !failed && err != nil {
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
 	}
-	limit(1)
-	big := worth(strings.Repeat("long ", 20_000))
-	for range 3 {
-		err := s.StoreExtraction(t.Context(), c, big)
-		wantCode(t, err, memoir.CodeStorage)
-		if memoir.HintOf(err) == "" {
-			t.Error("no hint")
-		}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.together(gone, func(tx) error { t.Error("it was run"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
-	if len(inputs(t, s)) != 0 || projectRow(t, s, project).ChangeSeq != 0 {
-		t.Fatal("half of it was stored")
-	}
-	limit(1000)
-	must(t, s.StoreExtraction(t.Context(), c, big))
-	if len(inputs(t, s)) != 1 {
-		t.Fatal("it was not stored once there was room")
+	<-s.writing
+	all.Wait()
+	n := 0
+	if err := s.read(t.Context(), func(t tx) error {
+		return t.get(`SELECT count(*) FROM counter WHERE name LIKE 'test%'`, nil, &n)
+	}); err != nil || n != 17 {
+		t.Errorf("%d rows, %v", n, err)
 	}
 }

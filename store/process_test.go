@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,7 @@ func openAndRegister(ctx context.Context, path string, args []string) error {
 func TestProcessesThatOpenANewHomeAtOnceAllSucceed(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		path := filepath.Join(newHome(t), "home", "memoir.db")
+		path := filepath.Join(t.TempDir(), "home", "memoir.db")
 		var all []*process
 		for i := range 6 {
 			all = append(all, play(t, "open", path, fmt.Sprintf("p-%d", i)))
@@ -193,5 +194,30 @@ func TestEightProcessesRunEverySessionOnceAndKeepToTheCap(t *testing.T) {
 	slices.Sort(done)
 	if once := slices.Compact(slices.Clone(done)); len(done) != 500 || len(once) != 500 {
 		t.Fatalf("%d jobs ran, %d of them different; want each of 500 once", len(done), len(once))
+	}
+}
+
+func TestTheTestsThatTheQueuesPageNamesExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "queue.md"))
+	must(t, err)
+	names := regexp.MustCompile("`([a-z/]+)/(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(page), -1)
+	sources := map[string]string{}
+	for _, name := range names {
+		if room := name[1]; sources[room] == "" {
+			files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(room), "*_test.go"))
+			must(t, err)
+			for _, file := range files {
+				source, err := os.ReadFile(file)
+				must(t, err)
+				sources[room] += string(source)
+			}
+		}
+		if !strings.Contains(sources[name[1]], "func "+name[2]+"(") {
+			t.Errorf("%s has no %s", name[1], name[2])
+		}
+	}
+	if len(names) == 0 {
+		t.Error("the page names no test")
 	}
 }

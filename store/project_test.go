@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +54,10 @@ func TestAProjectIsFoundByIDPathNameOrAlias(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", tt.ref, row.ID, err, tt.want)
 		}
 	}
+	rows, err := s.Projects(t.Context())
+	if must(t, err); len(rows) != 3 || rows[0].ID != "app-111" || rows[2].ID != "tool-333" {
+		t.Errorf("not listed by id: %+v", rows)
+	}
 	for ref, code := range map[string]memoir.Code{
 		"": memoir.CodeUsage, "app": memoir.CodeUsage, "before": memoir.CodeUsage, "app-1": memoir.CodeUsage,
 		"/src": memoir.CodeNotFound, "/": memoir.CodeNotFound, "none": memoir.CodeNotFound, "src/app": memoir.CodeNotFound,
@@ -70,17 +73,70 @@ func TestAProjectIsFoundByIDPathNameOrAlias(t *testing.T) {
 	}
 }
 
-func TestProjectsAreListedByIDWithTheirCounts(t *testing.T) {
+// placed is a project that is known by a directory.
+func placed(id, dir string) memoir.Project {
+	return memoir.Project{ID: id, Name: "app", Identity: dir, Directories: []string{dir}}
+}
+
+// remoted is a project that is known by a remote, in directories that were known by themselves.
+func remoted(id, remote string, dirs ...string) memoir.Project {
+	return memoir.Project{ID: id, Name: "app", Identity: remote, Remote: remote, Directories: dirs, Aliases: dirs}
+}
+
+func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
 	t.Parallel()
-	s, _ := newDue(t)
-	register(t, s, "another-0123456789ab")
-	rows, err := s.Projects(t.Context())
-	must(t, err)
-	var got []string
-	for _, r := range rows {
-		got = append(got, r.ID)
-	}
-	if !slices.Equal(got, []string{"another-0123456789ab", project}) || rows[0].Due || !rows[1].Due || rows[1].Sessions != 3 || rows[1].Extractions != 1 {
-		t.Fatalf("projects %+v", rows)
+	const a, b = "host/team/a", "host/team/b"
+	for _, tt := range []struct {
+		name  string
+		found []memoir.Project // one after the other
+		want  string           // ids that they are
+	}{
+		{"the same twice", []memoir.Project{placed("1", "/a"), placed("1", "/a")}, "1 1"},
+		{"two directories", []memoir.Project{placed("1", "/a"), placed("2", "/b")}, "1 2"},
+		{"a directory that gained a remote", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a")}, "1 1"},
+		{"and lost it again", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), placed("1", "/a")}, "1 1 1"},
+		{"and was cloned elsewhere", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("2", a, "/b")}, "1 1 1"},
+		{"a directory that was another remote's later", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a")}, "1 2"},
+		{"and is no remote's now, so that of the last", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a"), placed("3", "/a")}, "1 2 2"},
+		{"a directory that gained a remote, and then another", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a")}, "1 1 3"},
+		{"a remote that lost its directory to no remote", []memoir.Project{remoted("1", a, "/a"), placed("2", "/a")}, "1 1"},
+		{"a remote that was known before the directory had it", []memoir.Project{placed("1", "/a"), remoted("2", a, "/b"), remoted("2", a, "/a")}, "1 2 2"},
+		{"two remotes never become one", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/b"), remoted("2", b, "/a")}, "1 2 2"},
+		{"a person's own name is nobody else's", []memoir.Project{
+			{ID: "1", Name: "x", Identity: "project:x", Directories: []string{"/a"}, Aliases: []string{"/a"}}, remoted("2", a, "/a"),
+		}, "1 2"},
+		{"another spelling", []memoir.Project{placed("1", "/A"), {ID: "2", Name: "app", Identity: "/a", Directories: []string{"/A"}, Aliases: []string{"/A"}}}, "1 1"},
+		{"the id of an identity that it no longer has", []memoir.Project{
+			placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a"), {ID: "1", Name: "app", Identity: "/a"},
+		}, "1 1 3 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newStore(t)
+			var got []string
+			for _, p := range tt.found {
+				ids, err := s.Register(t.Context(), p)
+				must(t, err)
+				got = append(got, ids[p.ID])
+				// What is known already writes nothing, and is found.
+				again, err := openAt(t, s.Path(), Options{ReadOnly: true}).Register(t.Context(), p)
+				must(t, err)
+				if row, err := s.Resolve(t.Context(), p); err != nil || row.ID != ids[p.ID] || again[p.ID] != row.ID {
+					t.Errorf("registered as %s, resolved to %s, again %s, %v", ids[p.ID], row.ID, again[p.ID], err)
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("they are %v, want %s", got, tt.want)
+			}
+			together, _ := newStore(t)
+			_, err := together.Register(t.Context(), tt.found...)
+			must(t, err)
+			one, err := s.Projects(t.Context())
+			must(t, err)
+			all, err := together.Projects(t.Context())
+			if diff := cmp.Diff(one, all); err != nil || diff != "" {
+				t.Errorf("registered together, %v (-one by one +together):\n%s", err, diff)
+			}
+		})
 	}
 }

@@ -60,13 +60,12 @@ type grant struct {
 	attempt, crashes int // attempt counts from 1
 	doneHash         string
 	doneFilter       int
-	started, until   time.Time
 }
 
 // claimJob makes a job a running one of j's token, whatever it was before: the caller has
 // decided that it may be claimed.
 func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
-	g := grant{started: moment(millis(s.now())), until: moment(millis(s.ticks().Add(on.lasts)))}
+	var g grant
 	// That a process died over an earlier version is remembered as one crash.
 	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
 		VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8)
@@ -75,7 +74,8 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 			crashes = iif(input_version = ?6, crashes, min(crashes, 1)),
 			input_version = ?6, started_at = ?7, errand = ?8
 		RETURNING attempts + 1, crashes, done_hash, filter_version`,
-		[]any{j.kind, j.key, j.token, on.holder.String(), millis(g.until), on.version, millis(g.started), on.errand},
+		[]any{j.kind, j.key, j.token, on.holder.String(), millis(s.ticks().Add(on.lasts)), on.version, millis(s.now()),
+			on.errand},
 		&g.attempt, &g.crashes, &g.doneHash, &g.doneFilter)
 	return g, err
 }
@@ -177,29 +177,20 @@ func (j job) held(t tx) error {
 	return err
 }
 
-// ExtendClaims moves the leases of running claims on, and returns the tokens that
-// are no longer anyone's or another's. A claim whose lease has expired and that
-// nobody took is extended like the others.
-func (s *Store) ExtendClaims(ctx context.Context, tokens []string, until time.Time) (lost []string, err error) {
-	if len(tokens) == 0 {
-		return nil, nil
-	}
+// Claimed is a claim on a session or a project.
+type Claimed interface{ job() job }
+
+// Extend moves the lease of a claim on, also of one that has expired if nobody took its job
+// meanwhile. It is false when the claim is no longer ours.
+func (s *Store) Extend(ctx context.Context, c Claimed, until time.Time) (ok bool, err error) {
+	j := c.job()
 	err = s.quickly(ctx, func(t tx) error {
-		owners, err := t.texts(`UPDATE job SET lease_until = ? WHERE owner <> '' AND status = 'running'
-			AND owner IN (SELECT value FROM json_each(?)) RETURNING owner`, millis(until), jsonList(tokens))
-		held := map[string]bool{}
-		for _, owner := range owners {
-			held[owner] = true
-		}
-		lost = nil
-		for _, token := range tokens {
-			if !held[token] {
-				lost = append(lost, token)
-			}
-		}
+		n, err := t.exec(`UPDATE job SET lease_until = ? WHERE kind = ? AND key = ? AND owner = ? AND status = 'running'`,
+			millis(until), j.kind, j.key, j.token)
+		ok = n > 0
 		return err
 	})
-	return lost, s.explain(err, "extending leases")
+	return ok && err == nil, s.explain(err, "extending the lease of %s", j)
 }
 
 // finish ends a job whose work is done; version, hash and filter say what was done.
@@ -210,8 +201,16 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 	return err
 }
 
-// giveBack ends a claim that is still ours without counting anything. What had to wait
-// goes on waiting, and a project that was held for other work is what it was before.
+// GiveBack returns a claim that is still ours without counting an attempt. What had to wait
+// goes on waiting, and a project that was held for other work is what it was before. It goes on
+// when ctx has ended, for a second at most, and where the disk is full.
+func (s *Store) GiveBack(ctx context.Context, c Claimed) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	err := s.withReserve(ctx, func(t tx) error { return s.giveBack(t, c.job()) })
+	return s.explain(err, "giving back %s", c.job())
+}
+
 func (s *Store) giveBack(t tx, j job) error {
 	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
 			WHEN errand = ?1 THEN 'dead'
@@ -222,19 +221,4 @@ func (s *Store) giveBack(t tx, j job) error {
 		WHERE kind = ?3 AND key = ?4 AND owner = ?5 AND status = 'running'`,
 		otherWorkOnDead, millis(s.now()), j.kind, j.key, j.token)
 	return err
-}
-
-// release is giveBack for those who are asked to stop: it goes on when ctx has ended, for a
-// second at most, and where the disk is full.
-func (s *Store) release(ctx context.Context, jobs ...job) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
-	defer cancel()
-	return s.withReserve(ctx, func(t tx) error {
-		for _, j := range jobs {
-			if err := s.giveBack(t, j); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

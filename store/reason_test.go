@@ -1,6 +1,9 @@
 package store
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,4 +50,179 @@ func TestASessionHasTheFirstReasonThatApplies(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
+}
+
+func refresh(t *testing.T, s *Store, w Window) map[memoir.Reason]int {
+	t.Helper()
+	counts, err := s.RefreshReasons(t.Context(), w)
+	must(t, err)
+	return counts
+}
+
+func wantCounts(t *testing.T, got, want map[memoir.Reason]int) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		t.Fatalf("reasons %v, want %v", got, want)
+	}
+}
+
+var dayAndMonth = Window{MinIdle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour, ActiveFor: 10 * time.Minute}
+
+func TestRefreshingGivesEverySessionItsReason(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(t)
+	register(t, s, project)
+	scan(t, s,
+		session("sub", func(se *memoir.Session) { se.Kind = memoir.KindSubagent }),
+		session("script", func(se *memoir.Session) { se.Kind = memoir.KindAutomation }),
+		session("own", func(se *memoir.Session) { se.Kind = memoir.KindOwnRun }),
+		session("broken", func(se *memoir.Session) { se.Error = "not a session of any known agent" }),
+		session("homeless", func(se *memoir.Session) { se.ProjectID = "" }),
+		session("going", ended(time.Minute)),
+		session("fresh", ended(time.Hour)),
+		session("old", ended(31*24*time.Hour)),
+		session("a", ended(20*time.Hour)), session("b", ended(21*time.Hour)), session("c", ended(22*time.Hour)),
+	)
+	must(t, s.SetDisabled(t.Context(), "codex:c", true))
+	w := dayAndMonth
+	w.Cap = 1
+	wantCounts(t, refresh(t, s, w), map[memoir.Reason]int{
+		"subagent": 1, "automation": 1, "own_run": 1, "unreadable": 1, "no_project": 1, "active": 1, "too_recent": 1,
+		"too_old": 1, "disabled": 1, "eligible": 1, "over_cap": 1,
+	})
+	for id, want := range map[string]memoir.Reason{
+		"sub": "subagent", "script": "automation", "own": "own_run", "broken": "unreadable", "homeless": "no_project",
+		"going": "active", "fresh": "too_recent", "old": "too_old", "a": "eligible", "b": "over_cap", "c": "disabled",
+	} {
+		if got := reasonOf(t, s, id); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
+	}
+
+	// A failure's delay is the queue's clock; eligibility is the window's.
+	fail(t, s, claimOne(t, s), Failure{Message: "timeout", Transient: true}, Policy{Base: time.Hour})
+	w.Now = noon.Add(12 * time.Hour)
+	clock.advance(time.Minute)
+	wantCounts(t, refresh(t, s, w), map[memoir.Reason]int{
+		"subagent": 1, "automation": 1, "own_run": 1, "unreadable": 1, "no_project": 1, "backoff": 1,
+		"too_old": 1, "disabled": 1, "eligible": 1, "over_cap": 2,
+	})
+}
+
+func TestEligibleSessionsPastTheCapAreOverCapAndSuspectsComeLast(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 4)
+	o := claimOptions(1)
+	o.Holder = deadHolder()
+	claim(t, s, o) // s00
+	giveBack(t, s, claimSuspects(t, s)...)
+	wantCounts(t, refresh(t, s, Window{Cap: 3}), map[memoir.Reason]int{"eligible": 3, "over_cap": 1})
+	if got := reasonOf(t, s, "s00"); got != memoir.ReasonOverCap {
+		t.Errorf("the latest session, over which a process died, is %s", got)
+	}
+	wantCounts(t, refresh(t, s, Window{}), map[memoir.Reason]int{"eligible": 4})
+}
+
+func TestARestrictionCountsAndJudgesOnlyItsSessions(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 3)
+	register(t, s, other)
+	scan(t, s, session("x", theirs))
+	wantCounts(t, refresh(t, s, Window{Projects: []string{other}, MaxAge: time.Hour}), map[memoir.Reason]int{"too_old": 1})
+	wantCounts(t, refresh(t, s, Window{Keys: []string{"codex:s01", "codex:s02", "codex:none"}, Cap: 1}), map[memoir.Reason]int{"eligible": 1, "over_cap": 1})
+	wantCounts(t, refresh(t, s, Window{}), map[memoir.Reason]int{"eligible": 4})
+}
+
+func TestAutomationComesAndGoesWithItsSetting(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	register(t, s, project)
+	scan(t, s, session("script", func(se *memoir.Session) { se.Kind = memoir.KindAutomation }))
+	for _, include := range []bool{false, true, true, false} {
+		want := memoir.ReasonAutomation
+		if include {
+			want = memoir.ReasonEligible
+		}
+		wantCounts(t, refresh(t, s, Window{IncludeAutomation: include}), map[memoir.Reason]int{want: 1})
+	}
+	o := claimOptions(9)
+	wantIDs(t, claim(t, s, o))
+	o.Window.IncludeAutomation = true
+	wantIDs(t, claim(t, s, o), "script")
+}
+
+func TestRefreshingWritesNothingWhenNothingChanges(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 3)
+	first := refresh(t, s, dayAndMonth)
+	reader := openAt(t, s.Path(), Options{ReadOnly: true, Now: clock.Now})
+	wantCounts(t, refresh(t, reader, dayAndMonth), first) // would fail if it had to write
+}
+
+// What is closed is never judged again until something stored changes: every way
+// in which it can change must be noticed.
+func TestTheReasonThatIsStoredFollowsWhatChanges(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	ctx := t.Context()
+	want := func(what string, reason memoir.Reason) {
+		t.Helper()
+		if got := reasonOf(t, s, "s00"); got != reason {
+			t.Fatalf("%s: %s, want %s", what, got, reason)
+		}
+		for got := range refresh(t, s, Window{}) {
+			if got != reason {
+				t.Fatalf("%s: refreshing made it %s", what, got)
+			}
+		}
+	}
+	want("scanned", "eligible")
+	must(t, s.SetDisabled(ctx, "codex:s00", true))
+	want("disabled", "disabled")
+	must(t, s.SetDisabled(ctx, "codex:s00", false))
+	want("enabled", "eligible")
+	must(t, s.StoreExtraction(ctx, claimOne(t, s), worth("a")))
+	want("extracted", "up_to_date")
+	scan(t, s, session("s00", grown))
+	want("grown", "eligible")
+	must(t, s.MarkUnchanged(ctx, claimOne(t, s), "h", nil))
+	want("unchanged", "up_to_date")
+	scan(t, s, session("s00", func(se *memoir.Session) { se.Error = "permission denied" }))
+	want("broken", "unreadable")
+	scan(t, s, session("s00", func(se *memoir.Session) { se.ProjectID = "" }))
+	want("homeless", "no_project")
+	scan(t, s, session("s00"))
+	want("at home again", "eligible")
+	scan(t, s, session("s00", func(se *memoir.Session) { se.Kind = memoir.KindSubagent }))
+	want("known to be a sub-agent", "subagent")
+	scan(t, s, session("s00"))
+	fail(t, s, claimOne(t, s), Failure{Message: "no"}, Policy{})
+	want("failed for good", "dead")
+	if n, err := s.Retry(ctx); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	want("revived", "eligible")
+	forget(t, s, "codex:s00")
+	want("forgotten", "forgotten")
+}
+
+func TestClaimsAndRefreshesReadTheIndexOfOpenSessions(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	open, args := Window{}.openIn()
+	must(t, s.read(t.Context(), func(tx tx) error {
+		var plan strings.Builder
+		err := tx.each(`EXPLAIN QUERY PLAN SELECT `+factColumns+` FROM `+factTables+` WHERE `+open+` ORDER BY s.updated_at DESC, s.key`, args,
+			func(scan func(...any) error) error {
+				var a, b, c int
+				var detail string
+				err := scan(&a, &b, &c, &detail)
+				fmt.Fprintln(&plan, detail)
+				return err
+			})
+		if !strings.Contains(plan.String(), "session_open") || strings.Contains(plan.String(), "TEMP B-TREE") {
+			t.Errorf("plan:\n%s", plan.String())
+		}
+		return err
+	}))
 }

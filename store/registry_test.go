@@ -88,19 +88,6 @@ func TestAScanIsStoredWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestAFileThatBelongsToAnotherSessionNowIsCountedOnce(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	scan(t, s, session("a"))
-	scan(t, s, session("b", func(se *memoir.Session) { se.Files = session("a").Files }))
-	got, err := s.Sessions(t.Context(), Filter{})
-	must(t, err)
-	if len(got) != 2 || len(got[0].Files) != 0 || len(got[1].Files) != 1 {
-		t.Fatalf("sessions %+v", got)
-	}
-}
-
 func TestASessionFoundInAnotherProjectTakesItsExtractionAlong(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
@@ -109,11 +96,17 @@ func TestASessionFoundInAnotherProjectTakesItsExtractionAlong(t *testing.T) {
 	moved := session("s00", theirs)
 	scan(t, s, moved)
 	scan(t, s, moved) // again: nothing happens
+	c := claimOne(t, s)
+	scan(t, s, session("s01", theirs)) // its result goes where it is then
 	from, to := projectRow(t, s, project), projectRow(t, s, other)
 	if !from.Due || from.Extractions != 0 || from.ChangeSeq != 2 || !to.Due || to.Extractions != 1 || to.ChangeSeq != 1 {
 		t.Errorf("from %+v to %+v", from, to)
 	}
 	if got := reasonOf(t, s, "s00"); got != memoir.ReasonUpToDate {
 		t.Errorf("moving made the session %s", got)
+	}
+	must(t, s.StoreExtraction(t.Context(), c, worth("b")))
+	if e := inputsOf(t, s, other); len(e) != 2 || e[1].Seq != 2 || projectRow(t, s, project).ChangeSeq != from.ChangeSeq {
+		t.Errorf("extractions %+v", e)
 	}
 }

@@ -114,8 +114,8 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 		t.Helper()
 		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
 		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", nil), memoir.CodeLeaseLost)
-		wantCode(t, s.Fail(t.Context(), late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
-		must(t, s.GiveBack(t.Context(), []Claim{late}))
+		wantCode(t, failed(s, late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
+		giveBack(t, s, late)
 	}
 	check()
 	if st, err := s.Status(t.Context()); err != nil || st.Usage.Calls != 0 || len(st.Redactions) != 0 || len(st.Running) != 1 {
@@ -128,14 +128,6 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 	}
 	// A claim is finished once.
 	wantCode(t, s.StoreExtraction(t.Context(), winner, worth("again")), memoir.CodeLeaseLost)
-}
-
-func TestALeaseThatExpiredWithoutATakerStillStores(t *testing.T) {
-	t.Parallel()
-	s, clock := newQueue(t, 1)
-	c := claimOne(t, s)
-	clock.advance(24 * time.Hour) // the laptop slept
-	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
 }
 
 func TestASessionThatGrowsWhileItIsExtractedIsNotDone(t *testing.T) {
@@ -164,20 +156,5 @@ func TestATouchedSessionIsClaimedOnceAndCostsNothing(t *testing.T) {
 	scan(t, s, session("s00", grown))
 	if c := claimOne(t, s); c.DoneHash != "hash of a" || c.DoneFilterVersion != 1 {
 		t.Fatalf("claim %+v forgot what was done", c)
-	}
-}
-
-func TestTheResultGoesWhereTheSessionIsNow(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	register(t, s, other)
-	c := claimOne(t, s)
-	scan(t, s, session("s00", theirs))
-	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
-	if e := inputsOf(t, s, other); len(e) != 1 || e[0].Seq != 1 {
-		t.Fatalf("extractions %+v", e)
-	}
-	if projectRow(t, s, project).Due {
-		t.Fatal("the project that it left is due")
 	}
 }

@@ -15,75 +15,52 @@ type Failure struct {
 	Model      string
 	Outcome    string // of the work in the ledger; empty is OutcomeFailed
 
-	PostponedFor time.Duration // the longest wait of what is postponed, where the other side asked for none
+	// Postpone is set where the model's server did not serve: no attempt is counted, and the job waits for as long
+	// at most, unless the other side asked for more. If the job failed in some way before, and the model did other
+	// work since, it is likelier that the session is to blame: then an attempt is counted.
+	Postpone time.Duration
 }
 
 // Policy says how often and when failed jobs are tried again.
 type Policy struct {
 	MaxAttempts int           // after which a job is dead; 0 means 3
-	Base        time.Duration // delay after the first failure, doubled with each further one
-	Max         time.Duration // longest delay; 0 means 64 times Base
+	Base        time.Duration // delay after the first failure, doubled with each further one up to 64 times it
 }
 
 // next returns whether a job that has now failed n times is dead, and else how
 // long it waits: within a quarter of the doubled delay, so that jobs which failed
 // together do not come back together.
 func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Duration) {
-	limit := p.MaxAttempts
-	if limit == 0 {
-		limit = 3
-	}
-	if !f.Transient || n >= limit {
+	if !f.Transient || n >= cmp.Or(p.MaxAttempts, 3) {
 		return true, 0
 	}
-	longest := p.Max
-	if longest == 0 {
-		longest = 64 * p.Base
-	}
-	d := math.Min(float64(p.Base)*math.Pow(2, float64(n-1)), float64(longest))
+	d := float64(p.Base) * math.Min(math.Pow(2, float64(n-1)), 64)
 	return false, max(time.Duration(d*(0.75+random/2)), f.RetryAfter)
 }
 
-// Claimed is a claim on a session or a project.
-type Claimed interface{ job() job }
-
-// Fail ends a claim without a result. A transient failure is tried again after a delay
-// until the attempts are used up; any other makes the job dead until the session or
-// project changes, or Retry. A project stays due, and neither new changes nor Enqueue
-// shorten its delay. The error has the code memoir.CodeLeaseLost, and nothing is
-// recorded, when the claim is no longer ours.
-func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) error {
-	_, err := s.endWithout(ctx, c.job(), f, p, false)
-	return err
-}
-
-// Postpone ends a claim that failed because its model's server did not serve: the job is
-// tried again after a delay, and no attempt is counted. If it failed in some way before, and
-// the model did other work since, it is likelier that the session is to blame: then this is
-// Fail, and counted is true. The error is as of Fail.
-func (s *Store) Postpone(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
-	return s.endWithout(ctx, c.job(), f, p, true)
-}
-
-// endWithout ends a claim without a result, and enters its outcome into the ledger. Earlier
-// crashes are cleared: the process lived to tell of the failure. It is durable, as the work
-// may have cost something.
-func (s *Store) endWithout(
-	ctx context.Context, j job, f Failure, p Policy, mayPostpone bool,
-) (counted bool, err error) {
+// Fail ends a claim without a result, and enters its outcome into the ledger. Earlier crashes
+// are cleared: the process lived to tell of the failure. A transient failure is tried again
+// after a delay until the attempts are used up; any other makes the job dead until the session
+// or project changes, or Retry. A project stays due, and neither new changes nor Enqueue shorten
+// its delay. counted is false if no attempt was counted, as f.Postpone asks.
+//
+// It is durable, as the work may have cost something. The error has the code
+// memoir.CodeLeaseLost, and nothing is recorded, when the claim is no longer ours.
+func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
+	j := c.job()
 	err = s.durably(ctx, func(t tx) error {
 		if err := j.held(t); err != nil {
 			return err
 		}
 		var attempts int
 		err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts)
-		if counted = true; err == nil && mayPostpone {
+		if counted = true; err == nil && f.Postpone > 0 {
 			counted, err = othersServed(t, j, f.Model)
 		}
 		if err != nil {
 			return err
 		}
-		dead, delay := false, f.postponed(p)
+		dead, delay := false, max(min(p.Base, f.Postpone), f.RetryAfter)
 		if counted {
 			attempts++
 			dead, delay = p.next(attempts, f, s.rand())
@@ -101,15 +78,6 @@ func (s *Store) endWithout(
 		return s.enterFailure(t, j, cmp.Or(f.Outcome, OutcomeFailed))
 	})
 	return counted, s.explain(err, "recording the failure of %s", j)
-}
-
-// postponed is how long a job waits whose failure is not counted.
-func (f Failure) postponed(p Policy) time.Duration {
-	delay := p.Base
-	if f.PostponedFor > 0 {
-		delay = min(delay, f.PostponedFor)
-	}
-	return max(delay, f.RetryAfter)
 }
 
 // enterFailure enters into the ledger what failed work cost, and judges its session anew.

@@ -11,7 +11,7 @@ var transient = Failure{Message: "timeout", Transient: true}
 
 func TestWhenAFailedJobIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	p := Policy{MaxAttempts: 5, Base: time.Minute, Max: 5 * time.Minute}
+	p := Policy{MaxAttempts: 9, Base: time.Minute}
 	tests := []struct {
 		name   string
 		n      int
@@ -23,10 +23,10 @@ func TestWhenAFailedJobIsTriedAgain(t *testing.T) {
 	}{
 		{"after the first failure", 1, transient, p, 0.5, false, time.Minute},
 		{"after the third", 3, transient, p, 0.5, false, 4 * time.Minute},
-		{"no later than the longest delay", 4, transient, p, 0.5, false, 5 * time.Minute},
+		{"no later than the longest delay", 8, transient, p, 0.5, false, 64 * time.Minute},
 		{"a quarter sooner", 1, transient, p, 0, false, 45 * time.Second},
 		{"a quarter later", 1, transient, p, 1, false, 75 * time.Second},
-		{"never, when the attempts are used up", 5, transient, p, 0.5, true, 0},
+		{"never, when the attempts are used up", 9, transient, p, 0.5, true, 0},
 		{"never, when it would fail again", 1, Failure{}, p, 0.5, true, 0},
 		{"not before the other side said", 1, Failure{Transient: true, RetryAfter: time.Hour}, p, 0.5, false, time.Hour},
 		{"by the backoff when that is longer", 3, Failure{Transient: true, RetryAfter: time.Second}, p, 0.5, false, 4 * time.Minute},
@@ -50,7 +50,7 @@ func TestThreeFailuresMakeASessionDeadUntilItChanges(t *testing.T) {
 		if c.Attempt != attempt+1 {
 			t.Fatalf("attempt %d, want %d", c.Attempt, attempt+1)
 		}
-		must(t, s.Fail(t.Context(), c, transient, p))
+		fail(t, s, c, transient, p)
 		if wait > 0 {
 			clock.advance(wait - time.Millisecond)
 			if wantIDs(t, claim(t, s, claimOptions(1))); reasonOf(t, s, "s00") != memoir.ReasonBackoff {
@@ -74,31 +74,11 @@ func TestThreeFailuresMakeASessionDeadUntilItChanges(t *testing.T) {
 func TestNewContentDoesNotShortenADelay(t *testing.T) {
 	t.Parallel()
 	s, clock := newQueue(t, 1)
-	must(t, s.Fail(t.Context(), claimOne(t, s), Failure{Message: "limit", Transient: true, RetryAfter: time.Hour}, Policy{Base: time.Minute}))
+	fail(t, s, claimOne(t, s), Failure{Message: "limit", Transient: true, RetryAfter: time.Hour}, Policy{Base: time.Minute})
 	scan(t, s, session("s00", grown))
 	wantIDs(t, claim(t, s, claimOptions(1)))
 	clock.advance(time.Hour)
 	wantIDs(t, claim(t, s, claimOptions(1)), "s00")
-}
-
-func TestRetryRevivesWhatWasGivenUp(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 3)
-	claims := claim(t, s, claimOptions(3))
-	must(t, s.Fail(t.Context(), claims[0], Failure{Message: "no"}, Policy{}))
-	must(t, s.Fail(t.Context(), claims[1], transient, Policy{Base: time.Hour}))
-	must(t, s.StoreExtraction(t.Context(), claims[2], worth("a")))
-	if n, err := s.Retry(t.Context(), "codex:s00", "codex:s02", "codex:none"); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	c := claimOne(t, s)
-	if c.Session.ID != "s00" || c.Attempt != 1 {
-		t.Fatalf("claim %+v", c)
-	}
-	if n, err := s.Retry(t.Context()); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	wantIDs(t, claim(t, s, claimOptions(9)), "s01")
 }
 
 // Who mended the cause has everything tried again, and with all attempts.
@@ -134,7 +114,9 @@ func TestWhatRetryRevives(t *testing.T) {
 					kind, key, tt.status, tt.attempts, tt.crashes, millis(clock.now.Add(tt.wait)))
 				return err
 			}))
-			n, err := s.Retry(t.Context())
+			none, err := s.Retry(t.Context(), "codex:none")
+			must(t, err)
+			n, err := s.Retry(t.Context(), key, "codex:none")
 			must(t, err)
 			var status string
 			var attempts, crashes int
@@ -142,7 +124,7 @@ func TestWhatRetryRevives(t *testing.T) {
 			must(t, s.read(t.Context(), func(t tx) error {
 				return t.get(`SELECT status, attempts, crashes, next_attempt_at FROM job WHERE kind = ? AND key = ?`, []any{kind, key}, &status, &attempts, &crashes, &next)
 			}))
-			if (n == 1) != tt.revived || status != tt.afterStatus || attempts != tt.afterAttempts || crashes != tt.afterCrashes || tt.revived && next != 0 {
+			if none != 0 || (n == 1) != tt.revived || status != tt.afterStatus || attempts != tt.afterAttempts || crashes != tt.afterCrashes || tt.revived && next != 0 {
 				t.Errorf("%s %s: %d revived; %s, %d attempts, %d crashes, next %d", kind, tt.name, n, status, attempts, crashes, next)
 			}
 		}
@@ -153,10 +135,10 @@ func TestAPostponedSessionKeepsItsAttemptsUnlessOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s, clock := newQueue(t, 2)
 	p := Policy{Base: time.Hour}
-	f := Failure{Message: "down", Transient: true, Model: "a/b", PostponedFor: 10 * time.Minute}
+	f := Failure{Message: "down", Transient: true, Model: "a/b", Postpone: 10 * time.Minute}
 	postpone := func(c Claim, want bool) {
 		t.Helper()
-		counted, err := s.Postpone(t.Context(), c, f, p)
+		counted, err := s.Fail(t.Context(), c, f, p)
 		must(t, err)
 		if counted != want {
 			t.Fatalf("counted %v, want %v", counted, want)
@@ -172,8 +154,7 @@ func TestAPostponedSessionKeepsItsAttemptsUnlessOthersAreServed(t *testing.T) {
 	if other.Session.ID == id {
 		t.Fatal("it did not wait")
 	}
-	_, err := s.ExtendClaims(t.Context(), []string{other.Token}, clock.Now().Add(24*time.Hour))
-	must(t, err)
+	extend(t, s, other, clock.Now().Add(24*time.Hour))
 	// Nobody was served since: it may wait as often as it takes.
 	for range 5 {
 		clock.advance(10 * time.Minute)
@@ -196,6 +177,5 @@ func TestAPostponedSessionKeepsItsAttemptsUnlessOthersAreServed(t *testing.T) {
 	if status, err = s.Status(t.Context()); err != nil || !status.Failed[0].Next.Equal(clock.Now().Add(3*time.Hour)) || status.Failed[0].Attempts != 1 {
 		t.Errorf("%+v, %v", status.Failed, err)
 	}
-	_, err = s.Postpone(t.Context(), first, f, p)
-	wantCode(t, err, memoir.CodeLeaseLost)
+	wantCode(t, failed(s, first, f, p), memoir.CodeLeaseLost)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 	"time"
@@ -14,8 +15,8 @@ func TestStatusTellsWhatRunsWhatFailedAndWhatWasGivenUp(t *testing.T) {
 	s, clock := newQueue(t, 6)
 	claims := claim(t, s, claimOptions(3))
 	must(t, s.StoreExtraction(t.Context(), claims[0], worth("a")))
-	must(t, s.Fail(t.Context(), claims[1], Failure{Message: "timeout", Transient: true}, Policy{Base: time.Hour}))
-	must(t, s.Fail(t.Context(), claims[2], Failure{Message: "too long"}, Policy{}))
+	fail(t, s, claims[1], Failure{Message: "timeout", Transient: true}, Policy{Base: time.Hour})
+	fail(t, s, claims[2], Failure{Message: "too long"}, Policy{})
 	clock.advance(time.Second)
 	claimProject(t, s)
 	o := claimOptions(1)
@@ -54,5 +55,42 @@ func TestStatusTellsWhatRunsWhatFailedAndWhatWasGivenUp(t *testing.T) {
 	clock.advance(time.Hour)
 	if st, err = s.Status(t.Context()); err != nil || !st.Running[0].Stale || !st.Running[1].Stale {
 		t.Errorf("running %+v, %v", st.Running, err)
+	}
+}
+
+func TestTheLatestRunsAreKeptWithTheirEnds(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(t)
+	for i := range runsKept + 5 {
+		must(t, s.BeginRun(t.Context(), fmt.Sprint(i), lease.Self()))
+		clock.advance(time.Minute)
+	}
+	end := RunEnd{Outcome: RunPartly, Reason: "a limit", Hint: "raise it", Left: 3}
+	must(t, s.EndRun(t.Context(), fmt.Sprint(runsKept+3), end))
+	runs, err := s.Runs(t.Context())
+	must(t, err)
+	if len(runs) != runsKept || !runs[0].Ended.IsZero() || runs[0].Holder != lease.Self() {
+		t.Fatalf("%d, %+v", len(runs), runs[0])
+	}
+	if got := runs[1]; got.RunEnd != end || !got.Ended.Equal(clock.Now()) || !got.Began.Equal(clock.Now().Add(-2*time.Minute)) {
+		t.Errorf("%+v", got)
+	}
+	must(t, s.EndRun(t.Context(), "unknown", end)) // its beginning could not be noted
+}
+
+func TestAForesightWritesNothingAndLeavesOutWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 5)
+	held := claimOne(t, s)
+	w := dayAndMonth
+	w.Cap = 3
+	counts, eligible, err := s.Foresee(t.Context(), w)
+	must(t, err)
+	wantCounts(t, counts, map[memoir.Reason]int{"eligible": 3, "over_cap": 2})
+	if held.Session.ID != "s00" || fmt.Sprint(eligible) != "[codex:s01 codex:s02]" {
+		t.Errorf("%s is held, %v are eligible", held.Session.ID, eligible)
+	}
+	if got := reasonOf(t, s, "s04"); got == memoir.ReasonOverCap {
+		t.Error("the registry was changed")
 	}
 }

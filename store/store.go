@@ -4,7 +4,7 @@
 // session file or a memory file.
 //
 // Read queue.go first (the life of a job), then reason.go (what becomes of a session),
-// claim.go and consolidation.go (what claims a job and ends it), generation.go, and store.go
+// extraction.go and consolidation.go (what claims a job and ends it), generation.go, and store.go
 // and tx.go for how the database is opened and written. The schema is in migration/.
 //
 // # Jobs

@@ -45,7 +45,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	if said := run(exitBusy, "restore", "1", "--project", testdata.Papertrail, "--wait", "0.05s"); !strings.Contains(said, lease.Self().Describe()) {
 		t.Errorf("restore does not say who holds it:\n%s", said)
 	}
-	must(t, st.GiveBackProject(t.Context(), claim))
+	must(t, st.GiveBack(t.Context(), claim))
 	if said := run(exitDone, "run"); !strings.Contains(said, "papertrail: published generation 1") {
 		t.Errorf("not published after the lease was free:\n%s", said)
 	}

@@ -182,7 +182,6 @@ type Item struct {
 	At     time.Time
 	CWD    string // in force at this item
 	Branch string // in force at this item
-	TurnID string // the agent's id of the turn, where the format has one
 }
 
 // Shell reports whether the item is a command line that was run; Input is then

@@ -183,7 +183,7 @@ func (h *holding) add(it memoir.Item) {
 // cost is what an item takes of memory, about.
 func cost(it memoir.Item) int {
 	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
-		len(it.CWD) + len(it.Branch) + len(it.TurnID)
+		len(it.CWD) + len(it.Branch)
 }
 
 // What gives way, first to last; the oldest first in each. A cut leaves the end of

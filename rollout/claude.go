@@ -165,7 +165,6 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 	}
 	if ownTool.MatchString(tool) {
 		o.output = "" // memory is not made of memory
-		r.e.injected()
 	}
 	r.e.result(id, o, r.w)
 	origin, words := memoir.OriginAnswer, ""
@@ -223,18 +222,18 @@ func claudeAnswers(structured []byte) string {
 		return ""
 	}
 	var said []string
-	add := func(raw []byte) bool {
+	add := func(raw []byte) {
 		if s := strings.TrimSpace(text(raw)); s != "" {
 			said = append(said, s)
 		}
-		return true
 	}
-	notes := get(structured, "annotations")
-	each(get(structured, "answers"), func(question, value []byte) bool {
+	for question, value := range members(get(structured, "answers")) {
 		add(value)
-		elements(value, add)
-		return add(get(notes, string(question), "notes"))
-	})
+		for one := range elements(value) {
+			add(one)
+		}
+		add(get(structured, "annotations", string(question), "notes"))
+	}
 	add(get(structured, "response"))
 	return strings.Join(said, "\n")
 }

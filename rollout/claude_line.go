@@ -25,7 +25,7 @@ type claudeLine struct {
 func parseClaudeLine(raw []byte) claudeLine {
 	l := claudeLine{raw: raw}
 	logical := "" // stands where parentUuid says nothing
-	each(raw, func(key, value []byte) bool {
+	for key, value := range members(raw) {
 		switch string(key) {
 		case "type":
 			l.kind = text(value)
@@ -52,8 +52,7 @@ func parseClaudeLine(raw []byte) claudeLine {
 		case "message":
 			l.message = value
 		}
-		return true
-	})
+	}
 	l.parent = cmp.Or(l.parent, logical)
 	return l
 }
@@ -78,23 +77,22 @@ func (l *claudeLine) spoken() (texts []string, ok bool) {
 	if isString(content) {
 		return []string{text(content)}, true
 	}
-	result := false
-	elements(content, func(block []byte) bool {
+	for block := range elements(content) {
 		switch getText(block, "type") {
 		case "tool_result":
-			result = true
+			return nil, false
 		case "text":
 			texts = append(texts, getText(block, "text"))
 		}
-		return !result
-	})
-	return texts, !result
+	}
+	return texts, true
 }
 
 // untyped reports whether a line, or an attachment, says that no person typed its text:
 // the agent, its host, another session or a schedule put it there. Old versions say nothing.
-func untyped(object []byte) (by bool) {
-	each(object, func(key, value []byte) bool {
+func untyped(object []byte) bool {
+	for key, value := range members(object) {
+		by := false
 		switch string(key) {
 		case "isMeta", "isVisibleInTranscriptOnly", "textNotTyped", "handedOff", "isVirtual":
 			by = isTrue(value)
@@ -109,9 +107,11 @@ func untyped(object []byte) (by bool) {
 				by = true
 			}
 		}
-		return !by
-	})
-	return by
+		if by {
+			return true
+		}
+	}
+	return false
 }
 
 // queuedCommand is the prompt of an attachment that was typed while the agent
@@ -147,33 +147,30 @@ var claudeInjected = lazyregexp.New(`^(?:Caveat: The messages below were generat
 var interrupted = lazyregexp.New(`^\[Request interrupted by user(?: for tool use)?\]\n`)
 
 // splitClaudeUser takes what Claude Code added off a text of the user's role:
-// own is what the person typed, "" if nothing; stripped counts what was taken off.
-func splitClaudeUser(full string) (origin memoir.Origin, own string, stripped int) {
-	own, stripped = stripAdded(full, claudeEnvelopes)
-	if rest := interrupted.ReplaceAllString(own, ""); rest != own {
-		own, stripped = strings.TrimSpace(rest), stripped+1
-	}
+// own is what the person typed, "" if nothing.
+func splitClaudeUser(full string) (origin memoir.Origin, own string) {
+	own = strings.TrimSpace(interrupted.ReplaceAllString(stripAdded(full, claudeEnvelopes), ""))
 	if said, ok := strings.CutPrefix(own, "The user sent a new message while you were working:\n"); ok {
 		own, _, _ = strings.Cut(said, "\n\nIMPORTANT: After completing your current task")
-		own, stripped = strings.TrimSpace(own), stripped+1
+		own = strings.TrimSpace(own)
 	}
 	if command, ok := slashCommand(own); ok {
-		return memoir.OriginSlashCommand, command, stripped
+		return memoir.OriginSlashCommand, command
 	}
 	if note, _, ok := cutElement(own, "user-memory-input"); ok {
-		return memoir.OriginTyped, strings.TrimSpace(note), stripped
+		return memoir.OriginTyped, strings.TrimSpace(note)
 	}
 	switch {
 	case own == "" || claudeInjected.MatchString(own):
-		return memoir.OriginInjected, "", stripped
+		return memoir.OriginInjected, ""
 	case strings.HasPrefix(own, "This session is being continued from a previous conversation"):
-		return memoir.OriginCompactionSummary, own, stripped
+		return memoir.OriginCompactionSummary, own
 	case strings.HasPrefix(own, "Implement the following plan:"):
-		return memoir.OriginPlanHandover, own, stripped
+		return memoir.OriginPlanHandover, own
 	case plainCommand.MatchString(own):
-		return memoir.OriginSlashCommand, own, stripped
+		return memoir.OriginSlashCommand, own
 	}
-	return memoir.OriginTyped, own, stripped
+	return memoir.OriginTyped, own
 }
 
 // slashCommand reads the elements that stand for a command: "/name arguments".

@@ -71,7 +71,7 @@ func (p *claudePlan) line(at int, l claudeLine) {
 	words, prompt := "", false
 	if speaks && !l.compact && !untyped(l.raw) {
 		words = strings.TrimSpace(strings.Join(texts, "\n"))
-		origin, _, _ := splitClaudeUser(words)
+		origin, _ := splitClaudeUser(words)
 		prompt = origin != memoir.OriginInjected && !strings.HasPrefix(words, "<bash-")
 	}
 	if l.uuid != "" && !p.add(at, l, prompt, l.kind == "assistant" || l.kind == "user" && !speaks) {
@@ -107,10 +107,9 @@ func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 	}
 	p.nodes = append(p.nodes, n)
 	if speech && l.kind == "user" {
-		elements(get(l.message, "content"), func(block []byte) bool {
+		for block := range elements(get(l.message, "content")) {
 			p.results[textHash(getText(block, "tool_use_id"))] = true
-			return true
-		})
+		}
 	}
 	return true
 }

@@ -74,30 +74,21 @@ func (r *claudeReader) line(at place, l claudeLine) {
 // was written before, is of a sub-agent, whose result is its call's, was edited away, or is
 // another session's.
 func (r *claudeReader) counts(at place, l claudeLine) bool {
-	node, message := r.plan.node(l.uuid), l.kind == "user" || l.kind == "assistant"
+	node := r.plan.node(l.uuid)
 	if node != nil && int(node.record) != at.index || l.sidechain && !r.plan.subagent {
 		return false
 	}
 	if node != nil && node.gone {
-		if message {
-			r.e.stats.Undone++
-		}
+		r.e.stats.Undone++
 		return false
 	}
-	if t := instant(l.time); !t.IsZero() {
-		r.w.at = t
-	}
-	if l.cwd != "" {
-		r.w.cwd, r.w.branch = l.cwd, l.branch
-	}
+	r.w.when(l.time)
+	r.w.move(l.cwd, l.branch)
 	if node == nil || !r.plan.copies[at.part][textHash(l.uuid)] {
 		return true
 	}
 	texts, _ := l.spoken()
 	r.e.hear(strings.Join(texts, "\n"))
-	if message {
-		r.e.stats.Replayed++
-	}
 	return false
 }
 
@@ -106,7 +97,6 @@ func (r *claudeReader) counts(at place, l claudeLine) bool {
 func (r *claudeReader) attachment(l claudeLine) {
 	prompt, shell, ok := l.queuedCommand()
 	if !ok {
-		r.e.injected()
 		return
 	}
 	r.closeAnswer()
@@ -124,12 +114,11 @@ func (r *claudeReader) user(l claudeLine) {
 		r.e.summary(removeReminders(contentText(content)), r.w)
 		return
 	}
-	elements(content, func(block []byte) bool {
+	for block := range elements(content) {
 		if getText(block, "type") == "tool_result" {
 			r.result(block, l)
 		}
-		return true
-	})
+	}
 	texts, speaks := l.spoken()
 	if !speaks {
 		return
@@ -145,12 +134,11 @@ func (r *claudeReader) user(l claudeLine) {
 	var words []string
 	for _, s := range texts {
 		r.e.hear(s)
-		kind, _, stripped := splitClaudeUser(s)
+		kind, own := splitClaudeUser(s)
 		switch {
 		case injected:
 			r.closeShell(outcome{})
-			r.e.injected()
-		case kind == memoir.OriginTyped && stripped == 0 && !strings.HasPrefix(strings.TrimSpace(s), "<bash-"):
+		case kind == memoir.OriginTyped && own == strings.TrimSpace(s) && !strings.HasPrefix(own, "<bash-"):
 			words = append(words, s)
 		case !r.shellText(s):
 			r.said(origin, s)
@@ -164,18 +152,14 @@ func (r *claudeReader) user(l claudeLine) {
 // said gives one text of a user line as what it is.
 func (r *claudeReader) said(origin memoir.Origin, s string) {
 	r.closeShell(outcome{})
-	kind, own, stripped := splitClaudeUser(s)
-	for range stripped {
-		r.e.injected()
-	}
-	switch {
-	case kind == memoir.OriginCompactionSummary:
+	kind, own := splitClaudeUser(s)
+	switch kind {
+	case memoir.OriginCompactionSummary:
 		r.e.summary(own, r.w)
-	case own == "" && stripped > 0:
-	case kind != memoir.OriginTyped:
-		r.e.user(kind, own, r.w)
-	default:
+	case memoir.OriginTyped:
 		r.e.user(origin, own, r.w)
+	default:
+		r.e.user(kind, own, r.w)
 	}
 }
 
@@ -243,8 +227,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 	if id == "" || id != r.answer.id {
 		begin()
 	}
-	if getText(l.message, "model") == "<synthetic>" {
-		r.e.injected() // an error message of the client
+	if getText(l.message, "model") == "<synthetic>" { // an error message of the client
 		return
 	}
 	r.answer.final = r.answer.final || getText(l.message, "stop_reason") == "end_turn"
@@ -252,7 +235,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 	if isString(content) {
 		r.add(text(content))
 	}
-	elements(content, func(block []byte) bool {
+	for block := range elements(content) {
 		switch getText(block, "type") {
 		case "text":
 			if r.answer.size > maxText {
@@ -265,8 +248,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 			begin()
 			r.result(block, l)
 		}
-		return true
-	})
+	}
 }
 
 // add takes a text block in: a repeated one is dropped, a grown one replaces its

@@ -23,7 +23,7 @@ func (l codexLine) at() time.Time { return instant(l.time) }
 func parseCodexLine(raw []byte) codexLine {
 	l := codexLine{ordinal: -1}
 	var id, record bool
-	each(raw, func(key, value []byte) bool {
+	for key, value := range members(raw) {
 		switch string(key) {
 		case "timestamp":
 			l.time = value
@@ -42,8 +42,7 @@ func parseCodexLine(raw []byte) codexLine {
 		case "record_type":
 			record = true
 		}
-		return true
-	})
+	}
 	switch {
 	case l.payload != nil:
 		l.sub = getText(l.payload, "type")

@@ -30,24 +30,6 @@ type codexVoices struct {
 	messages, items, events bool // assistant
 }
 
-// counts reports whether an utterance is the copy of what was said that is counted
-// when it is passed over.
-func (v codexVoices) counts(said utterance) bool {
-	switch said {
-	case userItem:
-		return true
-	case userEvent:
-		return !v.userItems
-	case userResponse:
-		return !v.userItems && !v.userEvents
-	case assistantItem:
-		return !v.messages
-	case assistantEvent:
-		return !v.messages && !v.items
-	}
-	return said == assistantMessage || said == toolCall
-}
-
 // void reports whether a record was reverted: it stands behind the place where the next
 // file goes on.
 func (p *codexPlan) void(at place, l codexLine) bool {
@@ -139,20 +121,20 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 		voices.userItems = voices.userItems || said == userItem
 		voices.userEvents = voices.userEvents || said == userEvent
 		s.userTurns[s.turn] = true
-		s.userTexts[textHash(codexWords(rawCodexUserText(l, said), true))] = true
+		s.userTexts[codexWords(rawCodexUserText(l, said), true)] = true
 		if !s.counted {
 			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, said
 		}
 	case userResponse:
 		content := get(l.payload, "content")
-		if !s.guessed && codexWords(contentText(content), false) != "" {
+		if _, own := splitCodex(contentText(content), false); !s.guessed && own != "" {
 			s.unheard, s.guessed = append(s.unheard, s.opening), true
 		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
-			s.added[textHash(codexWords(joinBlocks(content, kinds), true))] = false
+			s.added[codexWords(joinBlocks(content, kinds), true)] = false
 		case kinds != nil && !slices.Contains(kinds, "unknown"):
-			h := textHash(codexWords(contentText(content), false))
+			h := codexWords(contentText(content), false)
 			if _, marked := s.added[h]; !marked { // not as a person's
 				s.added[h] = true
 			}

@@ -31,6 +31,7 @@ type codexReader struct {
 	said map[uint64][2]int // user texts of the turn in hand, by hash: how many events and items told of each
 
 	lead   string          // the parent's last request, while a fork repeats it
+	turnID string          // of the turn in hand
 	turn   codexTurn       // the turn in hand
 	goals  map[uint64]bool // hashes of goals that were set
 	summed uint64          // hash of the last compaction's summary
@@ -43,18 +44,14 @@ type codexReader struct {
 func (r *codexReader) line(at place, l codexLine) {
 	said := l.utterance()
 	if l.kind != "session_meta" {
-		undone, replayed := r.plan.skip(at, l)
-		if undone || replayed {
-			if r.plan.parts[at.part].counts(said) {
-				if undone {
-					r.e.stats.Undone++
-				} else {
-					r.e.stats.Replayed++
-				}
+		switch undone, replayed := r.plan.skip(at, l); {
+		case undone:
+			if said != saysNothing {
+				r.e.stats.Undone++
 			}
-			if replayed && !undone {
-				r.follow(at, l, said)
-			}
+			return
+		case replayed:
+			r.follow(at, l, said)
 			return
 		}
 		r.leadIn()
@@ -64,8 +61,8 @@ func (r *codexReader) line(at place, l codexLine) {
 	case assistantMessage, assistantEvent, assistantItem, toolCall:
 		r.turn.acted = true
 	}
-	if id := l.turnID(); id != "" && id != r.w.turn {
-		r.w.turn = id
+	if id := l.turnID(); id != "" && id != r.turnID {
+		r.turnID = id
 		clear(r.said)
 	}
 	switch l.kind {
@@ -108,9 +105,9 @@ func (r *codexReader) follow(at place, l codexLine, said utterance) {
 	own := ""
 	switch {
 	case said == userEvent || said == userItem:
-		own = codexWords(rawCodexUserText(l, said), true)
+		_, own = splitCodex(rawCodexUserText(l, said), true)
 	case said == userResponse && !voices.userEvents && !voices.userItems:
-		own = codexWords(contentText(get(l.payload, "content")), false)
+		_, own = splitCodex(contentText(get(l.payload, "content")), false)
 	}
 	if own != "" {
 		r.lead = own
@@ -159,8 +156,6 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 				return
 			}
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
-		default:
-			r.e.injected()
 		}
 	case "web_search_call":
 		input := string(get(p, "action"))
@@ -202,29 +197,17 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	case typed:
 		full = joinBlocks(get(p, "content"), kinds)
 	case kinds != nil && !slices.Contains(kinds, "unknown"):
-		r.e.injected()
 		return
 	}
-	origin, own, stripped := splitCodex(full, typed)
-	for range stripped {
-		r.e.injected()
-	}
+	origin, own := splitCodex(full, typed)
 	if own == "" {
-		if stripped == 0 {
-			r.e.injected()
-		}
 		return
 	}
-	if voices.userItems || voices.userEvents {
-		known := r.plan.userTexts[textHash(own)] || r.plan.userTurns[r.w.turn]
-		if !known && !typed {
-			r.e.injected() // what no event confirms as typed
-		}
-		if known || !typed {
-			return
-		}
+	// Else it is an event's, or nothing confirms it as typed.
+	if !voices.userItems && !voices.userEvents ||
+		typed && !r.plan.userTexts[textHash(own)] && !r.plan.userTurns[r.turnID] {
+		r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 	}
-	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 
 func (r *codexReader) event(at place, l codexLine, said utterance) {
@@ -270,23 +253,16 @@ func (r *codexReader) goal(l codexLine) {
 
 func (r *codexReader) userEvent(l codexLine, said utterance) {
 	if kind := getText(l.payload, "kind"); said == userEvent && kind != "" && kind != "plain" {
-		r.e.injected()
 		return
 	}
 	full := rawCodexUserText(l, said)
 	r.e.hear(full)
-	origin, own, stripped := splitCodex(full, true)
-	for range stripped {
-		r.e.injected()
-	}
-	if own == "" || r.plan.added[textHash(own)] {
-		if own != "" {
-			r.e.injected()
-		}
-		return
-	}
+	origin, own := splitCodex(full, true)
 	// A file may hold both kinds of event for the same words.
 	h, this, other := textHash(own), 0, 1
+	if own == "" || r.plan.added[h] {
+		return
+	}
 	if said == userItem {
 		this, other = 1, 0
 	}
@@ -327,10 +303,10 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// codexWords is what a person typed of a user text, as it is compared with others.
-func codexWords(full string, typed bool) string {
-	_, own, _ := splitCodex(full, typed)
-	return own
+// codexWords is the hash of what a person typed of a user text.
+func codexWords(full string, typed bool) uint64 {
+	_, own := splitCodex(full, typed)
+	return textHash(own)
 }
 
 func rawCodexUserText(l codexLine, said utterance) string {

@@ -45,35 +45,18 @@ func cxOutput(id, raw string) string {
 	return `response_item {"type":"function_call_output","call_id":"` + id + `","output":` + raw + `}`
 }
 
-// codexScene is a session of Codex's lines, what is read of it, and how much is passed over.
-type codexScene struct {
-	name        string
-	lines, want []string
-	passed      int
-}
-
-// playCodex reads each scene, and compares how much is passed over with what the stats say.
-func playCodex(t *testing.T, passed func(Stats) int, scenes []codexScene) {
-	t.Helper()
-	for _, s := range scenes {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			if !strings.HasPrefix(s.lines[0], "session_meta ") {
-				s.lines = append([]string{cxMeta("")}, s.lines...)
-			}
-			items, stats := read(t, write(t, "x.jsonl", cx(s.lines...)...))
-			expect(t, items, s.want...)
-			if n := passed(stats); n != s.passed {
-				t.Errorf("passed over %d, want %d", n, s.passed)
-			}
-		})
+// cxSession is cx of lines that begin with a session_meta, which is put there if it is not.
+func cxSession(lines ...string) []string {
+	if !strings.HasPrefix(lines[0], "session_meta ") {
+		lines = append([]string{cxMeta("")}, lines...)
 	}
+	return cx(lines...)
 }
 
 func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 	t.Parallel()
 	const userItem = `event_msg {"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"go"}]}}`
-	play(t, "x.jsonl", func(lines ...string) []string { return cx(append([]string{cxMeta("")}, lines...)...) }, []scene{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"an event and its response item", []string{cxInput("do it"), cxUser("do it"), cxAgent("done"), `event_msg {"type":"agent_message","message":"done"}`},
 			[]string{"typed: do it", "agent: done"}},
 		{"the same words said twice", []string{cxInput("go on"), cxUser("go on"), cxAgent("a"), cxInput("go on"), cxUser("go on")},
@@ -135,7 +118,7 @@ func TestCodexSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 		{"an expanded slash prompt without arguments", "## User Input\n\n```text\n\n```\n\nYou **MUST**", memoir.OriginSlashCommand, ""},
 	}
 	for _, tt := range tests {
-		origin, own, _ := splitCodex(tt.in, false)
+		origin, own := splitCodex(tt.in, false)
 		if own != tt.want || own != "" && origin != tt.origin {
 			t.Errorf("%s: %s %q, want %s %q", tt.name, origin, own, tt.origin, tt.want)
 		}
@@ -145,33 +128,33 @@ func TestCodexSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 func TestCodexUndoesRolledBackTurns(t *testing.T) {
 	t.Parallel()
 	back := func(n int) string { return fmt.Sprintf(`event_msg {"type":"thread_rolled_back","num_turns":%d}`, n) }
-	playCodex(t, func(s Stats) int { return s.Undone }, []codexScene{
-		{"one turn", []string{cxTurn("1"), cxInput("a"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxInput("b"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxInput("c"), cxUser("c")},
-			[]string{"typed: a", "agent: A", "typed: c"}, 2},
-		{"two turns, with their calls", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxCall("1", "shell", `{"command":["ls"]}`), cxOutput("1", `"x"`), back(2), cxTurn("3"), cxUser("c")},
-			[]string{"typed: c"}, 3},
-		{"without task_started", []string{cxInput("a"), cxUser("a"), cxAgent("A"), cxInput("b"), cxUser("b"), cxAgent("B"), back(1), cxInput("c"), cxUser("c"), cxAgent("C")},
-			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}, 2},
-		{"without task_started and without an answer", []string{cxInput("a"), cxUser("a"), cxInput("b"), cxUser("b"), cxInput("c"), cxUser("c"), back(1), cxInput("d"), cxUser("d")},
-			[]string{"typed: a", "typed: b", "typed: d"}, 1},
-		{"response items alone", []string{cxInput("a"), cxAgent("A"), cxInput("b"), cxAgent("B"), back(1), cxInput("c"), cxAgent("C")},
-			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}, 2},
-		{"response items alone, with injected ones", []string{cxTurn("1"), cxInput("<environment_context>x</environment_context>"), cxInput("a"), cxAgent("A"), cxTurn("2"), cxInput("b"), back(1), cxTurn("3"), cxInput("c")},
-			[]string{"typed: a", "agent: A", "typed: c"}, 1},
-		{"a turn with a second message counts once", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxUser("b"), cxAgent("B"), cxUser("b2"), back(1), cxTurn("3"), cxUser("c")},
-			[]string{"typed: a", "agent: A", "typed: c"}, 3},
-		{"again after a rollback", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), back(1), cxTurn("3"), cxUser("c"), back(2), cxTurn("4"), cxUser("d")},
-			[]string{"typed: d"}, 3},
-		{"nested", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxUser("c"), back(1), cxTurn("4"), cxUser("d"), back(1), back(1), cxTurn("5"), cxUser("e")},
-			[]string{"typed: a", "typed: e"}, 3},
-		{"after a compaction", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), `compacted {"message":"so far","replacement_history":[]}`, cxTurn("2"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxUser("c")},
-			[]string{"typed: a", "agent: A", "compaction_summary: so far", "typed: c"}, 2},
-		{"of a turn that was compacted", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxAgent("B"), `compacted {"message":"a and b","replacement_history":[]}`, back(1), cxTurn("3"), cxUser("c")},
-			[]string{"typed: a", "typed: c"}, 2},
-		{"a turn without words of the user is none", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxAgent("goes on"), back(1), cxTurn("4"), cxUser("c")},
-			[]string{"typed: a", "typed: c"}, 2},
-		{"nothing yet", []string{back(1), cxTurn("1"), cxUser("a")}, []string{"typed: a"}, 0},
-		{"more turns than there are", []string{cxTurn("1"), cxUser("a"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}, 1},
+	play(t, "x.jsonl", cxSession, []scene{
+		{"one turn", []string{cxTurn("1"), cxInput("a"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxInput("old"), cxUser("old"), cxAgent("B"), back(1), cxTurn("3"), cxInput("c"), cxUser("c")},
+			[]string{"typed: a", "agent: A", "typed: c"}},
+		{"two turns, with their calls", []string{cxTurn("1"), cxUser("old"), cxTurn("2"), cxUser("b"), cxCall("1", "shell", `{"command":["ls"]}`), cxOutput("1", `"x"`), back(2), cxTurn("3"), cxUser("c")},
+			[]string{"typed: c"}},
+		{"without task_started", []string{cxInput("a"), cxUser("a"), cxAgent("A"), cxInput("old"), cxUser("old"), cxAgent("B"), back(1), cxInput("c"), cxUser("c"), cxAgent("C")},
+			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}},
+		{"without task_started and without an answer", []string{cxInput("a"), cxUser("a"), cxInput("b"), cxUser("b"), cxInput("old"), cxUser("old"), back(1), cxInput("d"), cxUser("d")},
+			[]string{"typed: a", "typed: b", "typed: d"}},
+		{"response items alone", []string{cxInput("a"), cxAgent("A"), cxInput("old"), cxAgent("B"), back(1), cxInput("c"), cxAgent("C")},
+			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}},
+		{"response items alone, with injected ones", []string{cxTurn("1"), cxInput("<environment_context>x</environment_context>"), cxInput("a"), cxAgent("A"), cxTurn("2"), cxInput("old"), back(1), cxTurn("3"), cxInput("c")},
+			[]string{"typed: a", "agent: A", "typed: c"}},
+		{"a turn with a second message counts once", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxUser("old"), cxAgent("B"), cxUser("b2"), back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "agent: A", "typed: c"}},
+		{"again after a rollback", []string{cxTurn("1"), cxUser("old"), cxTurn("2"), cxUser("b"), back(1), cxTurn("3"), cxUser("c"), back(2), cxTurn("4"), cxUser("d")},
+			[]string{"typed: d"}},
+		{"nested", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("old"), cxTurn("3"), cxUser("c"), back(1), cxTurn("4"), cxUser("d"), back(1), back(1), cxTurn("5"), cxUser("e")},
+			[]string{"typed: a", "typed: e"}},
+		{"after a compaction", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), `compacted {"message":"so far","replacement_history":[]}`, cxTurn("2"), cxUser("old"), cxAgent("B"), back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "agent: A", "compaction_summary: so far", "typed: c"}},
+		{"of a turn that was compacted", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("old"), cxAgent("B"), `compacted {"message":"a and b","replacement_history":[]}`, back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "typed: c"}},
+		{"a turn without words of the user is none", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("old"), cxTurn("3"), cxAgent("goes on"), back(1), cxTurn("4"), cxUser("c")},
+			[]string{"typed: a", "typed: c"}},
+		{"nothing yet", []string{back(1), cxTurn("1"), cxUser("a")}, []string{"typed: a"}},
+		{"more turns than there are", []string{cxTurn("1"), cxUser("old"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}},
 	})
 }
 
@@ -190,20 +173,20 @@ func TestCodexPassesOverWhatItsParentGives(t *testing.T) {
 	forked, parents := meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, "")
 	spawned := `session_meta {"id":"c","cwd":"/w","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}`
 	const lead = "compaction_summary: Forked from another session, whose last request was:\n\nparent's"
-	playCodex(t, func(s Stats) int { return s.Replayed }, []codexScene{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"told by turn ids", []string{forked, parents, cxTurn(oldTurn), cxInput("first"), cxUser("first"), cxInput("parent's"), cxUser("parent's"), cxTurn(newTurn), cxInput("own"), cxUser("own")},
-			[]string{lead, "typed: own"}, 2},
-		{"interrupted before its first turn", []string{forked, parents, cxTurn(oldTurn), cxInput("parent's"), cxUser("parent's")}, nil, 1},
+			[]string{lead, "typed: own"}},
+		{"interrupted before its first turn", []string{forked, parents, cxTurn(oldTurn), cxInput("parent's"), cxUser("parent's")}, nil},
 		{"told by turn_context alone", []string{forked, parents, `turn_context {"turn_id":"` + oldTurn + `"}`, cxInput("parent's"), cxUser("parent's"), cxAgent("parent's answer"),
-			cxInput("own"), cxUser("own"), `turn_context {"turn_id":"` + newTurn + `"}`}, []string{lead, "typed: own"}, 2},
-		{"a child that repeats nothing", []string{meta("child-1", `,"parent_thread_id":"main-1"`), cxTurn("t1"), cxUser("own")}, []string{"typed: own"}, 0},
-		{"a fork that rests on another file", []string{meta(fork, `,"forked_from_id":"`+parent+`","history_base":{"thread_id":"`+parent+`","end_ordinal_exclusive":4}`), cxUser("own")}, []string{"typed: own"}, 0},
+			cxInput("own"), cxUser("own"), `turn_context {"turn_id":"` + newTurn + `"}`}, []string{lead, "typed: own"}},
+		{"a child that repeats nothing", []string{meta("child-1", `,"parent_thread_id":"main-1"`), cxTurn("t1"), cxUser("own")}, []string{"typed: own"}},
+		{"a fork that rests on another file", []string{meta(fork, `,"forked_from_id":"`+parent+`","history_base":{"thread_id":"`+parent+`","end_ordinal_exclusive":4}`), cxUser("own")}, []string{"typed: own"}},
 		{"a later meta of another thread", []string{meta(fork, ""), cxTurn(newTurn), cxInput("own"), cxUser("own"), cxUser("more"), parents, cxUser("end")},
-			[]string{"typed: own", "typed: more", "typed: end"}, 0},
+			[]string{"typed: own", "typed: more", "typed: end"}},
 		{"a spawned thread that begins at an ordinal", []string{spawned + `,"subagent_history_start_ordinal":2},"ordinal":0`, cxUser("parent's") + `,"ordinal":1`, cxUser("check it") + `,"ordinal":2`},
-			[]string{"subagent_task: check it"}, 1},
+			[]string{"subagent_task: check it"}},
 		{"a sub-agent's inherited words", []string{spawned + "}", cxInput("parent's") + `,"metadata":{"inherited_user_message":true}`, cxInput("check it") + `,"metadata":{"client_authored":false}`},
-			[]string{"subagent_task: check it"}, 1},
+			[]string{"subagent_task: check it"}},
 	})
 }
 
@@ -256,15 +239,15 @@ func TestCodexFindsItsFilesWhereverVersionsPutThem(t *testing.T) {
 	}
 }
 
-func TestCodexFollowsDirectoryBranchAndTurn(t *testing.T) {
+func TestCodexFollowsDirectoryAndBranch(t *testing.T) {
 	t.Parallel()
 	items, _ := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxTurn("t1"), cxUser("a"),
 		`turn_context {"turn_id":"t2","cwd":"file:///w/other","model":"m"}`, cxUser("b"),
 		cxMeta(`,"x":1`), `session_meta {"id":"`+thread+`","cwd":"/w/third","git":{"branch":"fix"}}`, cxUser("c"),
 		`session_meta {"id":"01990000-0000-7000-8000-0000000000ff","cwd":"/elsewhere","git":{"branch":"no"}}`, cxUser("d"))...))
-	for i, want := range []struct{ cwd, branch, turn string }{{"/w/app", "main", "t1"}, {"/w/other", "main", "t2"}, {"/w/third", "fix", "t2"}, {"/w/third", "fix", "t2"}} {
-		if it := items[i]; it.CWD != want.cwd || it.Branch != want.branch || it.TurnID != want.turn {
-			t.Errorf("item %d: %q %q %q, want %+v", i+1, it.CWD, it.Branch, it.TurnID, want)
+	for i, want := range []struct{ cwd, branch string }{{"/w/app", "main"}, {"/w/other", "main"}, {"/w/third", "fix"}, {"/w/third", "fix"}} {
+		if it := items[i]; it.CWD != want.cwd || it.Branch != want.branch {
+			t.Errorf("item %d: %q %q, want %+v", i+1, it.CWD, it.Branch, want)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package rollout
 
 import (
+	"cmp"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -64,8 +66,8 @@ var ideHeadings = []string{
 const ideRequest = "## My request for Codex:"
 
 // splitCodex takes what Codex added off a user text, of which it may say that a person
-// typed it: own is what they typed, "" if nothing; stripped counts the blocks taken off.
-func splitCodex(full string, typed bool) (origin memoir.Origin, own string, stripped int) {
+// typed it: own is what they typed, "" if nothing.
+func splitCodex(full string, typed bool) (origin memoir.Origin, own string) {
 	envelopes := codexPlainEnvelopes
 	if typed {
 		envelopes = codexEnvelopes
@@ -73,31 +75,26 @@ func splitCodex(full string, typed bool) (origin memoir.Origin, own string, stri
 	own, origin = strings.TrimSpace(full), memoir.OriginTyped
 	for {
 		before := own
-		var n int
-		own, n = stripAdded(own, envelopes)
-		stripped += n
-		if rest, ok := cutExternal(own); ok {
-			own, stripped = rest, stripped+1
-		}
+		own = cutExternal(stripAdded(own, envelopes))
 		if strings.HasPrefix(own, agentsHeading) {
 			_, rest, ok := strings.Cut(own, "<INSTRUCTIONS>")
 			end := strings.LastIndex(rest, "</INSTRUCTIONS>") // the file may write one too
 			if !ok || end < 0 {
-				return origin, "", stripped + 1
+				return origin, ""
 			}
-			own, stripped = strings.TrimSpace(rest[end+len("</INSTRUCTIONS>"):]), stripped+1
+			own = strings.TrimSpace(rest[end+len("</INSTRUCTIONS>"):])
 		}
 		if own == before {
 			break
 		}
 	}
 	if hasAnyPrefix(own, codexNotes) {
-		return origin, "", stripped + 1
+		return origin, ""
 	}
 	if hasAnyPrefix(own, ideHeadings) {
 		begin := strings.LastIndex(own, ideRequest) // what was selected may hold one too
 		if begin < 0 {
-			return origin, "", stripped + 1
+			return origin, ""
 		}
 		own = strings.TrimSpace(own[begin+len(ideRequest):])
 	}
@@ -109,26 +106,20 @@ func splitCodex(full string, typed bool) (origin memoir.Origin, own string, stri
 	case strings.HasPrefix(own, "## User Input\n"):
 		if arguments, ok := templateArguments(own); ok {
 			origin, own = memoir.OriginSlashCommand, arguments
-			if own == "" {
-				stripped++
-			}
 		}
 	}
-	return origin, own, stripped
+	return origin, own
 }
 
 // cutExternal splits off what a client adds of its own, in an element <external_NAME>
 // that a text begins with.
-func cutExternal(text string) (rest string, ok bool) {
-	if !strings.HasPrefix(text, "<external_") {
-		return text, false
-	}
+func cutExternal(text string) (rest string) {
 	end := strings.IndexAny(text, "> \n")
-	if end < 0 {
-		return text, false
+	if !strings.HasPrefix(text, "<external_") || end < 0 {
+		return text
 	}
-	rest, ok = cutEnvelope(text, text[1:end])
-	return strings.TrimLeft(rest, " \t\r\n"), ok
+	rest, _ = cutEnvelope(text, text[1:end])
+	return strings.TrimLeft(rest, " \t\r\n")
 }
 
 // templateArguments finds what the user typed in an expanded slash prompt that
@@ -177,38 +168,32 @@ func joinBlocks(content []byte, kinds []string) string {
 		return getText(content, "text")
 	}
 	var out strings.Builder
-	i := 0
-	elements(content, func(block []byte) bool {
-		keep := kinds == nil || i >= len(kinds) || kinds[i] == "user.text" || kinds[i] == "unknown"
-		i++
-		if !keep {
-			return true
+	i := -1
+	for block := range elements(content) {
+		if i++; i < len(kinds) && kinds[i] != "user.text" && kinds[i] != "unknown" {
+			continue
 		}
-		var s string
-		if isString(block) {
-			s = text(block)
-		} else if s = getText(block, "text"); isImageTag(s) {
-			return true
+		s := cmp.Or(text(block), getText(block, "text"))
+		if isObject(block) && isImageTag(s) {
+			continue
 		}
 		if out.Len() > 0 && s != "" {
 			out.WriteByte('\n')
 		}
-		out.WriteString(s)
-		return out.Len() <= maxText
-	})
+		if out.WriteString(s); out.Len() > maxText {
+			break
+		}
+	}
 	return out.String()
 }
 
 // contentKinds says what each block of a message is (0.142 and later), nil if the
 // message does not say, and whether the user typed any of them.
 func contentKinds(p []byte) (kinds []string, typed bool) {
-	elements(get(p, "internal_chat_message_metadata_passthrough", "content_item_kinds"), func(v []byte) bool {
-		kind := text(v)
-		typed = typed || kind == "user.text"
-		kinds = append(kinds, kind)
-		return true
-	})
-	return kinds, typed
+	for v := range elements(get(p, "internal_chat_message_metadata_passthrough", "content_item_kinds")) {
+		kinds = append(kinds, text(v))
+	}
+	return kinds, slices.Contains(kinds, "user.text")
 }
 
 var hashSeed = maphash.MakeSeed()

@@ -19,11 +19,7 @@ func TestCodexTellsAPersonsWordsFromOthers(t *testing.T) {
 	goal := func(objective, status string) string {
 		return `event_msg {"type":"thread_goal_updated","goal":{"objective":` + q(objective) + `,"status":"` + status + `"}}`
 	}
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"a prompt in a running turn steers it", []string{cxTurn("1"), cxUser("a"), cxAgent("working"), cxUser("not that"), `event_msg {"type":"task_complete","turn_id":"1"}`, cxTurn("2"), cxUser("b")},
 			[]string{"typed: a", "agent: working", "queued: not that", "typed: b"}},
 		{"two prompts before the agent does anything", []string{cxTurn("1"), cxUser("a"), cxUser("and b"), cxAgent("ok")},
@@ -47,17 +43,7 @@ func TestCodexTellsAPersonsWordsFromOthers(t *testing.T) {
 		{"a goal that the agent set in code mode", []string{cxUser("a"), cxCustom("1", `await tools.create_goal({objective:"ship it"})`), goal("ship it", "active"), cxCell("1", "Script completed", "ok")},
 			[]string{"typed: a", `create_goal({"objective":"ship it"}) = ok`}},
 		{"a goal that is a prompt too", []string{cxUser("ship it"), goal("ship it", "active")}, []string{"typed: ship it"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-			expect(t, items, tt.want...)
-			if len(stats.Unknown) != 0 {
-				t.Errorf("unknown %v", stats.Unknown)
-			}
-		})
-	}
+	})
 }
 
 func TestACompactionsSummaryIsGivenOnce(t *testing.T) {
@@ -79,17 +65,17 @@ func TestCodexNotesInResponsesAreInjected(t *testing.T) {
 		"Warning: The maximum number of unified exec processes you can keep open is 60", "Here is a list of plugins that are available but not installed.\n- x",
 		"Another language model started to solve this problem and produced a summary of its thinking process. x",
 	} {
-		if _, own, stripped := splitCodex(added, false); own != "" || stripped == 0 {
-			t.Errorf("%q: own words %q, %d stripped", added, own, stripped)
+		if _, own := splitCodex(added, false); own != "" {
+			t.Errorf("%q: own words %q", added, own)
 		}
 		if strings.HasPrefix(added, "<") {
-			if _, own, _ := splitCodex(added+"\n\nfix it", false); own != "fix it" {
+			if _, own := splitCodex(added+"\n\nfix it", false); own != "fix it" {
 				t.Errorf("%q and words: %q", added, own)
 			}
 		}
 	}
 	for _, own := range []string{"<externals>x</externals> is wrong", "<external_x> is never closed", "Warning: it fails"} {
-		if _, got, stripped := splitCodex(own, false); got != own || stripped != 0 {
+		if _, got := splitCodex(own, false); got != own {
 			t.Errorf("%q became %q", own, got)
 		}
 	}

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"strings"
 
@@ -76,10 +77,9 @@ func commandLine(raw []byte) string {
 		return text(raw)
 	}
 	var argv []string
-	elements(raw, func(v []byte) bool {
+	for v := range elements(raw) {
 		argv = append(argv, text(v))
-		return true
-	})
+	}
 	if len(argv) >= 3 {
 		switch path.Base(argv[0]) {
 		case "bash", "sh", "zsh", "dash", "fish":
@@ -214,20 +214,15 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	var o outcome
 	var texts []string
 	inner, ended, first := 0, 0, true
-	elements(raw, func(block []byte) bool {
-		s := getText(block, "text")
-		if isString(block) {
-			s = text(block)
+	for block := range elements(raw) {
+		s := cmp.Or(text(block), getText(block, "text"))
+		if first && hasAnyPrefix(s, preambles) {
+			o = framedOutput(s)
+			s = o.output
 		}
-		if first {
-			first = false
-			frame := framedOutput(s)
-			if hasAnyPrefix(s, preambles) {
-				o.exit, o.failed, o.goesOn, s = frame.exit, frame.failed, frame.goesOn, frame.output
-			}
-		}
+		first = false
 		if s = afterWarning(s); s == "" {
-			return true
+			continue
 		}
 		if output, code, session, ok := scriptResult(s); ok {
 			inner++
@@ -241,8 +236,7 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 			}
 		}
 		texts = append(texts, s)
-		return true
-	})
+	}
 	if ended < inner && o.exit != nil && *o.exit == 0 {
 		o.exit = nil // one of the commands is still running
 	}

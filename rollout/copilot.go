@@ -145,13 +145,9 @@ func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
 		switch {
 		case getText(raw, "agentId") != "" || getText(data, "parentToolCallId") != "":
 		case undone[at.index]:
-			if kind == "user.message" || kind == "assistant.message" {
-				e.stats.Undone++
-			}
+			e.stats.Undone++
 		default:
-			if t := instant(get(raw, "timestamp")); !t.IsZero() {
-				r.w.at = t
-			}
+			r.w.when(get(raw, "timestamp"))
 			r.event(kind, data)
 		}
 		return e.err
@@ -176,13 +172,12 @@ func (r *copilotReader) plan(ctx context.Context, t *tape) (map[int]bool, error)
 			r.results[textHash(getText(data, "toolCallId"))] = true
 		case "session.snapshot_rewind":
 			listed := false
-			elements(get(data, "eventIds"), func(id []byte) bool {
+			for id := range elements(get(data, "eventIds")) {
 				listed = true
 				if i, ok := byID[text(id)]; ok {
 					undone[i] = true
 				}
-				return true
-			})
+			}
 			if first, ok := byID[getText(data, "upToEventId")]; ok && !listed {
 				for i := first; i < at.index; i++ {
 					undone[i] = true
@@ -230,7 +225,6 @@ func (r *copilotReader) event(kind string, data []byte) {
 		r.move(data)
 	case "system.message", "system.notification", "skill.invoked":
 		r.e.hear(getText(data, "content"))
-		r.e.injected()
 	default: // of the client, but for a new form of what a person says
 		if strings.HasPrefix(kind, "user.") {
 			r.e.stats.unknown(kind)
@@ -253,9 +247,7 @@ func (r *copilotReader) denied(data []byte) {
 }
 
 func (r *copilotReader) move(context []byte) {
-	if cwd := getText(context, "cwd"); cwd != "" {
-		r.w.cwd, r.w.branch = cwd, getText(context, "branch")
-	}
+	r.w.move(getText(context, "cwd"), getText(context, "branch"))
 }
 
 // copilotSources begin the sources of messages that no person wrote.
@@ -271,35 +263,28 @@ func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
 	r.e.hear(full)
 	r.e.hear(getText(data, "transformedContent"))
-	r.w.turn = getText(data, "interactionId")
 	if isTrue(get(data, "isAutopilotContinuation")) || hasAnyPrefix(getText(data, "source"), copilotSources) {
-		r.e.injected()
 		return
 	}
+	origin := memoir.OriginTyped
 	if delivery := getText(data, "delivery"); delivery == "queued" || delivery == "steering" {
-		r.e.words(memoir.OriginQueued, full, copilotEnvelopes, r.w)
-	} else {
-		r.e.words(memoir.OriginTyped, full, copilotEnvelopes, r.w)
+		origin = memoir.OriginQueued
 	}
+	r.e.words(origin, full, copilotEnvelopes, r.w)
 }
 
 // assistant emits an answer, which is the closing one if it asks for no tool, and
 // the calls it asks for.
 func (r *copilotReader) assistant(data []byte) {
-	calls := 0
-	elements(get(data, "toolRequests"), func([]byte) bool {
-		calls++
-		return true
-	})
+	calls := slices.Collect(elements(get(data, "toolRequests")))
 	chunk, _ := integer(get(data, "chunkIndex"))
 	chunks, _ := integer(get(data, "chunkCount"))
-	r.e.assistant(contentText(get(data, "content")), calls == 0 && chunk >= chunks-1, r.w)
-	elements(get(data, "toolRequests"), func(call []byte) bool {
+	r.e.assistant(contentText(get(data, "content")), len(calls) == 0 && chunk >= chunks-1, r.w)
+	for _, call := range calls {
 		if isObject(call) {
 			r.call(call, "name")
 		}
-		return true
-	})
+	}
 }
 
 // copilotShells are the tools whose argument is a command line.

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,25 @@ type where struct {
 	at     time.Time
 	cwd    string
 	branch string
-	turn   string
+}
+
+// when takes over the time in a raw value, if there is one.
+func (w *where) when(raw []byte) {
+	if t := instant(raw); !t.IsZero() {
+		w.at = t
+	}
+}
+
+// move takes over a directory and its branch, if there is one.
+func (w *where) move(cwd, branch string) {
+	if cwd != "" {
+		w.cwd, w.branch = cwd, branch
+	}
+}
+
+// item is an item of a kind that is said or done here.
+func (w where) item(kind, role string, origin memoir.Origin) memoir.Item {
+	return memoir.Item{Kind: kind, Role: role, Origin: origin, At: w.at, CWD: w.cwd, Branch: w.branch}
 }
 
 // outcome is a tool's result.
@@ -63,20 +82,19 @@ func (e *emitter) give(it memoir.Item) {
 	e.err = e.fn(it)
 }
 
-// user gives what stands in the conversation as the user's.
+// user gives what stands in the conversation as the user's; what a client put there is
+// passed over.
 func (e *emitter) user(origin memoir.Origin, text string, w where) {
-	text = clean(text)
-	if text == "" || origin == memoir.OriginInjected {
-		e.injected()
+	it := w.item(memoir.ItemMessage, memoir.RoleUser, origin)
+	if it.Text = clean(text); it.Text == "" || origin == memoir.OriginInjected {
 		return
 	}
 	if e.kind == memoir.KindSubagent && origin == memoir.OriginTyped {
-		origin = memoir.OriginSubagentTask
+		it.Origin = memoir.OriginSubagentTask
 	}
 	e.flushLost()
 	e.heard = true
-	e.give(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: origin, Text: text,
-		At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
+	e.give(it)
 }
 
 // hear looks for our own marker in the user texts that a session begins with, up
@@ -87,22 +105,18 @@ func (e *emitter) hear(raw string) {
 	}
 }
 
-func (e *emitter) injected() { e.stats.Injected++ }
-
 func (e *emitter) assistant(text string, final bool, w where) {
-	if text = clean(text); text == "" {
-		return
+	it := w.item(memoir.ItemMessage, memoir.RoleAssistant, memoir.OriginAgent)
+	if it.Text, it.Final = clean(text), final; it.Text != "" {
+		e.give(it)
 	}
-	e.give(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent,
-		Text: text, Final: final, At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
 }
 
 func (e *emitter) summary(text string, w where) {
-	if text = clean(text); text == "" {
-		return
+	it := w.item(memoir.ItemSummary, memoir.RoleAssistant, memoir.OriginCompactionSummary)
+	if it.Text = clean(text); it.Text != "" {
+		e.give(it)
 	}
-	e.give(memoir.Item{Kind: memoir.ItemSummary, Role: memoir.RoleAssistant, Origin: memoir.OriginCompactionSummary,
-		Text: text, At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
 }
 
 // shell gives a command that the person ran in the agent's prompt.
@@ -114,27 +128,25 @@ func (e *emitter) shell(command string, o outcome, w where) {
 }
 
 func toolItem(tool, input string, w where) *memoir.Item {
-	return &memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: tool,
-		Input: clip(withoutData(stripOwn(input))), At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn}
+	it := w.item(memoir.ItemTool, memoir.RoleTool, memoir.OriginTool)
+	it.Tool, it.Input = tool, clip(withoutData(stripOwn(input)))
+	return &it
 }
 
-// call notes a tool call. A call with an id that was seen is a repetition.
+// call notes a tool call. A call with an id that was seen is a repetition, or goes on with
+// what an earlier snapshot of it lacks.
 func (e *emitter) call(id, tool, input string, w where) {
 	if _, ok := e.done[textHash(id)]; ok && id != "" {
 		return
 	}
-	for i, known := range e.ids {
-		if known == id && id != "" {
-			if e.pending[i].Input == "" { // an earlier snapshot of the same call
-				e.pending[i].Input = clip(withoutData(stripOwn(input)))
-				e.held += len(e.pending[i].Input)
-			}
-			return
-		}
-	}
 	it := toolItem(tool, input, w)
-	e.pending = append(e.pending, it)
-	e.ids = append(e.ids, id)
+	if known := e.waiting(id); known == nil || id == "" {
+		e.pending, e.ids = append(e.pending, it), append(e.ids, id)
+	} else if known.Input == "" {
+		known.Input = it.Input
+	} else {
+		return
+	}
 	e.held += len(it.Input)
 	e.bound()
 }
@@ -151,10 +163,8 @@ func (e *emitter) lone(tool, input string, o outcome, w where) { e.settle(toolIt
 
 // waiting returns a call without result, nil if there is none of that id.
 func (e *emitter) waiting(id string) *memoir.Item {
-	for i, known := range e.ids {
-		if known == id {
-			return e.pending[i]
-		}
+	if i := slices.Index(e.ids, id); i >= 0 {
+		return e.pending[i]
 	}
 	return nil
 }
@@ -162,11 +172,9 @@ func (e *emitter) waiting(id string) *memoir.Item {
 // result joins a result to its call and gives both. A result whose call was lost
 // with a damaged line is given alone.
 func (e *emitter) result(id string, o outcome, w where) {
-	for i, known := range e.ids {
-		if known == id {
-			e.takeAt(i, o)
-			return
-		}
+	if i := slices.Index(e.ids, id); i >= 0 {
+		e.takeAt(i, o)
+		return
 	}
 	if _, ok := e.done[textHash(id)]; ok {
 		return
@@ -219,11 +227,8 @@ func appended(first, more string) string {
 
 // forget drops a call that says nothing of its own.
 func (e *emitter) forget(id string) {
-	for i, known := range e.ids {
-		if known == id {
-			e.removeAt(i)
-			return
-		}
+	if i := slices.Index(e.ids, id); i >= 0 {
+		e.removeAt(i)
 	}
 }
 
@@ -233,8 +238,7 @@ func (e *emitter) takeAt(i int, o outcome) {
 
 func (e *emitter) removeAt(i int) *memoir.Item {
 	it, id := e.pending[i], e.ids[i]
-	e.pending = append(e.pending[:i], e.pending[i+1:]...)
-	e.ids = append(e.ids[:i], e.ids[i+1:]...)
+	e.pending, e.ids = slices.Delete(e.pending, i, i+1), slices.Delete(e.ids, i, i+1)
 	e.held -= len(it.Input) + len(it.Output)
 	if id != "" {
 		e.done[textHash(id)] = struct{}{}

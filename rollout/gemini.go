@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -108,13 +109,12 @@ func geminiDirectory(project, hash string) string {
 	known := []string{here}
 	for _, list := range [][]byte{get(smallJSON(filepath.Join(home, "projects.json")), "projects"),
 		smallJSON(filepath.Join(home, "trustedFolders.json"))} {
-		each(list, func(key, value []byte) bool {
+		for key, value := range members(list) {
 			dir := text(slices.Concat([]byte{'"'}, key, []byte{'"'}))
 			if known = append(known, dir); text(value) == name {
 				named = dir
 			}
-			return true
-		})
+		}
 	}
 	// a path of another system is one, too
 	absolute := func(dir string) bool {
@@ -169,11 +169,10 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 		} else if l.patch && isArray(l.list) && !summed {
 			p.cut(0)
 		}
-		l.each(raw, func(m []byte) bool {
+		for m := range l.messages(raw) {
 			p.add(n, m, summed)
 			n++
-			return true
-		})
+		}
 		return nil
 	})
 	if err != nil {
@@ -189,13 +188,12 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	r.w.cwd = t.parts[0].Head.CWD
 	n = 0
 	return t.each(ctx, true, func(_ place, raw []byte) error {
-		parseGeminiLine(raw).each(raw, func(m []byte) bool {
+		for m := range parseGeminiLine(raw).messages(raw) {
 			if first, ok := stand[n]; ok {
 				r.message(m, first)
 			}
 			n++
-			return e.err == nil
-		})
+		}
 		return e.err
 	})
 }
@@ -233,17 +231,15 @@ func (p *geminiPlan) add(n int, m []byte, summed bool) {
 // answers notes the calls that a message has the results of, and reports whether it
 // has any in its content: what stands beside results is the tool's.
 func (p *geminiPlan) answers(m []byte) (any bool) {
-	eachPart(get(m, "content"), "functionResponse", func(response []byte) bool {
+	for response := range parts(get(m, "content"), "functionResponse") {
 		p.results[textHash(getText(response, "id"))] = true
 		any = true
-		return true
-	})
-	elements(get(m, "toolCalls"), func(call []byte) bool {
+	}
+	for call := range elements(get(m, "toolCalls")) {
 		if isArray(get(call, "result")) {
 			p.results[textHash(getText(call, "id"))] = true
 		}
-		return true
-	})
+	}
 	return any
 }
 
@@ -258,11 +254,10 @@ type geminiLine struct {
 // parseGeminiLine looks at a record's members once; most records begin with an id,
 // and are messages.
 func parseGeminiLine(raw []byte) (l geminiLine) {
-	each(raw, func(key, value []byte) bool {
+	for key, value := range members(raw) {
 		switch string(key) {
 		case "id":
-			l = geminiLine{}
-			return false
+			return geminiLine{}
 		case "$set":
 			l.patch, l.list = true, get(value, "messages")
 		case "$rewindTo":
@@ -272,17 +267,18 @@ func parseGeminiLine(raw []byte) (l geminiLine) {
 		case "messages":
 			l.list = value
 		}
-		return true
-	})
+	}
 	return l
 }
 
-// each calls fn for the messages in a record: the elements of a patch's list,
-// those of a head that came with a list, or the record itself.
-func (l geminiLine) each(raw []byte, fn func(m []byte) bool) {
-	if l.patch || l.head {
-		elements(l.list, fn)
-	} else if l.rewind == "" {
-		fn(raw)
+// messages are those in a record: the elements of a patch's list, those of a head that
+// came with a list, or the record itself.
+func (l geminiLine) messages(raw []byte) iter.Seq[[]byte] {
+	switch {
+	case l.patch || l.head:
+		return elements(l.list)
+	case l.rewind != "":
+		return slices.Values([][]byte(nil))
 	}
+	return slices.Values([][]byte{raw})
 }

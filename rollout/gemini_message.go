@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -24,12 +25,11 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 	case "gemini":
 		content := get(m, "content")
 		r.e.assistant(geminiText(content), false, r.w)
-		elements(get(m, "toolCalls"), func(call []byte) bool {
+		for call := range elements(get(m, "toolCalls")) {
 			if isObject(call) {
 				r.call(call)
 			}
-			return true
-		})
+		}
 		geminiCalls(r.e, content, r.w)
 	case "info", "warning", "error":
 	default:
@@ -40,16 +40,14 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 // user emits what stands as the user's: words, the results of calls, a command that
 // the person ran, a summary that replaced what was said.
 func (r *geminiReader) user(m []byte) {
-	content := get(m, "content")
-	responses := 0
-	eachPart(content, "functionResponse", func(response []byte) bool {
-		responses++
+	content, answers := get(m, "content"), false
+	for response := range parts(content, "functionResponse") {
+		answers = true
 		r.result(getText(response, "id"), geminiResponse(getText(response, "name"), response))
-		return true
-	})
+	}
 	full := geminiText(content)
 	r.e.hear(full)
-	if responses > 0 {
+	if answers {
 		return // what stands beside results is the tool's
 	}
 	if isGeminiSummary(full) {
@@ -78,9 +76,6 @@ var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---(?:
 // one with which the client goes on by itself.
 func geminiWords(e *emitter, origin memoir.Origin, full string, w where) {
 	own := referenced.ReplaceAllString(full, "")
-	if own != full || strings.TrimPrefix(strings.TrimSpace(own), "System: ") == "Please continue." {
-		e.injected()
-	}
 	if strings.TrimPrefix(strings.TrimSpace(own), "System: ") != "Please continue." {
 		e.words(origin, own, geminiEnvelopes, w)
 	}
@@ -89,21 +84,18 @@ func geminiWords(e *emitter, origin memoir.Origin, full string, w where) {
 // call emits a tool call with its result. One that has none yet waits for it.
 func (r *geminiReader) call(call []byte) {
 	w := r.w
-	if t := instant(get(call, "timestamp")); !t.IsZero() {
-		w.at = t
-	}
+	w.when(get(call, "timestamp"))
 	id, tool, status := getText(call, "id"), getText(call, "name"), getText(call, "status")
 	o := outcome{tool: tool, failed: status == "error" || status == "cancelled"}
 	answered := o.failed || status == "success"
 	if shown := get(call, "resultDisplay"); isString(shown) && get(call, "result") == nil {
 		o.output, answered = text(shown), true
 	}
-	eachPart(get(call, "result"), "functionResponse", func(response []byte) bool {
+	for response := range parts(get(call, "result"), "functionResponse") {
 		one := geminiResponse(tool, response)
 		o.output, answered = appended(o.output, one.output), true
 		o.exit, o.failed = one.exit, o.failed || one.failed
-		return true
-	})
+	}
 	if id == "" {
 		r.e.lone(tool, geminiInput(tool, get(call, "args")), o, w)
 		return
@@ -127,14 +119,11 @@ func (r *geminiReader) result(id string, o outcome) {
 }
 
 // geminiCalls emits the calls among the parts of an answer.
-func geminiCalls(e *emitter, parts []byte, w where) (n int) {
-	eachPart(parts, "functionCall", func(call []byte) bool {
+func geminiCalls(e *emitter, content []byte, w where) {
+	for call := range parts(content, "functionCall") {
 		tool := getText(call, "name")
 		e.call(getText(call, "id"), tool, geminiInput(tool, get(call, "args")), w)
-		n++
-		return true
-	})
-	return n
+	}
 }
 
 // geminiText joins the text parts of a message, without its thinking.
@@ -146,23 +135,23 @@ func geminiText(content []byte) string {
 		return contentText(content)
 	}
 	var texts []string
-	elements(content, func(part []byte) bool {
+	for part := range elements(content) {
 		if s := contentText(part); !isTrue(get(part, "thought")) && strings.TrimSpace(s) != "" {
 			texts = append(texts, s)
 		}
-		return true
-	})
+	}
 	return strings.Join(texts, "\n")
 }
 
-// eachPart calls fn for the parts of a message that have a member.
-func eachPart(content []byte, member string, fn func(value []byte) bool) {
-	elements(content, func(part []byte) bool {
-		if value := get(part, member); isObject(value) {
-			return fn(value)
+// parts are the objects that parts of a message have as a member.
+func parts(content []byte, name string) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		for part := range elements(content) {
+			if value := get(part, name); isObject(value) && !yield(value) {
+				return
+			}
 		}
-		return true
-	})
+	}
 }
 
 // geminiInput is a call's input: the command line of the shell tool, else the
@@ -239,14 +228,17 @@ func geminiUserShell(s string) (command string, o outcome, ok bool) {
 
 // isGeminiCompressed reports whether a list of messages begins with a summary of
 // those before it.
-func isGeminiCompressed(list []byte) (found bool) {
+func isGeminiCompressed(list []byte) bool {
 	n := 0
-	elements(list, func(m []byte) bool {
-		n++
-		found = getText(m, "type") == "user" && isGeminiSummary(geminiText(get(m, "content")))
-		return !found && n < 4
-	})
-	return found
+	for m := range elements(list) {
+		if n++; n > 4 {
+			break
+		}
+		if getText(m, "type") == "user" && isGeminiSummary(geminiText(get(m, "content"))) {
+			return true
+		}
+	}
+	return false
 }
 
 // isGeminiSummary reports whether a text is the client's summary of what it cut off.

@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,18 +15,22 @@ import (
 // megabytes is mostly made of values that nobody wants. They trust that Reader
 // has checked the record's syntax, and on anything else stop early.
 
-// each calls fn for every member of a JSON object until fn returns false. The
-// key is without quotes and not unescaped; the value is raw.
-func each(object []byte, fn func(key, value []byte) bool) {
-	if isObject(object) {
-		walk(object, fn)
+// members are those of a JSON object. A key is without quotes and not unescaped; the value
+// is raw.
+func members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		if isObject(object) {
+			walk(object, yield)
+		}
 	}
 }
 
-// elements calls fn for every element of a JSON array until fn returns false.
-func elements(array []byte, fn func(value []byte) bool) {
-	if isArray(array) {
-		walk(array, func(_, value []byte) bool { return fn(value) })
+// elements are those of a JSON array, raw.
+func elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		if isArray(array) {
+			walk(array, func(_, value []byte) bool { return yield(value) })
+		}
 	}
 }
 
@@ -57,20 +62,18 @@ func walk(raw []byte, fn func(key, value []byte) bool) {
 // get returns the raw value at a path of object keys, nil if there is none.
 func get(object []byte, path ...string) []byte {
 	for _, name := range path {
-		var found []byte
-		each(object, func(key, value []byte) bool {
-			if string(key) == name {
-				found = value
-				return false
-			}
-			return true
-		})
-		if found == nil {
-			return nil
-		}
-		object = found
+		object = member(object, name)
 	}
 	return object
+}
+
+func member(object []byte, name string) []byte {
+	for key, value := range members(object) {
+		if string(key) == name {
+			return value
+		}
+	}
+	return nil
 }
 
 // text decodes a raw JSON string; anything but a string is "".

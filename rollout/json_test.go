@@ -45,10 +45,9 @@ func TestGetWalksObjects(t *testing.T) {
 		}
 	}
 	var seen []string
-	elements(get(object, "a", "b"), func(v []byte) bool {
+	for v := range elements(get(object, "a", "b")) {
 		seen = append(seen, string(v))
-		return true
-	})
+	}
 	if strings.Join(seen, "|") != `1|{"c":"}"}` {
 		t.Errorf("elements %q", seen)
 	}

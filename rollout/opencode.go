@@ -121,12 +121,11 @@ func opencodeTitle(title string) string {
 // answer. `opencode run` and the GitHub action begin their sessions so.
 func deniesQuestions(rules []byte) bool {
 	denied := false
-	elements(rules, func(rule []byte) bool {
+	for rule := range elements(rules) {
 		if getText(rule, "permission") == "question" && getText(rule, "pattern") == "*" {
 			denied = getText(rule, "action") == "deny" // the last rule counts
 		}
-		return true
-	})
+	}
 	return denied
 }
 

@@ -22,10 +22,9 @@ func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
 			return e.err
 		}
 		r.session(info)
-		elements(get(raw, "messages"), func(m []byte) bool { // a document on one long line
+		for m := range elements(get(raw, "messages")) { // a document on one long line
 			r.message(get(m, "info"), get(m, "parts"))
-			return e.err == nil
-		})
+		}
 		return e.err
 	})
 }
@@ -46,28 +45,20 @@ func (r *opencodeReader) session(info []byte) {
 	r.created, r.fork = instant(get(info, "time", "created")), forkTitle.MatchString(getText(info, "title"))
 	r.revertTo, r.revertPart = getText(info, "revert", "messageID"), getText(info, "revert", "partID")
 	r.undone, r.shell = false, ""
-	if dir := getText(info, "directory"); dir != "" {
-		r.w.cwd = dir
-	}
+	r.w.move(getText(info, "directory"), "")
 }
 
 func (r *opencodeReader) message(info, parts []byte) {
 	id, at := getText(info, "id"), instant(get(info, "time", "created"))
-	if !at.IsZero() {
-		r.w.at = at
-	}
-	if cwd := getText(info, "path", "cwd"); cwd != "" {
-		r.w.cwd = cwd
-	}
+	r.w.when(get(info, "time", "created"))
+	r.w.move(getText(info, "path", "cwd"), "")
 	if id != "" && id == r.revertTo && r.revertPart == "" {
 		r.undone = true
 	}
 	switch {
 	case r.undone:
-		r.e.stats.Undone += weight(parts)
-	case !at.IsZero() && at.Before(r.created) && (r.fork || mintedLater(id, at)):
-		r.e.stats.Replayed += weight(parts)
-	default:
+		r.e.stats.Undone++
+	case at.IsZero() || !at.Before(r.created) || !r.fork && !mintedLater(id, at): // else a fork repeats it
 		r.live(id, info, parts)
 	}
 }
@@ -89,34 +80,14 @@ func mintedLater(id string, at time.Time) bool {
 	return late > 250 && late < clock/2
 }
 
-// weight is how many items a message would give.
-func weight(parts []byte) int {
-	n, said := 0, 0
-	elements(parts, func(p []byte) bool {
-		switch getText(p, "type") {
-		case "tool":
-			n++
-		case "text":
-			said = 1
-		}
-		return true
-	})
-	return n + said
-}
-
 func (r *opencodeReader) live(id string, info, parts []byte) {
 	switch role := getText(info, "role"); role {
 	case "user":
-		r.w.turn = id
 		r.user(id, parts)
 	case "assistant":
 		parent := getText(info, "parentID")
-		if parent != "" {
-			r.w.turn = parent
-		}
 		own := parent != "" && parent == r.shell
-		summary := isTrue(get(info, "summary"))
-		r.assistant(parts, own, summary, getText(info, "finish") == "stop")
+		r.assistant(parts, own, isTrue(get(info, "summary")), getText(info, "finish") == "stop")
 	default:
 		r.e.stats.unknown(role)
 	}
@@ -128,10 +99,7 @@ func (r *opencodeReader) cut(part []byte) bool {
 		r.undone = true
 	}
 	if r.undone {
-		switch getText(part, "type") {
-		case "tool", "text":
-			r.e.stats.Undone++
-		}
+		r.e.stats.Undone++
 	}
 	return r.undone
 }
@@ -142,9 +110,9 @@ const shellNotice = "The following tool was executed by the user"
 
 func (r *opencodeReader) user(id string, parts []byte) {
 	var said []string
-	elements(parts, func(p []byte) bool {
+	for p := range elements(parts) {
 		if r.cut(p) {
-			return true
+			continue
 		}
 		switch kind := getText(p, "type"); kind {
 		case "text":
@@ -153,37 +121,24 @@ func (r *opencodeReader) user(id string, parts []byte) {
 			switch {
 			case isTrue(get(p, "synthetic")) && strings.TrimSpace(s) == shellNotice:
 				r.shell = id
-				r.e.injected()
 			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
-				r.e.injected()
 			case strings.TrimSpace(s) != "":
 				said = append(said, s)
 			}
 		case "subtask":
 			if command := getText(p, "command"); command != "" {
 				r.e.user(memoir.OriginSlashCommand, "/"+command, r.w)
-			} else {
-				r.e.injected()
 			}
 		case "compaction":
-			if isTrue(get(p, "auto")) {
-				r.e.injected()
-			} else {
+			if !isTrue(get(p, "auto")) {
 				r.e.user(memoir.OriginSlashCommand, "/compact", r.w)
 			}
 		case "file", "agent", "snapshot", "patch", "step-start", "step-finish", "reasoning", "retry":
 		default:
 			r.e.stats.unknown(kind)
 		}
-		return true
-	})
-	own, n := stripAdded(strings.Join(said, "\n\n"), nil)
-	for range n {
-		r.e.injected()
 	}
-	if own == "" {
-		return
-	}
+	own := stripAdded(strings.Join(said, "\n\n"), nil)
 	if command, ok := opencodeCommand(own); ok {
 		r.e.user(memoir.OriginSlashCommand, command, r.w)
 		return
@@ -221,27 +176,23 @@ func opencodeCommand(text string) (string, bool) {
 // that it closes a turn: the texts after its last call are then the final ones.
 func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 	calls := 0
-	elements(parts, func(p []byte) bool {
+	for p := range elements(parts) {
 		if getText(p, "type") == "tool" {
 			calls++
 		}
-		return true
-	})
+	}
 	var sum []string
-	elements(parts, func(p []byte) bool {
+	for p := range elements(parts) {
 		if r.cut(p) {
-			return true
+			continue
 		}
 		w := r.w
 		switch kind := getText(p, "type"); kind {
 		case "text":
-			if t := instant(get(p, "time", "start")); !t.IsZero() {
-				w.at = t
-			}
+			w.when(get(p, "time", "start"))
 			s := getText(p, "text")
 			switch {
 			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
-				r.e.injected()
 			case summary:
 				sum = append(sum, s)
 			default:
@@ -254,8 +205,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 		default:
 			r.e.stats.unknown(kind)
 		}
-		return r.e.err == nil
-	})
+	}
 	r.e.summary(strings.Join(sum, "\n\n"), r.w)
 }
 
@@ -269,9 +219,7 @@ var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patc
 
 func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	tool, state := getText(p, "tool"), get(p, "state")
-	if t := instant(get(state, "time", "start")); !t.IsZero() {
-		w.at = t
-	}
+	w.when(get(state, "time", "start"))
 	arguments := get(state, "input")
 	input := compact(arguments)
 	if command := get(arguments, "command"); isString(command) && (tool == "bash" || tool == "shell") {
@@ -293,7 +241,5 @@ func (r *opencodeReader) tool(p []byte, own bool, w where) {
 		return
 	}
 	r.e.lone(tool, input, o, w)
-	if rejected = strings.TrimSpace(rejected); rejected != "" {
-		r.e.user(memoir.OriginRejection, rejected, w)
-	}
+	r.e.user(memoir.OriginRejection, rejected, w)
 }

@@ -15,15 +15,7 @@ import (
 func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	return branching{plan: planPi, keys: piKeys, file: piFile, said: piSaid}.read(ctx, t, e, r.entry)
-}
-
-func piSaid(raw []byte) bool {
-	switch getText(raw, "message", "role") {
-	case "user", "assistant", "bashExecution", "pythonExecution":
-		return true
-	}
-	return false
+	return branching{plan: planPi, keys: piKeys, file: piFile}.read(ctx, t, e, r.entry)
 }
 
 type piReader struct {
@@ -32,9 +24,7 @@ type piReader struct {
 }
 
 func (r *piReader) entry(raw []byte) {
-	if t := instant(get(raw, "timestamp")); !t.IsZero() {
-		r.w.at = t
-	}
+	r.w.when(get(raw, "timestamp"))
 	switch kind := getText(raw, "type"); kind {
 	case "message":
 		r.message(get(raw, "message"))
@@ -43,9 +33,7 @@ func (r *piReader) entry(raw []byte) {
 	case "custom_message":
 		r.custom(raw)
 	case "session":
-		if cwd := getText(raw, "cwd"); cwd != "" {
-			r.w.cwd = cwd
-		}
+		r.w.move(getText(raw, "cwd"), "")
 	case "title", "title_change", "model_change", "thinking_level_change", "custom", "label", "session_info",
 		"session_init", "service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin",
 		"mode_change", "mcp_tool_selection",
@@ -62,9 +50,9 @@ func (r *piReader) message(m []byte) {
 		r.user(m, contentText(content))
 	case "assistant":
 		r.e.assistant(piText(content), getText(m, "stopReason") == "stop", r.w)
-		elements(content, func(block []byte) bool {
+		for block := range elements(content) {
 			if getText(block, "type") != "toolCall" {
-				return true
+				continue
 			}
 			tool, arguments := getText(block, "name"), get(block, "arguments")
 			input := string(arguments)
@@ -72,8 +60,7 @@ func (r *piReader) message(m []byte) {
 				input = text(command)
 			}
 			r.e.call(getText(block, "id"), tool, input, r.w)
-			return true
-		})
+		}
 	case "toolResult":
 		o := outcome{output: contentText(content), failed: isTrue(get(m, "isError")), tool: getText(m, "toolName")}
 		if o.tool == "bash" {
@@ -83,22 +70,12 @@ func (r *piReader) message(m []byte) {
 	case "bashExecution", "pythonExecution":
 		o := outcome{output: getText(m, "output"), failed: isTrue(get(m, "cancelled")),
 			exit: exitStatus(get(m, "exitCode"))}
-		command := getText(m, "command")
-		if command == "" {
-			command = getText(m, "code")
-		}
-		r.e.shell(command, o, r.w)
+		r.e.shell(cmp.Or(getText(m, "command"), getText(m, "code")), o, r.w)
 	case "branchSummary", "compactionSummary":
-		s := getText(m, "summary")
-		if s == "" {
-			s = contentText(content)
-		}
-		r.e.summary(s, r.w)
+		r.e.summary(cmp.Or(getText(m, "summary"), contentText(content)), r.w)
 	case "custom", "hookMessage":
 		r.custom(m)
-	default: // system, developer, fileMention and what else agents put in
-		r.e.injected()
-	}
+	} // else system, developer, fileMention and what else agents put in
 }
 
 // custom handles what extensions put in. Oh-my-pi writes two kinds of a person's
@@ -108,7 +85,6 @@ func (r *piReader) custom(m []byte) {
 	full := contentText(get(m, "content"))
 	r.e.hear(full)
 	if getText(m, "attribution") != "user" {
-		r.e.injected()
 		return
 	}
 	switch details := get(m, "details"); getText(m, "customType") {
@@ -117,14 +93,9 @@ func (r *piReader) custom(m []byte) {
 		if name := getText(details, "name"); typed == "" && name != "" {
 			typed = "/skill:" + name + " " + getText(details, "args")
 		}
-		r.e.injected() // the skill's text
-		if typed != "" {
-			r.e.user(memoir.OriginSlashCommand, typed, r.w)
-		}
+		r.e.user(memoir.OriginSlashCommand, typed, r.w)
 	case "collab-prompt":
 		r.e.user(memoir.OriginTyped, full, r.w)
-	default:
-		r.e.injected()
 	}
 }
 
@@ -134,12 +105,11 @@ func piText(content []byte) string {
 		return text(content)
 	}
 	var texts []string
-	elements(content, func(block []byte) bool {
+	for block := range elements(content) {
 		if s := getText(block, "text"); getText(block, "type") == "text" && strings.TrimSpace(s) != "" {
 			texts = append(texts, s)
 		}
-		return true
-	})
+	}
 	return strings.Join(texts, "\n\n")
 }
 
@@ -147,13 +117,9 @@ func piText(content []byte) string {
 func (r *piReader) user(m []byte, full string) {
 	r.e.hear(full)
 	if isTrue(get(m, "synthetic")) || getText(m, "attribution") == "agent" && r.e.kind != memoir.KindSubagent {
-		r.e.injected()
 		return
 	}
-	own, n := stripAdded(full, []string{"file", "attached_files", "context"})
-	for range n {
-		r.e.injected()
-	}
+	own := stripAdded(full, []string{"file", "attached_files", "context"})
 	if attributes, after, ok := strings.Cut(own, ">"); ok && strings.HasPrefix(attributes, "<skill name=\"") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(attributes, "<skill name=\""), "\"")
 		if end := strings.LastIndex(after, "</skill>"); end >= 0 { // the skill may write one too
@@ -162,20 +128,11 @@ func (r *piReader) user(m []byte, full string) {
 			return
 		}
 	}
-	if strings.TrimSpace(own) == "" {
-		if n == 0 {
-			r.e.injected()
-		}
-		return
-	}
 	origin := memoir.OriginTyped
-	switch {
-	case isTrue(get(m, "steering")):
+	if isTrue(get(m, "steering")) {
 		origin = memoir.OriginQueued
-	case plainCommand.MatchString(strings.TrimSpace(own)):
-		origin = memoir.OriginSlashCommand
 	}
-	r.e.user(origin, own, r.w)
+	r.e.words(origin, own, nil, r.w)
 }
 
 // wallTime is what oh-my-pi writes below the output of a command.
@@ -199,7 +156,7 @@ func piExit(output string, details []byte) (*int, string) {
 // stands, after the last reset on it. The entries of version 1 have no ids and are a line.
 func planPi(p *branchPlan, index int, raw []byte) {
 	kind, id, parent := "", "", []byte(nil)
-	each(raw, func(key, value []byte) bool {
+	for key, value := range members(raw) {
 		switch string(key) {
 		case "type":
 			kind = text(value)
@@ -212,8 +169,7 @@ func planPi(p *branchPlan, index int, raw []byte) {
 				p.results[textHash(call)] = true
 			}
 		}
-		return true
-	})
+	}
 	switch kind {
 	case "session":
 		p.parent = cmp.Or(p.parent, piParent(raw))

@@ -100,13 +100,8 @@ func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
 	head := t.parts[0].Head
 	r := qwenReader{e: e, seen: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
-	b := branching{fragments: true, plan: planQwen, keys: qwenKeys, file: qwenFile, said: qwenSaid}
+	b := branching{fragments: true, plan: planQwen, keys: qwenKeys, file: qwenFile}
 	return b.read(ctx, t, e, r.record)
-}
-
-func qwenSaid(raw []byte) bool {
-	kind := getText(raw, "type")
-	return kind == "user" || kind == "assistant"
 }
 
 // qwenBeside begin the subtypes of what is written beside the conversation: it hangs on it
@@ -114,10 +109,9 @@ func qwenSaid(raw []byte) bool {
 var qwenBeside = []string{"session_artifact_", "managed_session_", "session_sources_"}
 
 func planQwen(p *branchPlan, index int, raw []byte) {
-	eachPart(get(raw, "message", "parts"), "functionResponse", func(response []byte) bool {
+	for response := range parts(get(raw, "message", "parts"), "functionResponse") {
 		p.results[textHash(getText(response, "id"))] = true
-		return true
-	})
+	}
 	p.parent = cmp.Or(p.parent, getText(raw, "forkedFrom", "sessionId"))
 	if id := getText(raw, "uuid"); id != "" {
 		p.add(index, id, get(raw, "parentUuid"), !hasAnyPrefix(getText(raw, "subtype"), qwenBeside))
@@ -155,12 +149,8 @@ type qwenReader struct {
 }
 
 func (r *qwenReader) record(raw []byte) {
-	if t := instant(get(raw, "timestamp")); !t.IsZero() {
-		r.w.at = t
-	}
-	if cwd := getText(raw, "cwd"); cwd != "" {
-		r.w.cwd, r.w.branch = cwd, getText(raw, "gitBranch")
-	}
+	r.w.when(get(raw, "timestamp"))
+	r.w.move(getText(raw, "cwd"), getText(raw, "gitBranch"))
 	switch kind := getText(raw, "type"); kind {
 	case "user", "assistant", "tool_result":
 		id, message := getText(raw, "uuid"), get(raw, "message")
@@ -169,18 +159,17 @@ func (r *qwenReader) record(raw []byte) {
 			return // written twice
 		}
 		r.seen[fragment] = true
-		parts := get(message, "parts")
-		switch results := r.results(raw, parts); {
+		content := get(message, "parts")
+		switch answers := r.results(raw, content); {
 		case kind == "assistant":
 			final := true
-			eachPart(parts, "functionCall", func([]byte) bool {
+			for range parts(content, "functionCall") {
 				final = false
-				return false
-			})
-			r.e.assistant(geminiText(parts), final, r.w)
-			geminiCalls(r.e, parts, r.w)
-		case kind == "user" && results == 0:
-			r.user(raw, parts)
+			}
+			r.e.assistant(geminiText(content), final, r.w)
+			geminiCalls(r.e, content, r.w)
+		case kind == "user" && !answers:
+			r.user(raw, content)
 		}
 	case "system":
 		r.system(raw)
@@ -191,43 +180,37 @@ func (r *qwenReader) record(raw []byte) {
 
 // user emits what a person said; notifications, schedules and goals speak in the
 // same role.
-func (r *qwenReader) user(raw, parts []byte) {
-	full, payload := qwenText(parts), get(raw, "systemPayload")
+func (r *qwenReader) user(raw, content []byte) {
+	full, origin := qwenText(content), memoir.OriginTyped
 	r.e.hear(full)
-	origin := memoir.OriginTyped
 	switch getText(raw, "subtype") {
 	case "mid_turn_user_message":
 		origin = memoir.OriginQueued
 	case "":
 		if by := getText(raw, "provenance"); by != "" && by != "real_user" {
-			r.e.injected()
+			return
+		}
+		if r.expanded {
+			r.expanded = false
 			return
 		}
 	default:
-		r.e.injected()
-		return
-	}
-	if r.expanded && origin == memoir.OriginTyped {
-		r.expanded = false
-		r.e.injected()
 		return
 	}
 	if command, o, ok := geminiUserShell(full); ok {
 		r.e.shell(command, o, r.w)
 		return
 	}
-	if shown := getText(payload, "displayText"); shown != "" {
-		full = shown // without what was put in
-	}
-	geminiWords(r.e, origin, full, r.w)
+	shown := getText(raw, "systemPayload", "displayText") // without what was put in
+	geminiWords(r.e, origin, cmp.Or(shown, full), r.w)
 }
 
-// results joins the results in a record to their calls, and says how many there are.
+// results joins the results in a record to their calls, and says whether there are any.
 // What the client shows of a result stands beside the one it is of.
-func (r *qwenReader) results(raw, parts []byte) (n int) {
+func (r *qwenReader) results(raw, content []byte) (any bool) {
 	shown := get(raw, "toolCallResult")
-	eachPart(parts, "functionResponse", func(response []byte) bool {
-		n++
+	for response := range parts(content, "functionResponse") {
+		any = true
 		id := getText(response, "id")
 		o := geminiResponse(getText(response, "name"), response)
 		if getText(shown, "callId") == id {
@@ -236,9 +219,8 @@ func (r *qwenReader) results(raw, parts []byte) (n int) {
 			o.exit = cmp.Or(exitStatus(get(shown, "resultDisplay", "exitCode")), o.exit)
 		}
 		r.e.result(id, o, r.w)
-		return true
-	})
-	return n
+	}
+	return any
 }
 
 func (r *qwenReader) system(raw []byte) {
@@ -258,26 +240,25 @@ func (r *qwenReader) system(raw []byte) {
 // qwenSummary finds the summary in a compressed history: what the user's role says
 // before the client's standing answer to it.
 func qwenSummary(history []byte) string {
-	said, summary := "", ""
-	elements(history, func(content []byte) bool {
-		switch s := qwenText(get(content, "parts")); {
-		case getText(content, "role") == "user":
+	said := ""
+	for content := range elements(history) {
+		s := qwenText(get(content, "parts"))
+		if getText(content, "role") == "user" {
 			said = s
-		case strings.HasPrefix(s, "Got it. Thanks for the additional context!"):
-			summary = said
+		} else if strings.HasPrefix(s, "Got it. Thanks for the additional context!") && said != "" {
+			summary, _, _ := strings.Cut(said, "\n\nResume the prior task using the summary above.")
+			return summary
 		}
-		return summary == ""
-	})
-	summary, _, _ = strings.Cut(summary, "\n\nResume the prior task using the summary above.")
-	return summary
+	}
+	return ""
 }
 
 // qwenContext is the element around what a hook added to a prompt, which is its last part.
 const qwenContext = "qwen:user-prompt-submit-context"
 
 // qwenText is geminiText without what a hook added.
-func qwenText(parts []byte) string {
-	s := geminiText(parts)
+func qwenText(content []byte) string {
+	s := geminiText(content)
 	own, _, ok := strings.Cut(s, "<"+qwenContext+">")
 	if ok && strings.HasSuffix(strings.TrimSpace(s), "</"+qwenContext+">") {
 		return own

@@ -25,14 +25,11 @@ type Part struct {
 
 // Stats is what reading a thread met with.
 type Stats struct {
-	Records   int // JSON values read
 	Items     int // items given
 	Malformed int // lines or values that are not JSON
 	Elided    int // strings of more than 1 MiB that were cut
 	Oversized int // records that were skipped because they are still over 64 MiB
-	Undone    int // messages and tool calls that were rolled back, reverted or left on an abandoned branch
-	Replayed  int // messages and tool calls that a fork repeats from its parent
-	Injected  int // user, system and developer texts that no person wrote
+	Undone    int // records of what was rolled back, reverted or left on an abandoned branch
 	CutTail   bool
 	OwnRun    bool           // the session is one of memoir's own model calls
 	Unknown   map[string]int // records of a type that the reader does not know

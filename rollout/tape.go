@@ -97,9 +97,6 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 		if err != nil {
 			return openError(path, err)
 		}
-		if count {
-			t.stats.Records++
-		}
 		if err := fn(*at, raw); err != nil {
 			return err
 		}
@@ -294,7 +291,6 @@ type branching struct {
 	plan      func(p *branchPlan, index int, raw []byte) // takes a record in
 	keys      func(raw []byte) []uint64                  // equal for an entry and its copy; none for what is no entry
 	file      func(path, session string) string          // of another session beside a file, "" if there is none
-	said      func(raw []byte) bool                      // whether a record is counted when it is passed over
 }
 
 // branchPlan says which records of a session stand.
@@ -324,7 +320,7 @@ func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
 }
 
 // read gives the records that stand, and are not given by the session that this one was
-// forked from, to fn. The others are counted.
+// forked from, to fn.
 func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []byte)) error {
 	plan, err := b.planOf(ctx, t)
 	if err != nil {
@@ -336,16 +332,12 @@ func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []
 		return err
 	}
 	return t.each(ctx, true, func(at place, raw []byte) error {
-		passed := &e.stats.Undone
-		if !plan.dead(at.index) {
-			if len(given) == 0 || !isInherited(given, b.keys(raw)) {
-				fn(raw)
-				return e.err
+		if plan.dead(at.index) {
+			if get(raw, "message") != nil { // else it is a note beside the conversation
+				e.stats.Undone++
 			}
-			passed = &e.stats.Replayed
-		}
-		if b.said(raw) {
-			*passed++
+		} else if len(given) == 0 || !isInherited(given, b.keys(raw)) {
+			fn(raw)
 		}
 		return e.err
 	})

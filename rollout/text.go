@@ -41,29 +41,16 @@ var plainCommand = lazyregexp.New(`^/[a-z][\w:.-]*(?: [^\n]*)?$`)
 // words gives a text of the user's role without what the client added to it: the elements
 // in envelopes before a person's words, and its own remarks.
 func (e *emitter) words(origin memoir.Origin, full string, envelopes []string, w where) {
-	own, n := stripAdded(full, envelopes)
-	for range n {
-		e.injected()
+	own := stripAdded(full, envelopes)
+	if origin == memoir.OriginTyped && plainCommand.MatchString(own) {
+		origin = memoir.OriginSlashCommand
 	}
-	switch {
-	case own == "" && n > 0:
-	case origin == memoir.OriginTyped && plainCommand.MatchString(own):
-		e.user(memoir.OriginSlashCommand, own, w)
-	default:
-		e.user(origin, own, w)
-	}
+	e.user(origin, own, w)
 }
 
-// stripAdded takes what memoir and the client added to a person's words off a text, and
-// says how many parts it took off.
-func stripAdded(full string, envelopes []string) (own string, n int) {
-	stripped := stripOwn(full)
-	own = removeReminders(stripped)
-	if own != stripped {
-		n++
-	}
-	own, elements := cutElements(own, envelopes)
-	return strings.TrimSpace(own), n + elements
+// stripAdded takes what memoir and the client added to a person's words off a text.
+func stripAdded(full string, envelopes []string) (own string) {
+	return strings.TrimSpace(cutElements(removeReminders(stripOwn(full)), envelopes))
 }
 
 // reminder opens the element in which clients speak for themselves. There may be several
@@ -136,20 +123,20 @@ func element(text, tag string) (string, bool) {
 }
 
 // cutElements splits off what clients put before a person's words: every leading element
-// whose tag is listed. It says how many there were, those of one tag in a row as one.
-func cutElements(text string, tags []string) (rest string, n int) {
+// whose tag is listed.
+func cutElements(text string, tags []string) (rest string) {
 	rest = strings.TrimLeft(text, " \t\r\n")
 next:
 	for strings.HasPrefix(rest, "<") {
 		for _, tag := range tags {
 			if after, ok := cutEnvelope(rest, tag); ok {
-				rest, n = strings.TrimLeft(after, " \t\r\n"), n+1
+				rest = strings.TrimLeft(after, " \t\r\n")
 				continue next
 			}
 		}
 		break
 	}
-	return rest, n
+	return rest
 }
 
 func hasAnyPrefix(text string, prefixes []string) bool {

@@ -144,7 +144,6 @@ func eachText(it memoir.Item, redact func(string) string) memoir.Item {
 	it.Output = redact(it.Output)
 	it.CWD = redact(it.CWD)
 	it.Branch = redact(it.Branch)
-	it.TurnID = redact(it.TurnID)
 	return it
 }
 

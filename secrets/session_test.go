@@ -17,7 +17,7 @@ func TestItemRedactsEveryTextField(t *testing.T) {
 	exit := 1
 	it := memoir.Item{
 		N: 3, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool,
-		Text: fakeToken, Tool: fakeToken, Input: fakeToken, Output: fakeToken, CWD: "/x/" + fakeToken, Branch: fakeToken, TurnID: fakeToken,
+		Text: fakeToken, Tool: fakeToken, Input: fakeToken, Output: fakeToken, CWD: "/x/" + fakeToken, Branch: fakeToken,
 		Exit: &exit, Failed: true, At: time.Unix(1, 0),
 	}
 	r := ours.Session()
@@ -25,11 +25,11 @@ func TestItemRedactsEveryTextField(t *testing.T) {
 	mark := "[REDACTED:github-pat]"
 	want := it
 	want.Text, want.Tool, want.Input, want.Output = mark, mark, mark, mark
-	want.CWD, want.Branch, want.TurnID = "/x/"+mark, mark, mark
+	want.CWD, want.Branch = "/x/"+mark, mark
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("item (-want +got):\n%s", diff)
 	}
-	if counts["github-pat"] != 7 {
+	if counts["github-pat"] != 6 {
 		t.Errorf("counts = %v", counts)
 	}
 }

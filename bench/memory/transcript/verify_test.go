@@ -43,9 +43,8 @@ func Verify(ctx context.Context, file string, p scenario.Project, s scenario.Ses
 	if string(head.Source) != s.Agent || head.CWD != p.Dir || head.Kind != memoir.KindMain {
 		say("it is a %s session of %s in %s", head.Kind, head.Source, head.CWD)
 	}
-	if stats.Malformed+stats.Undone+stats.Replayed+len(stats.Unknown) > 0 {
-		say("%d records are malformed, %d undone, %d repeated, unknown are %v", stats.Malformed, stats.Undone,
-			stats.Replayed, stats.Unknown)
+	if stats.Malformed+stats.Undone+len(stats.Unknown) > 0 {
+		say("%d records are malformed, %d undone, unknown are %v", stats.Malformed, stats.Undone, stats.Unknown)
 	}
 	want := expect(s)
 	for i := range max(len(want), len(items)) {

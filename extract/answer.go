@@ -85,7 +85,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	}
 	out.RolloutSlug = slug(name, session.ID)
 	if body == "" {
-		body = summarySections(kept)
+		body = "\n" + out.RawMemory
 	}
 	out.RolloutSummary = summaryHead(session, out.Title) + body
 	if err := Check(out.Extraction, items); err != nil {

@@ -2,11 +2,11 @@
 // items of a session and what is worth remembering of them; it knows no
 // database, no transcript format and no other session.
 //
-// Open extract.go first (the interface and the built-in model), then signal.go.
-// session.go arranges the items; command.go, purpose.go and status.go read command
-// lines, typed.go and text.go what people and agents wrote. One file a signal finds
-// statements; stands.go drops what the session later took back, rank.go decides what is
-// kept, render.go writes it. llm.go asks a language model instead.
+// Open extract.go first: the interface, the built-in model and its signals. session.go
+// arranges the items; command.go, purpose.go and status.go read command lines, typed.go and
+// text.go what people and agents wrote. One file a signal finds statements; stands.go drops
+// what the session later took back, rank.go decides what is kept, render.go names it.
+// llm.go asks a language model instead.
 package extract
 
 import (
@@ -55,8 +55,8 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	out := describe(memoir.Extraction{}, in.Session, BuiltinName)
 	s := arrange(in)
 	var all []candidate
-	for _, signal := range signals {
-		for _, c := range signal.find(s) {
+	for _, find := range signals {
+		for _, c := range find(s) {
 			if s.stands(c) {
 				all = append(all, c)
 			}
@@ -71,8 +71,28 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		out.Title = title(in.Session, kept)
 	}
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
-	out.RolloutSummary = summaryHead(in.Session, out.Title) + summarySections(kept)
+	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory
 	return out, memoir.Usage{}, nil
+}
+
+// signals find statements of one class each in a session, certain ones first. What a certain
+// signal finds is borne out by what the session shows: a command that ran, a commit, a person's
+// words. Anything that only the agent's words support is a claim.
+var signals = []func(*session) []candidate{
+	asked, posted, rules, corrections, fixed, passedCommands, required, procedures, conclusions,
+}
+
+// A candidate is a statement with what rank and stands need to know of it.
+type candidate struct {
+	memoir.Statement
+	times int      // how often the session showed it; at least 1
+	paths []string // files that it depends on
+	said  string   // a person's words or the agent's claim, which later words can take back
+}
+
+// state makes a candidate of one text.
+func state(kind memoir.StatementKind, text string, items ...int) candidate {
+	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Items: items}, times: 1}
 }
 
 // describe fills in what an extraction says of its session.

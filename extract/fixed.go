@@ -19,7 +19,7 @@ const maxMessageLine = 200
 
 // fixed is the signal of failures whose remedy the session shows: a program that is not
 // installed and what ran it instead; a wrong use of a command and the right one, where
-// the message names what was exchanged; a command that passed after edits which the agent explained.
+// the message names what was exchanged.
 func fixed(s *session) []candidate {
 	var out []candidate
 	said := map[string]bool{}
@@ -35,9 +35,7 @@ func fixed(s *session) []candidate {
 			c, ok = s.substituted(r, name, later)
 		}
 		if !ok && r.status == statusFailed && !viewers[path.Base(r.program)] {
-			if c, ok = s.misused(r, later); !ok {
-				c, ok = s.mended(r, later)
-			}
+			c, ok = s.misused(r, later)
 		}
 		if ok && !said[c.Text] {
 			said[c.Text] = true
@@ -201,73 +199,6 @@ func usageMessage(r *run) string {
 // namesWord reports whether a message holds a word as a whole.
 func namesWord(message, word string) bool {
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
-}
-
-// mended finds the run in which the same command passed after edits that the agent
-// explained with the words of the message.
-func (s *session) mended(r *run, later []*run) (candidate, bool) {
-	var again *run
-	for _, l := range later {
-		if l.text == r.text && l.dir == r.dir {
-			if l.status != statusPassed {
-				return candidate{}, false
-			}
-			again = l
-			break
-		}
-	}
-	message := failureLine(r.call.output)
-	if again == nil || message == "" || len(message) > maxMessageLine || countsFailures(message) {
-		return candidate{}, false
-	}
-	var files []string
-	for _, e := range s.edits {
-		if e.item > r.item && e.item < again.item && !slices.Contains(files, e.path) {
-			files = append(files, e.path)
-		}
-	}
-	if len(files) == 0 || len(files) > 2 {
-		return candidate{}, false
-	}
-	why, item := s.explained(r.item, again.item, message)
-	if why == "" {
-		return candidate{}, false
-	}
-	for i, f := range files {
-		files[i] = code(f)
-	}
-	c := failure(r, message, "editing "+strings.Join(files, " and ")+" ("+quote(why)+")", again.item)
-	c.Items = []int{r.item, item, again.item}
-	return c, true
-}
-
-// explained is a sentence of the agent between two items that names a cause in the
-// words of a message.
-func (s *session) explained(from, to int, message string) (string, int) {
-	words := contentWords(message)
-	for _, say := range s.turnAt(from).says {
-		if say.item <= from || say.item >= to {
-			continue
-		}
-		for _, p := range paragraphs(say.text) {
-			for _, text := range sentences(p.text) {
-				lower := lowerWords(text)
-				if len(text) >= minClaim && len(text) <= maxClaim && !hedged(lower) && !announced(lower) &&
-					!strings.HasSuffix(text, "?") &&
-					held(contentWords(text), words) >= 2 && hasAny(lower, causes...) {
-					return strings.TrimRight(text, "."), say.item
-				}
-			}
-		}
-	}
-	return "", 0
-}
-
-// causes are words that join an effect to its cause.
-var causes = []string{
-	"because", "since", "due to", "caused by", "missing", "needs", "need", "requires", "expects", "expected",
-	"must", "only", "doesn't", "isn't", "wasn't",
-	"can't", "cannot", "without", "instead of", "rather than", "no longer",
 }
 
 // failure states what failed and what succeeded instead.

@@ -261,34 +261,23 @@ type shownItem struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// maxFits is how often a session is fitted at most, until its rendering fits as well.
-const maxFits = 5
-
-// fitShown renders what a number of tokens holds of a session, all of it if that is 0.
-// Fit counts texts, and JSON adds names and escapes to them, so the budget of
-// the texts is lowered by what was added.
-func fitShown(read []reading, tokens int) shown {
-	var s shown
-	s.items, _ = choose(read, 0)
-	s.text = render(s.items)
-	if tokens <= 0 || memoir.Tokens(s.text) <= tokens {
-		return s
-	}
-	cost := 0
-	for _, it := range s.items {
-		cost += Cost(it)
-	}
-	goal := float64(cost)
-	for range maxFits {
-		goal *= float64(tokens) / float64(memoir.Tokens(s.text)) * 0.99
-		s.items, s.omitted = choose(read, max(int(goal), 1))
+// fitShown renders what a number of tokens holds of a session, all of it if that is 0. Fit counts
+// texts, and JSON adds names and escapes to them: less is chosen until the rendering fits, too.
+func fitShown(read []reading, tokens int) (s shown) {
+	goal := 0
+	for {
+		s.items, s.omitted = choose(read, goal)
 		s.text = render(s.items)
-		if memoir.Tokens(s.text) <= tokens {
-			break
+		size := memoir.Tokens(s.text)
+		if tokens <= 0 || size <= tokens || goal == 1 {
+			return s
 		}
-		goal = min(goal, float64(tokens))
+		if goal == 0 {
+			goal = tokens
+		} else {
+			goal = max(goal*tokens/size*99/100, 1)
+		}
 	}
-	return s
 }
 
 // render writes items as JSON, one a line.

@@ -286,7 +286,7 @@ func TestASummaryHoldsNothingThatNoItemHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(e.RolloutSummary, "## What was asked\n\n1. Make the uploader retry [1]\n") || e.Title != "Make the uploader retry" {
+	if !strings.Contains(e.RolloutSummary, "## Task\n- Make the uploader retry [1]\n") || e.Title != "Make the uploader retry" {
 		t.Errorf("nothing stands for the summary of which nothing was true:\n%s", e.RolloutSummary)
 	}
 }

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -155,25 +154,6 @@ func idTail(id string) string {
 	return t[max(0, len(t)-12):]
 }
 
-// headings of a rollout summary, in order; procedures are left to consolidation.
-var headings = []struct {
-	kind memoir.StatementKind
-	text string
-}{
-	{memoir.StatementTask, "What was asked"},
-	{memoir.StatementOutcome, "What was done"},
-	{memoir.StatementPreference, "What the user wants"},
-	{memoir.StatementFailure, "Failures and fixes"},
-	{memoir.StatementDecision, "Decisions"},
-	{memoir.StatementFinding, "Findings"},
-	{memoir.StatementRefuted, "Refuted"},
-	{memoir.StatementCommand, "Commands that worked"},
-	{memoir.StatementEnvironment, "Environment"},
-	{memoir.StatementFile, "Files"},
-	{memoir.StatementOpen, "Open"},
-	{memoir.StatementClaim, string(memoir.StatementClaim)},
-}
-
 // summaryHead is the title and what the session was.
 func summaryHead(session memoir.Session, title string) string {
 	var b strings.Builder
@@ -190,43 +170,6 @@ func summaryHead(session memoir.Session, title string) string {
 	field("directory", session.CWD)
 	field("branch", session.Branch)
 	return b.String()
-}
-
-// summarySections are the statements of a readable summary; numbers in brackets are items.
-func summarySections(kept []memoir.Statement) string {
-	var b strings.Builder
-	for _, h := range headings {
-		first := true
-		n := 0
-		for _, s := range kept {
-			if s.Kind != h.kind {
-				continue
-			}
-			if first {
-				b.WriteString("\n## " + h.text + "\n\n")
-				first = false
-			}
-			n++
-			if h.kind == memoir.StatementTask {
-				b.WriteString(strconv.Itoa(n) + ". ")
-			} else {
-				b.WriteString("- ")
-			}
-			b.WriteString(s.Text + cite(s.Items) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func cite(items []int) string {
-	if len(items) == 0 {
-		return ""
-	}
-	parts := make([]string, len(items))
-	for i, n := range items {
-		parts[i] = strconv.Itoa(n)
-	}
-	return " [" + strings.Join(parts, ", ") + "]"
 }
 
 // plainTitle keeps a title from being anything but a heading's text.

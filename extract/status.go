@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"sync"
 
 	"memoir"
 )
@@ -36,51 +37,25 @@ func ended(it *memoir.Item, source memoir.Source) status {
 }
 
 // judge sets the status of every command of a call. Without an exit status, all of
-// them are judged by what was printed.
+// them are judged by what was printed. Of a call that failed, a command failed for certain
+// only where it is the only one that reads no other's output.
 func judge(c *call, unmarked bool) {
-	looked, clean := false, false
+	sources := 0
+	for _, r := range c.runs {
+		if !r.filter {
+			sources++
+		}
+	}
+	silent := sync.OnceValue(func() bool { return failureLine(c.output) == "" })
 	for _, r := range c.runs {
 		switch {
-		case c.status == statusFailed:
-			if len(c.runs) == 1 || blamed(c, r) {
-				r.status = statusFailed
-			}
+		case c.status == statusFailed && sources == 1 && !r.filter:
+			r.status = statusFailed
 		case c.status != statusPassed || r.depends == unsure:
-		case r.depends == bound && !unmarked:
+		case r.depends == bound && !unmarked, r.target == "" && silent():
 			r.status = statusPassed
-		case r.target != "":
-		default:
-			if !looked {
-				looked, clean = true, failureLine(c.output) == ""
-			}
-			if clean {
-				r.status = statusPassed
-			}
 		}
 	}
-}
-
-// blamed reports whether a failed call of several commands names this one as the one
-// that failed, or whether all others only arrange things.
-func blamed(c *call, r *run) bool {
-	if r.filter || arranges[r.program] {
-		return false
-	}
-	others := 0
-	for _, o := range c.runs {
-		if o != r && !o.filter && !arranges[o.program] {
-			others++
-		}
-	}
-	return others == 0
-}
-
-// arranges are programs that prepare or show something and are not what a line is about.
-var arranges = map[string]bool{
-	"echo": true, "printf": true, "export": true, "mkdir": true, "ls": true, "cat": true, "pwd": true,
-	"sleep": true, "source": true,
-	".": true, "true": true, "rm": true, "cp": true, "head": true, "tail": true, "which": true, "set": true,
-	"unset": true, "sed": true,
 }
 
 // declined reports whether a call was refused, interrupted or stopped rather than failed.

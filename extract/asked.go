@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -12,24 +13,40 @@ const (
 	maxRequestSentences = 2
 )
 
+// A request is what a person asked for, with the turns that went on with it: after an
+// assent, a correction, a refusal, or what they threw in while the agent was busy.
+type request struct {
+	text  string
+	item  int
+	turns []*turn
+}
+
+// requests are those of the session, in order.
+func (s *session) requests() (out []request) {
+	for _, t := range s.turns {
+		if text := requestOf(t); text != "" && (len(out) == 0 || t.ask.origin != memoir.OriginQueued) {
+			out = append(out, request{text: text, item: t.ask.item})
+		}
+		if n := len(out); n > 0 {
+			out[n-1].turns = append(out[n-1].turns, t)
+		}
+	}
+	return out
+}
+
 // asked is the signal of what was requested, with what became of it: a pull request or a
 // commit. What led to neither is left out, since the next message may have undone it.
 func asked(s *session) []candidate {
 	var out []candidate
-	for i := 0; i < len(s.turns); i++ {
-		t := s.turns[i]
-		request := requestOf(t)
-		if request == "" {
-			continue
+	all := s.requests()
+	for i, r := range all {
+		until := math.MaxInt
+		if i+1 < len(all) {
+			until = all[i+1].item
 		}
-		end := i + 1 // assents and corrections continue the request
-		for end < len(s.turns) && requestOf(s.turns[end]) == "" {
-			end++
+		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
+			out = append(out, state(memoir.StatementTask, r.text+" → "+came, r.item, item))
 		}
-		if came, item := s.became(i, end); came != "" && !vague(request) {
-			out = append(out, state(memoir.StatementTask, request+" → "+came, t.ask.item, item))
-		}
-		i = end - 1
 	}
 	return out
 }
@@ -79,26 +96,12 @@ func requestOf(t *turn) string {
 	return text
 }
 
-// request is the first request of the session.
-func (s *session) request() string {
-	for _, t := range s.turns {
-		if text := requestOf(t); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// became tells what came of the turns from one to another, and at which item.
-func (s *session) became(from, to int) (string, int) {
-	first, last := s.turns[from].first(), int(^uint(0)>>1)
-	if to < len(s.turns) {
-		last = s.turns[to].first()
-	}
+// became tells what came of the items from one to before another, and at which item.
+func (s *session) became(from, until int) (string, int) {
 	var commit, pull *post
 	for i := range s.posts {
 		p := &s.posts[i]
-		if p.item < first || p.item >= last || p.void || p.kind == postCommit && housekeeping(p.title) {
+		if p.item < from || p.item >= until || p.void || p.kind == postCommit && housekeeping(p.title) {
 			continue
 		}
 		if p.kind == postCommit {

@@ -67,8 +67,9 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		return out, memoir.Usage{}, nil
 	}
 	out.RawMemory = memoir.FormatStatements(kept)
-	if out.Title = asTitle(s.request()); out.Title == "" {
-		out.Title = title(in.Session, kept)
+	out.Title = title(in.Session, kept)
+	if all := s.requests(); len(all) > 0 {
+		out.Title = asTitle(all[0].text)
 	}
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory

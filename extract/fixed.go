@@ -46,14 +46,8 @@ func fixed(s *session) []candidate {
 }
 
 // viewers show and search things; how they are called wrongly is common knowledge.
-var viewers = map[string]bool{
-	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "cat": true, "sed": true,
-	"awk": true, "jq": true, "head": true,
-	"tail": true, "cd": true, "test": true, "[": true, "diff": true, "wc": true, "rm": true, "cp": true,
-	"mv": true, "mkdir": true, "kill": true,
-	"curl": true, "sleep": true, "echo": true, "printf": true, "which": true, "command": true, "export": true,
-	"chmod": true, "ssh": true,
-}
+var viewers = words("rg grep egrep find fd ls cat sed awk jq head tail cd test [ diff wc rm cp mv mkdir kill curl " +
+	"sleep echo printf which command export chmod ssh")
 
 // runsAfter are the runs of later calls within maxApart items.
 func (s *session) runsAfter(i int) []*run {
@@ -130,9 +124,10 @@ func servesFor(r, other *run) bool {
 
 // launchesAt reports whether a launcher such as npx starts the program among its arguments.
 func launchesAt(l *run, at int) bool {
-	base := path.Base(l.program)
-	return launchers[base] || at > 0 && launchers[base+" "+l.args[0]] || strings.HasPrefix(base, "python") &&
-		at > 0 && l.args[at-1] == "-m"
+	if _, g := grammarOf(l.program, l.args[0]); g == byCommand || g == byOwnCommand {
+		return true
+	}
+	return strings.HasPrefix(path.Base(l.program), "python") && at > 0 && l.args[at-1] == "-m"
 }
 
 // usageWords mark messages about how a command was called.

@@ -4,7 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // The purposes of a command, in the words that Phase 2 reads.
@@ -22,87 +21,66 @@ const (
 
 // purposeWords are the words that tell a purpose where they name a program, a
 // subcommand, a script or a target, alone or as a part ("test:e2e", "lint-fix").
-var purposeWords = sync.OnceValue(func() map[string]string {
-	return byWord(map[string]string{
-		forTest: "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec " +
-			"ctest phpunit bats gotestsum tox nox behave playwright cypress",
-		forLint: "lint eslint clippy ruff pylint flake8 rubocop shellcheck golangci-lint staticcheck " +
-			"hadolint yamllint stylelint oxlint ktlint actionlint pre-commit",
-		forFormat:   "fmt format gofmt goimports gofumpt prettier black rustfmt shfmt isort stylua",
-		forCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
-		forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
-		forGenerate: "generate codegen gen render protoc",
-		forRelease:  "release publish deploy goreleaser version bump",
-		forSetup:    "install setup sync bootstrap restore ci",
-		forRun:      "run start dev serve exec",
-	})
+var purposeWords = byWord(map[string]string{
+	forTest: "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec " +
+		"ctest phpunit bats gotestsum tox nox behave playwright cypress",
+	forLint: "lint eslint clippy ruff pylint flake8 rubocop shellcheck golangci-lint staticcheck " +
+		"hadolint yamllint stylelint oxlint ktlint actionlint pre-commit",
+	forFormat:   "fmt format gofmt goimports gofumpt prettier black rustfmt shfmt isort stylua",
+	forCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
+	forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
+	forGenerate: "generate codegen gen render protoc",
+	forRelease:  "release publish deploy goreleaser version bump",
+	forSetup:    "install setup sync bootstrap restore ci",
+	forRun:      "run start dev serve exec",
 })
 
-// drivers are the programs whose first word says what they do. The value lists the
-// words that count; "*" lets any word count, as a target or script of the project, and
-// the words behind "!" never count.
-var drivers = sync.OnceValue(func() map[string][]string {
-	out := map[string][]string{}
-	for name, list := range map[string]string{
-		"go":        "test build vet fmt generate run install",
-		"cargo":     "test nextest build check clippy fmt run publish audit install",
-		"dotnet":    "test build run format restore publish",
-		"swift":     "test build run",
-		"zig":       "test build fmt run",
-		"mix":       "test compile format",
-		"deno":      "test lint fmt check compile",
-		"flutter":   "test build analyze run",
-		"dart":      "test analyze format run compile",
-		"ruff":      "check format",
-		"biome":     "check lint format ci",
-		"terraform": "validate fmt test",
-		"buf":       "lint generate build format",
-		"npm":       "test ci install start publish audit",
-		"pnpm":      "* ! add remove list ls why view config store outdated info exec dlx link",
-		"yarn":      "* ! add remove list why info config dlx exec workspace init link",
-		"bun":       "* ! add remove pm x init link",
-		"uv":        "sync build publish",
-		"poetry":    "install build publish",
-		"bundle":    "install",
-		"composer":  "install test",
-		"make":      "*", "gmake": "*", "just": "*", "task": "*", "rake": "*", "gradle": "*", "gradlew": "*",
-		"mvn": "*", "mvnw": "*",
-		"bazel": "test build run", "sbt": "*", "turbo": "*", "nx": "*", "pre-commit": "run",
-		"lefthook": "run", "hk": "check fix",
-		"docker": "build",
-	} {
-		out[name] = strings.Fields(list)
-	}
-	return out
+// A grammar says where the word stands that tells what a program does.
+type grammar int
+
+const (
+	byName       grammar = iota // the name of the program itself
+	bySubcommand                // the first word, if it is one of purposeWords
+	byTarget                    // the first word, a target or script of the project
+	byScript                    // the file or module that an interpreter is given
+	byCommand                   // the command behind it
+	byOwnCommand                // the same, also of a program that is the project's own
+	byNothing                   // it is not worth remembering
+)
+
+// grammars are those of programs, with their first word where that matters ("npm_run").
+var grammars = byWord(map[grammar]string{
+	bySubcommand: "go cargo dotnet swift zig mix deno flutter dart ruff biome terraform buf npm uv poetry bundle composer " +
+		"bazel pre-commit lefthook docker",
+	byTarget: "make gmake just task rake gradle gradlew mvn mvnw sbt turbo nx hk poe pnpm yarn bun " +
+		"npm_run npm_run-script pnpm_run yarn_run bun_run mise_run mise_r deno_task turbo_run nx_run composer_run",
+	byScript:     "python node bash sh ruby tsx",
+	byCommand:    "npx bunx uvx npm_exec pnpm_exec pnpm_dlx yarn_exec yarn_dlx bun_x mise_x mise_exec",
+	byOwnCommand: "uv_run poetry_run pdm_run hatch_run bundle_exec",
+	byNothing:    "docker_run docker_start docker_exec",
 })
 
-// scriptRunners run a script of the project that the word behind theirs names.
-var scriptRunners = map[string]bool{
-	"npm run": true, "npm run-script": true, "pnpm run": true, "yarn run": true, "bun run": true,
-	"mise run": true, "mise r": true,
-	"deno task": true, "turbo run": true, "nx run": true, "composer run": true, "poe": true,
-}
+// noTargets are the words by which programs with targets manage packages and themselves.
+var noTargets = words("add remove rm list ls why view config store outdated info pm init link workspace")
 
-// launchers run the program that stands behind them.
-var launchers = map[string]bool{
-	"npx": true, "bunx": true, "uvx": true, "npm exec": true, "pnpm exec": true, "pnpm dlx": true,
-	"yarn exec": true, "yarn dlx": true,
-	"bun x": true, "uv run": true, "poetry run": true, "pdm run": true, "hatch run": true, "bundle exec": true,
-	"mise x": true, "mise exec": true,
-}
-
-// projectLaunchers run what is installed for the project alone, its own programs among it.
-var projectLaunchers = map[string]bool{"uv run": true, "poetry run": true, "pdm run": true, "hatch run": true,
-	"bundle exec": true}
-
-func byWord(lists map[string]string) map[string]string {
-	out := map[string]string{}
+func byWord[T comparable](lists map[T]string) map[string]T {
+	out := map[string]T{}
 	for value, list := range lists {
 		for w := range strings.FieldsSeq(list) {
 			out[w] = value
 		}
 	}
 	return out
+}
+
+// grammarOf is the grammar of a program behind which a word stands. Its name is told with
+// that word where the grammar is that of both.
+func grammarOf(program, word string) (name string, g grammar) {
+	program = path.Base(program)
+	if g := grammars[program+"_"+word]; g != byName {
+		return program + " " + word, g
+	}
+	return program, grammars[strings.TrimRight(program, "0123456789.")]
 }
 
 // purpose tells what a command is for and its head, the words that name what it runs;
@@ -118,57 +96,46 @@ func classify(words []string) (purpose, head string) {
 	if len(words) == 0 {
 		return "", ""
 	}
-	base := path.Base(words[0])
-	first, rest := firstWord(words[1:])
-	two := base + " " + first
-	switch {
-	case launchers[base]:
-		return launched(base, words[1:])
-	case launchers[two]:
-		return launched(two, rest)
-	case scriptRunners[base] && first != "":
-		return orRun(wordPurpose(first)), two
-	case scriptRunners[two]:
-		if name, _ := firstWord(rest); name != "" {
-			return orRun(wordPurpose(name)), two + " " + name
-		}
-		return "", ""
-	case drivers()[base] != nil:
-		return driven(base, first)
-	case interprets(base):
-		return interpreted(base, words[1:])
-	case projectFile(words[0]):
-		return orRun(wordPurpose(base)), words[0]
+	word, rest := firstWord(words[1:])
+	name, g := grammarOf(words[0], word)
+	if !strings.Contains(name, " ") {
+		rest = words[1:]
 	}
-	return purposeWords()[base], base
-}
-
-// driven classifies a program by the word that tells it what to do.
-func driven(base, word string) (purpose, head string) {
-	list := drivers()[base]
-	if word == "" {
-		if slices.Contains(list, "*") && (base == "make" || base == "just" || base == "rake") {
-			return forBuild, base
-		}
-		return "", ""
-	}
-	if strings.ContainsAny(word, "=$/*") {
-		return "", ""
-	}
-	if list[0] == "*" {
-		if slices.Contains(list, word) {
+	switch g {
+	case bySubcommand:
+		if purpose = purposeWords[word]; purpose == "" {
 			return "", ""
 		}
-		return orRun(wordPurpose(word)), base + " " + word
-	}
-	if !slices.Contains(list, word) {
+		return purpose, name + " " + word
+	case byTarget:
+		return targeted(name, rest)
+	case byScript:
+		return interpreted(name, rest)
+	case byCommand, byOwnCommand:
+		return launched(name, rest, g == byOwnCommand)
+	case byNothing:
 		return "", ""
 	}
-	return orRun(wordPurpose(word)), base + " " + word
+	if projectFile(words[0]) {
+		return orRun(wordPurpose(name)), words[0]
+	}
+	return purposeWords[name], name
+}
+
+// targeted classifies a program by the target or script of the project that it is given.
+func targeted(name string, words []string) (purpose, head string) {
+	word, _ := firstWord(words)
+	switch {
+	case word == "" && (name == "make" || name == "just" || name == "rake"):
+		return forBuild, name
+	case word == "" || noTargets[word] || strings.ContainsAny(word, "=$/*"):
+		return "", ""
+	}
+	return orRun(wordPurpose(word)), name + " " + word
 }
 
 // launched classifies the command behind a launcher, from its "--" on if it has one.
-func launched(launcher string, words []string) (purpose, head string) {
+func launched(launcher string, words []string, own bool) (purpose, head string) {
 	if i := slices.Index(words, "--"); i >= 0 {
 		words = words[i+1:]
 	}
@@ -176,10 +143,11 @@ func launched(launcher string, words []string) (purpose, head string) {
 		words = words[1:]
 	}
 	purpose, head = classify(words)
-	if purpose == "" && projectLaunchers[launcher] && len(words) > 0 && !viewers[words[0]] &&
-		drivers()[words[0]] == nil && !interprets(words[0]) {
+	if purpose == "" && own && len(words) > 0 && !viewers[words[0]] {
 		verb, _ := firstWord(words[1:])
-		purpose, head = forRun, strings.TrimSpace(words[0]+" "+verb)
+		if _, g := grammarOf(words[0], verb); g == byName {
+			purpose, head = forRun, strings.TrimSpace(words[0]+" "+verb)
+		}
 	}
 	if purpose == "" {
 		return "", ""
@@ -187,27 +155,18 @@ func launched(launcher string, words []string) (purpose, head string) {
 	return purpose, launcher + " " + head
 }
 
-func interprets(base string) bool {
-	return strings.HasPrefix(base, "python") || base == "node" || base == "bash" || base == "sh" ||
-		base == "ruby" || base == "tsx"
-}
-
 // interpreted classifies a script or module that an interpreter runs. Code on the
 // command line or on standard input is not worth remembering.
-func interpreted(base string, args []string) (purpose, head string) {
+func interpreted(name string, args []string) (purpose, head string) {
 	for i, w := range args {
 		switch {
 		case w == "-m" && i+1 < len(args):
-			return wordPurpose(args[i+1]), base + " -m " + args[i+1]
+			return wordPurpose(args[i+1]), name + " -m " + args[i+1]
 		case w == "--test":
-			return forTest, base + " --test"
-		case w == "-n" && base != "node":
-			return "", ""
-		case strings.HasPrefix(w, "-") && (len(w) == 1 || strings.ContainsAny(w[1:2], "cepr") || w == "-lc"):
-			return "", ""
-		case strings.HasPrefix(w, "-"):
-		case projectFile(w) || strings.Contains(w, ".") && !strings.ContainsAny(w, "$*`~/"):
-			return orRun(wordPurpose(path.Base(w))), base + " " + w
+			return forTest, name + " --test"
+		case w == "" || strings.HasPrefix(w, "--"):
+		case w[0] != '-' && (projectFile(w) || strings.Contains(w, ".") && !strings.ContainsAny(w, "$*`~/")):
+			return orRun(wordPurpose(path.Base(w))), name + " " + w
 		default:
 			return "", ""
 		}
@@ -225,11 +184,11 @@ func projectFile(w string) bool {
 // name is made of; empty if it tells none.
 func wordPurpose(w string) string {
 	w = strings.ToLower(w)
-	if p := purposeWords()[w]; p != "" {
+	if p := purposeWords[w]; p != "" {
 		return p
 	}
 	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune(":-_./", r) }) {
-		if p := purposeWords()[part]; p != "" {
+		if p := purposeWords[part]; p != "" {
 			return p
 		}
 	}

@@ -106,7 +106,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		s.shell(t, it, parser)
 	}
 	if it.Failed || it.Shell() {
-		if declined(it.Output) {
+		if begins(it.Output, refusals) {
 			return callName(it)
 		}
 		return ""
@@ -194,29 +194,6 @@ func (s *session) relative(p string) string {
 		return p[len(s.root)+1:]
 	}
 	return p
-}
-
-// turnAt is the turn that holds an item.
-func (s *session) turnAt(item int) *turn {
-	i, _ := slices.BinarySearchFunc(s.turns, item, func(t *turn, item int) int {
-		if t.first() <= item {
-			return -1
-		}
-		return 1
-	})
-	return s.turns[max(0, i-1)]
-}
-
-// first is the number of the turn's first item, as far as it is known.
-func (t *turn) first() int {
-	n := t.ask.item
-	if n == 0 && len(t.says) > 0 {
-		n = t.says[0].item
-	}
-	if n == 0 && len(t.runs) > 0 {
-		n = t.runs[0].item
-	}
-	return n
 }
 
 // acted reports whether the agent used tools in the turn.

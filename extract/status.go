@@ -1,10 +1,12 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // A status is what is known of how a command ended.
@@ -26,7 +28,7 @@ func marksFailures(s memoir.Source) bool {
 // mark failures counts as passed here; judge then looks at what it printed.
 func ended(it *memoir.Item, source memoir.Source) status {
 	switch {
-	case declined(it.Output) || unfinished(it.Output):
+	case begins(it.Output, refusals) || begins(it.Output, stillRunning):
 		return statusUnknown
 	case it.Failed || it.Exit != nil && *it.Exit != 0:
 		return statusFailed
@@ -58,26 +60,20 @@ func judge(c *call, unmarked bool) {
 	}
 }
 
-// declined reports whether a call was refused, interrupted or stopped rather than failed.
-func declined(output string) bool {
-	head := output[:min(len(output), 300)]
-	for _, p := range []string{
-		"doesn't want to proceed", "was rejected", "rejected by user", "User rejected", "interrupted by user",
-		"Command aborted", "aborted by user",
-		"[Request interrupted", "timed out after", "Operation aborted", "user cancelled", "denied by the user",
-	} {
-		if strings.Contains(head, p) {
-			return true
-		}
-	}
-	return false
+// refusals are in results of calls that were refused, interrupted or stopped rather than failed.
+var refusals = []string{
+	"doesn't want to proceed", "was rejected", "rejected by user", "User rejected", "interrupted by user",
+	"Command aborted", "aborted by user", "[Request interrupted", "timed out after", "Operation aborted",
+	"user cancelled", "denied by the user",
 }
 
-// unfinished reports whether a result says that the command was still running.
-func unfinished(output string) bool {
-	head := output[:min(len(output), 200)]
-	return strings.Contains(head, "running with session ID") || strings.Contains(head, "running in background") ||
-		strings.Contains(head, "Script running with cell")
+// stillRunning is in results of calls whose command was still running.
+var stillRunning = []string{"running with session ID", "running in background", "Script running with cell"}
+
+// begins reports whether one of some phrases stands near the beginning of an output.
+func begins(output string, phrases []string) bool {
+	head := output[:min(len(output), 300)]
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(head, p) })
 }
 
 // window is how many bytes of an output's beginning and end are read.
@@ -99,74 +95,30 @@ func failureLine(output string) string {
 // failureStarts begin lines that say that something failed.
 var failureStarts = []string{
 	"error:", "error[", "Error:", "ERROR:", "[ERROR]", "ERROR ", "fatal:", "Fatal", "FAIL", "--- FAIL",
-	"FAILED", "not ok ", "panic:", "Traceback (most recent",
-	"npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ", "undefined reference", "Usage:", "usage:",
-	"✗", "✘", "✖", "thread '",
+	"not ok ", "panic:", "Traceback (most recent", "npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ",
+	"undefined reference", "Usage:", "usage:", "✗", "✘", "✖", "thread '",
 }
 
 // failureParts occur in lines that say that something failed.
 var failureParts = []string{
 	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL",
-	"panicked at", "Segmentation fault", "ELIFECYCLE",
-	"exited with code 1", "exit status 1", "exit code 1", "Permission denied", "Command failed",
-	"could not compile", "test result: FAILED", "SyntaxError", "unrecognized",
-	"Unknown command", "unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError",
-	"is not recognized",
+	"panicked at", "Segmentation fault", "ELIFECYCLE", "exited with code 1", "exit status 1", "exit code 1",
+	"Permission denied", "Command failed", "could not compile", "SyntaxError", "unrecognized",
+	"unknown command", "Unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError", "is not recognized",
 }
+
+// failureCount is in a line that counts failures, and not none; failureNote is a line that notes
+// an exit status other than 0, as scripts do: "exit=1".
+var (
+	failureCount = lazyregexp.New(`(?i)(?:^|[\s(\[*])0*[1-9]\d*[\s),.;\]*]+(?:(?:tests?|checks|suites|specs)\s+)*` +
+		`(?:fail|error|problem|issue)`)
+	failureNote = lazyregexp.New(`(?i)^[ \-=*\[\]#]*(?:exit|rc|status)[ _codestau=:]*0*[1-9]\d*[ \-=*\[\]#]*$`)
+)
 
 func saysFailure(line string) bool {
-	for _, p := range failureStarts {
-		if strings.HasPrefix(line, p) {
-			return true
-		}
-	}
-	for _, p := range failureParts {
-		if strings.Contains(line, p) {
-			return true
-		}
-	}
 	word, _, _ := strings.Cut(line, " ")
-	if strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") {
-		return true
-	}
-	return countsFailures(line) || notesStatus(line)
-}
-
-// countsFailures reports whether a line counts failures or errors, and not none.
-func countsFailures(line string) bool {
-	lower := strings.ToLower(line)
-	if !strings.Contains(lower, "fail") && !strings.Contains(lower, "error") && !strings.Contains(lower,
-		"problem") && !strings.Contains(lower, "issue") {
-		return false
-	}
-	number := false
-	for w := range strings.FieldsSeq(lower) {
-		w = strings.Trim(w, "(),.;:[]*")
-		switch {
-		case w != "" && strings.Trim(w, "0123456789") == "":
-			number = strings.Trim(w, "0") != ""
-			continue
-		case number && (w == "test" || w == "tests" || w == "checks" || w == "suites" || w == "specs"):
-			continue
-		case number && (strings.HasPrefix(w, "fail") || strings.HasPrefix(w, "error") || strings.HasPrefix(w,
-			"problem") || strings.HasPrefix(w, "issue")):
-			return true
-		}
-		number = false
-	}
-	return false
-}
-
-// notesStatus reports whether a line notes an exit status other than 0, as scripts do: "exit=1".
-func notesStatus(line string) bool {
-	lower := strings.ToLower(strings.Trim(line, " -=*[]#"))
-	for _, p := range []string{"exit", "rc", "status"} {
-		if rest, ok := strings.CutPrefix(lower, p); ok && len(rest) < 24 {
-			rest = strings.TrimLeft(rest, " _codestau=:")
-			if rest != "" && strings.Trim(rest, "0123456789") == "" && strings.Trim(rest, "0") != "" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(failureStarts, func(p string) bool { return strings.HasPrefix(line, p) }) ||
+		slices.ContainsFunc(failureParts, func(p string) bool { return strings.Contains(line, p) }) ||
+		strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") ||
+		strings.ContainsAny(line, "123456789") && (failureCount.MatchString(line) || failureNote.MatchString(line))
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -30,32 +31,44 @@ type post struct {
 	void   bool // a later post takes its place, or it was undone
 }
 
-// post reads what the commands of a call published.
-func (s *session) post(c *call) {
-	for _, r := range c.runs {
-		switch path.Base(r.program) {
-		case "git":
-			if i := slices.Index(r.args, "commit"); i >= 0 && i < 3 {
-				s.commit(r)
-			} else if r.status == statusPassed {
-				s.worktree(r)
-				s.undo(r)
-			}
-		case "gh", "glab":
-			if r.status == statusPassed {
-				s.pull(r)
-			}
+// publish enters a post. One that replaces another, such as an edited pull request, takes
+// its place, and what it does not say is as it was. A commit's message is always whole.
+func (s *session) publish(p post, replaces bool) {
+	if old := s.standing(p.kind, p.number); old != nil && replaces {
+		p.number, p.title = cmp.Or(p.number, old.number), cmp.Or(p.title, old.title)
+		if p.kind != postCommit || p.title == old.title {
+			p.body = cmp.Or(p.body, old.body)
 		}
+		old.void = true
+	}
+	if p.title = strings.TrimSpace(p.title); p.title != "" {
+		s.posts = append(s.posts, p)
 	}
 }
 
-// worktree notes the directory of a working tree that a git command adds.
-func (s *session) worktree(r *run) {
-	if i := slices.Index(r.args, "worktree"); i >= 0 && i+2 < len(r.args) && r.args[i+1] == "add" {
-		for _, w := range r.args[i+2:] {
-			if strings.Contains(w, "/") {
-				s.worktrees = append(s.worktrees, s.relative(join(join(s.root, r.dir), w)))
-			}
+// standing is the newest post of a kind that still stands, of a number where one is known;
+// nil if there is none.
+func (s *session) standing(kind, number string) *post {
+	for i := len(s.posts) - 1; i >= 0; i-- {
+		if p := &s.posts[i]; p.kind == kind && !p.void && (number == "" || p.number == "" || p.number == number) {
+			return p
+		}
+	}
+	return nil
+}
+
+// post reads what the commands of a call published, and what they took back.
+func (s *session) post(c *call) {
+	for _, r := range c.runs {
+		program := path.Base(r.program)
+		switch i := slices.Index(r.args, "commit"); {
+		case s.elsewhere(r):
+		case program == "git" && i >= 0 && i < 3:
+			s.commit(r)
+		case program == "git" && r.status == statusPassed:
+			s.undo(r)
+		case (program == "gh" || program == "glab") && r.status == statusPassed:
+			s.pull(r)
 		}
 	}
 }
@@ -64,15 +77,10 @@ func (s *session) worktree(r *run) {
 var committed = lazyregexp.New(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.+)$`)
 
 func (s *session) commit(r *run) {
-	if s.elsewhere(r) {
-		return
-	}
 	p := post{item: r.item, kind: postCommit}
 	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
 	if text == "" {
-		if name, ok := r.option("-F", "--file"); ok {
-			text = s.textOf(r, name)
-		}
+		text = s.textOf(r, "-F", "--file")
 	}
 	p.title, p.body, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.Contains(r.call.output, "] ") {
@@ -83,83 +91,66 @@ func (s *session) commit(r *run) {
 			}
 		}
 	}
-	if p.hash == "" && r.status != statusPassed || p.title == "" || r.dynamic && strings.ContainsAny(p.title, "$") {
-		return
+	if (p.hash != "" || r.status == statusPassed) && !(r.dynamic && strings.Contains(p.title, "$")) {
+		s.publish(p, slices.Contains(r.args, "--amend"))
 	}
-	if slices.Index(r.args, "--amend") >= 0 {
-		if last := s.last(postCommit); last != nil {
-			last.void = true
-			if p.body == "" && p.title == last.title {
-				p.body = last.body
-			}
-		}
-	}
-	s.posts = append(s.posts, p)
 }
 
 // elsewhere reports whether a command of version control worked on another repository: outside of the
-// session's root, and in no working tree that the session added.
+// session's root, and in no working tree that a command inside of it added.
 func (s *session) elsewhere(r *run) bool {
-	dir := r.dir
+	dir, outside := s.worksIn(r)
+	return outside && !slices.ContainsFunc(s.runs, func(w *run) bool {
+		from, foreign := s.worksIn(w)
+		return !foreign && slices.Contains(w.args, "worktree") && slices.ContainsFunc(w.args, func(tree string) bool {
+			return strings.Contains(tree, "/") && strings.HasPrefix(dir+"/", s.relative(join(join(s.root, from), tree))+"/")
+		})
+	})
+}
+
+// worksIn is the directory that a command of version control works in, and whether it is
+// neither below the session's root nor above it.
+func (s *session) worksIn(r *run) (dir string, outside bool) {
+	dir = r.dir
 	if in, ok := r.option("-C"); ok {
 		dir = s.relative(join(join(s.root, dir), in))
 	}
-	if s.root == "" || dir == "" || dir[0] != '/' && dir[0] != '~' && !strings.HasPrefix(dir, "..") ||
-		strings.HasPrefix(s.root, dir+"/") {
-		return false
-	}
-	return !slices.ContainsFunc(s.worktrees, func(t string) bool { return dir == t || strings.HasPrefix(dir, t+"/") })
+	return dir, s.root != "" && dir != "" && (dir[0] == '/' || dir[0] == '~' || strings.HasPrefix(dir, "..")) &&
+		!strings.HasPrefix(s.root, dir+"/")
 }
 
-// textOf is the text that a command takes from a file or from standard input.
-func (s *session) textOf(r *run, name string) string {
-	if name == "-" || name == "" {
+// textOf is the text that a command takes from the file that an option names, or from standard input.
+func (s *session) textOf(r *run, options ...string) string {
+	name, ok := r.option(options...)
+	switch {
+	case !ok:
+		return ""
+	case name == "-" || name == "":
 		return r.stdin
 	}
 	return s.texts[s.relative(join(join(s.root, r.dir), name))]
 }
 
-// last is the newest post of a kind that still stands; nil if there is none.
-func (s *session) last(kind string) *post {
-	for i := len(s.posts) - 1; i >= 0; i-- {
-		if p := &s.posts[i]; p.kind == kind && !p.void {
-			return p
-		}
-	}
-	return nil
-}
-
 // pull reads a pull request that a command of gh or glab opens, edits or closes.
 func (s *session) pull(r *run) {
-	words := r.words()
-	if len(words) < 3 || words[1] != "pr" && words[1] != "mr" || s.elsewhere(r) {
+	words := append(r.words(), "", "", "")
+	if words[1] != "pr" && words[1] != "mr" {
 		return
 	}
-	p := post{item: r.item, kind: postPull}
-	if len(words) > 3 {
-		p.number = pullNumber(words[3])
-	}
-	if p.number == "" {
-		p.number = r.opened()
+	p := post{item: r.item, kind: postPull, number: pullNumber(words[3])}
+	if addresses := pullLine.FindAllString(r.call.output, -1); p.number == "" && len(addresses) == 1 {
+		p.number = pullNumber(addresses[0])
 	}
 	switch words[2] {
 	case "create", "new", "edit", "update":
+		p.title, _ = r.option("--title", "-t")
+		p.body = cmp.Or(strings.Join(r.options("--body", "-b", "--description", "-d"), "\n"), s.textOf(r, "--body-file", "-F"))
+		s.publish(p, words[2] == "edit" || words[2] == "update")
 	case "close":
-		for i := range s.posts {
-			if q := &s.posts[i]; q.kind == postPull && (p.number == "" || q.number == p.number) {
-				q.void = true
-			}
+		if old := s.standing(postPull, p.number); old != nil {
+			old.void = true
 		}
-		return
-	default:
-		return
 	}
-	p.title, _ = r.option("--title", "-t")
-	p.body, _ = r.option("--body", "-b", "--description", "-d")
-	if name, ok := r.option("--body-file", "-F"); ok && p.body == "" {
-		p.body = s.textOf(r, name)
-	}
-	s.addPull(p, words[2] == "edit" || words[2] == "update")
 }
 
 // The address of a pull request, on a line of its own or in other text, or its number.
@@ -174,83 +165,30 @@ func pullNumber(text string) string {
 	return strings.Join(m[min(len(m), 1):], "")
 }
 
-// opened is the number of the pull request that a command opened or edited. Its call
-// prints one address for each.
-func (r *run) opened() string {
-	addresses := pullLine.FindAllString(r.call.output, -1)
-	pulls := slices.DeleteFunc(slices.Clone(r.call.runs), func(o *run) bool {
-		w := o.words()
-		return len(w) < 3 || o.program != r.program || w[1] != "pr" && w[1] != "mr" || w[2] == "view"
-	})
-	i := slices.Index(pulls, r)
-	if i < 0 || len(pulls) != len(addresses) {
-		return ""
-	}
-	return pullNumber(addresses[i])
-}
-
-// addPull enters a pull request; an edited one takes the place of what it said before.
-func (s *session) addPull(p post, edited bool) {
-	for i := len(s.posts) - 1; i >= 0 && edited; i-- {
-		last := &s.posts[i]
-		if last.kind != postPull || last.void || p.number != "" && last.number != p.number {
-			continue
-		}
-		if p.title == "" {
-			p.title = last.title
-		}
-		if p.body == "" {
-			p.body = last.body
-		}
-		p.number, last.void = last.number, true
-		break
-	}
-	if p.title != "" {
-		s.posts = append(s.posts, p)
-	}
-}
-
 // postTool reads what a tool other than a shell published.
 func (s *session) postTool(it *memoir.Item, name string) {
 	switch {
 	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
-		args := gjson.GetMany(it.Input, "title", "body")
-		number := gjson.Get(it.Output, "number").String()
-		if number == "" {
-			number = pullNumber(it.Output)
-		}
-		s.addPull(post{item: it.N, kind: postPull, number: number, title: args[0].String(),
-			body: args[1].String()}, strings.Contains(name, "update"))
+		s.publish(post{item: it.N, kind: postPull,
+			number: cmp.Or(gjson.Get(it.Output, "number").String(), pullNumber(it.Output)),
+			title:  gjson.Get(it.Input, "title").String(), body: gjson.Get(it.Input, "body").String(),
+		}, strings.Contains(name, "update"))
 	case name == "exitplanmode" || name == "exit_plan_mode":
 		if strings.Contains(it.Output, "approved") {
-			s.addPlan(it.N, gjson.Get(it.Input, "plan").String())
+			s.plan(it.N, gjson.Get(it.Input, "plan").String())
 		}
 	}
 }
 
-// plan reads a plan that a session was begun with, which a person approved by that.
-func (s *session) plan(it *memoir.Item) {
-	if it.Origin == memoir.OriginPlanHandover {
-		s.addPlan(it.N, it.Text)
-	}
-}
-
-func (s *session) addPlan(item int, text string) {
-	text = clean(text)
-	i := strings.Index(text, "# ")
-	if i < 0 || i > 0 && text[i-1] != '\n' {
-		return
-	}
-	p := post{item: item, kind: postPlan}
-	p.title, p.body, _ = strings.Cut(text[i+2:], "\n")
-	p.title = strings.TrimSpace(strings.TrimPrefix(p.title, "Plan: "))
-	for i := range s.posts {
-		if q := &s.posts[i]; q.kind == postPlan && q.title == p.title {
-			q.void = true
-		}
-	}
-	if p.title != "" {
-		s.posts = append(s.posts, p)
+// plan enters a plan that a person approved, or began the session with. Its heading is its
+// title. It takes the place of the one before if that has the same.
+func (s *session) plan(item int, text string) {
+	if _, rest, ok := strings.Cut("\n"+clean(text), "\n# "); ok {
+		p := post{item: item, kind: postPlan}
+		p.title, p.body, _ = strings.Cut(rest, "\n")
+		p.title = strings.TrimSpace(strings.TrimPrefix(p.title, "Plan: "))
+		old := s.standing(postPlan, "")
+		s.publish(p, old != nil && old.title == p.title)
 	}
 }
 

@@ -13,15 +13,14 @@ import (
 // A session is one session arranged for the signals. It is read once.
 type session struct {
 	memoir.Session
-	root      string // the directory that paths are made relative to; may be empty
-	turns     []*turn
-	calls     []*call
-	runs      []*run // of all calls
-	edits     []edit
-	texts     map[string]string // what the session wrote into files, by path relative to root
-	posts     []post            // commits, pull requests and approved plans, in order
-	worktrees []string          // directories of working trees that the session added
-	gone      map[string]int    // path -> the item that removed or restored the file
+	root  string // the directory that paths are made relative to; may be empty
+	turns []*turn
+	calls []*call
+	runs  []*run // of all calls
+	edits []edit
+	texts map[string]string // what the session wrote into files, by path relative to root
+	posts []post            // commits, pull requests and approved plans, in order
+	gone  map[string]int    // path -> the item that removed or restored the file
 
 	guides    []guide // files that tell agents and people what to do, as they were read
 	retracted []say   // see takenBack; nil until asked for
@@ -77,7 +76,9 @@ func arrange(in Input) *session {
 			t = s.next(t)
 			t.ask = readAsk(it)
 			t.refused, refused = refused, ""
-			s.plan(it)
+			if it.Origin == memoir.OriginPlanHandover {
+				s.plan(it.N, it.Text)
+			}
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
 			t.says = append(t.says, say{it.N, clean(withoutMiddle(it.Text))})
 			t.final = t.says[len(t.says)-1]

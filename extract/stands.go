@@ -105,14 +105,14 @@ func (s *session) undo(r *run) {
 	switch words[1] {
 	case "reset":
 		if strings.HasPrefix(target, "HEAD~") || strings.HasPrefix(target, "HEAD^") {
-			if last := s.last(postCommit); last != nil {
+			if last := s.standing(postCommit, ""); last != nil {
 				last.void = true
 			}
 		}
 	case "revert":
 		for i := range s.posts {
 			p := &s.posts[i]
-			if p.kind == postCommit && (target == "HEAD" && p == s.last(postCommit) || p.hash != "" &&
+			if p.kind == postCommit && (target == "HEAD" && p == s.standing(postCommit, "") || p.hash != "" &&
 				(strings.HasPrefix(target, p.hash) || strings.HasPrefix(p.hash, target))) {
 				p.void = true
 			}

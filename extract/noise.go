@@ -46,8 +46,8 @@ func quiet(items []memoir.Item) []reading {
 		}
 		looks := pollTools[name] || q.looks(it)
 		it.Input = strings.Trim(it.Input, "\n")
-		if e, ok := editOf(&it); ok {
-			if it.Input = e.diff; !it.Failed {
+		if diff, ok := editOf(&it); ok {
+			if it.Input = diff; !it.Failed {
 				it.Output = ""
 			}
 		} else if !it.Shell() {

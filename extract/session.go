@@ -112,24 +112,33 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		}
 		return ""
 	}
-	for line := range strings.Lines(patchIn(it.Input)) {
-		switch what, name, _ := strings.Cut(strings.TrimSpace(line), ": "); what + ": " {
-		case updateFile, addFile:
-			s.edit(t, it.N, join(it.CWD, name))
-		case deleteFile:
-			s.gone[s.relative(join(it.CWD, name))] = it.N
-		}
+	if diff, ok := editOf(it); ok {
+		s.change(t, it, diff)
+		return ""
 	}
-	if e, ok := editOf(it); ok && e.path != "" {
-		s.edit(t, it.N, join(it.CWD, e.path))
-		s.write(join(it.CWD, e.path), e.content)
-	} else {
-		s.postTool(it, strings.ToLower(it.Tool))
-		if p := gjson.Get(it.Input, "file_path").String(); guideNames[strings.ToLower(path.Base(p))] {
-			s.guides = append(s.guides, guide{it.N, p, it.Output})
-		}
+	s.postTool(it, strings.ToLower(it.Tool))
+	if p := gjson.Get(it.Input, "file_path").String(); guideNames[strings.ToLower(path.Base(p))] {
+		s.guides = append(s.guides, guide{it.N, p, it.Output})
 	}
 	return ""
+}
+
+// change enters what an edit changed: its diff names each file on a line of its own.
+func (s *session) change(t *turn, it *memoir.Item, diff string) {
+	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
+		head, lines, _ := strings.Cut(part, "\n")
+		verb, name, _ := strings.Cut("*** "+head, ": ")
+		name = join(it.CWD, name)
+		switch verb + ": " {
+		case addFile:
+			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
+			s.edit(t, it.N, name)
+		case updateFile:
+			s.edit(t, it.N, name)
+		case deleteFile:
+			s.gone[s.relative(name)] = it.N
+		}
+	}
 }
 
 // shell enters a command line.
@@ -229,15 +238,9 @@ func withoutMiddle(text string) string {
 	return strings.ToValidUTF8(head+"\n"+tail, "")
 }
 
-// A fileEdit is a change of a file by a tool.
-type fileEdit struct {
-	path    string
-	content string // all of a file that was written
-	diff    string // the changed lines, under the file's path, as in the patches that Codex applies
-}
-
-// What the diff of a file begins with.
+// What a patch, and the diff of a file, begins with.
 const (
+	beginPatch = "*** Begin Patch"
 	addFile    = "*** Add File: "
 	updateFile = "*** Update File: "
 	deleteFile = "*** Delete File: "
@@ -248,32 +251,43 @@ func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
 
-// editOf reads a call that edits a file by its arguments, or by a patch, which names files itself.
-func editOf(it *memoir.Item) (e fileEdit, ok bool) {
-	if patch := patchIn(it.Input); patch != "" {
-		return fileEdit{diff: changedLines(patch)}, true
+// editOf is the changed lines of a call that edits files, under their paths as in the patches
+// that Codex applies. A call edits by a patch, in itself or in one of its arguments, or by arguments.
+func editOf(it *memoir.Item) (diff string, ok bool) {
+	args := gjson.Result{}
+	if strings.HasPrefix(it.Input, "{") && !it.Shell() && gjson.Valid(it.Input) {
+		args = gjson.Parse(it.Input)
 	}
-	if it.Shell() || !strings.HasPrefix(it.Input, "{") || !gjson.Valid(it.Input) {
-		return e, false
+	patch := it.Input
+	args.ForEach(func(_, arg gjson.Result) bool {
+		if strings.Contains(arg.Str, beginPatch) {
+			patch = arg.Str
+		}
+		return true
+	})
+	if strings.Contains(patch, beginPatch) {
+		return strings.Join(slices.DeleteFunc(strings.Split(patch, "\n"), func(line string) bool {
+			return line == "" || line[0] == ' ' || line == beginPatch || line == "*** End Patch"
+		}), "\n"), true
 	}
-	args := gjson.Parse(it.Input)
-	e.path = firstText(args, "file_path", "path", "filePath", "absolute_path", "file", "notebook_path")
-	if e.path == "" {
-		return e, false
+	name := firstText(args, "file_path", "path", "filePath", "absolute_path", "file", "notebook_path")
+	if name == "" {
+		return "", false
 	}
-	if e.content = firstText(args, "content", "file_text", "contents", "new_source"); e.content != "" {
-		e.diff = addFile + e.path + "\n" + signed("+", strings.Split(e.content, "\n"))
-		return e, true
+	if content := firstText(args, "content", "file_text", "contents", "new_source"); content != "" {
+		return addFile + name + signed("+", strings.Split(content, "\n")), true
 	}
-	e.diff = updateFile + e.path
+	diff = updateFile + name
 	for _, one := range append(args.Get("edits").Array(), args) {
 		before := firstText(one, "old_string", "oldText", "oldString", "old_str")
 		after := firstText(one, "new_string", "newText", "newString", "new_str")
 		if before != "" || after != "" {
-			e.diff, ok = e.diff+"\n@@\n"+lineDiff(before, after), true
+			old, fresh := strings.Split(before, "\n"), strings.Split(after, "\n")
+			diff += "\n@@" + signed("-", without(old, fresh)) + signed("+", without(fresh, old))
+			ok = true
 		}
 	}
-	return e, ok
+	return diff, ok
 }
 
 // firstText is the first of some arguments that is a text.
@@ -286,36 +300,7 @@ func firstText(args gjson.Result, names ...string) string {
 	return ""
 }
 
-// patchIn is the patch of a call, as it stands or in one of its arguments; empty if there is none.
-func patchIn(input string) string {
-	if !strings.Contains(input, "*** Begin Patch") {
-		return ""
-	}
-	patch := input
-	if strings.HasPrefix(input, "{") {
-		gjson.Parse(input).ForEach(func(_, arg gjson.Result) bool {
-			if strings.Contains(arg.Str, "*** Begin Patch") {
-				patch = arg.Str
-			}
-			return true
-		})
-	}
-	return patch
-}
-
-// changedLines leaves the lines around a change out of a patch.
-func changedLines(patch string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(patch, "\n"), func(line string) bool {
-		return line == "" || line[0] == ' ' || line == "*** Begin Patch" || line == "*** End Patch"
-	}), "\n")
-}
-
-// lineDiff is the lines of two texts that the other one does not have, in order.
-func lineDiff(before, after string) string {
-	old, fresh := strings.Split(before, "\n"), strings.Split(after, "\n")
-	return strings.Trim(signed("-", without(old, fresh))+"\n"+signed("+", without(fresh, old)), "\n")
-}
-
+// without is the lines that are neither empty nor among others.
 func without(lines, others []string) []string {
 	known := map[string]bool{"": true}
 	for _, line := range others {
@@ -324,9 +309,11 @@ func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return known[strings.TrimSpace(line)] })
 }
 
+// signed is lines, each behind a line break and a sign.
 func signed(sign string, lines []string) string {
-	if len(lines) == 0 {
-		return ""
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString("\n" + sign + line)
 	}
-	return sign + strings.Join(lines, "\n"+sign)
+	return b.String()
 }

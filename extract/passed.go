@@ -195,7 +195,9 @@ func procedures(s *session) []candidate {
 // whether it does more than check.
 func (s *session) step(r *run) (text string, acts bool) {
 	words := strings.Join(r.words(), " ") + " "
-	for _, step := range []string{"git commit", "git push", "git tag", "gh pr create", "gh pr merge", "gh pr edit", "gh release create"} {
+	for _, step := range []string{
+		"git commit", "git push", "git tag", "gh pr create", "gh pr merge", "gh pr edit", "gh release create",
+	} {
 		if r.status == statusPassed && strings.HasPrefix(words, step+" ") {
 			return code(step), true
 		}

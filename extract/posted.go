@@ -144,7 +144,8 @@ func (s *session) pull(r *run) {
 	switch words[2] {
 	case "create", "new", "edit", "update":
 		p.title, _ = r.option("--title", "-t")
-		p.body = cmp.Or(strings.Join(r.options("--body", "-b", "--description", "-d"), "\n"), s.textOf(r, "--body-file", "-F"))
+		p.body, _ = r.option("--body", "-b", "--description", "-d")
+		p.body = cmp.Or(p.body, s.textOf(r, "--body-file", "-F"))
 		s.publish(p, words[2] == "edit" || words[2] == "update")
 	case "close":
 		if old := s.standing(postPull, p.number); old != nil {

@@ -50,8 +50,8 @@ const (
 
 // grammars are those of programs, with their first word where that matters ("npm_run").
 var grammars = byWord(map[grammar]string{
-	bySubcommand: "go cargo dotnet swift zig mix deno flutter dart ruff biome terraform buf npm uv poetry bundle composer " +
-		"bazel pre-commit lefthook docker",
+	bySubcommand: "go cargo dotnet swift zig mix deno flutter dart ruff biome terraform buf npm uv poetry bundle " +
+		"composer bazel pre-commit lefthook docker",
 	byTarget: "make gmake just task rake gradle gradlew mvn mvnw sbt turbo nx hk poe pnpm yarn bun " +
 		"npm_run npm_run-script pnpm_run yarn_run bun_run mise_run mise_r deno_task turbo_run nx_run composer_run",
 	byScript:     "python node bash sh ruby tsx",

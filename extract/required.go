@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +14,12 @@ import (
 var conventional = lazyregexp.New(
 	`^(feat|fix|docs|chore|refactor|test|perf|ci|build|style|revert)(\([^)]+\))?!?: \S`)
 
-// required is the signal of what the repository demands, and of the files that were
+// required is the signal of what the repository demands of commits, and of the files that were
 // worked on. Its wording is the same in every session, so that Phase 2 can count the sessions.
 func required(s *session) []candidate {
 	var out []candidate
 	out = append(out, commitStyle(s)...)
 	out = append(out, hooks(s)...)
-	out = append(out, demands(s)...)
 	return append(out, editedFiles(s)...)
 }
 
@@ -59,61 +57,6 @@ func hooks(s *session) []candidate {
 		}
 	}
 	return nil
-}
-
-// maxDemand bounds, in bytes, a line of a file that is quoted.
-const maxDemand = 200
-
-// demands states lines of the repository's guides that name a command, where the
-// session read the guide and ran the command successfully.
-func demands(s *session) []candidate {
-	ran := map[string]bool{}
-	for _, r := range s.runs {
-		if r.status == statusPassed {
-			if purpose, _ := r.purpose(); purpose != "" {
-				ran[r.text] = true
-			}
-		}
-	}
-	if len(ran) == 0 {
-		return nil
-	}
-	var out []candidate
-	seen := map[string]bool{}
-	for _, g := range s.guides {
-		for line := range strings.Lines(g.text) {
-			line = strings.TrimSpace(unnumbered(line))
-			if len(line) > maxDemand || !strings.Contains(line, "`") || seen[line] ||
-				!hasAny(lowerWords(line), "must", "always", "before", "never", "run", "every") {
-				continue
-			}
-			for i, span := range strings.Split(line, "`") {
-				if i%2 == 1 && ran[span] {
-					seen[line] = true
-					line = strings.TrimLeft(line, "-*0123456789. ")
-					out = append(out, state(memoir.StatementEnvironment,
-						memoir.RequiredMark+path.Base(g.path)+" demands: "+line, g.item))
-					break
-				}
-			}
-		}
-	}
-	return out
-}
-
-// guideNames are the files in which a repository tells agents and people what to do.
-var guideNames = map[string]bool{"agents.md": true, "claude.md": true, "contributing.md": true, "gemini.md": true}
-
-// unnumbered drops the line number that agents print before a line of a file.
-func unnumbered(line string) string {
-	rest := strings.TrimLeft(strings.TrimLeft(line, " "), "0123456789")
-	if text, ok := strings.CutPrefix(rest, "→"); ok {
-		return text
-	}
-	if text, ok := strings.CutPrefix(rest, "\t"); ok && len(rest) < len(strings.TrimLeft(line, " ")) {
-		return text
-	}
-	return line
 }
 
 // plainPath reports whether a path lies below the session's root and is made of the

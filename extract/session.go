@@ -13,17 +13,15 @@ import (
 // A session is one session arranged for the signals. It is read once.
 type session struct {
 	memoir.Session
-	root  string // the directory that paths are made relative to; may be empty
-	turns []*turn
-	calls []*call
-	runs  []*run // of all calls
-	edits []edit
-	texts map[string]string // what the session wrote into files, by path relative to root
-	posts []post            // commits, pull requests and approved plans, in order
-	gone  map[string]int    // path -> the item that removed or restored the file
-
-	guides    []guide // files that tell agents and people what to do, as they were read
-	retracted []say   // see takenBack; nil until asked for
+	root      string // the directory that paths are made relative to; may be empty
+	turns     []*turn
+	calls     []*call
+	runs      []*run // of all calls
+	edits     []edit
+	texts     map[string]string // what the session wrote into files, by path relative to root
+	posts     []post            // commits, pull requests and approved plans, in order
+	gone      map[string]int    // path -> the item that removed or restored the file
+	retracted []say             // see takenBack; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did until they
@@ -48,12 +46,6 @@ type say struct {
 type edit struct {
 	item int
 	path string // relative to the session's root where it lies below it
-}
-
-// A guide is a file of the repository that was read.
-type guide struct {
-	item       int
-	path, text string
 }
 
 // maxMessage bounds, in bytes, what is read of one message. What is longer holds
@@ -117,9 +109,6 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		return ""
 	}
 	s.postTool(it, strings.ToLower(it.Tool))
-	if p := gjson.Get(it.Input, "file_path").String(); guideNames[strings.ToLower(path.Base(p))] {
-		s.guides = append(s.guides, guide{it.N, p, it.Output})
-	}
 	return ""
 }
 
@@ -162,10 +151,6 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	s.post(c)
 	for _, r := range runs {
 		s.remove(r)
-		if n := len(r.args); n > 0 && (r.program == "cat" || r.program == "sed") &&
-			guideNames[strings.ToLower(path.Base(r.args[n-1]))] {
-			s.guides = append(s.guides, guide{it.N, r.args[n-1], it.Output})
-		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
 			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))

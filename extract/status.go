@@ -104,7 +104,8 @@ var failureParts = []string{
 	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL",
 	"panicked at", "Segmentation fault", "ELIFECYCLE", "exited with code 1", "exit status 1", "exit code 1",
 	"Permission denied", "Command failed", "could not compile", "SyntaxError", "unrecognized",
-	"unknown command", "Unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError", "is not recognized",
+	"unknown command", "Unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError",
+	"is not recognized",
 }
 
 // failureCount is in a line that counts failures, and not none; failureNote is a line that notes

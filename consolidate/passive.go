@@ -226,26 +226,12 @@ func bracketed(rest string) bool {
 	return strings.ContainsRune("/!?|&_<\\", r) || unicode.IsLetter(r) && rest[0] != ' '
 }
 
-var tagOpening = lazyregexp.New(`<[</\\ ]*(\||[A-Za-z][A-Za-z_-]*)`)
-
-// untag replaces the bracket before the tags that a function picks by their names.
-func untag(text string, picks func(name string) bool) string {
-	return tagOpening.ReplaceAllStringFunc(text, func(tag string) string {
-		if picks(strings.ToLower(strings.TrimLeft(tag, `</\ `))) {
-			return strings.ReplaceAll(tag, "<", "‹")
-		}
-		return tag
-	})
-}
-
 // withoutFrames is a text without tags that steer agents.
-func withoutFrames(text string) string {
-	return untag(text, func(name string) bool { return name == "|" || prompts.Steers(name) })
-}
+func withoutFrames(text string) string { return prompts.Untag(text, prompts.Steers) }
 
 // unframe is a text without tags of memoir's own frames.
 func unframe(text string) string {
-	return untag(text, func(name string) bool { return strings.HasPrefix(name, "memoir-") })
+	return prompts.Untag(text, func(name string) bool { return strings.HasPrefix(name, "memoir-") })
 }
 
 // tame makes what a person wrote safe to publish: its words and lines stay.

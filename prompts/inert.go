@@ -42,49 +42,63 @@ func inert(text string) string {
 			return r
 		}, text)
 	}
+	return replaceBrackets(text, func(bracket byte, rest string) string {
+		switch {
+		case bracket == '[' && begins(rest, turns):
+			return "[ "
+		case bracket != '[' && (begins(rest, turns) || special.MatchString(rest) || begins(tagName(rest), frames)):
+			return "&lt;"
+		}
+		return ""
+	})
+}
+
+// Untag replaces the opening bracket of those tags in a text, however they are spelled, whose
+// names a function picks: in lower case, with '-' for what joins their words, and "|" for a mark
+// of a chat template. What follows a tag's name may be a part of it.
+func Untag(text string, picks func(name string) bool) string {
+	return replaceBrackets(text, func(bracket byte, rest string) string {
+		if bracket != '[' && picks(tagName(rest)) {
+			return "‹"
+		}
+		return ""
+	})
+}
+
+// replaceBrackets replaces characters that may open a tag or a mark by what a function returns
+// for what stands behind them; "" leaves them.
+func replaceBrackets(text string, by func(bracket byte, rest string) string) string {
 	var b strings.Builder
 	done := 0
-	for i, size := nextBracket(text, 0); size > 0; i, size = nextBracket(text, i+size) {
-		rest := text[i+size:]
-		switch {
-		case text[i] == '[' && begins(rest, turns):
-			b.WriteString(text[done:i] + "[ ")
-		case text[i] != '[' && (begins(rest, turns) || special.MatchString(rest) || framed(rest)):
-			b.WriteString(text[done:i] + "&lt;")
+	for i := 0; i < len(text); i++ {
+		size := 1
+		switch c := text[i]; {
+		case c == '<', c == '[':
+		case c == 0xef && (strings.HasPrefix(text[i:], "＜") || strings.HasPrefix(text[i:], "﹤")):
+			size = len("＜")
 		default:
 			continue
 		}
-		done = i + size
-	}
-	if done == 0 {
-		return text
-	}
-	return b.String() + text[done:]
-}
-
-// nextBracket finds the next character that may open a tag or a mark, and its size; 0 if
-// there is none.
-func nextBracket(text string, from int) (at, size int) {
-	for i := from; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '<', c == '[':
-			return i, 1
-		case c == 0xef && (strings.HasPrefix(text[i:], "＜") || strings.HasPrefix(text[i:], "﹤")):
-			return i, len("＜")
+		if with := by(text[i], text[i+size:]); with != "" {
+			b.WriteString(text[done:i] + with)
+			done = i + size
 		}
 	}
-	return len(text), 0
+	return b.String() + text[done:]
 }
 
 func begins(text string, marks []string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
-// framed reports whether what stands behind a bracket reads as one of frames.
-func framed(text string) bool {
+// tagName is the beginning of the name that a reader takes a tag to have, read from behind its
+// bracket.
+func tagName(text string) string {
 	slash := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("/／\\⁄∕⧸", r) }
-	text = strings.TrimLeftFunc(text, slash)
-	const longest = len("withdrawn-sessions")
+	if text = strings.TrimLeftFunc(text, slash); strings.HasPrefix(text, "|") {
+		return "|"
+	}
+	const longest = 32
 	name := make([]byte, 0, longest)
 	for _, r := range text {
 		switch r = unicode.ToLower(Plain(r)); {
@@ -95,13 +109,13 @@ func framed(text string) bool {
 			(unicode.In(r, unicode.Pd, unicode.Pc) || r == ' ' || r == '\u2212'):
 			name = append(name, '-')
 		default:
-			return begins(string(name), frames)
+			return string(name)
 		}
 		if len(name) == longest {
 			break
 		}
 	}
-	return begins(string(name), frames)
+	return string(name)
 }
 
 // concealed reports whether a character shows nothing and may stand within a tag or spell
@@ -164,11 +178,11 @@ var steering = []string{
 	"tool-results", "invoke", "antml", "start-of-turn", "end-of-turn",
 }
 
-// Steers reports whether a tag of a name, in lower case, is one by which agents are told
-// whose word a text is. '_' counts as '-'.
+// Steers reports whether a tag of a name as Untag reads it is one by which agents are told whose
+// word a text is.
 func Steers(name string) bool {
-	name = strings.ReplaceAll(name, "_", "-")
-	return slices.Contains(steering, name) || strings.HasPrefix(name, "memoir-")
+	return name == "|" || strings.HasPrefix(name, "memoir") ||
+		slices.ContainsFunc(steering, func(tag string) bool { return strings.HasPrefix(name+"-", tag+"-") })
 }
 
 // Plain is the character that a reader takes another one for: of a letter of another script

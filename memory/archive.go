@@ -191,20 +191,30 @@ func (r Root) lives() ([]int, error) {
 }
 
 func numbered(dir, suffix string) ([]int, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, storageError(err, "read %s", dir)
-	}
+	names, err := namesIn(dir)
 	var out []int
-	for _, entry := range entries {
-		if name, ok := strings.CutSuffix(entry.Name(), suffix); ok {
+	for _, name := range names {
+		if name, ok := strings.CutSuffix(name, suffix); ok {
 			if n, ok := generation(name); ok {
 				out = append(out, n)
 			}
 		}
 	}
 	slices.Sort(out)
-	return out, nil
+	return out, err
+}
+
+// namesIn lists the names in a directory, none if there is no directory.
+func namesIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, storageError(err, "read %s", dir)
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	return names, nil
 }
 
 // ReadArchive unpacks generation n. It fails with memoir.CodeNotFound where it is

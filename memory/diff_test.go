@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,22 +50,5 @@ Binary files a/data.bin and b/data.bin differ
 	}
 	if got := memory.Diff(before, before); got != "" {
 		t.Errorf("no difference gives %q", got)
-	}
-}
-
-func TestChangesNearEachOtherShareAHunk(t *testing.T) {
-	t.Parallel()
-	before, after := "", ""
-	for i := range 30 {
-		l := string(rune('a'+i%26)) + "\n"
-		before += l
-		if i == 5 || i == 11 || i == 20 {
-			l = "changed\n"
-		}
-		after += l
-	}
-	got := memory.Diff(memory.Files{"x": []byte(before)}, memory.Files{"x": []byte(after)})
-	if n := strings.Count(got, "@@ -"); n != 2 {
-		t.Errorf("%d hunks, want lines 6 and 12 together and line 21 alone:\n%s", n, got)
 	}
 }

@@ -56,7 +56,7 @@ func child(t *testing.T, task, home string) error {
 // refused runs a publication that the disk must refuse, and reports what is
 // wrong about how it fails.
 func refused(home, wantHint string) error {
-	err := stageAndSwap(context.Background(), memory.At(home, project), 3)
+	err := stageAndSwap(context.Background(), memory.At(home, project), 3, generation(3))
 	if memoir.CodeOf(err) != memoir.CodeStorage {
 		return fmt.Errorf("got %v (%s), want a storage error", err, memoir.CodeOf(err))
 	}
@@ -112,37 +112,6 @@ func TestTheEarlierMemoryOutlivesALackOf(t *testing.T) {
 			unharmed(t, r, before)
 		})
 	}
-}
-
-func TestTheEarlierMemoryOutlivesAFullAndAReadOnlyDisk(t *testing.T) {
-	home := t.TempDir()
-	if err := mountTiny(home); err != nil {
-		t.Skipf("a small file system cannot be mounted here: %v", err)
-	}
-	defer unmount(home)
-	r := memory.At(home, project)
-	publish(t, r, 1, generation(1))
-	publish(t, r, 2, generation(2))
-	filler, err := os.Create(filepath.Join(home, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for block := make([]byte, 4096); err == nil; {
-		_, err = filler.Write(block)
-	}
-	filler.Close()
-	before := names(t, r)
-	if err := child(t, "full disk", home); err != nil {
-		t.Error(err)
-	}
-	unharmed(t, r, before)
-	if err := makeReadOnly(home); err != nil {
-		t.Fatal(err)
-	}
-	if err := refused(home, "read-only"); err != nil {
-		t.Error(err)
-	}
-	unharmed(t, r, before)
 }
 
 func TestSomethingElseStandsWhereMemoirWrites(t *testing.T) {

@@ -49,20 +49,6 @@ func (r Root) previous(linked int) (int, error) {
 	return previous, nil
 }
 
-// HandState is a memory as people left it: the files of one generation with what
-// they changed in them.
-type HandState struct {
-	Files    Files
-	Manifest Manifest // EditedFrom and Inputs are set
-}
-
-// HandState returns the live memory as people edited it, to be kept as a generation of
-// its own; ok is false if nobody edited it.
-func (s Snapshot) HandState() (state HandState, ok bool) {
-	manifest := Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs}
-	return HandState{Files: s.Files, Manifest: manifest}, len(s.Edited) > 0
-}
-
 // PastEdits is what people changed in one generation, as its archive and that of the
 // state that they made of it tell.
 type PastEdits struct {
@@ -118,7 +104,7 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 	if staged, err := os.Stat(filepath.Join(r.Live(lives[i]), manifestName)); err == nil {
 		since = staged.ModTime()
 	}
-	late, err := r.lateFiles(n, since)
+	live, err := r.readLive(n)
 	if err != nil {
 		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n))
 		if err := makeDir(filepath.Dir(to)); err != nil {
@@ -126,7 +112,11 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		}
 		return []string{to}, failpoint.Rename(r.Live(n), to)
 	}
-	for _, f := range late {
+	published := live.manifest.sums()
+	for _, f := range live.list {
+		if !changed(f.info).After(since) || published[f.path].SHA256 == sum(live.files[f.path]) {
+			continue
+		}
 		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))
 		if err := makeDir(filepath.Dir(to)); err != nil {
 			return kept, err
@@ -139,74 +129,31 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 	return kept, nil
 }
 
-// lateFiles lists the files of live directory n that came or changed after a time and are
-// not what was published there. An error means that it cannot be told.
-func (r Root) lateFiles(n int, since time.Time) (late []liveFile, err error) {
-	root, err := r.openLive(n)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	files, list, err := readTree(root)
-	if err != nil {
-		return nil, err
-	}
-	published := map[string]FileSum{}
-	if m, err := r.manifest(root, n, true); err == nil {
-		published = m.sums()
-	}
-	for _, f := range list {
-		if changed(f.info).After(since) && published[f.path].SHA256 != sum(files[f.path]) {
-			late = append(late, f)
+// Unmerged reads the files that were saved into a directory that was no longer live, by their
+// paths relative to the project's folder. A person has to copy what they need from them and may
+// remove them. Symbolic links are left out.
+func (r Root) Unmerged() (Files, error) {
+	files := Files{}
+	err := filepath.WalkDir(filepath.Join(r.dir, unmergedName), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
 		}
-	}
-	return late, nil
-}
-
-// Unmerged lists the files that were saved into a directory that was no longer live. A
-// person has to copy what they need from them and may remove them.
-func (r Root) Unmerged() (paths []string, err error) {
-	err = filepath.WalkDir(filepath.Join(r.dir, unmergedName), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			paths = append(paths, path)
+		name, err := filepath.Rel(r.dir, path)
+		if err == nil {
+			files[filepath.ToSlash(name)], err = os.ReadFile(path)
 		}
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return paths, err
-}
-
-// ReadUnmerged reads the files that Unmerged lists, by their paths relative to the project's
-// folder. Symbolic links are left out.
-func (r Root) ReadUnmerged() (Files, error) {
-	paths, err := r.Unmerged()
-	if err != nil {
-		return nil, storageError(err, "list %s", filepath.Join(r.dir, unmergedName))
-	}
-	files := Files{}
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return nil, storageError(err, "read %s", path)
-		}
-		name, err := filepath.Rel(r.dir, path)
-		if err != nil {
-			return nil, err
-		}
-		files[filepath.ToSlash(name)] = content
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, storageError(err, "read %s", filepath.Join(r.dir, unmergedName))
 	}
 	return files, nil
 }
 
-// RewriteUnmerged replaces the text of each file that ReadUnmerged reads. A file of which
+// RewriteUnmerged replaces the text of each file that Unmerged reads. A file of which
 // nothing is left is removed.
 func (r Root) RewriteUnmerged(rewrite func(name, text string) string) error {
-	files, err := r.ReadUnmerged()
+	files, err := r.Unmerged()
 	if err != nil {
 		return err
 	}

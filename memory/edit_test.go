@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +23,8 @@ func publishEdited(ctx context.Context, r memory.Root) error {
 	if err != nil {
 		return err
 	}
-	state, ok := snap.HandState()
-	if !ok {
-		return errors.New("no state by hand")
-	}
-	if err := r.Stage(ctx, 3, state.Files, state.Manifest); err != nil {
+	byHand := memory.Manifest{EditedFrom: snap.Generation, Inputs: snap.Manifest.Inputs}
+	if err := r.Stage(ctx, 3, snap.Files, byHand); err != nil {
 		return err
 	}
 	if err := r.Stage(ctx, 4, generation(4), manifest(4)); err != nil {
@@ -96,67 +92,32 @@ func TestAFileThatPeopleAddIsToldWithoutTheArchive(t *testing.T) {
 
 func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
-	for name, remove := range map[string]func(memory.Root) ([]string, error){
-		"by pruning":           func(r memory.Root) ([]string, error) { return r.Prune(10, time.Time{}) },
-		"as earlier directory": memory.Root.RemovePrevious,
-		"by recovery": func(r memory.Root) ([]string, error) {
-			recovered, err := r.Recover(3)
-			return recovered.Late, err
-		},
-	} {
-		t.Run(name, func(t *testing.T) { keepsLate(t, remove) })
+	prune := func(r memory.Root) ([]string, error) { return r.Prune(10, time.Time{}) }
+	recovery := func(r memory.Root) ([]string, error) {
+		recovered, err := r.Recover(3)
+		return recovered.Late, err
 	}
-}
-
-func keepsLate(t *testing.T, remove func(memory.Root) ([]string, error)) {
-	t.Helper()
-	_, r := twoGenerations(t)
-	late := filepath.Join(r.Live(1), "MEMORY.md")
-	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(late, time.Time{}, time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	publish(t, r, 3, generation(3))
-	kept, err := remove(r)
-	if err != nil || len(kept) != 1 {
-		t.Fatalf("kept %v, %v", kept, err)
-	}
-	if content, err := os.ReadFile(kept[0]); err != nil || string(content) != "late\n" {
-		t.Errorf("%s holds %q, %v", kept[0], content, err)
-	}
-	if listed, err := r.Unmerged(); err != nil || !cmp.Equal(listed, kept) {
-		t.Errorf("listed %v, %v", listed, err)
-	}
-	if _, err := os.Lstat(r.Live(1)); !os.IsNotExist(err) {
-		t.Errorf("the directory is still there: %v", err)
-	}
-	if snap := current(t, r); len(snap.Edited) > 0 || !snap.Files.Equal(generation(3)) {
-		t.Errorf("the live memory has it: %v", snap.Edited)
-	}
-	if again, err := remove(r); err != nil || len(again) > 0 {
-		t.Errorf("kept again: %v, %v", again, err)
-	}
-}
-
-func TestWhatWasSavedTooLateIsKeptWhateverStandsBesideIt(t *testing.T) {
-	t.Parallel()
-	for name, beside := range map[string]func(r memory.Root) error{
-		"a symbolic link": func(r memory.Root) error {
+	for name, test := range map[string]struct {
+		remove func(memory.Root) ([]string, error)
+		beside func(r memory.Root) error
+	}{
+		"by pruning":           {prune, nil},
+		"as earlier directory": {memory.Root.RemovePrevious, nil},
+		"by recovery":          {recovery, nil},
+		"beside a symbolic link": {prune, func(r memory.Root) error {
 			return os.Symlink("/etc/hostname", filepath.Join(r.Live(1), "l.md"))
-		},
-		"a large file": func(r memory.Root) error {
+		}},
+		"beside a large file": {prune, func(r memory.Root) error {
 			return os.WriteFile(filepath.Join(r.Live(1), "big.md"), make([]byte, 64<<20), 0o600)
-		},
-		"a following generation without manifest": func(r memory.Root) error {
+		}},
+		"a following generation without manifest": {prune, func(r memory.Root) error {
 			return os.Remove(filepath.Join(r.Live(2), "manifest.json"))
-		},
-		"an older time, as mv leaves it": func(r memory.Root) error {
+		}},
+		"an older time, as mv leaves it": {prune, func(r memory.Root) error {
 			old := time.Now().Add(-time.Hour)
 			return errors.Join(os.Chtimes(filepath.Join(r.Live(1), "MEMORY.md"), old, old),
 				os.Chtimes(filepath.Join(r.Live(2), "manifest.json"), old, time.Now().Add(-time.Minute)))
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,20 +126,28 @@ func TestWhatWasSavedTooLateIsKeptWhateverStandsBesideIt(t *testing.T) {
 			}
 			_, r := twoGenerations(t)
 			late := filepath.Join(r.Live(1), "MEMORY.md")
-			if err := errors.Join(os.WriteFile(late, []byte("late\n"), 0o600),
-				os.Chtimes(late, time.Time{}, time.Now().Add(time.Minute)), beside(r)); err != nil {
+			err := errors.Join(os.WriteFile(late, []byte("late\n"), 0o600), os.Chtimes(late, time.Time{}, time.Now().Add(time.Minute)))
+			if err == nil && test.beside != nil {
+				err = test.beside(r)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			publish(t, r, 3, generation(3))
-			if kept, err := r.Prune(10, time.Time{}); err != nil || len(kept) == 0 {
+			if kept, err := test.remove(r); err != nil || len(kept) == 0 {
 				t.Fatalf("kept %v, %v", kept, err)
 			}
-			found, err := r.Unmerged()
-			if err != nil || !slices.ContainsFunc(found, func(p string) bool {
-				content, err := os.ReadFile(p)
-				return err == nil && string(content) == "late\n"
-			}) {
-				t.Errorf("not among %v, %v", found, err)
+			if found, err := r.Unmerged(); err != nil || string(found["unmerged/1/MEMORY.md"]) != "late\n" {
+				t.Errorf("not among %v, %v", found.Paths(), err)
+			}
+			if _, err := os.Lstat(r.Live(1)); !os.IsNotExist(err) {
+				t.Errorf("the directory is still there: %v", err)
+			}
+			if snap := current(t, r); len(snap.Edited) > 0 || !snap.Files.Equal(generation(3)) {
+				t.Errorf("the live memory has it: %v", snap.Edited)
+			}
+			if again, err := test.remove(r); err != nil || len(again) > 0 {
+				t.Errorf("kept again: %v, %v", again, err)
 			}
 		})
 	}

@@ -33,23 +33,19 @@ func newManifest(n int, files memory.Files, inputs []memory.Input, redactions ma
 	return memory.Manifest{Inputs: inputs, Redactions: redactions}.Describing(n, files)
 }
 
-// publish stages and swaps, and fails the test if that fails.
-func publish(t testing.TB, r memory.Root, n int, files memory.Files) {
-	t.Helper()
-	if err := r.Stage(t.Context(), n, files, manifest(n)); err != nil {
-		t.Fatalf("stage %d: %v", n, err)
-	}
-	if err := r.Swap(n); err != nil {
-		t.Fatalf("swap %d: %v", n, err)
-	}
-}
-
-// stageAndSwap is publish for processes that may fail.
-func stageAndSwap(ctx context.Context, r memory.Root, n int) error {
-	if err := r.Stage(ctx, n, generation(n), manifest(n)); err != nil {
+func stageAndSwap(ctx context.Context, r memory.Root, n int, files memory.Files) error {
+	if err := r.Stage(ctx, n, files, manifest(n)); err != nil {
 		return err
 	}
 	return r.Swap(n)
+}
+
+// publish is stageAndSwap that may not fail.
+func publish(t testing.TB, r memory.Root, n int, files memory.Files) {
+	t.Helper()
+	if err := stageAndSwap(t.Context(), r, n, files); err != nil {
+		t.Fatalf("publish %d: %v", n, err)
+	}
 }
 
 func current(t testing.TB, r memory.Root) memory.Snapshot {

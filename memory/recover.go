@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -43,13 +44,13 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		}
 	}
 	if out.Linked > recorded {
-		m, err := r.liveManifest(out.Linked)
-		if err != nil {
+		live, err := r.readLive(out.Linked)
+		if err = cmp.Or(err, live.unknown); err != nil {
 			return out, err
 		}
-		out.Ahead = &m
+		out.Ahead = &live.manifest
 	}
-	debris, err := r.Debris()
+	debris, err := r.debris()
 	if err != nil {
 		return out, err
 	}
@@ -72,16 +73,13 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 	if err != nil || linked > recorded {
 		return err == nil, err
 	}
-	debris, err := r.Debris()
+	debris, err := r.debris()
 	return len(debris) > 0, err
 }
 
-// removeDebris removes one of the names that Debris lists, and returns the files in it that
+// removeDebris removes one of the names that debris lists, and returns the files in it that
 // were saved too late and are kept.
 func (r Root) removeDebris(name string) (late []string, err error) {
-	if err := failpoint.Before("remove debris"); err != nil {
-		return nil, err
-	}
 	if filepath.Dir(name) == liveName {
 		if n, ok := generation(filepath.Base(name)); ok {
 			return r.removeLive(n)
@@ -104,26 +102,25 @@ func (r Root) Next(recorded int) (int, error) {
 	return slices.Max(append(append(lives, archives...), recorded)) + 1, nil
 }
 
-// Debris lists what Recover would remove, relative to the project's folder.
-func (r Root) Debris() ([]string, error) {
+// debris lists what Recover would remove, relative to the project's folder.
+func (r Root) debris() ([]string, error) {
 	linked, err := r.linked()
 	if err != nil {
 		return nil, err
 	}
 	var debris []string
-	for _, place := range []struct {
-		dir      string
-		prefixes []string
-	}{
-		{"", []string{newLinkPrefix}},
-		{liveName, []string{stagePrefix, gonePrefix}},
-		{archivesName, []string{newArchiveMark}},
+	for _, place := range []struct{ dir, prefix string }{
+		{"", newLinkPrefix}, {liveName, stagePrefix}, {liveName, gonePrefix}, {archivesName, newArchiveMark},
 	} {
-		names, err := r.withPrefix(place.dir, place.prefixes)
+		names, err := namesIn(filepath.Join(r.dir, place.dir))
 		if err != nil {
 			return nil, err
 		}
-		debris = append(debris, names...)
+		for _, name := range names {
+			if strings.HasPrefix(name, place.prefix) {
+				debris = append(debris, filepath.Join(place.dir, name))
+			}
+		}
 	}
 	if next, err := r.Next(0); err != nil || linked == 0 && next > 2 {
 		return debris, err // the link is lost; only of a first generation it is sure that it never was
@@ -151,20 +148,6 @@ func (r Root) Debris() ([]string, error) {
 		}
 	}
 	return debris, nil
-}
-
-func (r Root) withPrefix(dir string, prefixes []string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(r.dir, dir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, storageError(err, "read %s", filepath.Join(r.dir, dir))
-	}
-	var names []string
-	for _, entry := range entries {
-		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(entry.Name(), p) }) {
-			names = append(names, filepath.Join(dir, entry.Name()))
-		}
-	}
-	return names, nil
 }
 
 // relinked sees to it that the link leads to a generation that is there. That is
@@ -196,16 +179,6 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 		return 0, false, storageError(err, "remove %s, which leads nowhere", r.Link())
 	}
 	return 0, false, nil
-}
-
-// liveManifest reads the manifest of a generation that has a live directory.
-func (r Root) liveManifest(n int) (Manifest, error) {
-	root, err := r.openLive(n)
-	if err != nil {
-		return Manifest{}, err
-	}
-	defer root.Close()
-	return r.manifest(root, n, true)
 }
 
 // lost reports whether nothing is left of a live directory.
@@ -258,18 +231,10 @@ func (r Root) rearchive(n int) error {
 	if _, _, err := r.ReadGeneration(n); err == nil {
 		return nil
 	}
-	root, err := r.openLive(n)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	m, err := r.manifest(root, n, true)
-	if err != nil {
-		return nil // what was published is unknown
-	}
-	live, _, err := readTree(root)
-	files := m.published(live)
-	if err != nil || len(files) < len(m.Files) {
+	live, err := r.readLive(n)
+	m := live.manifest
+	files := m.published(live.files)
+	if err != nil || live.unknown != nil || len(files) < len(m.Files) {
 		return err
 	}
 	err = errors.Join(makeDir(filepath.Join(r.dir, archivesName)), remove(r.stagedArchive(n)))

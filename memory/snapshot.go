@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,19 +61,33 @@ func (r Root) read(n int) (Snapshot, error) {
 	if n == 0 {
 		return snap, r.noneLeft()
 	}
-	root, err := r.openLive(n)
-	if err != nil {
+	live, err := r.readLive(n)
+	if err = cmp.Or(err, live.unknown); err != nil {
 		return Snapshot{}, err
 	}
-	defer root.Close()
-	if snap.Files, _, err = readTree(root); err != nil {
-		return Snapshot{}, err
-	}
-	if snap.Manifest, err = r.manifest(root, n, len(snap.Files) > 0); err != nil {
-		return Snapshot{}, err
-	}
+	snap.Files, snap.Manifest = live.files, live.manifest
 	snap.Edited, err = r.edits(snap)
 	return snap, err
+}
+
+// A liveTree is a live directory as it was read.
+type liveTree struct {
+	files    Files
+	list     []liveFile
+	manifest Manifest
+	unknown  error // why the manifest cannot be told
+}
+
+func (r Root) readLive(n int) (live liveTree, err error) {
+	root, err := r.openLive(n)
+	if err != nil {
+		return live, err
+	}
+	defer root.Close()
+	if live.files, live.list, err = readTree(root); err == nil {
+		live.manifest, live.unknown = r.manifest(root, n, len(live.files) > 0)
+	}
+	return live, err
 }
 
 // noneLeft tells a project without a memory from one that lost its link.
@@ -159,11 +174,6 @@ func (r Root) Unchanged(snap Snapshot) (bool, error) {
 	if n == 0 {
 		return true, nil
 	}
-	root, err := r.openLive(n)
-	if err != nil {
-		return false, err
-	}
-	defer root.Close()
-	files, _, err := readTree(root)
-	return err == nil && files.Equal(snap.Files), err
+	live, err := r.readLive(n)
+	return err == nil && live.files.Equal(snap.Files), err
 }

@@ -72,19 +72,13 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	}
 	// The link is made last and here, not in Swap: its time is then earlier than
 	// any edit that came too late for the caller's check of the live files.
-	if err := failpoint.Before("make link"); err != nil {
-		return err
-	}
-	return os.Symlink(linkTarget(n), r.stagedLink(n))
+	return failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 }
 
 // writeArchive writes the archive of generation n under its staged name.
 func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	packed, err := encodeArchive(files, manifest)
 	if err != nil {
-		return err
-	}
-	if err := failpoint.Before("make archive"); err != nil {
 		return err
 	}
 	path := r.stagedArchive(n)

@@ -46,7 +46,7 @@ func (r Root) swap(n int, byHand []int) error {
 		return err
 	}
 	type move struct{ step, from, to string }
-	// The directory comes first and the archives in their order: by these Debris
+	// The directory comes first and the archives in their order: by these Recover
 	// knows what a crash left in between.
 	moves := []move{{"name directory", r.Staged(n), r.Live(n)}}
 	for _, h := range append(slices.Clone(byHand), n) {
@@ -100,9 +100,6 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 	if linked, err := r.linked(); err == nil && linked == n {
 		return kept, failpoint.Rename(aside, r.Live(n))
 	}
-	if err := failpoint.Before("remove"); err != nil {
-		return kept, err
-	}
 	return kept, failpoint.RemoveAll(aside)
 }
 
@@ -128,9 +125,6 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	for i, n := range archives {
 		if n == linked || i >= beyond && !r.olderThan(n, before) {
 			continue
-		}
-		if err := failpoint.Before("remove archive"); err != nil {
-			return nil, err
 		}
 		if err := remove(r.Archive(n)); err != nil {
 			return nil, storageError(err, "remove the archive of generation %d", n)

@@ -24,96 +24,55 @@ type liveFile struct {
 	info fs.FileInfo
 }
 
-// listTree lists the regular files of a live directory, the manifest and the
-// droppings of editors left out. A symbolic link or a special file in it is an
+// readTree reads the regular files of a live directory, without the manifest and the
+// droppings of editors, and lists them. A symbolic link or a special file in it is an
 // error: memoir writes none, and following one would publish what it leads to.
-func listTree(root *os.Root) ([]liveFile, error) {
-	var files []liveFile
+func readTree(root *os.Root) (Files, []liveFile, error) {
+	files, total := Files{}, 0
+	var list []liveFile
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		at := filepath.Join(root.Name(), name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil // an editor's file that came and went
 		case err != nil:
-			return storageError(err, "read %s", filepath.Join(root.Name(), name))
+			return storageError(err, "read %s", at)
 		case name == "." || name == manifestName:
 			return nil
 		case memoir.EditorsOwn(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case memoir.EditorsOwn(entry.Name()):
+		case memoir.EditorsOwn(entry.Name()), entry.IsDir():
 			return nil
 		}
 		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
+		if err == nil && !info.Mode().IsRegular() {
+			return memoir.Errorf(memoir.CodeStorage,
+				"remove it, or put a file in its place: only files and directories belong in a memory",
+				"%s is a %s", at, kind(info.Mode()))
+		}
+		var content []byte
+		if err == nil {
+			content, err = readBounded(root, name, maxFile)
+		}
+		switch total += len(content); {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
-		}
-		if err != nil {
-			return storageError(err, "read %s", filepath.Join(root.Name(), name))
-		}
-		if entry.IsDir() {
-			return nil
-		}
-		if err := checkEntry(filepath.Join(root.Name(), name), info); err != nil {
-			return err
-		}
-		if len(files) == maxFiles {
+		case err != nil:
+			return storageError(err, "read %s", at)
+		case total > maxTotal || len(files) == maxFiles:
 			return memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
-				"%s holds more than %d files", root.Name(), maxFiles)
+				"%s holds more than %d files or %d bytes", root.Name(), maxFiles, maxTotal)
 		}
-		files = append(files, liveFile{path: name, info: info})
+		files[name], list = content, append(list, liveFile{path: name, info: info})
 		return nil
 	})
 	if err != nil {
-		return nil, err
-	}
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = f.path
-	}
-	if err := memoir.CheckPaths(paths); err != nil {
-		return nil, storageError(err, "a file in %s cannot be kept", root.Name())
-	}
-	return files, nil
-}
-
-// checkEntry says what is wrong with a file of a live directory; at is its path on disk.
-func checkEntry(at string, info fs.FileInfo) error {
-	switch {
-	case !info.Mode().IsRegular():
-		return memoir.Errorf(memoir.CodeStorage,
-			"remove it, or put a file in its place: only files and directories belong in a memory",
-			"%s is a %s", at, kind(info.Mode()))
-	case info.Size() > maxFile:
-		return memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
-			"%s has %d bytes; a file of a memory has at most %d", at, info.Size(), maxFile)
-	}
-	return nil
-}
-
-// readTree reads what listTree lists.
-func readTree(root *os.Root) (Files, []liveFile, error) {
-	list, err := listTree(root)
-	if err != nil {
 		return nil, nil, err
 	}
-	files := make(Files, len(list))
-	kept := list[:0]
-	total := 0
-	for _, f := range list {
-		content, err := readBounded(root, f.path, maxFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, storageError(err, "read %s", filepath.Join(root.Name(), f.path))
-		}
-		if total += len(content); total > maxTotal {
-			return nil, nil, memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
-				"%s holds more than %d bytes", root.Name(), maxTotal)
-		}
-		files[f.path] = content
-		kept = append(kept, f)
+	if err := memoir.CheckPaths(files.Paths()); err != nil {
+		return nil, nil, storageError(err, "a file in %s cannot be kept", root.Name())
 	}
-	return files, kept, nil
+	return files, list, nil
 }
 
 // readBounded reads a regular file below root, never more than limit bytes, and
@@ -136,7 +95,8 @@ func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(content)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes", name, limit)
+		return nil, memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
+			"%s has more than the %d bytes of a file of a memory", name, limit)
 	}
 	return content, nil
 }
@@ -148,10 +108,7 @@ const writers = 8
 // writeTree makes a new directory with files in it, durably: each file, each
 // directory and the name of each is flushed before it returns.
 func writeTree(ctx context.Context, dir string, files Files, manifest []byte) error {
-	if err := failpoint.Before("make directory"); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, dirMode); err != nil {
+	if err := failpoint.Mkdir(dir, dirMode); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(dir)

@@ -88,7 +88,7 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 			names = append(names, pathIn(root, root.Archive(g.Number)))
 		}
 	}
-	late, err := root.ReadUnmerged()
+	late, err := root.Unmerged()
 	if err != nil { // what cannot be read may hold anything
 		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
 	}

@@ -223,16 +223,15 @@ func (c *consolidation) dropEdited(live memory.Snapshot) {
 func (c *consolidation) stageEdits(
 	ctx context.Context, live memory.Snapshot, n int,
 ) (numbers []int, gone secrets.Counts, err error) {
-	state, edited := live.HandState()
-	if !edited {
+	if len(live.Edited) == 0 {
 		return nil, nil, nil
 	}
-	files, gone, err := c.cleanFiles(c.project.ID, state.Files)
+	files, gone, err := c.cleanFiles(c.project.ID, live.Files)
 	if err != nil {
 		return nil, gone, fmt.Errorf("keep the edits of generation %d: %w", live.Generation, err)
 	}
-	state.Manifest.Redactions = gone
-	if err := c.root.Stage(ctx, n, files, state.Manifest); err != nil {
+	m := memory.Manifest{EditedFrom: live.Generation, Inputs: live.Manifest.Inputs, Redactions: gone}
+	if err := c.root.Stage(ctx, n, files, m); err != nil {
 		return nil, gone, err
 	}
 	return []int{n}, gone, nil

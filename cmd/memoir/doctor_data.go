@@ -94,9 +94,9 @@ func (p projectCheck) rebuild() string {
 
 func (p projectCheck) run() {
 	recorded := int(p.row.Generation)
-	if paths, err := p.root.Unmerged(); err == nil && len(paths) > 0 {
+	if late, err := p.root.Unmerged(); err == nil && len(late) > 0 {
 		p.warn("copy what you need from it into the live memory, then remove it",
-			"%s was saved after a newer generation was published, so it was not merged", paths[0])
+			"%s was saved after a newer generation was published, so it was not merged", filepath.Join(p.root.Dir(), late.Paths()[0]))
 	}
 	p.archives()
 	snap, err := p.root.Current()

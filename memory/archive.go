@@ -160,7 +160,7 @@ func (r Root) Generations() ([]Generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		linked = 0 // the archives can be listed, and restored from, all the same
 	}
@@ -232,7 +232,7 @@ func (r Root) ReadGeneration(n int) (Files, Manifest, error) {
 // RemoveArchive deletes the archive of generation n for good. The live
 // generation's stays: hand edits are told by it.
 func (r Root) RemoveArchive(n int) error {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		return err
 	}

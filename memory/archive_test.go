@@ -51,8 +51,7 @@ func pack(t testing.TB, entries ...entry) []byte {
 }
 
 func manifestOf(files memory.Files) entry {
-	m := newManifest(1, files, nil, nil)
-	return entry{tar.Header{Name: "manifest.json"}, string(m.Encode())}
+	return entry{tar.Header{Name: "manifest.json"}, string(memory.Manifest{}.Describing(1, files).Encode())}
 }
 
 func file(name, content string) entry { return entry{tar.Header{Name: name}, content} }

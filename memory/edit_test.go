@@ -3,7 +3,6 @@
 package memory_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -17,34 +16,14 @@ import (
 	"memoir/memory"
 )
 
-// publishEdited keeps what was edited of generation 2 as 3, and publishes 4.
-func publishEdited(ctx context.Context, r memory.Root) error {
-	snap, err := r.Current()
-	if err != nil {
-		return err
-	}
-	byHand := memory.Manifest{EditedFrom: snap.Generation, Inputs: snap.Manifest.Inputs}
-	if err := r.Stage(ctx, 3, snap.Files, byHand); err != nil {
-		return err
-	}
-	if err := r.Stage(ctx, 4, generation(4), manifest(4)); err != nil {
-		return err
-	}
-	return r.Swap(4, 3)
-}
-
-// edited is a home with generations 1 and 2, of which the live one was edited.
-func edited(t *testing.T) (string, memory.Root) {
-	t.Helper()
-	home, r := twoGenerations(t)
-	write(t, r, "MEMORY.md", "by hand\n")
-	return home, r
-}
-
 func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 	t.Parallel()
-	_, r := edited(t)
-	if err := publishEdited(t.Context(), r); err != nil {
+	_, r := twoGenerations(t)
+	write(t, r, "MEMORY.md", "by hand\n")
+	live := current(t, r)
+	byHand := memory.Manifest{EditedFrom: live.Generation, Inputs: live.Manifest.Inputs}
+	if err := errors.Join(r.Stage(t.Context(), 3, live.Files, byHand),
+		r.Stage(t.Context(), 4, generation(4), manifest(4)), r.Swap(4, 3)); err != nil {
 		t.Fatal(err)
 	}
 	files, m, err := r.ReadGeneration(3)

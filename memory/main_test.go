@@ -26,11 +26,8 @@ func generation(n int) memory.Files {
 }
 
 func manifest(n int) memory.Manifest {
-	return newManifest(n, generation(n), []memory.Input{{Session: "codex:b", Hash: "2"}, {Session: "codex:a", Hash: "1"}}, map[string]int{"jwt": 1})
-}
-
-func newManifest(n int, files memory.Files, inputs []memory.Input, redactions map[string]int) memory.Manifest {
-	return memory.Manifest{Inputs: inputs, Redactions: redactions}.Describing(n, files)
+	inputs := []memory.Input{{Session: "codex:b", Hash: "2"}, {Session: "codex:a", Hash: "1"}}
+	return memory.Manifest{Inputs: inputs, Redactions: map[string]int{"jwt": 1}}.Describing(n, generation(n))
 }
 
 func stageAndSwap(ctx context.Context, r memory.Root, n int, files memory.Files) error {

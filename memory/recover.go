@@ -69,7 +69,7 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 // Disturbed reports whether a crash left anything that Recover would put in order,
 // but for a link or a live directory that is gone. recorded is as in Recover.
 func (r Root) Disturbed(recorded int) (bool, error) {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil || linked > recorded {
 		return err == nil, err
 	}
@@ -104,7 +104,7 @@ func (r Root) Next(recorded int) (int, error) {
 
 // debris lists what Recover would remove, relative to the project's folder.
 func (r Root) debris() ([]string, error) {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (r Root) debris() ([]string, error) {
 // the linked one, else the recorded one, else the newest of which enough is kept;
 // with nothing left there is no link.
 func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
-	linked, err = r.linked()
+	linked, err = r.Linked()
 	if err != nil || linked > 0 && !r.lost(linked) {
 		return linked, false, err
 	}

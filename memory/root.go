@@ -101,11 +101,8 @@ func (r Root) stagedLink(n int) string {
 // can be moved.
 func linkTarget(n int) string { return filepath.Join(liveName, strconv.Itoa(n)) }
 
-// Linked is the generation that agents are shown, 0 where there is none.
-func (r Root) Linked() (int, error) { return r.linked() }
-
-// linked returns the generation that the link names, and 0 where there is no link.
-func (r Root) linked() (int, error) {
+// Linked is the generation that agents are shown, 0 where there is no link.
+func (r Root) Linked() (int, error) {
 	target, err := os.Readlink(r.Link())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

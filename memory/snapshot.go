@@ -45,12 +45,12 @@ func (r Root) Current() (Snapshot, error) { return reading(r, r.read) }
 // came in between, as its directory may be gone.
 func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 	for try := 1; ; try++ {
-		n, err := r.linked()
+		n, err := r.Linked()
 		if err != nil {
 			return found, err
 		}
 		found, err = read(n)
-		if after, linkErr := r.linked(); linkErr == nil && after == n || try == tries {
+		if after, linkErr := r.Linked(); linkErr == nil && after == n || try == tries {
 			return found, err
 		}
 	}
@@ -167,7 +167,7 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 
 // Unchanged reports whether the live memory still is what the snapshot holds.
 func (r Root) Unchanged(snap Snapshot) (bool, error) {
-	n, err := r.linked()
+	n, err := r.Linked()
 	if err != nil || n != snap.Generation {
 		return false, err
 	}

@@ -38,7 +38,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if err := files.check(); err != nil {
 		return err
 	}
-	if linked, err := r.linked(); err != nil {
+	if linked, err := r.Linked(); err != nil {
 		return err
 	} else if linked == n && !r.lost(n) {
 		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)

@@ -22,7 +22,7 @@ import (
 // transaction that proves its lease. If that transaction fails to commit, the
 // link is ahead of what is recorded, and Recover says so.
 func (r Root) Swap(n int, byHand ...int) error {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r Root) swap(n int, byHand []int) error {
 // files of it that were saved too late and are kept. The directory is renamed first, so
 // that nobody finds it half removed, and back again if the link leads there by now.
 func (r Root) removeLive(n int) (kept []string, err error) {
-	if linked, err := r.linked(); err != nil || linked == n {
+	if linked, err := r.Linked(); err != nil || linked == n {
 		return nil, err
 	}
 	if kept, err = r.keepLate(n); err != nil {
@@ -97,7 +97,7 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 	case err != nil:
 		return kept, err
 	}
-	if linked, err := r.linked(); err == nil && linked == n {
+	if linked, err := r.Linked(); err == nil && linked == n {
 		return kept, failpoint.Rename(aside, r.Live(n))
 	}
 	return kept, failpoint.RemoveAll(aside)
@@ -113,7 +113,7 @@ func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 //
 // The live generation's archive always stays: by it is told what people changed.
 func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (r Root) olderThan(n int, before time.Time) bool {
 // It is for what must be gone at once; else the next publication does it. It returns
 // the same files as Prune.
 func (r Root) RemovePrevious() (kept []string, err error) {
-	linked, err := r.linked()
+	linked, err := r.Linked()
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,8 @@ func (p projectCheck) run() {
 	recorded := int(p.row.Generation)
 	if late, err := p.root.Unmerged(); err == nil && len(late) > 0 {
 		p.warn("copy what you need from it into the live memory, then remove it",
-			"%s was saved after a newer generation was published, so it was not merged", filepath.Join(p.root.Dir(), late.Paths()[0]))
+			"%s was saved after a newer generation was published, so it was not merged",
+			filepath.Join(p.root.Dir(), late.Paths()[0]))
 	}
 	p.archives()
 	snap, err := p.root.Current()

@@ -93,7 +93,7 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 		return kept, nil
 	case errors.Is(err, syscall.EXDEV):
 		// A directory of an overlay's lower layer cannot be renamed, but it is not linked.
-		return kept, os.RemoveAll(r.Live(n))
+		return kept, failpoint.RemoveAll(r.Live(n))
 	case err != nil:
 		return kept, err
 	}

@@ -17,8 +17,6 @@ import (
 // file stands and is not another session's, claude_read.go for items.
 type Claude struct{}
 
-var _ Agent = Claude{}
-
 // Source is memoir.SourceClaude.
 func (Claude) Source() memoir.Source { return memoir.SourceClaude }
 
@@ -86,7 +84,6 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 		}
 	}
 	h.Title, h.Named = cmp.Or(s.custom, s.given, summary), s.custom != ""
-	h.UpdatedAt = latest(tail, "timestamp")
 	name := stem(path)
 	if h.ID = s.last; s.ids[name] {
 		h.ID = name

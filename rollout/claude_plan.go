@@ -247,7 +247,8 @@ func (d *claudeDir) list(path string) {
 	}
 	d.modTime, d.settled = info.ModTime(), time.Since(info.ModTime()) > 2*time.Second
 	d.first, d.byFirst, d.copies = map[string]uint64{}, map[uint64][]string{}, map[string]map[uint64]bool{}
-	for _, e := range dirEntries(path) {
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
 		if file := filepath.Join(path, e.Name()); isJSONL(file) {
 			if first := firstClaudeEntry(file); first != 0 {
 				d.first[file], d.byFirst[first] = first, append(d.byFirst[first], file)

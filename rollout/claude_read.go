@@ -282,10 +282,7 @@ func (r *claudeReader) closeAnswer() {
 }
 
 func (r *claudeReader) call(block []byte) {
-	tool, input := getText(block, "name"), get(block, "input")
-	line := string(input)
-	if command := get(input, "command"); (tool == "Bash" || tool == "PowerShell") && isString(command) {
-		line = text(command)
-	}
-	r.e.call(getText(block, "id"), tool, line, r.w)
+	tool := getText(block, "name")
+	input := callInput(tool == "Bash" || tool == "PowerShell", get(block, "input"))
+	r.e.call(getText(block, "id"), tool, input, r.w)
 }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"io/fs"
 	"net/url"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,17 +25,12 @@ import (
 // codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
-var _ Agent = Codex{}
-
 // Source is memoir.SourceCodex.
 func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).
 func (Codex) Roots(env Env) []Root {
-	home := env.get("CODEX_HOME")
-	if home == "" {
-		home = env.home(".codex")
-	}
+	home := env.dir("CODEX_HOME", ".codex")
 	if home == "" {
 		return nil
 	}
@@ -98,39 +95,26 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 		if h.CWD == "" && l.kind == "response_item" && l.sub == "message" {
 			h.CWD = environmentCWD(l.payload)
 		}
-		if cwd := codexDir(meta); cwd != "" {
-			h.CWD = cwd
-		}
+		h.CWD = cmp.Or(codexDir(meta), h.CWD)
 	}
 	h.ID = getText(meta, "id")
 	h.CreatedAt = instant(get(meta, "timestamp"))
 	h.Branch = getText(meta, "git", "branch")
 	h.Remote = getText(meta, "git", "repository_url")
-	h.ParentID = getText(meta, "parent_thread_id")
-	if h.ParentID == "" {
-		h.ParentID = getText(meta, "forked_from_id")
-	}
-	codexBase(h, meta)
-	if m := rolloutName.FindStringSubmatch(stem(path)); m != nil && h.ID != "" && m[1] == h.ID {
-		if h.FileID = m[1]; m[2] != "" {
-			h.FileID = m[2]
-		}
-	} else if h.ID == "" && m != nil {
-		h.ID = m[1]
-	}
-	codexKind(h, meta)
-	h.UpdatedAt = latest(tail, "timestamp")
-	h.Title = cmp.Or(updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
-}
-
-// codexBase reads which file this one continues, and where that one ends.
-func codexBase(h *Head, meta []byte) {
+	h.ParentID = cmp.Or(getText(meta, "parent_thread_id"), getText(meta, "forked_from_id"))
 	if base := get(meta, "history_base"); isObject(base) {
 		h.BaseID = getText(base, "thread_id")
 		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
 			h.BaseEnd = n
 		}
 	}
+	if m := rolloutName.FindStringSubmatch(stem(path)); m != nil && m[1] == h.ID {
+		h.FileID = cmp.Or(m[2], m[1])
+	} else if m != nil {
+		h.ID = cmp.Or(h.ID, m[1])
+	}
+	codexKind(h, meta)
+	h.Title = cmp.Or(updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
 }
 
 // codexDir is the working directory that a payload names: a path, or for a while a URI.
@@ -155,9 +139,7 @@ func codexKind(h *Head, meta []byte) {
 	switch {
 	case isObject(source) && !named, codexSubagents[getText(meta, "thread_source")], codexSubagents[text(source)]:
 		h.Kind = memoir.KindSubagent
-		if spawn := get(source, "subagent", "thread_spawn"); spawn != nil && h.ParentID == "" {
-			h.ParentID = getText(spawn, "parent_thread_id")
-		}
+		h.ParentID = cmp.Or(h.ParentID, getText(source, "subagent", "thread_spawn", "parent_thread_id"))
 		if root := getText(meta, "session_id"); h.ParentID == "" && root != h.ID {
 			h.ParentID = root
 		}
@@ -227,10 +209,8 @@ func updatedTitle(id string, records [][]byte) string {
 	return title
 }
 
-const (
-	maxSegments = 1024 // files of a thread that are looked for beside one of them
-	shortestID  = 20   // characters; what is shorter names no file for certain
-)
+// shortestID is how long a thread's id is at least; what is shorter names no file for certain.
+const shortestID = 20
 
 // Thread returns the files of the session that a file is a part of, in reading
 // order, as a scan of the directories around it would find them: of a Codex thread
@@ -241,31 +221,22 @@ func Thread(part Part) []Part {
 	if part.Head.Source != memoir.SourceCodex || len(part.Head.ID) < shortestID {
 		return parts
 	}
-	top := filepath.Dir(part.Path)
-	dirs, home := []string{top}, codexHome(part.Path)
-	if home != "" {
-		dirs = nil
-		for _, name := range codexDirs {
-			dirs = append(dirs, filepath.Join(home, name))
+	top, dirs := filepath.Dir(part.Path), []string{""}
+	if home := codexHome(part.Path); home != "" {
+		top, dirs = home, nil
+		for _, dir := range codexDirs {
+			dirs = append(dirs, dir, dir+"/*", dir+"/*/*", dir+"/*/*/*")
 		}
 	}
 	for _, dir := range dirs {
-		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil // what cannot be read holds nothing
-			case d.IsDir() && home == "" && path != top:
-				return fs.SkipDir
-			case !isRolloutName(d.Name()) || !strings.Contains(d.Name(), part.Head.ID) || path == part.Path ||
-				len(parts) >= maxSegments:
-				return nil
+		names, _ := fs.Glob(os.DirFS(top), path.Join(dir, "rollout-*"+part.Head.ID+"*"))
+		for _, name := range names {
+			file := filepath.Join(top, name)
+			head, err := Probe(Entry{File: memoir.File{Path: file}})
+			if err == nil && file != part.Path && isRolloutName(name) && head.ID == part.Head.ID {
+				parts = append(parts, Part{Path: file, Head: head})
 			}
-			head, err := Probe(Entry{File: memoir.File{Path: path}})
-			if err == nil && head.Source == part.Head.Source && head.ID == part.Head.ID {
-				parts = append(parts, Part{Path: path, Head: head})
-			}
-			return nil
-		})
+		}
 	}
 	ordered, _ := Assemble(parts)
 	return ordered

@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,12 +18,6 @@ func (r *codexReader) call(l codexLine) {
 		r.goals[textHash(strings.TrimSpace(getText([]byte(input), "objective")))] = true
 	}
 	r.running.call(l.sub, id, p)
-	if r.running.asks[id] != "" && getText([]byte(input), "chars") != "" {
-		if r.typing == nil {
-			r.typing = map[string]bool{}
-		}
-		r.typing[id] = true
-	}
 	if l.sub == "custom_tool_call" && getText(p, "name") == "exec" {
 		r.cells.begin(id)
 	}
@@ -46,8 +41,7 @@ func (r *codexReader) result(at place, l codexLine) {
 		r.e.result(id, o, r.w)
 		return
 	}
-	if r.typing[id] {
-		delete(r.typing, id)
+	if call := r.e.waiting(id); call != nil && getText([]byte(call.Input), "chars") != "" { // it typed something
 		r.e.result(id, outcome{}, r.w)
 	} else {
 		r.e.forget(id)
@@ -102,18 +96,12 @@ func (r *codexReader) callEnd(at place, id string, end []byte) {
 
 // endStatus reads how a call ended; versions spell the names in two ways.
 func endStatus(end []byte) (exit *int, failed bool) {
-	raw := get(end, "exit_code")
-	if raw == nil {
-		raw = get(end, "exitCode")
-	}
+	exit = cmp.Or(exitStatus(get(end, "exit_code")), exitStatus(get(end, "exitCode")))
 	success := get(end, "success")
 	failed = success != nil && string(success) == "false" || get(end, "result", "Err") != nil ||
 		isObject(get(end, "error"))
-	switch getText(end, "status") {
-	case "failed", "declined":
-		failed = true
-	}
-	return exitStatus(raw), failed
+	status := getText(end, "status")
+	return exit, failed || status == "failed" || status == "declined"
 }
 
 func endOutput(end []byte) string {
@@ -182,6 +170,8 @@ type codexRunning struct {
 	asks    map[string]string // by the id of a call without result: the handle that it asks after
 }
 
+func newCodexRunning() codexRunning { return codexRunning{map[string]string{}, map[string]string{}} }
+
 // A session ends with at most a few commands that still run; more handles than
 // this are no session of ours.
 const maxHandles = 4096
@@ -194,9 +184,6 @@ func (c *codexRunning) call(kind, id string, p []byte) {
 	handle := codexAsks(kind, p)
 	if handle == "" || c.started[handle] == "" {
 		return
-	}
-	if c.asks == nil {
-		c.asks = map[string]string{}
 	}
 	c.asks[id] = handle
 }
@@ -214,9 +201,6 @@ func (c *codexRunning) result(id, goesOn string) (start string) {
 		}
 	}
 	if goesOn != "" && len(c.started) < maxHandles {
-		if c.started == nil {
-			c.started = map[string]string{}
-		}
 		c.started[goesOn] = start
 	}
 	return start
@@ -224,12 +208,7 @@ func (c *codexRunning) result(id, goesOn string) (start string) {
 
 // has reports whether what a call started still runs.
 func (c *codexRunning) has(start string) bool {
-	for _, id := range c.started {
-		if id == start {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(c.started)), start)
 }
 
 // codexAsks is the handle of the command that a call asks after, "" if it is no

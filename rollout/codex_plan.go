@@ -47,7 +47,7 @@ func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 			p.ends[i] = t.parts[i+1].Head.BaseEnd
 		}
 	}
-	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1}
+	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, running: newCodexRunning()}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at, parseCodexLine(raw))
 		return nil
@@ -78,14 +78,12 @@ type codexPlanner struct {
 	*codexPlan
 	fork        codexFork
 	turns       []int // where each turn with words of the user began
-	unheard     []int // the same of those as response items tell of them
 	opening     int   // where the turn in hand began
 	opened      bool  // by a task_started
 	agentSpoke  bool  // since opening: the next words of the user begin a turn
 	counted     bool  // the turn in hand is in turns
 	countedBy   utterance
-	guessed     bool // the turn in hand is in unheard
-	lastMessage int  // index of the last assistant response item, -1: none in this turn
+	lastMessage int // index of the last assistant response item, -1: none in this turn
 	lastEvent   int
 	turn        string
 	running     codexRunning
@@ -127,9 +125,6 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 		}
 	case userResponse:
 		content := get(l.payload, "content")
-		if _, own := splitCodex(contentText(content), false); !s.guessed && own != "" {
-			s.unheard, s.guessed = append(s.unheard, s.opening), true
-		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
 			s.added[codexWords(joinBlocks(content, kinds), true)] = false
@@ -206,22 +201,17 @@ func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 }
 
 func (s *codexPlanner) begin(at int, opened bool) {
-	s.opening, s.opened, s.agentSpoke, s.counted, s.guessed = at, opened, false, false, false
+	s.opening, s.opened, s.agentSpoke, s.counted = at, opened, false, false
 }
 
-// rollBack undoes the last n turns in which the user spoke: as events tell of it,
-// or, in a thread without such events, response items.
+// rollBack undoes the last n turns in which the user spoke, as events tell of it.
 func (s *codexPlanner) rollBack(n, here int) {
-	turns := &s.turns
-	if len(s.userTexts) == 0 {
-		turns = &s.unheard
-	}
-	if len(*turns) == 0 {
+	if len(s.turns) == 0 {
 		return
 	}
-	n = min(n, len(*turns))
-	from := (*turns)[len(*turns)-n]
-	*turns = (*turns)[:len(*turns)-n]
+	kept := max(0, len(s.turns)-n)
+	from := s.turns[kept]
+	s.turns = s.turns[:kept]
 	for len(s.undone) > 0 && s.undone[len(s.undone)-1].from >= from {
 		s.undone = s.undone[:len(s.undone)-1]
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64][2]int{}, goals: map[uint64]bool{}}
+	r := codexReader{plan: plan, e: e, said: map[uint64][2]int{}, goals: map[uint64]bool{},
+		running: newCodexRunning()}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		r.line(at, parseCodexLine(raw))
@@ -37,7 +39,6 @@ type codexReader struct {
 	summed uint64          // hash of the last compaction's summary
 
 	running codexRunning
-	typing  map[string]bool // ids of calls that type into a running command
 	cells   codexCells
 }
 
@@ -69,9 +70,7 @@ func (r *codexReader) line(at place, l codexLine) {
 	case "session_meta":
 		r.meta(l)
 	case "turn_context":
-		if cwd := codexDir(l.payload); cwd != "" {
-			r.w.cwd = cwd
-		}
+		r.w.move(codexDir(l.payload), r.w.branch)
 	case "response_item":
 		r.item(at, l, said)
 	case "event_msg":
@@ -126,9 +125,7 @@ func (r *codexReader) meta(l codexLine) {
 	if id := getText(meta, "id"); id != r.plan.id && id != "" && r.plan.id != "" {
 		return
 	}
-	if cwd := codexDir(meta); cwd != "" {
-		r.w.cwd = cwd
-	}
+	r.w.move(codexDir(meta), r.w.branch)
 	if git := get(meta, "git"); isObject(git) {
 		r.w.branch = getText(git, "branch")
 	}
@@ -158,11 +155,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
 		}
 	case "web_search_call":
-		input := string(get(p, "action"))
-		if q := getText(p, "action", "query"); q != "" {
-			input = q
-		}
-		if input != "" {
+		if input := cmp.Or(getText(p, "action", "query"), string(get(p, "action"))); input != "" {
 			r.e.lone("web_search_call", input, outcome{}, r.w)
 		}
 	case "reasoning", "agent_message", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary",
@@ -173,19 +166,14 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 }
 
 func callID(p []byte) string {
-	if id := getText(p, "call_id"); id != "" {
-		return id
-	}
-	return getText(p, "id")
+	return cmp.Or(getText(p, "call_id"), getText(p, "id"))
 }
 
 // userResponse takes the user's words from a response item where no event has
 // them, and the working directory and shell commands that only such items have.
 func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	p := l.payload
-	if cwd := environmentCWD(p); cwd != "" {
-		r.w.cwd = cwd
-	}
+	r.w.move(environmentCWD(p), r.w.branch)
 	full := contentText(get(p, "content"))
 	r.e.hear(full)
 	if command, o, ok := userShell(full); ok {

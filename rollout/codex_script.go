@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -50,10 +51,7 @@ type scriptCall struct {
 func (c scriptCall) input(alone bool, workdir string) string {
 	switch c.tool {
 	case "exec_command", "shell_command", "shell":
-		line := getText(c.arg, "cmd")
-		if line == "" {
-			line = getText(c.arg, "command")
-		}
+		line := cmp.Or(getText(c.arg, "cmd"), getText(c.arg, "command"))
 		if dir := getText(c.arg, "workdir"); line != "" && dir != workdir {
 			return inWorkdir(dir, line)
 		}

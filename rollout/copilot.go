@@ -19,8 +19,6 @@ import (
 // what it knows of the session in workspace.yaml beside them.
 type Copilot struct{}
 
-var _ Agent = Copilot{}
-
 // Source is memoir.SourceCopilot.
 func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
 
@@ -86,7 +84,6 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			prompted = true
 		}
 	}
-	h.UpdatedAt = latest(tail, "timestamp")
 	if filepath.Base(path) == "events.jsonl" {
 		if !legalID.MatchString(h.ID) {
 			h.ID = filepath.Base(filepath.Dir(path)) // the file's own name is that of all

@@ -151,6 +151,14 @@ func (e *emitter) call(id, tool, input string, w where) {
 	e.bound()
 }
 
+// callInput is what a call asks for: the command line, of a shell tool, else the arguments.
+func callInput(shell bool, arguments []byte) string {
+	if command := get(arguments, "command"); shell && isString(command) {
+		return text(command)
+	}
+	return string(arguments)
+}
+
 // bound gives the oldest calls up when too many wait.
 func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {

@@ -19,8 +19,6 @@ import (
 // gemini_message.go for what a message says.
 type Gemini struct{}
 
-var _ Agent = Gemini{}
-
 // Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
@@ -72,11 +70,7 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 		if i < len(head) && h.CreatedAt.IsZero() {
 			h.CreatedAt = instant(get(of, "startTime"))
 		}
-		for _, t := range []time.Time{instant(get(of, "lastUpdated")), instant(get(raw, "timestamp"))} {
-			if t.After(h.UpdatedAt) {
-				h.UpdatedAt = t
-			}
-		}
+		h.UpdatedAt = laterOf(h.UpdatedAt, instant(get(of, "lastUpdated")), instant(get(raw, "timestamp")))
 	}
 	// tmp/<project>/chats/<session>, or chats/<parent>/<sub-agent>
 	path = filepath.ToSlash(path)

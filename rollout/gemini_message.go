@@ -154,13 +154,9 @@ func parts(content []byte, name string) iter.Seq[[]byte] {
 	}
 }
 
-// geminiInput is a call's input: the command line of the shell tool, else the
-// arguments.
+// geminiInput is callInput of an agent whose files are printed.
 func geminiInput(tool string, args []byte) string {
-	if command := get(args, "command"); tool == "run_shell_command" && isString(command) {
-		return text(command)
-	}
-	return compact(args)
+	return callInput(tool == "run_shell_command", []byte(compact(args)))
 }
 
 // geminiResponse reads a tool's response: {"name":…,"response":{"output"|"error":…}}.

@@ -1,9 +1,9 @@
 package rollout
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +17,6 @@ import (
 // "parts":[…]} of each message; a message of very many parts is several of those.
 type OpenCode struct{}
 
-var _ Agent = OpenCode{}
-
 // Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 
@@ -26,13 +24,11 @@ func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 // the one that $OPENCODE_DB names. Channels other than the released one have databases
 // of their own beside it.
 func (OpenCode) Roots(env Env) []Root {
-	data := env.home(".local", "share", "opencode")
-	if set := env.get("XDG_DATA_HOME"); set != "" {
-		data = filepath.Join(set, "opencode")
-	}
+	data := env.data()
 	if data == "" {
 		return nil
 	}
+	data = filepath.Join(data, "opencode")
 	databases := []string{filepath.Join(data, "opencode.db")}
 	if set := env.get("OPENCODE_DB"); set != "" && set != ":memory:" {
 		if !filepath.IsAbs(set) {
@@ -40,29 +36,18 @@ func (OpenCode) Roots(env Env) []Root {
 		}
 		databases = append(databases, set)
 	}
-	for _, d := range dirEntries(data) {
+	entries, _ := os.ReadDir(data) // it may not be there
+	for _, d := range entries {
 		if name := d.Name(); strings.HasPrefix(name, "opencode-") && strings.HasSuffix(name, ".db") {
 			databases = append(databases, filepath.Join(data, name))
 		}
 	}
 	var roots []Root
-	seen := map[string]bool{}
-	for _, path := range databases {
-		if !seen[path] {
-			seen[path] = true
-			roots = append(roots, Root{path, func(string) bool { return false }})
-		}
+	slices.Sort(databases)
+	for _, path := range slices.Compact(databases) {
+		roots = append(roots, Root{path, func(string) bool { return false }})
 	}
 	return roots
-}
-
-// dirEntries lists a directory that may not be there.
-func dirEntries(dir string) []fs.DirEntry {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	return entries
 }
 
 // Recognises looks for what OpenCode knows of a session. What its database holds is one.
@@ -129,12 +114,4 @@ func deniesQuestions(rules []byte) bool {
 	return denied
 }
 
-func laterOf(times ...time.Time) time.Time {
-	var last time.Time
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
-}
+func laterOf(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }

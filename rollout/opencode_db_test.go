@@ -340,7 +340,7 @@ func TestOtherDatabasesAreFilesLikeOthers(t *testing.T) {
 		t.Fatalf("found %q", got)
 	}
 	for _, e := range found {
-		if _, err := Probe(e); e.Err != nil || memoir.CodeOf(err) != memoir.CodeUnreadable || !strings.Contains(err.Error(), "no JSON records") {
+		if _, err := Probe(e); e.Err != nil || memoir.CodeOf(err) != memoir.CodeUnreadable || !strings.Contains(err.Error(), "no complete JSON record") {
 			t.Errorf("%s: %v, %v", e.Path, e.Err, err)
 		}
 	}

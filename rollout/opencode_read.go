@@ -220,11 +220,7 @@ var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patc
 func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	tool, state := getText(p, "tool"), get(p, "state")
 	w.when(get(state, "time", "start"))
-	arguments := get(state, "input")
-	input := compact(arguments)
-	if command := get(arguments, "command"); isString(command) && (tool == "bash" || tool == "shell") {
-		input = text(command)
-	}
+	input := callInput(tool == "bash" || tool == "shell", []byte(compact(get(state, "input"))))
 	o := outcome{exit: exitStatus(get(state, "metadata", "exit"))}
 	rejected := ""
 	switch getText(state, "status") {

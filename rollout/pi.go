@@ -18,11 +18,6 @@ type Pi struct{}
 // OMP reads the sessions of oh-my-pi.
 type OMP struct{ Pi }
 
-var (
-	_ Agent = Pi{}
-	_ Agent = OMP{}
-)
-
 // Source is memoir.SourcePi.
 func (Pi) Source() memoir.Source { return memoir.SourcePi }
 
@@ -33,10 +28,7 @@ func (OMP) Source() memoir.Source { return memoir.SourceOMP }
 // the one that $PI_CODING_AGENT_SESSION_DIR or the settings put in its place: the
 // sessions of before stay where they were.
 func (Pi) Roots(env Env) []Root {
-	dir := env.home(".pi", "agent")
-	if set := env.get("PI_CODING_AGENT_DIR"); set != "" {
-		dir = env.expand(set)
-	}
+	dir := env.dir("PI_CODING_AGENT_DIR", ".pi/agent")
 	var roots []Root
 	if dir != "" {
 		roots = append(roots, Root{filepath.Join(dir, "sessions"), isJSONL})
@@ -66,25 +58,20 @@ func (OMP) Roots(env Env) []Root {
 	if set := env.get("PI_CODING_AGENT_DIR"); set != "" {
 		add(filepath.Join(env.expand(set), "sessions"), isJSONL)
 	}
-	config := ".omp"
-	if set := env.get("PI_CONFIG_DIR"); set != "" {
-		config = set
-	}
-	if home := env.home(config); home != "" {
+	if home := env.home(cmp.Or(env.get("PI_CONFIG_DIR"), ".omp")); home != "" {
 		add(filepath.Join(home, "agent", "sessions"), isJSONL)
 		add(filepath.Join(home, "profiles"), below)
 	}
-	data := env.get("XDG_DATA_HOME")
-	if data == "" {
-		data = env.home(".local", "share")
-	}
-	if data != "" {
+	if data := env.data(); data != "" {
 		add(filepath.Join(data, "omp", "sessions"), isJSONL)
 		add(filepath.Join(data, "omp", "agent", "sessions"), isJSONL)
 		add(filepath.Join(data, "omp", "profiles"), below)
 	}
 	return roots
 }
+
+// data is where programs keep what they know of a person; "" without a home directory.
+func (e Env) data() string { return cmp.Or(e.get("XDG_DATA_HOME"), e.home(".local", "share")) }
 
 // expand replaces a leading ~ by the home directory.
 func (e Env) expand(path string) string {
@@ -162,7 +149,6 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	h.ID = getText(header, "id")
 	h.CWD = getText(header, "cwd")
 	h.CreatedAt = instant(get(header, "timestamp"))
-	h.UpdatedAt = latest(tail, "timestamp")
 	h.Title = getText(header, "title")
 	h.ParentID = piSessionID(piParent(header))
 	for _, raw := range head {
@@ -194,12 +180,7 @@ func (h *Head) piTitle(records [][]byte) {
 
 // piParent is the session that a header says it was forked from: a path or an id.
 func piParent(header []byte) string {
-	for _, key := range []string{"parentSession", "branchedFrom"} {
-		if parent := getText(header, key); parent != "" {
-			return parent
-		}
-	}
-	return ""
+	return cmp.Or(getText(header, "parentSession"), getText(header, "branchedFrom"))
 }
 
 // piName is the name of a session's file: a time and the session's id.
@@ -255,7 +236,7 @@ func piHeaderOf(path string) []byte {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	head, _, _, err := readHead(path, 4<<10)
+	head, _, err := readHead(path, 4<<10)
 	if err != nil {
 		return nil
 	}

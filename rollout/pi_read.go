@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -51,15 +52,9 @@ func (r *piReader) message(m []byte) {
 	case "assistant":
 		r.e.assistant(piText(content), getText(m, "stopReason") == "stop", r.w)
 		for block := range elements(content) {
-			if getText(block, "type") != "toolCall" {
-				continue
+			if tool := getText(block, "name"); getText(block, "type") == "toolCall" {
+				r.e.call(getText(block, "id"), tool, callInput(tool == "bash", get(block, "arguments")), r.w)
 			}
-			tool, arguments := getText(block, "name"), get(block, "arguments")
-			input := string(arguments)
-			if command := get(arguments, "command"); tool == "bash" && isString(command) {
-				input = text(command)
-			}
-			r.e.call(getText(block, "id"), tool, input, r.w)
 		}
 	case "toolResult":
 		o := outcome{output: contentText(content), failed: isTrue(get(m, "isError")), tool: getText(m, "toolName")}
@@ -219,7 +214,8 @@ func piFile(path, session string) string {
 		return ""
 	}
 	dir := filepath.Dir(path)
-	for _, e := range dirEntries(dir) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
 		stem, ok := strings.CutSuffix(e.Name(), ".jsonl")
 		if file := filepath.Join(dir, e.Name()); ok && file != path && (stem == id || strings.HasSuffix(stem, "_"+id)) &&
 			getText(piHeaderOf(file), "id") == id {

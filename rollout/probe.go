@@ -56,12 +56,12 @@ func Probe(entry Entry) (Head, error) {
 		}
 		entry.File = f
 	}
-	head, whole, r, err := readHead(entry.Path, headBudget)
-	if err != nil && len(head) == 0 {
-		return Head{}, err
+	head, whole, err := readHead(entry.Path, headBudget)
+	if err == nil && len(head) == 0 {
+		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no complete JSON record", entry.Path)
 	}
 	if len(head) == 0 {
-		return Head{}, noSession(entry, r)
+		return Head{}, err
 	}
 	agent := recognise(entry, head)
 	if agent == nil {
@@ -73,12 +73,13 @@ func Probe(entry Entry) (Head, error) {
 			return Head{}, err
 		}
 	}
-	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
+	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size,
+		UpdatedAt: latest(tail)}
 	agent.Head(&h, entry.Path, head, tail)
 	h.complete(entry)
 	prompt, ownRun := firstPrompt(agent, h, head)
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
-		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
+		if more, _, err := readHead(entry.Path, forkBudget); err == nil {
 			prompt, _ = firstPrompt(agent, h, more)
 		}
 	}
@@ -146,20 +147,6 @@ func recognise(entry Entry, head [][]byte) Agent {
 
 // opening are those of a file's first records that may tell which agent wrote it.
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
-
-// noSession says why a file without a single record is none.
-func noSession(entry Entry, r *Reader) error {
-	switch {
-	case r.read == 0:
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s is empty", entry.Path)
-	case r.Malformed == 0 && r.CutTail:
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s ends inside its first record", entry.Path)
-	case r.Oversized > 0:
-		return memoir.Errorf(memoir.CodeUnreadable, "", "the first record of %s is longer than %d MiB", entry.Path,
-			r.bound(maxRecord)>>20)
-	}
-	return memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no JSON records", entry.Path)
-}
 
 // firstPrompt reads the head as a session to find what a person said first. A
 // command of the agent's own begins no session: what follows says more.
@@ -230,10 +217,10 @@ func withoutCredentials(remote string) string {
 	return scheme + "://" + rest[strings.LastIndexByte(rest[:server], '@')+1:]
 }
 
-// latest returns the last time that any of the records bears in a member.
-func latest(records [][]byte, path ...string) time.Time {
-	for i := len(records) - 1; i >= 0; i-- {
-		if t := instant(get(records[i], path...)); !t.IsZero() {
+// latest returns the last timestamp of the records.
+func latest(records [][]byte) time.Time {
+	for _, raw := range slices.Backward(records) {
+		if t := instant(get(raw, "timestamp")); !t.IsZero() {
 			return t
 		}
 	}

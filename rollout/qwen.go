@@ -87,7 +87,6 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 			h.ParentID = parent
 		}
 	}
-	h.UpdatedAt = latest(tail, "timestamp")
 	if sidechain {
 		h.subagent(path, h.ID, agent)
 	}

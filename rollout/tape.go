@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 )
 
 // tape is a thread's records in reading order. It can be played more than once:
@@ -131,21 +132,21 @@ const (
 )
 
 // readHead returns copies of a file's first records.
-func readHead(path string, budget int64) (head [][]byte, whole bool, r *Reader, err error) {
+func readHead(path string, budget int64) (head [][]byte, whole bool, err error) {
 	f, err := open(path)
 	if err != nil {
-		return nil, false, nil, err
+		return nil, false, err
 	}
 	defer f.Close()
-	r = NewReader(f)
+	r := NewReader(f)
 	r.budget, r.brief = budget, true
 	for {
 		raw, err := r.Next()
 		if err == io.EOF {
-			return head, r.eof, r, nil
+			return head, r.eof, nil
 		}
 		if err != nil {
-			return head, false, r, openError(path, err)
+			return head, false, openError(path, err)
 		}
 		head = append(head, append([]byte(nil), raw...))
 	}
@@ -336,7 +337,7 @@ func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []
 			if get(raw, "message") != nil { // else it is a note beside the conversation
 				e.stats.Undone++
 			}
-		} else if len(given) == 0 || !isInherited(given, b.keys(raw)) {
+		} else if len(given) == 0 || !slices.ContainsFunc(b.keys(raw), func(key uint64) bool { return given[key] }) {
 			fn(raw)
 		}
 		return e.err
@@ -367,14 +368,4 @@ func (b branching) inherited(ctx context.Context, path string) (map[uint64]bool,
 		return nil, ctx.Err()
 	}
 	return out, nil
-}
-
-// isInherited reports whether an entry is one of those that another session gives.
-func isInherited(given map[uint64]bool, keys []uint64) bool {
-	for _, key := range keys {
-		if given[key] {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,12 +141,7 @@ next:
 }
 
 func hasAnyPrefix(text string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
 // leadingInt reads the digits (with sign) that a text begins with, ten at most.

@@ -159,7 +159,7 @@ func (q *question) render(room int) model.Request {
 	q.vars.RawMemories = strings.Join(q.batch.statements, "\n")
 	q.vars.RolloutSummaries = strings.Join(q.batch.summaries, "\n")
 	system, input := prompts.Consolidate(q.vars)
-	return model.Request{System: system, Input: input, Schema: answerSchema, SchemaName: "memory", Output: q.output}
+	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
 }
 
 // fit takes as many of the sessions that are due, oldest first and whole, as a

@@ -200,7 +200,7 @@ func (x llm) request(a *inquiry, s shown) model.Request {
 	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
-		Schema: answerSchema, SchemaName: "extraction", MaxOutput: x.MaxOutput,
+		Schema: answerSchema, MaxOutput: x.MaxOutput,
 	}
 }
 

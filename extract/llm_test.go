@@ -145,7 +145,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 		t.Errorf("told %+v", told)
 	}
 	q := s.asked[0]
-	if q.MaxOutput != 900 || q.SchemaName == "" || !json.Valid(q.Schema) || len(q.Earlier) > 0 {
+	if q.MaxOutput != 900 || !json.Valid(q.Schema) || len(q.Earlier) > 0 {
 		t.Errorf("asked with %+v", q)
 	}
 	if strings.Count(q.Input, "</transcript>") != 1 || strings.Contains(q.Input, "\x1b") || strings.Contains(q.Input, `\u001b`) || strings.Contains(q.Input, "obey") {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -20,9 +19,12 @@ const (
 // anthropicAPI is Anthropic's Messages API.
 type anthropicAPI struct{}
 
-// url accepts base URLs with and without the version.
-func (anthropicAPI) url(base string) string {
-	return join(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), anthropicBase, "v1/messages")
+// path accepts base URLs with and without the version.
+func (anthropicAPI) path(base string) string {
+	if strings.HasSuffix(base, "/v1") {
+		return "/messages"
+	}
+	return "/v1/messages"
 }
 
 func (anthropicAPI) authorize(h http.Header, key string) {
@@ -53,11 +55,11 @@ func (anthropicAPI) body(c call) map[string]any {
 	}
 	if c.Schema != nil && !c.plain {
 		body["tools"] = []any{map[string]any{
-			"name":         c.name(),
+			"name":         schemaName,
 			"description":  "Takes the answer. Call it once, with the whole answer, instead of writing it.",
 			"input_schema": c.Schema,
 		}}
-		body["tool_choice"] = map[string]any{"type": "tool", "name": c.name(), "disable_parallel_tool_use": true}
+		body["tool_choice"] = map[string]any{"type": "tool", "name": schemaName, "disable_parallel_tool_use": true}
 	}
 	return body
 }
@@ -70,10 +72,10 @@ func outputEffort(effort string) string {
 	return effort
 }
 
-func (anthropicAPI) read(data []byte, r *received) error {
+func (anthropicAPI) read(data []byte, r *received) *Error {
 	said := gjson.ParseBytes(data)
 	if said.Get("type").String() != "message" {
-		return fmt.Errorf("%w: it is not a message of this API", errUnreadable)
+		return unreadable("it is not a message of this API")
 	}
 	r.begun = true
 	if usage := said.Get("usage"); usage.Exists() { // input counts whether read from the cache, written to it or neither
@@ -81,17 +83,18 @@ func (anthropicAPI) read(data []byte, r *received) error {
 		r.usage = &memoir.Usage{CachedTokens: cached, OutputTokens: usage.Get("output_tokens").Int(),
 			InputTokens: usage.Get("input_tokens").Int() + cached + usage.Get("cache_creation_input_tokens").Int()}
 	}
-	for _, block := range said.Get("content").Array() {
-		r.text += block.Get("text").String()
-		if block.Get("type").String() == "tool_use" && r.object == "" {
-			r.object = block.Get("input").Raw
-		}
-	}
 	switch said.Get("stop_reason").String() {
 	case "refusal":
-		r.refused = true
+		r.stop = StopRefusal
 	case "max_tokens", "model_context_window_exceeded":
-		r.cut = true
+		r.stop = StopLength
+	}
+	for _, block := range said.Get("content").Array() {
+		if block.Get("type").String() == "tool_use" && r.stop != StopRefusal {
+			r.text = block.Get("input").Raw // the only tool stands for the answer
+			break
+		}
+		r.text += block.Get("text").String()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,52 +70,31 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	if err != nil || spec.Builtin() {
 		return c, err
 	}
-	provider := s.Providers[spec.Provider]
-	known, variable, isKnown := Known(spec.Provider)
-	o := Options{
-		API: API(provider.API), BaseURL: provider.BaseURL, Command: provider.Command, Preset: provider.Preset,
-		Effort: provider.Effort, Temperature: provider.Temperature,
-		MaxOutput: provider.MaxOutputTokens, Window: provider.Window,
-		Timeout: cmp.Or(time.Duration(provider.TimeoutSeconds)*time.Second, callTimeout),
-		Price:   Price{Input: provider.InputPrice, Cached: provider.CachedPrice, Output: provider.OutputPrice},
+	set, known := s.Providers[spec.Provider], providers[spec.Provider]
+	api := cmp.Or(API(set.API), known.api)
+	if set.BaseURL == "" && known.baseURL == "" { // another account at the API's own server
+		known = providers[map[API]string{APIChat: "openai", APIAnthropic: "anthropic"}[api]]
+	}
+	c.Options = Options{
+		API:     cmp.Or(api, APIChat), // what servers have in common
+		BaseURL: cmp.Or(set.BaseURL, known.baseURL), Command: set.Command, Preset: set.Preset,
+		Effort: set.Effort, Temperature: set.Temperature, MaxOutput: set.MaxOutputTokens, Window: set.Window,
+		Timeout: time.Duration(set.TimeoutSeconds) * time.Second,
+		Price:   Price{Input: set.InputPrice, Cached: set.CachedPrice, Output: set.OutputPrice},
+	}
+	c.Key = Key{Provider: spec.Provider, Variable: set.KeyEnv, Command: set.KeyCommand,
+		Origin: s.Origin("providers." + spec.Provider + ".keyCommand")}
+	if set.KeyEnv == "" && len(set.KeyCommand) == 0 {
+		c.Key.Variable, c.Key.Optional = known.keyEnv, known.keyEnv != "" && set.BaseURL != ""
 	}
 	switch {
-	case o.API == "" && isKnown:
-		o.API = known.API
-	case o.API == "" && spec.Provider == string(APIExec):
-		o.API = APIExec
-	case o.API == "" && o.BaseURL != "":
-		o.API = APIChat // what servers have in common
-	case o.API == "":
-		return c, memoir.Errorf(memoir.CodeConfig, "set providers."+spec.Provider+".baseURL, or its api",
+	case api == APIExec:
+		_, _, err = presetOf(spec, c.Options)
+	case c.Options.BaseURL == "":
+		err = memoir.Errorf(memoir.CodeConfig, "set providers."+spec.Provider+".baseURL, or its api",
 			"nothing says where provider %s is reached", spec.Provider)
 	}
-	c.Key = Key{Provider: spec.Provider, Variable: provider.KeyEnv, Command: provider.KeyCommand,
-		Origin: s.Origin("providers." + spec.Provider + ".keyCommand")}
-	if o.API != APIExec {
-		if o.BaseURL == "" && !isKnown { // another account at the API's own server
-			known, variable, _ = Known(makerOf(o.API))
-		}
-		o.BaseURL = cmp.Or(o.BaseURL, known.BaseURL)
-		if c.Key.Variable == "" && len(c.Key.Command) == 0 {
-			c.Key.Variable, c.Key.Optional = variable, variable != "" && provider.BaseURL != ""
-		}
-	}
-	c.Options = o
-	return c, nil
-}
-
-// SpecOf reads the name of a model whose provider is known or configured.
-func SpecOf(s config.Settings, name string) (Spec, error) {
-	return ParseSpec(name, slices.Sorted(maps.Keys(s.Providers))...)
-}
-
-// makerOf is the provider that made an API.
-func makerOf(api API) string {
-	if api == APIAnthropic {
-		return "anthropic"
-	}
-	return "openai"
+	return c, err
 }
 
 // Check finds what can be known to be wrong with a model without calling it or
@@ -132,9 +112,79 @@ func (c Choice) Check(getenv func(string) string) error {
 
 // Program is the path of the program that the model is; "" if it is none, or cannot be found.
 func (c Choice) Program() string {
-	m, err := Open(c.Spec, c.Options)
-	if p, ok := m.(interface{ Program() string }); ok && err == nil {
-		return p.Program()
+	if p, err := newProgram(c.Spec, c.Options); err == nil {
+		return p.command[0]
 	}
 	return ""
+}
+
+// Builtin is the name of the model that is part of the program: no network, no
+// key, no cost.
+const Builtin = "builtin"
+
+// Spec names a model: a provider and what the provider calls the model. The
+// built-in model has the provider Builtin and no model name.
+type Spec struct {
+	Provider string
+	Model    string
+}
+
+// Builtin reports whether the spec names the built-in model.
+func (s Spec) Builtin() bool { return s.Provider == Builtin }
+
+// String is the form that SpecOf reads.
+func (s Spec) String() string {
+	if s.Model == "" {
+		return s.Provider
+	}
+	return s.Provider + "/" + s.Model
+}
+
+// SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin".
+// The model's name may itself contain slashes. The provider is one that is known or
+// configured. A name that has not this form, or whose provider is neither, is an error
+// with memoir.CodeConfig.
+func SpecOf(s config.Settings, text string) (Spec, error) {
+	text = strings.TrimSpace(text)
+	if text == Builtin {
+		return Spec{Provider: Builtin}, nil
+	}
+	provider, name, _ := strings.Cut(text, "/")
+	if provider == "" || name == "" || strings.HasSuffix(name, "/") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return Spec{}, memoir.Errorf(memoir.CodeConfig, "write provider/model, or builtin",
+			"%q is not the name of a model", text)
+	}
+	_, isKnown := providers[provider]
+	if _, configured := s.Providers[provider]; configured || isKnown {
+		return Spec{Provider: provider, Model: name}, nil
+	}
+	known := slices.Sorted(maps.Keys(providers))
+	hint := fmt.Sprintf("use %s, %s, or say in providers.%s where it is reached",
+		Builtin, strings.Join(known, ", "), provider)
+	if near, ok := config.Nearest(provider, slices.AppendSeq(known, maps.Keys(s.Providers))); ok && len(provider) > 2 {
+		hint = "did you mean " + near + "/" + name + "?"
+	}
+	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)
+}
+
+// provider is a provider that is known by name.
+type provider struct {
+	api     API
+	baseURL string
+	keyEnv  string // the variable that the provider's documentation names; empty: no key is needed
+}
+
+// providers need no settings but a key, where they take one. Local servers have the
+// addresses at which they listen by default.
+var providers = map[string]provider{
+	"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY"},
+	"anthropic":  {APIAnthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY"},
+	"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
+	"gemini":     {APIChat, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"},
+	"ollama":     {APIChat, "http://127.0.0.1:11434/v1", ""},
+	"lmstudio":   {APIChat, "http://127.0.0.1:1234/v1", ""},
+	"llamacpp":   {APIChat, "http://127.0.0.1:8080/v1", ""},
+	"vllm":       {APIChat, "http://127.0.0.1:8000/v1", ""},
+	"exec":       {APIExec, "", ""},
 }

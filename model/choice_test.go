@@ -1,6 +1,8 @@
-package model_test
+package model
 
 import (
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +13,6 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/model"
 )
 
 // settingsOf are those of a configuration file.
@@ -28,11 +29,6 @@ func settingsOf(t *testing.T, yaml string) config.Settings {
 	return settings
 }
 
-// getenv is an environment of these variables alone.
-func getenv(variables map[string]string) func(string) string {
-	return func(name string) string { return variables[name] }
-}
-
 func TestWhatAModelIsCalledWith(t *testing.T) {
 	t.Parallel()
 	half := 0.5
@@ -43,32 +39,37 @@ providers:
   work: {api: anthropic, keyCommand: [pass, work]}
   other: {api: openai-chat}
   ollama: {baseURL: 'http://box:11434/v1', temperature: 0.5}
+  anthropic: {baseURL: 'https://proxy.example'}
+  gemini: {baseURL: 'https://proxy.example', keyEnv: MINE}
   tool: {api: exec, command: [ask, -q], timeoutSeconds: 5}
   mine: {api: exec, preset: claude, command: [/opt/claude]}
   exec: {window: 200000}
 `)
-	const minutes = 10 * time.Minute
 	for _, test := range []struct {
 		model string
-		want  model.Options
-		key   model.Key
+		want  Options
+		key   Key
 	}{
-		{"builtin", model.Options{}, model.Key{}},
-		{"openai/gpt-5", model.Options{API: model.APIChat, BaseURL: "https://api.openai.com/v1", Effort: "low", MaxOutput: 4000, Timeout: 30 * time.Second},
-			model.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
-		{"proxy/a/b", model.Options{API: model.APIChat, BaseURL: "https://proxy.example/v1", Window: 32000, Timeout: minutes, Price: model.Price{Input: 1, Cached: 0.1, Output: 3}},
-			model.Key{Provider: "proxy", Variable: "PROXY_KEY"}},
-		{"work/m", model.Options{API: model.APIAnthropic, BaseURL: "https://api.anthropic.com", Timeout: minutes},
-			model.Key{Provider: "work", Command: []string{"pass", "work"}}},
-		{"other/m", model.Options{API: model.APIChat, BaseURL: "https://api.openai.com/v1", Timeout: minutes},
-			model.Key{Provider: "other", Variable: "OPENAI_API_KEY"}},
-		{"ollama/m", model.Options{API: model.APIChat, BaseURL: "http://box:11434/v1", Temperature: &half, Timeout: minutes}, model.Key{Provider: "ollama"}},
-		{"lmstudio/m", model.Options{API: model.APIChat, BaseURL: "http://127.0.0.1:1234/v1", Timeout: minutes}, model.Key{Provider: "lmstudio"}},
-		{"tool/m", model.Options{API: model.APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, model.Key{Provider: "tool"}},
-		{"mine/opus", model.Options{API: model.APIExec, Command: []string{"/opt/claude"}, Preset: "claude", Timeout: minutes}, model.Key{Provider: "mine"}},
-		{"exec/claude/opus", model.Options{API: model.APIExec, Window: 200000, Timeout: minutes}, model.Key{Provider: "exec"}},
+		{"builtin", Options{}, Key{}},
+		{"openai/gpt-5", Options{API: APIChat, BaseURL: "https://api.openai.com/v1", Effort: "low", MaxOutput: 4000, Timeout: 30 * time.Second},
+			Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
+		{"proxy/a/b", Options{API: APIChat, BaseURL: "https://proxy.example/v1", Window: 32000, Price: Price{Input: 1, Cached: 0.1, Output: 3}},
+			Key{Provider: "proxy", Variable: "PROXY_KEY"}},
+		{"work/m", Options{API: APIAnthropic, BaseURL: "https://api.anthropic.com"},
+			Key{Provider: "work", Command: []string{"pass", "work"}}},
+		{"other/m", Options{API: APIChat, BaseURL: "https://api.openai.com/v1"},
+			Key{Provider: "other", Variable: "OPENAI_API_KEY"}},
+		{"ollama/m", Options{API: APIChat, BaseURL: "http://box:11434/v1", Temperature: &half}, Key{Provider: "ollama"}},
+		// A known provider's key is not missed at another server, unless it is named.
+		{"anthropic/m", Options{API: APIAnthropic, BaseURL: "https://proxy.example"},
+			Key{Provider: "anthropic", Variable: "ANTHROPIC_API_KEY", Optional: true}},
+		{"gemini/m", Options{API: APIChat, BaseURL: "https://proxy.example"}, Key{Provider: "gemini", Variable: "MINE"}},
+		{"lmstudio/m", Options{API: APIChat, BaseURL: "http://127.0.0.1:1234/v1"}, Key{Provider: "lmstudio"}},
+		{"tool/m", Options{API: APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, Key{Provider: "tool"}},
+		{"mine/opus", Options{API: APIExec, Command: []string{"/opt/claude"}, Preset: "claude"}, Key{Provider: "mine"}},
+		{"exec/claude/opus", Options{API: APIExec, Window: 200000}, Key{Provider: "exec"}},
 	} {
-		c, err := model.Choose(settings, model.Role{Setting: "modelRoles.default", Model: test.model})
+		c, err := Choose(settings, Role{Setting: "modelRoles.default", Model: test.model})
 		if err != nil {
 			t.Errorf("%s: %v", test.model, err)
 			continue
@@ -88,16 +89,17 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	for yaml, want := range map[string][2]string{
 		"modelRoles:\n  phase1: opnai/gpt-5\n":                                   {"config.yml:2: modelRoles.phase1: provider \"opnai\" is neither known nor configured", "did you mean openai/gpt-5?"},
 		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
-		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "use one of claude, codex"},
+		"modelRoles: {smol: exec/cluade/opus}\n":                                 {`config.yml:1: modelRoles.smol: exec/cluade/opus has the preset "cluade", which is not known`, "use one of claude, codex, pi, omp, opencode, or"},
 		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
 		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: \"bultin\"", "or builtin"},
 		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
+		"modelRoles: {default: mine/x}\nproviders: {mine: {effort: low}}\n":      {"config.yml:1: modelRoles.default: nothing says where provider mine is reached", "set providers.mine.baseURL"},
 		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: \"gpt-5\"", "write provider/model"},
 	} {
 		settings := settingsOf(t, yaml)
 		var err error
-		for _, role := range model.Roles(settings.ModelRoles) {
-			if _, failed := model.Choose(settings, role); failed != nil {
+		for _, role := range Roles(settings.ModelRoles) {
+			if _, failed := Choose(settings, role); failed != nil {
 				err = failed
 			}
 		}
@@ -107,26 +109,54 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	}
 }
 
-func TestAKnownProviderAtAnotherServerNeedsNoKey(t *testing.T) {
+func TestTheNameOfAModel(t *testing.T) {
 	t.Parallel()
-	for yaml, want := range map[string]string{
-		"providers: {openai: {baseURL: 'http://127.0.0.1:4000/v1'}}":               "",
-		"providers: {anthropic: {baseURL: 'https://proxy.example'}}":               "",
-		"providers: {anthropic: {effort: low}}":                                    "the variable ANTHROPIC_API_KEY is not set",
-		"providers: {openai: {effort: low}}":                                       "the variable OPENAI_API_KEY is not set",
-		"providers: {openai: {baseURL: 'http://127.0.0.1:1/v1', keyEnv: MINE}}":    "the variable MINE is not set",
-		"providers: {anthropic: {baseURL: 'https://proxy.example', keyEnv: MINE}}": "the variable MINE is not set",
+	settings := config.Settings{Providers: map[string]config.Provider{"mine": {}}}
+	for text, want := range map[string]Spec{
+		"builtin":                    {Builtin, ""},
+		"openrouter/meta/llama:free": {"openrouter", "meta/llama:free"},
+		" anthropic/claude-opus-5\n": {"anthropic", "claude-opus-5"},
+		"exec/codex/gpt-5":           {"exec", "codex/gpt-5"},
+		"mine/x":                     {"mine", "x"},
 	} {
-		name := "openai/m"
-		if strings.Contains(yaml, "anthropic") {
-			name = "anthropic/m"
+		spec, err := SpecOf(settings, text)
+		if err != nil || spec != want || spec.String() != strings.TrimSpace(text) || spec.Builtin() != (text == "builtin") {
+			t.Errorf("%q: got %v, %v", text, spec, err)
 		}
-		c, err := model.Choose(settingsOf(t, yaml), model.Role{Setting: "modelRoles.default", Model: name})
+	}
+	for text, want := range map[string]string{
+		"":             `"" is not the name of a model; write provider/model, or builtin`,
+		"gpt":          `"gpt" is not the name`,
+		"/x":           `"/x" is not the name`,
+		"exec/":        `"exec/" is not the name`,
+		"openai/gpt/":  `"openai/gpt/" is not the name`,
+		"open ai/gpt":  `"open ai/gpt" is not the name`,
+		"a/b\x00":      `is not the name of a model`,
+		"builtin/x":    `provider "builtin" is neither known nor configured; use builtin, anthropic,`,
+		"opnai/gpt-5":  `provider "opnai" is neither known nor configured; did you mean openai/gpt-5?`,
+		"OpenAI/gpt-5": `provider "OpenAI" is neither known nor configured; did you mean openai/gpt-5?`,
+		"Exec/claude":  `provider "Exec" is neither known nor configured; did you mean exec/claude?`,
+		"MINE/x":       `provider "MINE" is neither known nor configured; did you mean mine/x?`,
+	} {
+		spec, err := SpecOf(settings, text)
+		if memoir.CodeOf(err) != memoir.CodeConfig || spec != (Spec{}) {
+			t.Errorf("%q: got %v, %v", text, spec, err)
+		} else if got := err.Error() + "; " + memoir.HintOf(err); !strings.Contains(got, want) {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestAProviderWithoutAKeyIsThisMachine(t *testing.T) {
+	t.Parallel()
+	for name, p := range providers {
+		u, err := url.Parse(p.baseURL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Check(getenv(nil)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", yaml, err)
+		local := p.api == APIExec || net.ParseIP(u.Hostname()).IsLoopback()
+		if local != (p.keyEnv == "") || !local && u.Scheme != "https" || strings.HasSuffix(u.Path, "/") {
+			t.Errorf("%s: %s, key in %q", name, p.baseURL, p.keyEnv)
 		}
 	}
 }

@@ -20,12 +20,15 @@ type Class string
 const (
 	ClassTemporary   Class = "temporary"   // 5xx, a time-out, a connection that broke: try again
 	ClassLimited     Class = "limited"     // 429 or 529: try again later
-	ClassUnreachable Class = "unreachable" // nobody answers there
+	ClassUnreachable Class = "unreachable" // nobody answers there, or the command does not start
 	ClassTooLong     Class = "too_long"    // more than the model's window: ask with less
 	ClassDenied      Class = "denied"      // 401 or 403: the key
 	ClassMissing     Class = "missing"     // 404: the model's name or the base URL
 	ClassInvalid     Class = "invalid"     // 400: the request
 	ClassProgram     Class = "program"     // an external command failed
+
+	// classDeclined is a filter's refusal of what was asked, which is an answer: StopRefusal.
+	classDeclined Class = "declined"
 )
 
 // Error is a call that failed. It never holds a key, a header or the request.
@@ -61,10 +64,14 @@ func (e *Error) Error() string {
 }
 
 // timedOut makes e a call that the model's time limit ended. It has no cause: that
-// would look like a deadline of the caller's.
+// would look like a deadline of the caller's. The last words of a program stay.
 func (e *Error) timedOut(limit time.Duration) {
+	said := ""
+	if e.Program != "" && e.Message != "" {
+		said = ": " + e.Message
+	}
 	e.Class, e.Err, e.TimedOut = ClassTemporary, nil, limit
-	e.Message = fmt.Sprintf("no answer within %s; a slow model needs a larger timeoutSeconds", limit)
+	e.Message = fmt.Sprintf("no answer within %s; a slow model needs a larger timeoutSeconds%s", limit, said)
 }
 
 // Unwrap returns the cause.
@@ -76,15 +83,15 @@ func (e *Error) Hint() string {
 	case e.TimedOut > 0:
 		return "if the model is slow, set a larger timeoutSeconds"
 	case e.Program == "":
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return "install " + e.Program + ", or give the provider's command another path"
 	case e.Class == ClassDenied:
 		return "log in with " + e.Program + " in a terminal, or give it its key"
 	case e.Class == ClassMissing:
 		return "check the model's name: it is what " + e.Program + " calls it"
-	case e.Class == ClassUnreachable:
+	case e.Class == ClassUnreachable && e.Err == nil:
 		return "check that " + e.Program + " reaches its provider from here"
-	case errors.Is(e.Err, fs.ErrNotExist):
-		return "install " + e.Program + ", or give the provider's command another path"
-	case e.Class == ClassProgram:
+	case e.Class == ClassProgram, e.Class == ClassUnreachable:
 		return "run " + e.Program + " by hand with a question on its standard input"
 	}
 	switch e.Class {
@@ -165,26 +172,22 @@ func classOfWords(text string) (Class, bool) {
 // maxMessage bounds, in bytes, what is told of a failure in foreign words.
 const maxMessage = 500
 
-// words makes one short line of what a server says: its beginning.
-func (o Options) words(text string) string {
+// words makes one short line of foreign text: the beginning of what a server says, the end of
+// what a program says. It is cut at a blank: nobody would know what is left of a secret.
+func (o Options) words(text string, end bool) string {
 	text = o.clean(text)
-	if len(text) <= maxMessage {
-		return text
-	}
-	const more = "…"
-	cut := text[:maxMessage-len(more)]
-	if blank := strings.LastIndexByte(cut, ' '); blank > 0 {
-		cut = cut[:blank] // nobody would know what is left of a secret
-	}
-	return strings.ToValidUTF8(cut, "") + more
-}
-
-// lastWords makes one short line of what a program says: its end.
-func (o Options) lastWords(text string) string {
-	text = o.clean(text)
-	text = text[max(len(text)-maxMessage, 0):]
-	if blank := strings.IndexByte(text, ' '); blank >= 0 && len(text) == maxMessage {
-		text = text[blank+1:] // as in words
+	switch {
+	case len(text) <= maxMessage:
+	case end:
+		text = text[len(text)-maxMessage:]
+		text = text[strings.IndexByte(text, ' ')+1:]
+	default:
+		const more = "…"
+		text = text[:maxMessage-len(more)]
+		if blank := strings.LastIndexByte(text, ' '); blank > 0 {
+			text = text[:blank]
+		}
+		text = strings.ToValidUTF8(text, "") + more
 	}
 	return strings.ToValidUTF8(text, "")
 }

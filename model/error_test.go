@@ -22,27 +22,26 @@ func TestForeignWordsAreOneShortLineWithoutTheKey(t *testing.T) {
 		"the password hunter2 is bad": "the password REDACTED is bad",
 		"a sketch of risk":            "a sketch of risk",
 	} {
-		if got := o.words(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-		if got := o.lastWords(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+		for _, end := range []bool{false, true} {
+			if got := o.words(text, end); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
 		}
 	}
 	words := strings.Repeat("word ", 2*maxMessage/5)
-	if got := o.words(words[:maxMessage-20] + strings.Repeat("k", 40)); strings.Contains(got, "k") || !strings.HasSuffix(got, "word…") {
-		t.Errorf("a word is cut: %q", got)
-	}
-	if got := o.lastWords(strings.Repeat("k", 40) + " " + words[:maxMessage-20]); strings.Contains(got, "k") || !strings.HasPrefix(got, "word") {
-		t.Errorf("a word is cut: %q", got)
-	}
 	var said ending
 	_, _ = said.Write([]byte(strings.Repeat("k", 40) + " " + strings.Repeat("word ", 4*maxMessage/5-3)))
-	if got := said.text(); strings.Contains(got, "k") || !strings.HasPrefix(got, "word") {
-		t.Errorf("a word is cut: %q", got[:40])
+	for _, got := range []string{
+		o.words(words[:maxMessage-20]+strings.Repeat("k", 40), false),
+		o.words(strings.Repeat("k", 40)+" "+words[:maxMessage-20], true),
+		strings.TrimSpace(string(said.kept)),
+	} {
+		if strings.Contains(got, "k") || !strings.HasPrefix(got, "word") || !strings.HasSuffix(strings.TrimSuffix(got, "…"), "word") {
+			t.Errorf("a word is cut: %q", got)
+		}
 	}
 	for n := range 8 {
-		got := o.words(strings.Repeat("x", n) + strings.Repeat("ü€", 400))
+		got := o.words(strings.Repeat("x", n)+strings.Repeat("ü€", 400), false)
 		if len(got) > maxMessage || len(got) < maxMessage-6 || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
 			t.Errorf("cut to %d bytes: %q", len(got), got)
 		}

@@ -21,45 +21,27 @@ const maxAnswer = 16 << 20
 // its standard output. It is started without a shell, in an empty directory that is
 // gone afterwards, and with it whatever it started.
 type program struct {
-	spec    string
-	model   string // as the preset's agent calls it; "": the agent's own choice
 	command []string
 	preset  *preset // nil: a person's own command, which is given no switches
+	model   string  // as the preset's agent calls it; "": the agent's own choice
 	o       Options
 }
 
-var _ Model = (*program)(nil)
-
 // newProgram finds the program, so that one that is missing is told before there is
-// work to do with it. A provider named exec has its preset in the model's name,
-// exec/claude/opus; another one in Options.
+// work to do with it.
 func newProgram(spec Spec, o Options) (*program, error) {
-	p := &program{spec: spec.String(), model: spec.Model, command: o.Command, o: o}
-	name := o.Preset
-	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) &&
-		(name == first || name == "" && len(o.Command) == 0) {
-		name, p.model = first, rest
+	p := &program{command: o.Command, o: o}
+	var err error
+	if p.preset, p.model, err = presetOf(spec, o); err != nil {
+		return nil, err
 	}
-	if name != "" {
-		i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
-		if i < 0 {
-			return nil, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name a command",
-				"%s has the preset %q, which is not known", p.spec, name)
-		}
-		p.preset = &presets[i]
-		if len(p.command) == 0 {
-			p.command = []string{name}
-		}
-	}
-	if len(p.command) == 0 || p.command[0] == "" {
-		return nil, memoir.Errorf(memoir.CodeConfig,
-			"name a program and its arguments, or a preset: "+strings.Join(Presets(), ", "),
-			"provider %s has no command", spec.Provider)
+	if len(p.command) == 0 {
+		p.command = []string{p.preset.name}
 	}
 	path, err := exec.LookPath(p.command[0])
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeConfig, "install "+p.command[0]+", or give the provider's command another path",
-			"%s: program %s cannot be run: %w", p.spec, p.command[0], errors.Unwrap(err))
+			"%s: program %s cannot be run: %w", spec, p.command[0], errors.Unwrap(err))
 	}
 	if path, err = filepath.Abs(path); err == nil { // it is started from another directory
 		p.command = append([]string{path}, p.command[1:]...)
@@ -67,110 +49,84 @@ func newProgram(spec Spec, o Options) (*program, error) {
 	return p, nil
 }
 
-// Name is provider/model.
-func (p *program) Name() string { return p.spec }
-
-// Window is in tokens, as it was configured; 0: unknown.
-func (p *program) Window() int { return p.o.Window }
-
-// Program is the path of what is started.
-func (p *program) Program() string { return p.command[0] }
-
-// Call runs the program once.
-func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
-	if err := failpoint.Before("make scratch directory"); err != nil {
-		return Answer{}, p.failed(ClassProgram, 0, "", err)
-	}
-	dir, err := os.MkdirTemp("", "memoir-exec-")
-	if err != nil {
-		return Answer{}, p.failed(ClassProgram, 0, "", err)
-	}
+// call runs the program once.
+func (p *program) call(ctx context.Context, q Request) (received, *Error) {
+	dir, err := scratch()
 	defer func() { _ = failpoint.RemoveAll(dir) }()
-	s := scratch{work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files"), temp: filepath.Join(dir, "tmp")}
-	for _, d := range []string{s.work, s.files, s.temp} {
-		if err := failpoint.Mkdir(d, 0o700); err != nil {
-			return Answer{}, p.failed(ClassProgram, 0, "", err)
-		}
+	if err != nil {
+		return received{}, p.failed(ClassUnreachable, 0, "", err)
 	}
 	if q.MaxOutput == 0 && p.o.MaxOutput > 0 {
 		q.MaxOutput = max(p.o.MaxOutput, q.Output)
 	}
-	call := invocation{stdin: prompt(q, true, true)}
-	if p.preset != nil {
-		if call, err = p.preset.invoke(q, p.model, p.o.Effort, s); err != nil {
-			return Answer{}, p.failed(ClassProgram, 0, "", err)
-		}
+	s := start{command: slices.Clone(p.command), dir: filepath.Join(dir, workDir), env: environ(os.Environ(), dir)}
+	if p.preset == nil {
+		s.stdin = prompt(q, true, true)
+	} else if err := p.preset.ask(&s, q, p.model, p.o.Effort); err != nil {
+		return received{}, p.failed(ClassUnreachable, 0, "", err)
 	}
-	within := ctx
-	if p.o.Timeout > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, p.o.Timeout)
-		defer cancel()
-	}
-	out, err := run(within, start{command: append(slices.Clone(p.command), call.args...), dir: s.work,
-		env: append(environ(os.Environ(), s), call.env...), stdin: call.stdin})
+	out, err := run(ctx, s)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		e := p.failed(ClassTemporary, 0, "stopped before it answered", err)
-		e.Untold = out.begun
-		return Answer{}, e
-	case errors.Is(err, context.DeadlineExceeded):
-		e := p.failed(ClassTemporary, 0, "", nil)
-		e.timedOut(p.o.Timeout)
-		e.Message, e.Untold = strings.TrimSuffix(e.Message+": "+p.o.lastWords(out.stderr), ": "), out.begun
-		return Answer{}, e
+	case err != nil && !out.begun:
+		return received{}, p.failed(ClassUnreachable, 0, "", err)
+	case ctx.Err() != nil:
+		e := p.failed(ClassTemporary, 0, out.stderr, nil)
+		e.Untold = true
+		return received{}, e
 	case err != nil:
-		return Answer{}, p.failed(ClassProgram, 0, err.Error(), err)
+		return received{}, p.failed(ClassProgram, 0, "", err)
 	}
-	return p.read(out, call)
+	return p.read(out)
 }
 
 // read makes an answer of what was printed.
-func (p *program) read(out printed, call invocation) (Answer, error) {
-	r := reading{text: string(out.stdout)}
+func (p *program) read(out printed) (received, *Error) {
+	r, why := received{text: string(out.stdout)}, ""
 	if p.preset != nil {
-		r = p.preset.read(out.stdout)
+		r, why = p.preset.read(out.stdout)
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(r.text, "\uFFFD"))
-	usage := r.usage
-	usage.Calls = 1
+	r.text = strings.TrimSpace(r.text)
 	// One that fails by itself has mostly not asked anybody, as when nobody is logged in.
-	estimated := usage.InputTokens+usage.OutputTokens == 0 && out.status <= 0
-	if estimated { // better than nothing
-		usage.InputTokens, usage.OutputTokens = int64(memoir.Tokens(call.stdin)), int64(memoir.Tokens(text))
-	}
-	if p.o.Price != (Price{}) {
-		usage.Cost = p.o.Price.Cost(usage)
-	}
-	var e *Error
+	r.begun = r.usage != nil || out.status <= 0
 	switch {
-	case out.status != 0 || r.why != "":
-		told := cmp.Or(r.why, out.stderr)
+	case out.status != 0 || why != "":
+		told := cmp.Or(why, out.stderr)
 		class, known := classOfWords(told) // an answer may speak of anything else
 		if !known {
 			class = ClassProgram
 		}
-		e = p.failed(class, out.status, cmp.Or(told, text, "ended without an answer"), nil)
-	case strings.HasPrefix(text, memoir.OwnRunMarker):
-		e = p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
+		return r, p.failed(class, out.status, cmp.Or(told, r.text, "ended without an answer"), nil)
+	case strings.HasPrefix(r.text, memoir.OwnRunMarker):
+		return r, p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
 	}
-	if e != nil {
-		e.Usage, e.Estimated = usage, estimated
-		return Answer{}, e
-	}
-	stop := cmp.Or(r.stop, StopEnd)
-	if text == "" && stop == StopEnd {
-		stop = StopEmpty
-	}
-	return Answer{Text: text, Stop: stop, Usage: usage, Estimated: estimated}, nil
+	return r, nil
 }
 
 func (p *program) failed(class Class, status int, message string, err error) *Error {
 	if message == "" && err != nil {
 		message = err.Error()
 	}
-	return &Error{Class: class, Model: p.spec, Program: filepath.Base(p.command[0]), Status: max(status, 0),
-		Message: p.o.lastWords(message), Err: err}
+	return &Error{Class: class, Program: filepath.Base(p.command[0]), Status: max(status, 0), Message: message, Err: err}
+}
+
+// The directories of one call.
+const (
+	workDir = "work"  // where the program runs: empty
+	fileDir = "files" // what it is told to read
+	tempDir = "tmp"   // its temporary files
+)
+
+// scratch makes the directories of a call below a new one.
+func scratch() (dir string, err error) {
+	if err = failpoint.Before("make scratch directory"); err == nil {
+		dir, err = os.MkdirTemp("", "memoir-exec-")
+	}
+	for _, name := range []string{workDir, fileDir, tempDir} {
+		if err == nil {
+			err = failpoint.Mkdir(filepath.Join(dir, name), 0o700)
+		}
+	}
+	return dir, err
 }
 
 // prompt is a question in one text. The marker comes first, where a session that the
@@ -202,12 +158,14 @@ var around = []string{
 	"COPILOT_CLI", "QWEN_CODE_SESSION_ID",
 }
 
-// environ is the environment of the program: ours, with what keeps it from starting us
-// and from leaving files behind.
-func environ(ours []string, s scratch) []string {
+// environ is the environment of a program that runs below a directory: ours, with what keeps
+// it from starting us and from leaving files behind.
+func environ(ours []string, dir string) []string {
 	out := slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(around, name)
 	})
-	return append(out, memoir.ChildVariable+"=1", "PWD="+s.work, "TMPDIR="+s.temp, "TMP="+s.temp, "TEMP="+s.temp)
+	temp := filepath.Join(dir, tempDir)
+	return append(out, memoir.ChildVariable+"=1", "PWD="+filepath.Join(dir, workDir),
+		"TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 }

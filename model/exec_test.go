@@ -54,27 +54,6 @@ func failure(t *testing.T, err error) *Error {
 	return e
 }
 
-func TestAFailureOfAPersonsOwnCommandIsClassifiedByWhatItSays(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]Class{
-		"echo 'error: 429 Too Many Requests' >&2; exit 1":                             ClassLimited,
-		"echo 'you exceeded your current quota' >&2; exit 1":                          ClassLimited,
-		"echo 'hourly rate limit reached' >&2; exit 2":                                ClassLimited,
-		"echo 'not logged in: run lamp login' >&2; exit 1":                            ClassDenied,
-		"echo 'invalid API key' >&2; exit 1":                                          ClassDenied,
-		"echo 'prompt is too long: 9000 tokens > 4096 maximum' >&2; exit 1":           ClassTooLong,
-		"echo 'no such file: 404.html' >&2; exit 1":                                   ClassProgram,
-		"echo 'the session was about a 429 of another server'; exit 1":                ClassProgram,
-		"echo 'rate limit: 12 calls left' >&2; echo 'segmentation fault' >&2; exit 1": ClassLimited,
-	} {
-		m, _ := script(t, text, Options{})
-		_, err := m.Call(t.Context(), Request{Input: "in"})
-		if e := failure(t, err); e.Class != want {
-			t.Errorf("%s: got %s, %+v", text, e.Class, e)
-		}
-	}
-}
-
 func TestAProgramReadsThePromptAndPrintsTheAnswer(t *testing.T) {
 	t.Parallel()
 	m, dir := script(t, `cat >"$1/prompt"; echo " the north one"`, Options{Window: 1000})
@@ -91,7 +70,7 @@ func TestAProgramReadsThePromptAndPrintsTheAnswer(t *testing.T) {
 	if a.Text != "the north one" || a.Stop != StopEnd {
 		t.Errorf("%+v", a)
 	}
-	if want := (memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(want)), OutputTokens: 4}); a.Usage != want {
+	if want := (memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(want)), OutputTokens: 4}); a.Usage != want || !a.Estimated {
 		t.Errorf("usage %+v, want the estimate %+v", a.Usage, want)
 	}
 }
@@ -118,26 +97,46 @@ func TestAProgramThatFails(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		text    string
+		class   Class
 		status  int
-		message string // what it begins with
+		message string        // what it begins with
+		tokens  *memoir.Usage // an estimate; nil: it costs nothing
 	}{
-		"says why":                    {`echo ignored; echo no lamp >&2; exit 7`, 7, "no lamp"},
-		"says why on standard output": {`echo no lamp; exit 3`, 3, "no lamp"},
-		"says nothing":                {`exit 3`, 3, "ended without an answer"},
-		"is killed":                   {`echo half; kill -9 $$`, 0, "signal: killed"},
-		"repeats the question":        {`cat`, 0, "it printed the question"},
-		"says too much of it":         {`yes xxx | head -c 100001 >&2; printf '\303\251 end' >&2; exit 1`, 1, "xxx"},
+		"a limit":          {`echo 'error: 429 Too Many Requests' >&2; exit 1`, ClassLimited, 1, "error: 429", nil},
+		"a quota":          {`echo 'you exceeded your current quota' >&2; exit 1`, ClassLimited, 1, "you exceeded", nil},
+		"a limit and more": {`echo 'hourly rate limit: 0 left' >&2; echo 'segmentation fault' >&2; exit 2`, ClassLimited, 2, "hourly", nil},
+		"nobody logged in": {`echo 'not logged in: run lamp login' >&2; exit 1`, ClassDenied, 1, "not logged in", nil},
+		"a bad key":        {`echo 'invalid API key' >&2; exit 1`, ClassDenied, 1, "invalid API key", nil},
+		"too long":         {`echo 'prompt is too long: 9000 tokens > 4096 maximum' >&2; exit 1`, ClassTooLong, 1, "prompt is too long", nil},
+		"a missing file":   {`echo 'no such file: 404.html' >&2; exit 1`, ClassProgram, 1, "no such file", nil},
+		"half an answer":   {`cat >/dev/null; echo 'it was about a 429 of another server'; exit 1`, ClassProgram, 1, "it was about", nil},
+		"says why":         {`echo ignored; echo no lamp >&2; exit 7`, ClassProgram, 7, "no lamp", nil},
+		"says nothing":     {`exit 3`, ClassProgram, 3, "ended without an answer", nil},
+		"is killed":        {`cat >/dev/null; kill -9 $$`, ClassProgram, 0, "signal: killed", &memoir.Usage{InputTokens: 5}},
+		"echoes":           {`cat`, ClassProgram, 0, "it printed the question", &memoir.Usage{InputTokens: 5, OutputTokens: 5}},
+		"says too much":    {`yes xxx | head -c 100001 >&2; printf '\303\251 end' >&2; exit 1`, ClassProgram, 1, "xxx", nil},
+		"prints too much":  {`echo $$ >"$1/pid"; trap '' PIPE; cat /dev/zero; sleep 600`, ClassProgram, 0, "it printed more than 16 MiB", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, _ := script(t, tt.text, Options{})
+			m, dir := script(t, tt.text, Options{})
 			_, err := m.Call(t.Context(), Request{Input: "x"})
 			e := failure(t, err)
-			if e.Class != ClassProgram || e.Status != tt.status || !strings.HasPrefix(e.Message, tt.message) {
+			if e.Class != tt.class || e.Status != tt.status || !strings.HasPrefix(e.Message, tt.message) {
 				t.Errorf("%s, status %d, %q", e.Class, e.Status, e.Message)
 			}
-			if len(e.Message) > maxMessage || !utf8.ValidString(e.Message) || e.Again() {
+			if len(e.Message) > maxMessage || !utf8.ValidString(e.Message) || e.Again() != (tt.class == ClassLimited) {
 				t.Errorf("%d bytes: %q", len(e.Message), e.Message)
+			}
+			want := memoir.Usage{}
+			if tt.tokens != nil {
+				want = *tt.tokens
+			}
+			if want.Calls = 1; e.Usage != want || e.Estimated != (tt.tokens != nil) || e.Untold {
+				t.Errorf("%+v", e)
+			}
+			if exists(filepath.Join(dir, "pid")) {
+				gone(t, dir, "pid")
 			}
 		})
 	}
@@ -151,31 +150,23 @@ func TestAProgramThatPrintsOddThings(t *testing.T) {
 	}{
 		"nothing":                {`:`, Answer{Stop: StopEmpty}},
 		"blanks":                 {`printf ' \n'`, Answer{Stop: StopEmpty}},
-		"bytes that are no text": {`printf 'a\377b'`, Answer{Text: "a\uFFFDb", Stop: StopEnd}},
+		"bytes that are no text": {`printf 'a\377'`, Answer{Text: "a\uFFFD", Stop: StopEnd}},
 		"much on both":           {`head -c 3000000 /dev/zero | tr '\0' x | tee /dev/stderr | tail -c 1`, Answer{Text: "x", Stop: StopEnd}},
 		"without reading":        {`exec <&-; echo blind`, Answer{Text: "blind", Stop: StopEnd}},
 		"once its input ends":    {`while read -r _; do :; done; echo all`, Answer{Text: "all", Stop: StopEnd}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, _ := script(t, tt.text, Options{})
+			m, _ := script(t, tt.text, Options{Price: Price{Output: 2e6}})
 			a := ask(t, m, Request{Input: strings.Repeat("a long question ", 100_000)})
 			tt.want.Estimated = true // it tells no tokens
-			if a.Usage = (memoir.Usage{}); !cmp.Equal(tt.want, a) {
-				t.Errorf("%+v", a)
+			tt.want.Usage = memoir.Usage{Calls: 1, InputTokens: 400_005, OutputTokens: int64(memoir.Tokens(tt.want.Text))}
+			tt.want.Usage.Cost = 2 * float64(tt.want.Usage.OutputTokens)
+			if diff := cmp.Diff(tt.want, a); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
-}
-
-func TestAProgramThatPrintsTooMuchIsEnded(t *testing.T) {
-	t.Parallel()
-	m, dir := script(t, `echo $$ >"$1/pid"; trap '' PIPE; cat /dev/zero; sleep 600`, Options{})
-	_, err := m.Call(t.Context(), Request{Input: "x"})
-	if e := failure(t, err); e.Class != ClassProgram || e.Message != "it printed more than 16 MiB" {
-		t.Errorf("%s %q", e.Class, e.Message)
-	}
-	gone(t, dir, "pid")
 }
 
 // Each script writes the ids of its processes, then hangs or ends; none survives.
@@ -236,28 +227,6 @@ func TestACallEndsInTime(t *testing.T) {
 	}
 }
 
-func TestAProgramThatFailsByItselfCostsWhatItTold(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		text      string
-		want      memoir.Usage
-		estimated bool
-	}{
-		"with a status": {`cat >/dev/null; echo "not logged in"; exit 1`, memoir.Usage{Calls: 1}, false},
-		"killed":        {`cat >/dev/null; kill -9 $$`, memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(prompt(Request{Input: "x"}, true, true)))}, true},
-		"echoing":       {`cat`, memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(prompt(Request{Input: "x"}, true, true))), OutputTokens: int64(memoir.Tokens(strings.TrimSpace(prompt(Request{Input: "x"}, true, true))))}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, _ := script(t, c.text, Options{})
-			_, err := m.Call(t.Context(), Request{Input: "x"})
-			if e := failure(t, err); e.Usage != c.want || e.Estimated != c.estimated || e.Untold {
-				t.Errorf("%+v", e)
-			}
-		})
-	}
-}
-
 func TestACallThatIsOverBeforeItBeginsStartsNothing(t *testing.T) {
 	t.Parallel()
 	m, dir := script(t, `echo $$ >"$1/pid"`, Options{})
@@ -292,7 +261,7 @@ func TestCallsDoNotMeetEachOther(t *testing.T) {
 	}
 }
 
-func TestAProgramThatCannotBeRunIsToldWhenItIsOpened(t *testing.T) {
+func TestAProgramThatCannotBeRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		spec Spec
@@ -301,8 +270,6 @@ func TestAProgramThatCannotBeRunIsToldWhenItIsOpened(t *testing.T) {
 	}{
 		"missing": {Spec{"mine", "x"}, Options{Command: []string{"no-such-lamp"}},
 			"mine/x: program no-such-lamp cannot be run: executable file not found in $PATH; install no-such-lamp, or give the provider's command another path"},
-		"no command":            {Spec{"mine", "x"}, Options{}, "provider mine has no command; name a program"},
-		"an empty command":      {Spec{"mine", "x"}, Options{Command: []string{""}}, "provider mine has no command; name a program"},
 		"an unknown preset":     {Spec{"exec", "lamp/x"}, Options{}, `exec/lamp/x has the preset "lamp", which is not known; use one of claude, codex,`},
 		"an unknown own preset": {Spec{"mine", "x"}, Options{Preset: "lamp", Command: []string{"sh"}}, `mine/x has the preset "lamp", which is not known; use one of`},
 	} {
@@ -312,10 +279,6 @@ func TestAProgramThatCannotBeRunIsToldWhenItIsOpened(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
-}
-
-func TestAProgramThatIsGoneIsAFailureOfTheProgram(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lamp")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -328,16 +291,8 @@ func TestAProgramThatIsGoneIsAFailureOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Call(t.Context(), Request{Input: "x"})
-	if e := failure(t, err); e.Class != ClassProgram || !errors.Is(err, os.ErrNotExist) || e.Hint() != "install lamp, or give the provider's command another path" {
-		t.Error(err)
-	}
-}
-
-func TestThePriceThatIsKnownCounts(t *testing.T) {
-	t.Parallel()
-	m, _ := script(t, `echo abcd`, Options{Price: Price{Input: 0, Output: 2e6}})
-	if a := ask(t, m, Request{Input: "x"}); a.Usage.Cost != 2 {
-		t.Errorf("%+v", a.Usage)
+	if e := failure(t, err); e.Class != ClassUnreachable || e.Usage.Calls != 0 || e.Hint() != "install lamp, or give the provider's command another path" {
+		t.Errorf("%s: %v, %+v", e.Class, err, e.Usage)
 	}
 }
 

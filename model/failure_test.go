@@ -3,12 +3,12 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -109,8 +109,14 @@ func TestAFailureBehindARouterCostsWhatItReports(t *testing.T) {
 	}
 }
 
-func TestATimeLimitIsTemporary(t *testing.T) {
+func TestATimeLimitIsTemporaryUnlessItIsTheCallers(t *testing.T) {
 	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	patient, _ := serve(t, "chat", step(modeltest.Step{Hang: true}), Options{Timeout: time.Hour})
+	if _, err := patient.Call(ctx, Request{Input: "?"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
 	m, _ := serve(t, "chat", step(modeltest.Step{Hang: true}), Options{Timeout: 20 * time.Millisecond})
 	e := fail(t, m)
 	if e.Class != ClassTemporary || e.Message != "no answer within 20ms; a slow model needs a larger timeoutSeconds" || !e.Untold ||
@@ -152,15 +158,6 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("with a deadline of the caller", func(t *testing.T) {
-		t.Parallel()
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		m, _ := serve(t, "chat", step(modeltest.Step{Hang: true}), Options{Timeout: time.Hour})
-		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
 }
 
 func TestAConnectionThatBreaksBeforeTheAnswerIsCountedByItsEstimate(t *testing.T) {
@@ -198,17 +195,10 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		if e.Class != ClassUnreachable || !strings.Contains(e.Message, c.message) || e.Hint() == "" {
 			t.Errorf("%s: got %+v", name, e)
 		}
-		if all := e.Error() + errorText(e.Err); strings.Contains(all, "geheim") {
+		if all := fmt.Sprint(e, e.Err); strings.Contains(all, "geheim") {
 			t.Errorf("%s: the password is told: %s", name, all)
 		}
 	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
@@ -264,7 +254,7 @@ func TestErrorsHoldNoKey(t *testing.T) {
 			for _, said := range []modeltest.Step{{Status: 401, Message: message}, {Status: 403, Raw: "<b>" + message}, {Raw: message}} {
 				m, _ := serve(t, wire, step(said), Options{Key: key})
 				e := fail(t, m)
-				all := e.Error() + errorText(e.Err)
+				all := fmt.Sprint(e, e.Err)
 				for _, part := range []string{key[:8], key[10:20]} {
 					if strings.Contains(all, part) {
 						t.Errorf("of %q is told %q", message, all)
@@ -273,28 +263,6 @@ func TestErrorsHoldNoKey(t *testing.T) {
 				if said.Status > 0 && e.Class != ClassDenied {
 					t.Errorf("got %+v", e)
 				}
-			}
-		}
-	}
-}
-
-func TestUnreachable(t *testing.T) {
-	t.Parallel()
-	for want, errs := range map[bool][]error{
-		true: {
-			&net.OpError{Op: "dial", Err: errors.New("no route to host")},
-			&net.OpError{Op: "proxyconnect", Err: errors.New("refused")},
-			&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}},
-			&net.DNSError{Err: "server misbehaving", IsTemporary: true},
-		},
-		false: {
-			&net.OpError{Op: "read", Err: errors.New("connection reset by peer")},
-			&url.Error{Op: "Post", Err: errors.New("EOF")},
-		},
-	} {
-		for _, err := range errs {
-			if got := unreachable(err); got != want {
-				t.Errorf("%v: got %t", err, got)
 			}
 		}
 	}

@@ -84,10 +84,10 @@ func (k Key) failed(format string, args ...any) error {
 // Read returns the key, "" if none is needed. Errors have memoir.CodeConfig, or say that ctx ended.
 func (k Key) Read(ctx context.Context, getenv func(string) string) (string, error) {
 	key := k.fromEnvironment(getenv)
-	if key == "" && len(k.Command) > 0 {
-		return k.run(ctx, keyTime)
+	if err := k.Check(getenv); err != nil || key != "" || len(k.Command) == 0 {
+		return key, err
 	}
-	return key, k.usable(key, "the variable "+k.Variable)
+	return k.run(ctx, keyTime)
 }
 
 // run runs the command, without a shell and with nothing on its standard input, and
@@ -95,12 +95,7 @@ func (k Key) Read(ctx context.Context, getenv func(string) string) (string, erro
 func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	path, err := exec.LookPath(k.Command[0])
-	if err != nil {
-		return "", k.failed("its program cannot be run: %v", errors.Unwrap(err))
-	}
-	out, err := run(within, start{command: append([]string{path}, k.Command[1:]...),
-		env: append(os.Environ(), memoir.ChildVariable+"=1")})
+	out, err := run(within, start{command: k.Command, env: append(os.Environ(), memoir.ChildVariable+"=1")})
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)

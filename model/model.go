@@ -8,11 +8,17 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
+	"time"
 
 	"memoir"
 )
+
+// callTimeout is the time limit of a call where none is configured.
+const callTimeout = 10 * time.Minute
 
 // Model is one language model. Its methods are safe for concurrent use.
 type Model interface {
@@ -25,47 +31,117 @@ type Model interface {
 	Call(ctx context.Context, q Request) (Answer, error)
 }
 
-// Open returns the model of a spec without calling it. An unknown API is an error
-// with memoir.CodeConfig.
+// Open returns the model of a spec without calling it. A program that cannot be run is an
+// error with memoir.CodeConfig.
 func Open(spec Spec, o Options) (Model, error) {
+	o.Key = strings.TrimSpace(o.Key)
+	o.Timeout = cmp.Or(o.Timeout, callTimeout)
+	m := &opened{spec: spec, o: o}
+	var err error
 	switch o.API {
-	case APIChat:
-		return newRemote(spec, o, chatAPI{base: o.BaseURL}), nil
-	case APIAnthropic:
-		return newRemote(spec, o, anthropicAPI{}), nil
 	case APIExec:
-		return newProgram(spec, o)
+		m.caller, err = newProgram(spec, o)
+	case APIAnthropic:
+		m.caller = newRemote(spec, o, anthropicAPI{})
+	default:
+		m.caller = newRemote(spec, o, chatAPI{})
 	}
-	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-chat, anthropic or exec",
-		"provider %s has the unknown API %q", spec.Provider, o.API)
+	return m, err
+}
+
+// opened is a model with what is the same for servers and programs: the time limit of a call,
+// what a call cost, and how its failure is told.
+type opened struct {
+	caller
+	spec Spec
+	o    Options
+}
+
+var _ Model = (*opened)(nil)
+
+// caller makes a call.
+type caller interface {
+	// call asks until ctx ends. What was received before an error is returned too.
+	call(ctx context.Context, q Request) (received, *Error)
+}
+
+// received is what has arrived of an answer.
+type received struct {
+	text  string
+	stop  Stop          // empty: it is complete
+	begun bool          // the model was at work, so the call has a cost
+	usage *memoir.Usage // nil: not reported
+}
+
+// Name is provider/model.
+func (m *opened) Name() string { return m.spec.String() }
+
+// Window is in tokens, as configured; 0: unknown.
+func (m *opened) Window() int { return m.o.Window }
+
+// Call asks within the model's time limit.
+func (m *opened) Call(ctx context.Context, q Request) (Answer, error) {
+	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
+	defer cancel()
+	r, e := received{}, &Error{Class: ClassUnreachable}
+	if ctx.Err() == nil {
+		r, e = m.call(limited, q)
+	}
+	if e == nil {
+		a := Answer{Text: withoutThoughts(strings.ToValidUTF8(r.text, "\uFFFD")), Stop: cmp.Or(r.stop, StopEnd)}
+		a.Usage, a.Estimated = m.usage(q, r)
+		if a.Text == "" && a.Stop == StopEnd {
+			a.Stop = StopEmpty
+		}
+		return a, nil
+	}
+	e.Model = m.Name()
+	if r.begun {
+		e.Usage, e.Estimated = m.usage(q, r)
+	} else if e.Class != ClassUnreachable {
+		e.Usage.Calls = 1
+	}
+	switch {
+	case ctx.Err() != nil:
+		e.Class, e.Err, e.Message = ClassTemporary, ctx.Err(), "the call was interrupted"
+	case limited.Err() != nil:
+		e.timedOut(m.o.Timeout)
+	}
+	e.Message = m.o.words(e.Message, e.Program != "")
+	return Answer{}, e
+}
+
+// usage is what was reported, else an estimate from the texts.
+func (m *opened) usage(q Request, r received) (u memoir.Usage, estimated bool) {
+	if r.usage != nil {
+		u = *r.usage
+	} else {
+		u = memoir.Usage{InputTokens: int64(memoir.Tokens(prompt(q, true, true))), OutputTokens: int64(memoir.Tokens(r.text))}
+	}
+	u.Calls = 1
+	if m.o.Price != (Price{}) {
+		u.Cost = m.o.Price.Cost(u)
+	}
+	return u, r.usage == nil
+}
+
+// withoutThoughts removes the reasoning that some local models leave in front of an answer.
+func withoutThoughts(text string) string {
+	text = strings.TrimSpace(text)
+	if thoughts, answer, ok := strings.Cut(text, "</think>"); ok && strings.HasPrefix(thoughts, "<think>") {
+		return strings.TrimSpace(answer)
+	}
+	return text
 }
 
 // Request is one question to a model.
 type Request struct {
-	System     string          // the part that every call of a kind shares: cached where the provider can
-	Input      string          // the part that differs
-	Earlier    []Exchange      // rejected answers with the reason, in order
-	Schema     json.RawMessage // JSON Schema of the answer; nil: free text
-	SchemaName string          // letters, digits and underscores; empty: "answer"
-	MaxOutput  int             // tokens; 0: as the model is configured
-	Output     int             // tokens that the answer may need: a lower configured cap is raised to it; 0: unknown
-}
-
-// name is the schema's name.
-func (q Request) name() string {
-	if q.SchemaName == "" {
-		return "answer"
-	}
-	return q.SchemaName
-}
-
-// tokens estimates the size of a request in tokens, the schema not included.
-func (q Request) tokens() int {
-	n := memoir.Tokens(q.System) + memoir.Tokens(q.Input)
-	for _, e := range q.Earlier {
-		n += memoir.Tokens(e.Answer) + memoir.Tokens(e.Objection)
-	}
-	return n
+	System    string          // the part that every call of a kind shares: cached where the provider can
+	Input     string          // the part that differs
+	Earlier   []Exchange      // rejected answers with the reason, in order
+	Schema    json.RawMessage // JSON Schema of the answer; nil: free text
+	MaxOutput int             // tokens; 0: as the model is configured
+	Output    int             // tokens that the answer may need: a lower configured cap is raised to it; 0: unknown
 }
 
 // Exchange is an answer that could not be used, and why.
@@ -89,3 +165,47 @@ const (
 	StopRefusal Stop = "refusal" // the model or a filter declined
 	StopEmpty   Stop = "empty"   // it has no text
 )
+
+// API is how a provider is spoken to.
+type API string
+
+// The APIs.
+const (
+	APIChat      API = "openai-chat"
+	APIAnthropic API = "anthropic"
+	APIExec      API = "exec"
+)
+
+// Options are what a model is called with.
+type Options struct {
+	API         API
+	BaseURL     string
+	Key         string   // never logged, never part of an error; empty: none is sent
+	Command     []string // of APIExec: program and arguments
+	Preset      string   // of APIExec: whose switches are added; empty: none
+	Effort      string   // of reasoning: none, minimal, low, medium, high or xhigh; empty: the model's own
+	Temperature *float64 // nil: the model's own
+	MaxOutput   int      // tokens of an answer; 0: the model's own
+	Window      int      // tokens of a call; 0: unknown
+	Timeout     time.Duration
+	Price       Price
+
+	// Redact takes secrets out of what a server or a program says of a failure, before that
+	// is folded into a line and cut: half a secret is not recognised. Nil: nobody does. It
+	// must be safe for concurrent use.
+	Redact func(text string) string
+}
+
+// Price is in US dollars for a million tokens; zero is unknown.
+type Price struct{ Input, Cached, Output float64 }
+
+// Cost is what tokens cost: cached ones are part of the input, and cost as the rest
+// of it where no price of their own is known.
+func (p Price) Cost(u memoir.Usage) float64 {
+	cached := p.Cached
+	if cached == 0 {
+		cached = p.Input
+	}
+	input := float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached
+	return (input + float64(u.OutputTokens)*p.Output) / 1e6
+}

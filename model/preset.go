@@ -2,7 +2,9 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,10 +38,9 @@ type event struct {
 	when                  map[string]string // values by path, by which the event is known
 	text                  []string          // the first that is there
 	stop                  string
-	failed                map[string]string // a value by path that makes it a failure; nil: it is one if it has a why
-	why                   []string          // of a failure, joined
-	input, cached, output []string          // tokens, added up; cached ones are part of the input
-	cost                  string            // US dollars
+	why                   []string // of a failure, joined; none is there if it is none
+	input, cached, output []string // tokens, added up; cached ones are part of the input
+	cost                  string   // US dollars
 }
 
 // piEvents are those of pi and oh-my-pi.
@@ -70,7 +71,7 @@ var presets = []preset{
 		events: []event{{
 			when: map[string]string{"type": "result"},
 			text: []string{"structured_output", "result"}, stop: "stop_reason",
-			failed: map[string]string{"is_error": "true"}, why: []string{"result", "errors.0"},
+			why:    []string{"[@this].#(is_error==true).result", "[@this].#(is_error==true).errors.0"},
 			input:  []string{"usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"},
 			cached: []string{"usage.cache_read_input_tokens"}, output: []string{"usage.output_tokens"},
 			cost: "total_cost_usd",
@@ -144,67 +145,69 @@ var presets = []preset{
 	},
 }
 
-// Presets returns the names of the known agents.
-func Presets() []string {
+// presetNames are the names of the known agents.
+func presetNames() string {
 	var names []string
 	for _, p := range presets {
 		names = append(names, p.name)
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
-// scratch are the directories of one call.
-type scratch struct {
-	work  string // where the program runs: empty
-	files string // what it is told to read
-	temp  string // its temporary files
-}
-
-// invocation is how a program is started.
-type invocation struct {
-	args  []string
-	env   []string
-	stdin string
-}
-
-// invoke says how an agent is asked. Without a system prompt it would use its own, which is
-// about tools and files.
-func (p *preset) invoke(q Request, model, effort string, s scratch) (invocation, error) {
-	if q.System == "" {
-		q.System = "Answer the question."
+// presetOf is the agent that a model is, nil for a person's own command, and what the agent
+// calls the model. A provider named exec has its preset in the model's name,
+// exec/claude/opus; another one in Options.
+func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
+	name, model := o.Preset, spec.Model
+	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) &&
+		(name == first || name == "" && len(o.Command) == 0) {
+		name, model = first, rest
 	}
+	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
+	switch {
+	case name == "" && len(o.Command) > 0:
+		return nil, model, nil
+	case i < 0:
+		return nil, "", memoir.Errorf(memoir.CodeConfig, "use one of "+presetNames()+", or name a command",
+			"%s has the preset %q, which is not known", spec, name)
+	}
+	return &presets[i], model, nil
+}
+
+// ask has an agent asked by what is started. Without a system prompt it would use its own, which
+// is about tools and files.
+func (p *preset) ask(s *start, q Request, model, effort string) error {
+	q.System = cmp.Or(q.System, "Answer the question.")
 	if its, ok := p.efforts[effort]; ok {
 		effort = its
 	}
 	spoken, err := json.Marshal(q.System)
 	if err != nil {
-		return invocation{}, err
+		return err
 	}
-	values := map[string]string{"model": model, "effort": effort, "schema": string(q.Schema), "cap": "", "work": s.work,
+	values := map[string]string{"model": model, "effort": effort, "schema": string(q.Schema), "cap": "", "work": s.dir,
 		"prompt": string(spoken), "system.md": q.System, "schema.json": string(q.Schema)}
 	if q.MaxOutput > 0 {
 		values["cap"] = strconv.Itoa(q.MaxOutput)
 	}
-	for name, content := range p.files {
-		values[name] = content
-	}
+	maps.Copy(values, p.files)
 	for name, content := range values {
 		if filepath.Ext(name) == "" || content == "" {
 			continue
 		}
-		values[name] = filepath.Join(s.files, name)
+		values[name] = filepath.Join(filepath.Dir(s.dir), fileDir, name)
 		if err := failpoint.WriteFile(values[name], []byte(content), 0o600); err != nil {
-			return invocation{}, err
+			return err
 		}
 	}
-	call := invocation{stdin: prompt(q, p.events == nil, !p.schema)}
+	s.stdin = prompt(q, false, !p.schema)
 	for _, group := range p.switches {
-		call.args = append(call.args, fill(group, values)...)
+		s.command = append(s.command, fill(group, values)...)
 	}
 	for _, variable := range p.env {
-		call.env = append(call.env, fill([]string{variable}, values)...)
+		s.env = append(s.env, fill([]string{variable}, values)...)
 	}
-	return call, nil
+	return nil
 }
 
 // fill puts values in their places; nil if one of them is empty.
@@ -225,30 +228,27 @@ func fill(group []string, values map[string]string) []string {
 	return out
 }
 
-// reading is what a program said.
-type reading struct {
-	text  string
-	stop  Stop   // empty: the answer is complete
-	why   string // there is no answer, in the program's words; empty: there is one
-	usage memoir.Usage
-}
-
-// read finds an agent's answer in what it printed.
-func (p *preset) read(stdout []byte) (r reading) {
-	found := false
+// read finds an agent's answer in what it printed, or why there is none, in its words.
+func (p *preset) read(stdout []byte) (r received, why string) {
+	found, used := false, memoir.Usage{}
 	for line := range bytes.Lines(stdout) {
 		e := gjson.ParseBytes(line)
 		for _, known := range p.events {
 			if known.is(e) {
+				found, why = true, strings.Join(texts(e, known.why...), ": ")
 				known.read(e, &r)
-				found = true
+				used = used.Add(memoir.Usage{InputTokens: sum(e, known.input), CachedTokens: sum(e, known.cached),
+					OutputTokens: sum(e, known.output), Cost: e.Get(known.cost).Float()})
 			}
 		}
 	}
-	if text := strings.TrimSpace(string(stdout)); !found && text != "" {
-		r.why = "it printed no result in the form that was asked for: " + text
+	if used != (memoir.Usage{}) {
+		r.usage = &used
 	}
-	return r
+	if text := strings.TrimSpace(string(stdout)); !found && text != "" {
+		why = "it printed no result in the form that was asked for: " + text
+	}
+	return r, why
 }
 
 func (k event) is(e gjson.Result) bool {
@@ -260,11 +260,9 @@ func (k event) is(e gjson.Result) bool {
 	return true
 }
 
-func (k event) read(e gjson.Result, r *reading) {
-	r.why = ""
+func (k event) read(e gjson.Result, r *received) {
 	for _, path := range k.text {
-		r.text = strings.Join(texts(e.Get(path)), "")
-		if r.text != "" {
+		if r.text = strings.Join(texts(e, path), ""); r.text != "" {
 			break
 		}
 	}
@@ -274,26 +272,15 @@ func (k event) read(e gjson.Result, r *reading) {
 	case "refusal", "content-filter":
 		r.stop = StopRefusal
 	}
-	failed := true
-	for path, value := range k.failed {
-		failed = e.Get(path).String() == value
-	}
-	if failed {
-		var words []string
-		for _, path := range k.why {
-			words = append(words, texts(e.Get(path))...)
-		}
-		r.why = strings.Join(words, ": ")
-	}
-	r.usage = r.usage.Add(memoir.Usage{InputTokens: sum(e, k.input), CachedTokens: sum(e, k.cached),
-		OutputTokens: sum(e, k.output), Cost: e.Get(k.cost).Float()})
 }
 
-// texts are a value's text, or those of a list, without empty ones.
-func texts(v gjson.Result) (out []string) {
-	for _, one := range v.Array() {
-		if text := one.String(); text != "" {
-			out = append(out, text)
+// texts are the texts at some paths, one or a list at each, without empty ones.
+func texts(e gjson.Result, paths ...string) (out []string) {
+	for _, path := range paths {
+		for _, one := range e.Get(path).Array() {
+			if text := one.String(); text != "" {
+				out = append(out, text)
+			}
 		}
 	}
 	return out

@@ -179,9 +179,9 @@ func TestTheModelsNameIsWhatFollowsThePreset(t *testing.T) {
 		{Spec{"mine", "opus"}, Options{Preset: "claude", Command: []string{"sh"}}, "opus"},
 		{Spec{"exec", "opus"}, Options{Command: []string{"sh"}}, "opus"},
 	} {
-		p, err := newProgram(tt.spec, tt.o)
-		if err != nil || p.model != tt.model || p.Name() != tt.spec.String() || (p.preset == nil) != (tt.o.Preset == "") {
-			t.Errorf("%s: %+v, %v", tt.spec, p, err)
+		p, called, err := presetOf(tt.spec, tt.o)
+		if err != nil || called != tt.model || (p == nil) != (tt.o.Preset == "") {
+			t.Errorf("%s: %+v, %q, %v", tt.spec, p, called, err)
 		}
 	}
 }

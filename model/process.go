@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -28,7 +27,7 @@ var errOutputTooLong = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
 
 // start is a program to run.
 type start struct {
-	command []string // its path and its arguments
+	command []string // the program and its arguments
 	dir     string
 	env     []string
 	stdin   string
@@ -55,7 +54,7 @@ func run(ctx context.Context, s start) (printed, error) {
 	}
 	err := cmd.Wait()
 	killAll(cmd)
-	out := printed{begun: true, stdout: stdout.all(), stderr: stderr.text()}
+	out := printed{begun: true, stdout: stdout.kept, stderr: strings.TrimSpace(string(stderr.kept))}
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
@@ -73,50 +72,31 @@ func run(ctx context.Context, s start) (printed, error) {
 
 // bounded keeps what is written, up to maxAnswer bytes.
 type bounded struct {
-	mu   sync.Mutex
-	buf  bytes.Buffer
+	kept []byte
 	full func()
 }
 
 // Write takes all of p, or nothing: beyond the bound it calls full and fails with
 // errOutputTooLong.
 func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.buf.Len()+len(p) > maxAnswer {
+	if len(b.kept)+len(p) > maxAnswer {
 		b.full()
 		return 0, errOutputTooLong
 	}
-	return b.buf.Write(p)
-}
-
-func (b *bounded) all() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Bytes()
+	b.kept = append(b.kept, p...)
+	return len(p), nil
 }
 
 // ending keeps the last bytes of what is written.
-type ending struct {
-	mu   sync.Mutex
-	kept []byte
-}
+type ending struct{ kept []byte }
 
 // Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost,
 // with the word that it ends in: nobody would know what is left of a secret.
 func (e *ending) Write(p []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.kept = append(e.kept, p...)
 	if over := len(e.kept) - 4*maxMessage; over > 0 {
 		over += max(bytes.IndexAny(e.kept[over:], " \t\r\n"), 0)
 		e.kept = append([]byte(nil), e.kept[over:]...)
 	}
 	return len(p), nil
-}
-
-func (e *ending) text() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return strings.TrimSpace(string(e.kept))
 }

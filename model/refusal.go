@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -16,44 +15,29 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// refusal is what a server said instead of an answer, in whichever of the forms
-// that servers write it.
-type refusal struct {
-	status     int           // of HTTP, or the number that the body gives; 0: neither says one
-	code       string        // such as context_length_exceeded
-	kind       string        // such as invalid_request_error
-	message    string        // foreign text, of any length
-	retryAfter time.Duration // 0: not said
-}
-
-// Error is for errors.As: what is shown is an *Error.
-func (r *refusal) Error() string {
-	return fmt.Sprintf("refused with status %d", r.status)
-}
-
 // readRefusal reads an error response.
-func readRefusal(status int, header http.Header, body []byte) *refusal {
-	r := refusalIn(body)
-	if r == nil {
-		r = &refusal{message: words(body)}
+func readRefusal(status int, header http.Header, body []byte) *Error {
+	e := refusalIn(status, body)
+	if e == nil {
+		message := words(body)
+		e = &Error{Class: classOf(status, "", "", message), Status: status, Message: message}
 	}
-	r.status = status
 	if wait := retryAfter(header, time.Now()); wait > 0 {
-		r.retryAfter = wait
+		e.RetryAfter = wait
 	}
 	if 300 <= status && status < 400 {
-		r.message = "it sends calls to another address"
+		e.Message = "it sends calls to another address"
 		if to, err := url.Parse(header.Get("Location")); err == nil && to.Host != "" {
-			r.message += ", at " + to.Host
+			e.Message += ", at " + to.Host
 		}
 	}
-	return r
+	return e
 }
 
 // refusalIn finds the error in a body of JSON, nil if it holds none. An error is an
 // object or a text below "error" (OpenAI, Ollama), in a list (Gemini), the body
-// itself (vLLM), or "detail" (FastAPI).
-func refusalIn(body []byte) *refusal {
+// itself (vLLM), or "detail" (FastAPI). The status is that of HTTP, 0 for an answer.
+func refusalIn(status int, body []byte) *Error {
 	if !gjson.ValidBytes(body) {
 		return nil
 	}
@@ -61,40 +45,33 @@ func refusalIn(body []byte) *refusal {
 	if root.IsArray() {
 		root = root.Get("0")
 	}
-	if !root.IsObject() {
-		return nil
-	}
-	e := root.Get("error")
+	found, isText := root.Get("error"), root.Get("message").Type == gjson.String
 	switch {
-	case e.IsObject():
-	case e.Type == gjson.String && e.Str != "":
-		return &refusal{message: e.Str}
-	case root.Get("object").Str == "error" || root.Get("type").Str == "error":
-		e = root
+	case found.IsObject():
+	case found.Type == gjson.String && found.Str != "":
 	case root.Get("detail").Exists():
-		return &refusal{message: root.Get("detail").String()}
-	case root.Get("message").Type == gjson.String && !root.Get("choices").Exists():
-		e = root
+		found = root.Get("detail")
+	case root.IsObject() && (root.Get("type").Str == "error" || isText && !root.Get("choices").Exists()):
+		found = root
 	default:
 		return nil
 	}
-	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), message: e.Get("message").String()}
-	if n := e.Get("code").Int(); 400 <= n && n < 600 {
-		r.status, r.code = int(n), ""
+	code, kind, message := found.Get("code").String(), found.Get("type").String(), found.Get("message").String()
+	if n := found.Get("code").Int(); 400 <= n && n < 600 {
+		status, code = cmp.Or(status, int(n)), ""
 	}
 	// A router's own message says only that the provider behind it failed.
-	if raw := e.Get("metadata.raw").String(); raw != "" {
-		r.message += ": " + raw
+	if raw := found.Get("metadata.raw").String(); raw != "" {
+		message += ": " + raw
 	}
-	if r.message == "" {
-		r.message = cmp.Or(r.kind, e.Raw)
-	}
-	for _, detail := range e.Get("details").Array() { // Gemini's, for what others say in a header
+	message = cmp.Or(message, kind, found.String())
+	e := &Error{Class: classOf(status, code, kind, message), Status: status, Message: message}
+	for _, detail := range found.Get("details").Array() { // Gemini's, for what others say in a header
 		if wait, err := time.ParseDuration(detail.Get("retryDelay").String()); err == nil && wait > 0 {
-			r.retryAfter = min(wait, maxRetryAfter)
+			e.RetryAfter = min(wait, maxRetryAfter)
 		}
 	}
-	return r
+	return e
 }
 
 var title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
@@ -117,38 +94,37 @@ var (
 	declined = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
 )
 
-// class says what a refusal means for the next call. The status goes before the words
-// where servers agree on it.
-func (r *refusal) class() Class {
-	said := strings.Join([]string{r.code, r.kind, r.message}, " ")
+// classOf says what a refusal means for the next call. The code is such as
+// context_length_exceeded, the kind such as invalid_request_error. The status goes before the
+// words where servers agree on it.
+func classOf(status int, code, kind, message string) Class {
+	said := strings.Join([]string{code, kind, message}, " ")
 	switch {
+	case (status == 0 || status == 400) && (declined.MatchString(code) || declined.MatchString(kind)):
+		return classDeclined
 	case noCredit.MatchString(said):
 		return ClassDenied
-	case r.status == 413, r.status == 429 && tooLarge.MatchString(said):
+	case status == 413, status == 429 && tooLarge.MatchString(said):
 		return ClassTooLong
-	case r.status == 429, r.status == 529, r.kind == "overloaded_error":
+	case status == 429, status == 529, kind == "overloaded_error":
 		return ClassLimited
-	case r.status == 401, r.status == 402, r.status == 403:
+	case status == 401, status == 402, status == 403:
 		return ClassDenied
-	case r.status == 404, r.status == 405, 300 <= r.status && r.status < 400:
+	case status == 404, status == 405, 300 <= status && status < 400:
 		return ClassMissing
-	case r.status == 500 && tooLong.MatchString(said):
+	case status == 500 && tooLong.MatchString(said):
 		return ClassTooLong
-	case r.status == 408, r.status == 409, r.status == 425, r.status >= 500 && r.status != 501:
+	case status == 408, status == 409, status == 425, status >= 500 && status != 501:
 		return ClassTemporary
 	}
-	if class, ok := classOfWords(said); ok {
+	class, ok := classOfWords(said)
+	switch {
+	case ok:
 		return class
-	}
-	if r.status == 0 {
+	case status == 0:
 		return ClassTemporary
 	}
 	return ClassInvalid
-}
-
-// declined reports whether the refusal is a filter's, on what was asked.
-func (r *refusal) declined() bool {
-	return (r.status == 0 || r.status == 400) && (declined.MatchString(r.code) || declined.MatchString(r.kind))
 }
 
 // maxRetryAfter bounds what a server may ask for.

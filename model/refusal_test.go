@@ -54,9 +54,9 @@ func TestRefusalsOfRealServers(t *testing.T) {
 		{"nobody knows", 418, `{"error":{}}`, ClassInvalid, `{}`},
 		{"nobody knows", 501, `"no"`, ClassInvalid, `"no"`},
 	} {
-		r := readRefusal(c.status, http.Header{}, []byte(c.body))
-		if got := r.class(); got != c.class || r.message != c.words || r.status != c.status {
-			t.Errorf("%s, %d %s:\n got %s, %q\nwant %s, %q", c.server, c.status, c.body, got, r.message, c.class, c.words)
+		e := readRefusal(c.status, http.Header{}, []byte(c.body))
+		if e.Class != c.class || e.Message != c.words || e.Status != c.status {
+			t.Errorf("%s, %d %s:\n got %s, %q\nwant %s, %q", c.server, c.status, c.body, e.Class, e.Message, c.class, c.words)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 	body := `[{"error":{"code":429,"message":"quota","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`
-	if got := readRefusal(429, http.Header{}, []byte(body)).retryAfter; got != 34500*time.Millisecond {
+	if got := readRefusal(429, http.Header{}, []byte(body)).RetryAfter; got != 34500*time.Millisecond {
 		t.Errorf("in the body: got %s", got)
 	}
-	if got := readRefusal(429, http.Header{"Retry-After": {"3"}}, []byte(body)).retryAfter; got != 3*time.Second {
+	if got := readRefusal(429, http.Header{"Retry-After": {"3"}}, []byte(body)).RetryAfter; got != 3*time.Second {
 		t.Errorf("in body and header: got %s", got)
 	}
 }

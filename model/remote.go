@@ -4,31 +4,40 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"memoir"
 )
 
-// callTimeout is the time limit of a call where none is configured.
-const callTimeout = 10 * time.Minute
+const (
+	// maxBody bounds, in bytes, what is read of one answer: hundreds of times the
+	// longest that a model gives.
+	maxBody = 64 << 20
+	// idleConnections is how many connections to a server are kept, so that a run's
+	// workers need no new handshake for each call.
+	idleConnections = 16
+	// schemaName is what a form of an answer is called, where an API wants a name.
+	schemaName = "answer"
+)
 
 // wire is the form of one HTTP API.
 type wire interface {
-	// url is where calls go.
-	url(base string) string
+	// path is where calls go, below a base URL.
+	path(base string) string
 	// authorize puts the key into a header; an empty key adds nothing.
 	authorize(h http.Header, key string)
 	// body returns the fields of a call.
 	body(c call) map[string]any
 	// read takes what the model said from the JSON of an answer.
-	read(data []byte, r *received) error
+	read(data []byte, r *received) *Error
 }
 
 // call is what a wire makes a body of.
@@ -59,82 +68,56 @@ func (c call) system() string {
 		"\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(c.Schema))
 }
 
-// received is what has arrived of an answer.
-type received struct {
-	text    string
-	object  string // input of the tool that stands for the answer
-	begun   bool   // the model was at work, so the call has a cost
-	cut     bool   // the cap on the output was reached
-	refused bool
-	usage   *memoir.Usage // nil: not reported
-}
-
 // remote is a model behind an HTTP API.
 type remote struct {
-	spec   Spec
+	model  string
 	o      Options
 	api    wire
 	client *http.Client
 	plain  atomic.Bool // the server answers plain calls alone
 }
 
-var _ Model = (*remote)(nil)
-
-// newRemote takes key and base URL from the options alone, never from the environment.
+// newRemote takes key and base URL from the options alone, never from the environment. It
+// follows no redirect: the key and the text of a session go only where the user said.
 func newRemote(spec Spec, o Options, api wire) *remote {
-	o.Key = strings.TrimSpace(o.Key)
-	o.Timeout = cmp.Or(o.Timeout, callTimeout)
-	return &remote{spec: spec, o: o, api: api, client: newHTTPClient()}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport = transport.Clone()
+		transport.MaxIdleConnsPerHost = idleConnections
+		client.Transport = transport
+	}
+	return &remote{model: spec.Model, o: o, api: api, client: client}
 }
 
-// Name is provider/model.
-func (m *remote) Name() string { return m.spec.String() }
-
-// Window is in tokens, as configured; 0: unknown.
-func (m *remote) Window() int { return m.o.Window }
-
-// Call asks, and where the server refuses the call's form, asks once more in the plain form.
+// call asks, and where the server refuses the call's form, asks once more in the plain form.
 // Such a refusal costs nothing, so the usage counts one call.
-func (m *remote) Call(ctx context.Context, q Request) (Answer, error) {
-	if q.Schema != nil && !json.Valid(q.Schema) {
-		return Answer{}, &Error{Class: ClassInvalid, Model: m.Name(), Message: "the schema of the answer is not JSON"}
-	}
-	if err := ctx.Err(); err != nil {
-		return Answer{}, &Error{Class: ClassTemporary, Model: m.Name(), Message: "the call was interrupted", Err: err}
-	}
-	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
-	defer cancel()
+func (m *remote) call(ctx context.Context, q Request) (received, *Error) {
 	for plain := m.plain.Load(); ; plain = true {
-		r, err := m.send(limited, m.api.body(call{Request: q, model: m.spec.Model, o: m.o, plain: plain}))
-		if err == nil {
+		r, e := m.send(ctx, m.api.body(call{Request: q, model: m.model, o: m.o, plain: plain}))
+		switch {
+		case e == nil:
 			if plain {
 				m.plain.Store(true)
 			}
-			return m.answer(q, r), nil
+			return r, nil
+		case e.Class == classDeclined:
+			return received{text: m.o.words(e.Message, false), stop: StopRefusal, usage: new(memoir.Usage)}, nil
+		case plain || r.begun || e.Class != ClassInvalid:
+			return r, e
 		}
-		var said *refusal
-		if errors.As(err, &said) {
-			if said.declined() {
-				return Answer{Text: m.o.words(said.message), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
-			}
-			if !plain && !r.begun && said.class() == ClassInvalid {
-				continue
-			}
-		}
-		return Answer{}, m.failed(ctx, limited, q, r, err)
 	}
 }
 
-// send makes one request and reads its whole answer. What the server reported before an error is returned too.
-func (m *remote) send(ctx context.Context, fields map[string]any) (*received, error) {
-	r := &received{}
+// send makes one request and reads its whole answer.
+func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e *Error) {
 	body, err := json.Marshal(fields)
 	if err != nil {
-		return r, err
+		return r, &Error{Class: ClassInvalid, Message: err.Error(), Err: err}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.api.url(m.o.BaseURL), bytes.NewReader(body))
+	at := strings.TrimRight(m.o.BaseURL, "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at+m.api.path(at), bytes.NewReader(body))
 	if err != nil {
-		return r, err
+		return r, unsent(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -142,62 +125,53 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (*received, er
 	m.api.authorize(req.Header, m.o.Key)
 	res, err := m.client.Do(req)
 	if err != nil {
-		return r, err
+		return r, unsent(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxBody))
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return r, readRefusal(res.StatusCode, res.Header, data)
-	}
-	if err != nil {
-		return r, err
-	}
-	if !json.Valid(data) {
-		return r, fmt.Errorf("%w: no JSON: %s", errUnreadable, words(data))
-	}
-	if said := refusalIn(data); said != nil {
-		return r, said
-	}
-	return r, m.api.read(data, r)
-}
-
-// errUnreadable is an answer that does not follow the API.
-var errUnreadable = errors.New("the answer cannot be read")
-
-// answer makes an Answer of what arrived.
-func (m *remote) answer(q Request, r *received) Answer {
-	a := Answer{Text: withoutThoughts(r.text), Stop: StopEnd, Usage: m.usage(q, r), Estimated: r.usage == nil}
-	if r.object != "" && !r.refused {
-		a.Text = r.object
-	}
+	var endless *http.MaxBytesError
 	switch {
-	case r.refused:
-		a.Stop = StopRefusal
-	case r.cut:
-		a.Stop = StopLength
-	case strings.TrimSpace(a.Text) == "":
-		a.Stop = StopEmpty
+	case res.StatusCode >= http.StatusMultipleChoices:
+		return r, readRefusal(res.StatusCode, res.Header, data)
+	case errors.As(err, &endless):
+		return r, unreadable(err.Error())
+	case err != nil:
+		return r, &Error{Class: ClassTemporary, Message: "the connection broke: " + err.Error(), Untold: true, Err: err}
+	case !json.Valid(data):
+		return r, unreadable("no JSON: " + words(data))
 	}
-	return a
+	if e := refusalIn(0, data); e != nil {
+		return r, e
+	}
+	e = m.api.read(data, &r)
+	return r, e
 }
 
-// usage is what the server reported, else an estimate from the texts.
-func (m *remote) usage(q Request, r *received) memoir.Usage {
-	u := memoir.Usage{InputTokens: int64(q.tokens()), OutputTokens: int64(memoir.Tokens(r.text))}
-	if r.usage != nil {
-		u = *r.usage
-	}
-	u.Calls = 1
-	u.Cost = m.o.Price.Cost(u)
-	return u
+// unreadable is an answer that does not follow the API.
+func unreadable(why string) *Error {
+	return &Error{Class: ClassTemporary, Message: "the answer cannot be read: " + why}
 }
 
-// withoutThoughts removes the reasoning that some local servers leave in front of an answer.
-func withoutThoughts(text string) string {
-	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<think>"); ok {
-		if _, answer, ok := strings.Cut(rest, "</think>"); ok {
-			return strings.TrimSpace(answer)
-		}
+// unsent makes an *Error of a request that got no response.
+func unsent(err error) *Error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // the outer error has the URL, which may hold a password
 	}
-	return text
+	if unreachable(err) {
+		return &Error{Class: ClassUnreachable, Message: err.Error(), Err: err}
+	}
+	return &Error{Class: ClassTemporary, Message: err.Error(), Untold: true, Err: err}
+}
+
+// unreachable reports whether a call failed before a server of the API saw it: no name,
+// no connection, or another kind of server.
+func unreachable(err error) bool {
+	var op *net.OpError
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return errors.As(err, &dns) || errors.As(err, &certificate) || errors.As(err, &record) ||
+		errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") ||
+		strings.Contains(err.Error(), "HTTP response to HTTPS client")
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -41,20 +42,20 @@ func bothWires(t *testing.T, test func(t *testing.T, wire string)) {
 }
 
 // serve opens a model on a server that replies in a format.
-func serve(t *testing.T, wire string, r reply, o Options) (*remote, *modeltest.Server) {
+func serve(t *testing.T, wire string, r reply, o Options) (Model, *modeltest.Server) {
 	t.Helper()
 	s := wires[wire].serve(t, r)
 	o.API, o.BaseURL = wires[wire].api, s.URL+"/v1"
 	return openModel(t, o), s
 }
 
-func openModel(t *testing.T, o Options) *remote {
+func openModel(t *testing.T, o Options) Model {
 	t.Helper()
 	m, err := Open(Spec{Provider: "local", Model: "vendor/m-1"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.(*remote)
+	return m
 }
 
 func step(s modeltest.Step) reply { return modeltest.Script(s) }
@@ -73,7 +74,7 @@ func errorOf(t *testing.T, err error) *Error {
 }
 
 // fail calls once and returns the *Error that must come of it.
-func fail(t *testing.T, m *remote) *Error {
+func fail(t *testing.T, m Model) *Error {
 	t.Helper()
 	_, err := m.Call(t.Context(), Request{Input: "12345678"})
 	e := errorOf(t, err)
@@ -93,7 +94,7 @@ func TestACallIsWrittenAsItsAPISays(t *testing.T) {
 	question := Request{
 		System: "You <read>.", Input: "Read this.",
 		Earlier: []Exchange{{Answer: "no", Objection: "Again."}, {Answer: " ", Objection: "Once more."}},
-		Schema:  json.RawMessage(schema), SchemaName: "note",
+		Schema:  json.RawMessage(schema),
 	}
 	block := func(text string) string { return `[{"type":"text","text":"` + text + `"}]` }
 	read := `"model":"vendor/m-1","messages":[{"content":"Read.","role":"user"}]`
@@ -108,15 +109,15 @@ func TestACallIsWrittenAsItsAPISays(t *testing.T) {
 				{"content":"no","role":"assistant"},{"content":"Again.","role":"user"},
 				{"content":"(no answer)","role":"assistant"},{"content":"Once more.","role":"user"}],
 				"model":"vendor/m-1","temperature":0.5,"reasoning_effort":"low","max_tokens":900,
-				"response_format":{"json_schema":{"name":"note","strict":true,"schema":` + schema + `},"type":"json_schema"}}`,
+				"response_format":{"json_schema":{"name":"answer","strict":true,"schema":` + schema + `},"type":"json_schema"}}`,
 			"anthropic": `{"system":[{"type":"text","text":"You <read>.","cache_control":{"type":"ephemeral"}}],
 				"messages":[{"content":` + block("Read this.") + `,"role":"user"},
 				{"content":` + block("no") + `,"role":"assistant"},{"content":` + block("Again.") + `,"role":"user"},
 				{"content":` + block("(no answer)") + `,"role":"assistant"},{"content":` + block("Once more.") + `,"role":"user"}],
 				"model":"vendor/m-1","temperature":0.5,"output_config":{"effort":"low"},"max_tokens":900,
-				"tools":[{"name":"note","input_schema":` + schema + `,
+				"tools":[{"name":"answer","input_schema":` + schema + `,
 				"description":"Takes the answer. Call it once, with the whole answer, instead of writing it."}],
-				"tool_choice":{"type":"tool","name":"note","disable_parallel_tool_use":true}}`,
+				"tool_choice":{"type":"tool","name":"answer","disable_parallel_tool_use":true}}`,
 		}},
 		"nothing set": {Options{}, Request{Input: "Read."}, map[string]string{
 			"chat": `{` + read + `}`, "anthropic": `{"max_tokens":8192,` + readBlock + `}`,
@@ -151,52 +152,24 @@ func TestACallIsWrittenAsItsAPISays(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentSetsNothingOfACall(t *testing.T) {
-	for name, value := range map[string]string{
-		"OPENAI_API_KEY": "sk-of-the-environment", "OPENAI_ADMIN_KEY": "sk-of-the-environment", "OPENAI_ORG_ID": "org-1",
-		"OPENAI_PROJECT_ID": "proj-1", "OPENAI_BASE_URL": "http://127.0.0.1:1/", "OPENAI_CUSTOM_HEADERS": "X-Own: 1",
-		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1/", "ANTHROPIC_API_KEY": "sk-of-the-environment",
-		"ANTHROPIC_AUTH_TOKEN": "sk-of-the-environment", "ANTHROPIC_CUSTOM_HEADERS": "X-Own: 1",
-	} {
-		t.Setenv(name, value)
-	}
-	for wire, headers := range map[string]map[string]string{
-		"chat": {"Authorization": "Bearer k-123456"}, "anthropic": {"X-Api-Key": "k-123456"},
-	} {
-		for key, want := range map[string]map[string]string{"": {}, " k-123456\n": headers} {
+func TestAKeyIsSentInItsHeaderAlone(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-of-the-environment")
+	t.Setenv("ANTHROPIC_API_KEY", "sk-of-the-environment")
+	for wire, header := range map[string][2]string{"chat": {"Authorization", "Bearer k-123456"}, "anthropic": {"X-Api-Key", "k-123456"}} {
+		for _, key := range []string{"", " k-123456\n"} {
 			m, s := serve(t, wire, step(modeltest.Step{Text: "yes"}), Options{Key: key})
 			if _, err := m.Call(t.Context(), Request{Input: "?"}); err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]string{}
-			for name, values := range s.Calls()[0].Header {
-				switch name {
-				case "Accept", "Accept-Encoding", "Anthropic-Version", "Content-Length", "Content-Type", "User-Agent":
-				default:
-					got[name] = strings.Join(values, "|")
-				}
+			call := s.Calls()[0]
+			if got := call.Header.Get(header[0]); got != header[1] && key != "" || got != "" && key == "" {
+				t.Errorf("%s with key %q: %q", wire, key, got)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s with key %q: headers (-want +got):\n%s", wire, key, diff)
+			call.Header.Del(header[0])
+			if rest := fmt.Sprint(call.Header, string(call.Body)); strings.Contains(rest, "sk-") || strings.Contains(rest, "k-123456") {
+				t.Errorf("%s with key %q: a key elsewhere: %s", wire, key, rest)
 			}
 		}
-	}
-}
-
-func TestAnAPIThatIsUnknownIsNotOpened(t *testing.T) {
-	t.Parallel()
-	_, err := Open(Spec{Provider: "local", Model: "m"}, Options{})
-	if memoir.CodeOf(err) != memoir.CodeConfig || err.Error() != `provider local has the unknown API ""` || memoir.HintOf(err) == "" {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestASchemaThatIsNoJSONIsNotSent(t *testing.T) {
-	t.Parallel()
-	m, s := serve(t, "chat", step(modeltest.Step{Text: "x"}), Options{})
-	_, err := m.Call(t.Context(), Request{Input: "in", Schema: json.RawMessage("{")})
-	if e := errorOf(t, err); e.Class != ClassInvalid || e.Usage.Calls != 0 || len(s.Calls()) != 0 {
-		t.Errorf("got %s: %v", e.Class, e)
 	}
 }
 
@@ -237,7 +210,7 @@ func TestAnswersAreReadWithWhatTheyCost(t *testing.T) {
 				got, err := m.Call(t.Context(), Request{Input: "?", Schema: json.RawMessage(schema)})
 				want := Answer{Text: c.text, Stop: c.stop, Usage: s.Used()}
 				if c.text == "" {
-					want.Text = c.step.Text
+					want.Text = strings.TrimSpace(c.step.Text)
 				}
 				want.Usage.Cost = (400*2 + 600*0.5 + 50*10) / 1e6
 				if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -251,7 +224,8 @@ func TestAnswersAreReadWithWhatTheyCost(t *testing.T) {
 func TestUsageThatIsNotToldIsEstimated(t *testing.T) {
 	t.Parallel()
 	q := Request{System: "12345678", Input: "1234", Earlier: []Exchange{{Answer: "1234", Objection: "12345"}}}
-	want := memoir.Usage{Calls: 1, InputTokens: 2 + 1 + 1 + 2, OutputTokens: 2, Cost: 8e-6}
+	want := memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(prompt(q, true, true))), OutputTokens: 2}
+	want.Cost = float64(want.InputTokens+2) / 1e6
 	for _, c := range []struct{ wire, raw string }{
 		{"chat", `{"choices":[{"index":0,"message":{"role":"assistant","content":"12345678"},"finish_reason":"stop"}]}`},
 		{"chat", `{"choices":[{"message":{"content":"12345678"}}],"usage":null}`},
@@ -268,7 +242,7 @@ func TestUsageThatIsNotToldIsEstimated(t *testing.T) {
 
 func TestAServerThatRefusesTheFormOfACallIsAskedPlainly(t *testing.T) {
 	t.Parallel()
-	q := Request{System: "Be brief.", Input: "?", Schema: json.RawMessage(schema), SchemaName: "note"}
+	q := Request{System: "Be brief.", Input: "?", Schema: json.RawMessage(schema)}
 	bothWires(t, func(t *testing.T, wire string) {
 		for _, status := range []int{400, 422, 501} {
 			m, s := serve(t, wire, func(_ int, c modeltest.Call) modeltest.Step {
@@ -296,7 +270,7 @@ func TestAServerThatRefusesTheFormOfACallIsAskedPlainly(t *testing.T) {
 			}
 		}
 		m, s := serve(t, wire, step(modeltest.Step{Status: 400, Message: "Unsupported parameter: 'temperature'"}), Options{})
-		if e := fail(t, m); e.Class != ClassInvalid || len(s.Calls()) != 2 || m.plain.Load() || !strings.Contains(e.Hint(), "providers.local") {
+		if e := fail(t, m); e.Class != ClassInvalid || len(s.Calls()) != 2 || m.(*opened).caller.(*remote).plain.Load() || !strings.Contains(e.Hint(), "providers.local") {
 			t.Errorf("refused in any form: got %+v after %d calls; %s", e, len(s.Calls()), e.Hint())
 		}
 	})
@@ -316,7 +290,7 @@ func TestCallsAtTheSameTimeLearnTogether(t *testing.T) {
 	}
 	all.Wait()
 	before := len(s.Calls())
-	if _, err := m.Call(t.Context(), q); err != nil || len(s.Calls()) != before+1 || !m.plain.Load() {
+	if _, err := m.Call(t.Context(), q); err != nil || len(s.Calls()) != before+1 || !m.(*opened).caller.(*remote).plain.Load() {
 		t.Errorf("got %v, %d calls more", err, len(s.Calls())-before)
 	}
 }
@@ -324,7 +298,7 @@ func TestCallsAtTheSameTimeLearnTogether(t *testing.T) {
 func TestTheCapIsNamedAsTheServerLikelyDoes(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
-		openAIBase:                                  "max_completion_tokens",
+		providers["openai"].baseURL:                 "max_completion_tokens",
 		"https://eu.api.openai.com/v1":              "max_completion_tokens",
 		"https://x.openai.azure.com/openai/v1":      "max_completion_tokens",
 		"http://localhost:11434/v1":                 "max_tokens",
@@ -332,7 +306,7 @@ func TestTheCapIsNamedAsTheServerLikelyDoes(t *testing.T) {
 		"https://notopenai.com/v1":                  "max_tokens",
 		"http://api.openai.com.example.org:8080/v1": "max_tokens",
 	} {
-		if got := (chatAPI{base}).limit(); got != want {
+		if got := limitName(base); got != want {
 			t.Errorf("%s: got %s, want %s", base, got, want)
 		}
 	}

@@ -126,14 +126,6 @@ func TestRetryingLeavesTheModelsErrorAsItIs(t *testing.T) {
 	}
 }
 
-func TestRetryingHasNameAndWindowOfItsModel(t *testing.T) {
-	t.Parallel()
-	m := Retrying(&retryScript{}, RetryPolicy{})
-	if m.Name() != "a/b" || m.Window() != 1000 {
-		t.Errorf("got %s, %d", m.Name(), m.Window())
-	}
-}
-
 func TestAnInterruptionEndsAWait(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,13 +150,6 @@ func TestAnInterruptedCallIsNotRepeated(t *testing.T) {
 	_, err := Retrying(m, noted(RetryPolicy{Attempts: 5, MaxWait: 1}, &slept)).Call(ctx, Request{})
 	if !errors.Is(err, context.Canceled) || m.calls != 1 || len(slept) != 0 {
 		t.Errorf("got %v after %d calls", err, m.calls)
-	}
-}
-
-func TestTheRealSleepEnds(t *testing.T) {
-	t.Parallel()
-	if err := Sleep(t.Context(), 0); err != nil {
-		t.Error(err)
 	}
 }
 

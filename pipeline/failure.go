@@ -53,15 +53,13 @@ func (r *run) judge(name string, err error) verdict {
 }
 
 // modelFault reports an error that every call to a model would meet: nobody answers
-// there, the key is refused, there is no such model, or its program is gone.
+// there, the key is refused, there is no such model, or its program does not start.
 func modelFault(e *model.Error) bool {
 	switch e.Class {
 	case model.ClassUnreachable, model.ClassMissing:
 		return true
 	case model.ClassDenied:
 		return !forbidden(e)
-	case model.ClassProgram:
-		return errors.Is(e.Err, fs.ErrNotExist)
 	}
 	return false
 }

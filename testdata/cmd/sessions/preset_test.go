@@ -189,7 +189,7 @@ func askAgent(t *testing.T, a agent, trap trap, command, path string) {
 	t.Setenv("HOME", p.home) // a preset may look there itself
 	asked := len(server.Calls())
 	begin := time.Now()
-	answer, err := m.Call(ctx, model.Request{System: presetSystem, Input: presetQuestion, Schema: json.RawMessage(presetSchema), SchemaName: "lamp"})
+	answer, err := m.Call(ctx, model.Request{System: presetSystem, Input: presetQuestion, Schema: json.RawMessage(presetSchema)})
 	if err != nil {
 		t.Fatal(err)
 	}

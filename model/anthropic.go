@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	anthropicBase    = "https://api.anthropic.com"
 	anthropicVersion = "2023-06-01"
 	// anthropicOutput is the cap on an answer where none is set: this API demands one.
 	anthropicOutput = 8192

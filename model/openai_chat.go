@@ -11,9 +11,6 @@ import (
 	"memoir"
 )
 
-// openAIBase is OpenAI's own server.
-const openAIBase = "https://api.openai.com/v1"
-
 // chatAPI is OpenAI's Chat Completions, which most other servers speak too.
 type chatAPI struct{}
 

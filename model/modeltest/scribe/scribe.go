@@ -2,16 +2,18 @@
 // but the question, as a server or a program was asked it: of a session it tells what
 // people typed and which commands ran, each with the number of its item; into a memory
 // it folds what the sessions state, citing them. The same question has the same answer.
-//
-// Read extraction.go for Phase 1 and memory.go for Phase 2.
 package scribe
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"memoir"
 	"memoir/model/modeltest"
 )
 
@@ -108,4 +110,121 @@ func (q Question) between(tag string) string {
 		return ""
 	}
 	return text
+}
+
+// Extraction is an answer of Phase 1.
+type Extraction struct {
+	RawMemory      string `json:"raw_memory"`
+	RolloutSummary string `json:"rollout_summary"`
+	RolloutSlug    string `json:"rollout_slug"`
+}
+
+// item is an item of a session as it is shown.
+type item struct {
+	N      int           `json:"n"`
+	Kind   string        `json:"kind"`
+	Origin memoir.Origin `json:"origin"`
+	Text   string        `json:"text"`
+	Input  string        `json:"input"`
+	Output string        `json:"output"`
+	Exit   *int          `json:"exit"`
+	Failed bool          `json:"failed"`
+}
+
+// Bounds of what an answer of Phase 1 tells.
+const (
+	maxTold  = 15  // statements of a kind
+	maxQuote = 140 // bytes
+	minQuote = 8
+)
+
+// Extraction tells what the session shows; nothing where nobody typed anything.
+func (q Question) Extraction() Extraction {
+	var items []item
+	if json.Unmarshal([]byte(q.between("transcript")), &items) != nil {
+		return Extraction{}
+	}
+	var told []memoir.Statement
+	many, title, summary := map[memoir.StatementKind]int{}, "", ""
+	add := func(kind memoir.StatementKind, n int, format string, args ...any) {
+		st := memoir.Statement{Kind: kind, Text: fmt.Sprintf(format, args...), Items: []int{n}}
+		known := func(earlier memoir.Statement) bool { return earlier.Kind == kind && earlier.Text == st.Text }
+		if many[kind] < maxTold && !slices.ContainsFunc(told, known) {
+			many[kind]++
+			told = append(told, st)
+		}
+	}
+	for _, it := range items {
+		line := command(it.Input)
+		switch said := Quote(it.Text); {
+		case it.Kind != memoir.ItemTool && it.Origin.ByPerson() && said != "":
+			if title == "" {
+				title = said
+			}
+			add(memoir.StatementTask, it.N, "“%s”", said)
+			summary += fmt.Sprintf("- asked: “%s” [%d]\n", said, it.N)
+			for _, rule := range Rules(it.Text) {
+				add(memoir.StatementPreference, it.N, "“%s”", rule)
+			}
+		case it.Kind != memoir.ItemTool || line == "":
+		case it.Failed || it.Exit != nil && *it.Exit != 0:
+			if why := Quote(it.Output); why != "" {
+				add(memoir.StatementFailure, it.N, "`%s` failed: “%s”", line, why)
+			}
+		case it.Exit != nil:
+			add(memoir.StatementCommand, it.N, "`%s` ends with exit code 0", line)
+		default: // not every agent tells codes
+			add(memoir.StatementCommand, it.N, "`%s` runs without a failure", line)
+		}
+	}
+	if title == "" {
+		return Extraction{}
+	}
+	slug := notOfSlug.ReplaceAllString(strings.ToLower(title), "-")
+	return Extraction{RawMemory: memoir.FormatStatements(told), RolloutSummary: "# " + title + "\n\n" + summary,
+		RolloutSlug: strings.Trim(slug[:min(len(slug), 50)], "-")}
+}
+
+var (
+	// calm is what a quotation is made of, so that nothing in it has a meaning for Markdown.
+	calm        = regexp.MustCompile(`[^“”„«»"\x60\n\r\t<>\[\]()|*_~#\\]+`)
+	standing    = regexp.MustCompile(`(?i)\b(?:always|never|from now on|do not ever|must not)\b`)
+	sentenceEnd = regexp.MustCompile(`[.!?\n]`)
+	notOfSlug   = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// Quote is a piece of a text that can be quoted as it stands, cut at a word; empty if
+// there is none of some length. Where a secret was taken out, it ends.
+func Quote(text string) string {
+	for _, piece := range calm.FindAllString(text, 8) {
+		if len(piece) > maxQuote {
+			piece = piece[:max(strings.LastIndexByte(piece[:maxQuote], ' '), 0)]
+		}
+		piece = strings.Trim(piece, " .,;:!?-–—'’‘&•·=+/")
+		if len(piece) >= minQuote && strings.Contains(piece, " ") {
+			return piece
+		}
+	}
+	return ""
+}
+
+// Rules are the sentences of a text that say what holds always or never.
+func Rules(text string) []string {
+	var out []string
+	for _, sentence := range sentenceEnd.Split(text, -1) {
+		if said := Quote(sentence); said != "" && standing.MatchString(said) {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
+// command is the line that an item ran; empty if it is none that can be shown in one line.
+func command(input string) string {
+	line := strings.TrimSpace(input)
+	if len(line) < 3 || len(line) > 90 || strings.HasPrefix(line, "{") ||
+		strings.ContainsAny(line, "`\n\r\t<>[]“”\"'\\*") {
+		return ""
+	}
+	return line
 }

@@ -4,11 +4,13 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 const (
 	minClaim = 45  // bytes of a claim
 	maxClaim = 380 // bytes of a claim
+	minProse = 5   // words of a claim outside of code spans
 )
 
 // conclusions is the signal of what the agent concluded: sentences of its closing
@@ -50,12 +52,13 @@ func claims(p paragraph) []string {
 	}
 	for _, text := range joined(sentences(labels(strings.ReplaceAll(p.text, "**", "")))) {
 		if len(text) < minClaim || len(text) > maxClaim || strings.ContainsAny(text[len(text)-1:], "?:") ||
-			!names(text) {
+			!named.MatchString(text) {
 			continue
 		}
 		lower := lowerWords(text)
-		if hedged(lower) || announced(lower) || proposed(lower) || statusOnly(lower) ||
-			proseWords(text) < minProse || strings.ContainsAny(text[:1], "(✅") {
+		if hasAny(lower, suppositions...) || hasAny(lower, offers...) || hasAny(lower, passing...) ||
+			startsAny(lower, instructing...) || startsAny(lower, reports...) || strings.ContainsAny(text[:1], "(✅") ||
+			len(strings.Fields(codeSpan.ReplaceAllString(text, ""))) < minProse {
 			continue
 		}
 		out = append(out, text)
@@ -77,70 +80,40 @@ func joined(list []string) []string {
 	return out
 }
 
-// names reports whether a sentence names something: a code span, a path, an option or a number.
-func names(text string) bool {
-	if strings.Contains(text, "`") || strings.Contains(text, "](") {
-		return true
+// A claim names something: in a code span, by a link, an option, a number or a path.
+var (
+	codeSpan = lazyregexp.New("`[^`]*`")
+	named    = lazyregexp.New("`|\\]\\(|(?:^|[\\s(\"':,;.])(?:--\\w{2}|\\d|#\\w)|[\\w-]{2}(?:/|[_.]\\w)")
+)
+
+var (
+	// suppositions are in a sentence that only supposes something.
+	suppositions = []string{
+		"probably", "maybe", "might", "perhaps", "seems", "seem", "appears", "likely", "could", "may be", "i think",
+		"i suspect", "i believe", "possibly", "presumably", "not sure", "unclear", "suspect", "apparently",
+		"i assume", "would be", "hypothesis", "guess", "looks like", "if so",
 	}
-	for w := range strings.FieldsSeq(text) {
-		w = strings.Trim(w, "(),.;:\"'")
-		switch {
-		case strings.HasPrefix(w, "--") && len(w) > 3, strings.Count(w, "/") >= 1 && len(w) > 4 &&
-			!strings.Contains(w, "//"):
-			return true
-		case w != "" && w[0] >= '0' && w[0] <= '9', strings.HasPrefix(w, "#") && len(w) > 1,
-			strings.Contains(w, "_") && len(w) > 4:
-			return true
-		case strings.Contains(w, ".") && len(w) > 4 && !strings.HasPrefix(w, ".") && !strings.HasSuffix(w, "."):
-			return true
-		}
+	// offers are in a sentence that announces, offers, proposes or asks for something.
+	offers = []string{
+		"i'll", "i will", "let me", "want me", "would you", "shall i", "do you want", "if you", "let's", "i'd",
+		"i can", "we can", "you can", "next i", "i'm", "you want", "recommend", "suggest", "consider", "should",
+		"proposed", "proposal", "todo", "to fix", "needs to", "need to", "will need", "please",
 	}
-	return false
-}
-
-// hedged reports whether a sentence only supposes something.
-func hedged(lower string) bool {
-	return hasAny(lower, "probably", "maybe", "might", "perhaps", "seems", "seem", "appears", "likely",
-		"could be", "may be", "i think", "i suspect", "i believe", "possibly",
-		"presumably", "not sure", "unclear", "i'd guess", "suspect", "apparently", "should be able",
-		"i assume", "would be", "could", "hypothesis", "guess", "looks like", "if so")
-}
-
-// announced reports whether a sentence announces, offers or asks for something.
-func announced(lower string) bool {
-	return hasAny(lower, "i'll", "i will", "let me", "i'm going to", "want me", "would you", "shall i",
-		"should i", "do you want", "if you", "let's", "i'd", "i can", "we can", "you can", "next i", "i'm",
-		"you want", "i recommend", "recommend", "suggest", "consider")
-}
-
-// proposed reports whether a sentence says what is to be done, or what is so only until then.
-func proposed(lower string) bool {
-	return hasAny(lower, "should", "proposed", "proposal", "todo", "to fix", "currently", "right now",
-		"at the moment", "so far", "for now", "yet", "still", "needs to", "need to", "will need", "please") ||
-		startsAny(lower, "add", "rename", "replace", "remove", "update", "use", "open", "modify", "create",
-			"run", "change", "move", "bump", "try", "fix", "keep", "make", "check", "line", "lines")
-}
-
-// minProse is how many words outside code spans make a sentence.
-const minProse = 5
-
-func proseWords(text string) int {
-	n := 0
-	for i, part := range strings.Split(text, "`") {
-		if i%2 == 0 {
-			n += len(strings.Fields(part))
-		}
+	// passing words are in a sentence that holds for the moment, or says how the work stands.
+	passing = []string{
+		"currently", "right now", "at the moment", "so far", "for now", "yet", "still", "tests pass", "tests passed",
+		"all pass", "passes", "passed", "is green", "are green", "in progress", "is clean",
 	}
-	return n
-}
-
-// statusOnly reports whether a sentence tells how the work stands rather than what was learned.
-func statusOnly(lower string) bool {
-	return startsAny(lower, "done", "pushed", "committed", "all tests", "tests", "verified", "i ran", "i've",
-		"i have", "the build", "great", "perfect", "you're right", "good", "all checks",
-		"checks", "validation", "sorry", "yes that", "build", "passed", "ran", "opened", "replied", "pr is",
-		"the pr", "ci", "everything", "working tree", "worktree", "branch", "validated", "addressed",
-		"created", "commit", "staged", "opened") ||
-		hasAny(lower, "tests pass", "tests passed", "all pass", "passes", "passed", "is green", "are green",
-			"still running", "in progress", "is clean")
-}
+	// instructing words begin a sentence that says what is to be done.
+	instructing = []string{
+		"add", "rename", "replace", "remove", "update", "use", "open", "modify", "create", "run", "change", "move",
+		"bump", "try", "fix", "keep", "make", "check", "line", "lines",
+	}
+	// reports begin a sentence that tells how the work stands rather than what was learned.
+	reports = []string{
+		"done", "pushed", "committed", "all tests", "tests", "verified", "i ran", "i've", "i have", "the build",
+		"great", "perfect", "you're right", "good", "all checks", "checks", "validation", "sorry", "yes that",
+		"build", "ran", "opened", "replied", "pr is", "the pr", "ci", "everything", "working tree", "worktree",
+		"branch", "validated", "addressed", "created", "commit", "staged",
+	}
+)

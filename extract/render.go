@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 const (
@@ -43,115 +44,68 @@ func asTitle(text string) string {
 	return shorten(withoutOpening(text), maxTitle)
 }
 
-// withoutOpening strips the words with which people begin to ask.
+// opening matches the words with which people begin to ask.
+var opening = lazyregexp.New(`(?i)^(?:(?:ok(?:ay)?|alright|hey|hi|bro|dude|btw),? |(?:so|hmm), |please ` +
+	`|(?:can|could|would) you (?:please )?|i(?: want|'d like)(?: you)? to |pasted: )+`)
+
+// withoutOpening strips the words with which people begin to ask, where something is left.
 func withoutOpening(text string) string {
-	for again := true; again; {
-		again = false
-		for _, o := range openings {
-			if len(text) > len(o)+8 && strings.EqualFold(text[:len(o)], o) {
-				text, again = strings.TrimLeft(text[len(o):], " ,"), true
-			}
-		}
+	if rest := opening.ReplaceAllString(text, ""); len(rest) > 8 {
+		return strings.TrimLeft(rest, " ,")
 	}
 	return text
 }
 
-var openings = []string{"ok, ", "ok ", "okay, ", "okay ", "alright, ", "alright ", "hey ", "hey, ", "hi, ",
-	"hi ", "so, ", "hmm, ", "bro, ", "bro ", "dude, ", "dude ", "btw, ", "btw ", "please ", "can you please ",
-	"can you ", "could you please ", "could you ", "would you ", "i want you to ", "i'd like you to ",
-	"i'd like to ", "pasted: "}
+var (
+	link    = lazyregexp.New(`\[([^\[\]]*)\]\(([^()]*)\)`)
+	address = lazyregexp.New(`https://[^/\s)\]>,]+/?([^\s)\]>,?#]*)[^\s)\]>,]*`)
+)
 
-// shortLinks replaces addresses by the part of them that tells them apart.
+// shortLinks replaces links by their labels, and addresses by their paths.
 func shortLinks(text string) string {
-	text = labels(text)
-	fields := strings.Fields(text)
-	for i, w := range fields {
-		trimmed := strings.Trim(w, "()[]<>,.")
-		if rest, ok := strings.CutPrefix(trimmed, "https://"); ok {
-			rest, _, _ = strings.Cut(rest, "?")
-			rest, _, _ = strings.Cut(rest, "#")
-			parts := strings.Split(strings.Trim(rest, "/"), "/")
-			if len(parts) > 4 {
-				parts = append(parts[1:3:3], parts[len(parts)-2:]...)
-			} else if len(parts) > 1 {
-				parts = parts[1:]
-			}
-			fields[i] = strings.Replace(w, trimmed, strings.Join(parts, "/"), 1)
-		}
-	}
-	return strings.Join(fields, " ")
+	text = address.ReplaceAllString(labels(text), "$1")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // labels replaces links by their labels; the label of a link to a file becomes code.
 func labels(text string) string {
-	var b strings.Builder
-	for {
-		mid := strings.Index(text, "](")
-		if mid < 0 {
-			break
+	return link.ReplaceAllStringFunc(text, func(whole string) string {
+		label, target, _ := strings.Cut(whole[1:], "](")
+		if strings.HasPrefix(target, "/") && !strings.Contains(label, "`") {
+			return code(label)
 		}
-		open := strings.LastIndexByte(text[:mid], '[')
-		end := strings.IndexByte(text[mid:], ')')
-		if open < 0 || end < 0 {
-			b.WriteString(text[:mid+2])
-			text = text[mid+2:]
-			continue
-		}
-		label := text[open+1 : mid]
-		if strings.HasPrefix(text[mid+2:], "/") && !strings.Contains(label, "`") {
-			label = code(label)
-		}
-		b.WriteString(text[:open] + label)
-		text = text[mid+end+1:]
-	}
-	return b.String() + text
+		return label
+	})
 }
 
 // slug makes a file name's part of a title: at most 60 bytes of [a-z0-9-]. A
 // title without Latin letters falls back to the end of the thread id.
 func slug(title, id string) string {
-	var b strings.Builder
-	dash := false
-	for _, r := range norm.NFKD.String(strings.ToLower(title)) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			if dash && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			dash = false
-			b.WriteRune(r)
-		} else if r != '\'' && r != '’' && !unicode.Is(unicode.Mn, r) {
-			dash = true
-		}
-		if b.Len() >= maxSlug {
+	name := ""
+	for _, w := range plainWords(title) {
+		if len(name)+1+len(w) > maxSlug {
 			break
 		}
+		name = strings.TrimPrefix(name+"-"+w, "-")
 	}
-	s := b.String()
-	if len(s) > maxSlug {
-		s = s[:maxSlug]
+	if len(name) >= 3 && strings.ContainsFunc(name, unicode.IsLetter) {
+		return name
 	}
-	if len(s) == maxSlug {
-		if i := strings.LastIndexByte(s, '-'); i > maxSlug/2 {
-			s = s[:i]
-		}
-	}
-	s = strings.Trim(s, "-")
-	if len(s) >= 3 && strings.ContainsFunc(s, unicode.IsLetter) {
-		return s
-	}
-	return "session-" + idTail(id)
+	tail := strings.Join(plainWords(id), "")
+	return "session-" + tail[max(0, len(tail)-12):]
 }
 
-// idTail is the end of a thread id, of letters and digits.
-func idTail(id string) string {
-	var tail strings.Builder
-	for _, r := range strings.ToLower(id) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			tail.WriteRune(r)
+// plainWords are the words of a text in letters and digits of ASCII, accents dropped.
+func plainWords(text string) []string {
+	return strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
+			return -1
 		}
-	}
-	t := tail.String()
-	return t[max(0, len(t)-12):]
+		return ' '
+	}, norm.NFKD.String(strings.ToLower(text))))
 }
 
 // summaryHead is the title and what the session was.

@@ -19,11 +19,10 @@ const (
 )
 
 const (
-	maxStatements = 200  // of an answer
-	maxStatement  = 1200 // bytes of a statement's text
-	maxLines      = 500  // of a summary
-	maxLine       = 2400 // bytes of one
-	maxListed     = 8    // statements that an objection names
+	maxStatement = 1200 // bytes of a statement's text
+	maxLines     = 500  // of a summary
+	maxLine      = 2400 // bytes of one
+	maxListed    = 8    // statements that an objection names
 )
 
 // used is what can be used of an answer. The extraction has its texts, and nothing of
@@ -62,16 +61,8 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	ev := newEvidence(session, items)
 	var out used
 	kept, why := out.hold(fields[fieldMemory], ev)
-	if len(kept) == 0 {
-		return used{}, noStatements(why)
-	}
-	if n := out.dropped.Unplaced; n > len(kept) { // as where a model translated them
-		names := make([]string, len(memoir.StatementKinds))
-		for i, kind := range memoir.StatementKinds {
-			names[i] = "## " + string(kind)
-		}
-		return used{}, object("%d statements stand under other headings than those that were named. The headings are these, "+
-			"in these words whatever the language of the statements: %s", n, strings.Join(names, ", "))
+	if len(kept) == 0 || out.dropped.Unplaced > len(kept) { // as where a model translated the headings
+		return used{}, noStatements(why, out.dropped.Unplaced)
 	}
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
@@ -111,9 +102,8 @@ func readFields(text string) (map[string]string, *complaint) {
 		if err := json.Unmarshal(value, &s); err != nil {
 			return nil, object("the field %s is no text", name)
 		}
-		most := map[string]int{fieldMemory: MaxRawMemory, fieldSummary: MaxRolloutSummary, fieldSlug: 4096}[name]
-		if len(s) > most {
-			return nil, object("the field %s has %d bytes, more than %d", name, len(s), most)
+		if len(s) > MaxRawMemory {
+			return nil, object("the field %s has %d bytes, more than %d", name, len(s), MaxRawMemory)
 		}
 		out[name] = clean(s)
 	}
@@ -131,10 +121,6 @@ func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why
 			problem, count = "cites no item", &u.dropped.Uncited
 		} else if n := ev.missing(st.Items); n > 0 {
 			problem, count = fmt.Sprintf("cites item %d, which is not in the transcript", n), &u.dropped.Missing
-		} else if len(kept) == maxStatements || slices.ContainsFunc(kept, func(k memoir.Statement) bool {
-			return k.Kind == st.Kind && k.Text == st.Text
-		}) {
-			problem, count = "is said twice, or one too many", &u.dropped.Crowded
 		} else if unnamed(st) {
 			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
 		} else if strange := ev.strange(st); strange != "" {
@@ -154,11 +140,12 @@ func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why
 	return kept, why
 }
 
-// noStatements is the objection to a raw memory of which nothing can be kept.
-func noStatements(why []string) *complaint {
-	if len(why) == 0 {
-		return object("%s has no statement: lines that begin with \"- \" under the headings that were named, "+
-			"each with its items in brackets", fieldMemory)
+// noStatements is the objection to a raw memory of which nothing, or too little, can be kept.
+func noStatements(why []string, unplaced int) *complaint {
+	if unplaced > 0 || len(why) == 0 {
+		return object("%s has too few statements, and %d under other headings than those that were named. A statement is a "+
+			"line that begins with \"- \", with its items in brackets. The headings are these, in these words whatever the "+
+			"language: %q", fieldMemory, unplaced, memoir.StatementKinds)
 	}
 	return &complaint{
 		reason: "the session shows none of what it says",

@@ -46,14 +46,13 @@ type Dropped struct {
 	Missing    int // statements that cite an item which was not shown
 	Ungrounded int // statements with a command, path, flag or quotation that is not in or next to the items they cite
 	Foreign    int // statements that make a wish, a rule or a step of what only a tool, a file or a page said
-	Crowded    int // statements that are said twice, or one too many
 	Unplaced   int // statements under no heading that was named
 	Summary    int // lines of the summary with such a quotation
 }
 
 // Statements is how many statements were dropped.
 func (d Dropped) Statements() int {
-	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Crowded + d.Unplaced
+	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Unplaced
 }
 
 const (

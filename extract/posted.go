@@ -193,6 +193,31 @@ func (s *session) plan(item int, text string) {
 	}
 }
 
+// undo marks the commits that a git command takes back.
+func (s *session) undo(r *run) {
+	words := r.words()
+	if len(words) < 3 {
+		return
+	}
+	target := words[len(words)-1]
+	switch words[1] {
+	case "reset":
+		if strings.HasPrefix(target, "HEAD~") || strings.HasPrefix(target, "HEAD^") {
+			if last := s.standing(postCommit, ""); last != nil {
+				last.void = true
+			}
+		}
+	case "revert":
+		for i := range s.posts {
+			p := &s.posts[i]
+			if p.kind == postCommit && (target == "HEAD" && p == s.standing(postCommit, "") || p.hash != "" &&
+				(strings.HasPrefix(target, p.hash) || strings.HasPrefix(p.hash, target))) {
+				p.void = true
+			}
+		}
+	}
+}
+
 // posted is the signal of what was delivered. Left out are commits about feedback,
 // style and merges, those that a pull request of the same title describes, and those
 // without a body where others have one.

@@ -96,3 +96,66 @@ func distinct(list []candidate) []candidate {
 	}
 	return out
 }
+
+// stands is the one veto: it reports whether what a signal found still holds at the end
+// of the session. It does not where a file that it depends on was removed or restored
+// later, and where a person or the agent took the words back.
+func (s *session) stands(c candidate) bool {
+	last := c.Items[len(c.Items)-1]
+	for _, p := range c.paths {
+		if s.gone[p] > last {
+			return false
+		}
+	}
+	return c.said == "" || !s.takenBack(c.said, last)
+}
+
+// retractions begin a sentence that takes back what was said before.
+var retractions = []string{
+	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what",
+	"on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
+	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
+}
+
+// takenBack reports whether a later sentence takes back words that were said at an item.
+func (s *session) takenBack(text string, item int) bool {
+	if s.retracted == nil {
+		s.retracted = s.retracting()
+	}
+	var words map[string]bool
+	for _, r := range s.retracted {
+		if r.item <= item {
+			continue
+		}
+		if words == nil {
+			words = contentWords(text)
+		}
+		if held(words, contentWords(r.text)) >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// retracting are the sentences of the session that take something back.
+func (s *session) retracting() []say {
+	out := []say{}
+	add := func(item int, text string) {
+		if startsAny(withoutLead(lowerWords(text)), retractions...) {
+			out = append(out, say{item, text})
+		}
+	}
+	for _, t := range s.turns {
+		for _, text := range t.ask.own {
+			add(t.ask.item, text)
+		}
+		for _, says := range t.says {
+			for _, p := range paragraphs(says.text) {
+				for _, text := range sentences(p.text) {
+					add(says.item, text)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -160,6 +160,32 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 
 func inPlace(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") }
 
+// remove notes the files that a command removes or restores to their former state.
+func (s *session) remove(r *run) {
+	words := r.words()
+	switch {
+	case r.status == statusFailed || r.dynamic:
+		return
+	case r.program == "rm" || r.program == "mv":
+		words = words[1:]
+		if r.program == "mv" && len(words) > 1 {
+			words = words[:len(words)-1]
+		}
+	case r.program == "git" && len(words) > 2 && (words[1] == "rm" || words[1] == "restore"):
+		if _, staged := r.option("--staged"); staged {
+			return
+		}
+		words = words[2:]
+	case r.program == "git" && len(words) > 2 && words[1] == "checkout" && slices.Index(r.args, "--") >= 0:
+		words = r.args[slices.Index(r.args, "--")+1:]
+	default:
+		return
+	}
+	for _, w := range words {
+		s.gone[path.Join(r.dir, w)] = r.item
+	}
+}
+
 // maxTexts bounds how many files' texts are kept, for commits that are given a file.
 const maxTexts = 50
 

@@ -47,7 +47,6 @@ const (
 	DroppedMissing    = "missing"    // it cites one that was not shown
 	DroppedUngrounded = "ungrounded" // it quotes what is not in the items that it cites
 	DroppedForeign    = "foreign"    // it makes a wish, a rule or a step of what only a tool, a file or a page said
-	DroppedCrowded    = "crowded"    // it is there twice, or is one too many
 	DroppedUnplaced   = "unplaced"   // it stands under no heading that was named
 	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
 	DroppedLine       = "line"       // a line of MEMORY.md cites no session
@@ -163,7 +162,7 @@ func (r *run) extracted(e extract.Report) {
 		d := e.Dropped
 		for reason, n := range map[string]int{
 			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded,
-			DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
+			DroppedForeign: d.Foreign, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
 		} {
 			if n > 0 {
 				g.Dropped[reason] += n

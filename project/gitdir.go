@@ -2,7 +2,6 @@ package project
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,18 +123,13 @@ func (r repository) remoteURL() string {
 	return first
 }
 
-// readSmall reads a regular file, at most maxGitFile bytes of it; "" if it cannot.
+// readSmall reads a regular file of at most maxGitFile bytes; "" if it cannot.
 func readSmall(file string) string {
 	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile {
 		return ""
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxGitFile))
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}

@@ -9,8 +9,14 @@ package project
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
 	"path/filepath"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"memoir"
 	"memoir/config"
@@ -60,14 +66,12 @@ type Options struct {
 type Resolver struct {
 	opts   Options
 	places places
-
-	mu    sync.Mutex
-	facts map[string]facts
+	facts  sync.Map // facts by directory
 }
 
 // NewResolver makes a Resolver.
 func NewResolver(opts Options) *Resolver {
-	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), facts: make(map[string]facts)}
+	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs)}
 }
 
 // Identify returns the project of a session that worked in cwd and recorded a
@@ -86,7 +90,7 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := r.normalise(remote); recorded != "" && recorded != f.foreign {
+	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
 		p := fromIdentity(recorded)
 		p.Remote = recorded
 		// Another repository that is there today has nothing to do with it.
@@ -166,16 +170,11 @@ func (f facts) aliases() []string {
 }
 
 func (r *Resolver) look(cwd string) facts {
-	r.mu.Lock()
-	f, ok := r.facts[cwd]
-	r.mu.Unlock()
-	if ok {
-		return f
+	if f, ok := r.facts.Load(cwd); ok {
+		return f.(facts)
 	}
-	f = r.read(cwd)
-	r.mu.Lock()
-	r.facts[cwd] = f
-	r.mu.Unlock()
+	f := r.read(cwd)
+	r.facts.Store(cwd, f)
 	return f
 }
 
@@ -192,7 +191,7 @@ func (r *Resolver) read(cwd string) facts {
 		if r.opts.Clean != nil && url != "" {
 			url = r.opts.Clean(url)
 		}
-		remote := r.normalise(url)
+		remote := normalise(url)
 		// A home directory kept in git does not own what lies below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
@@ -216,29 +215,69 @@ func commonIdentity(common string) string {
 	return filepath.ToSlash(common)
 }
 
-// maxHops bounds how far clones of clones are followed.
-const maxHops = 5
-
 // normalise is NormalizeRemote, and for a repository on this machine what that
 // one is known by: a clone of a clone belongs where the first one does.
-func (r *Resolver) normalise(remote string) string {
-	normal, identity := NormalizeRemote(remote), ""
-	for hops := 0; isLocal(normal) && hops <= maxHops; hops++ {
-		path := config.FollowLinks(normal)
-		identity = commonIdentity(path)
-		repo, ok := repositoryAt(path)
-		if !ok {
-			if repo, ok = repositoryAt(path + ".git"); !ok {
-				return identity
-			}
-		}
-		identity = commonIdentity(repo.common)
-		if normal = NormalizeRemote(repo.remoteURL()); normal == "" {
-			return identity
-		}
+func normalise(remote string) string {
+	normal := NormalizeRemote(remote)
+	if !isLocal(normal) {
+		return normal
 	}
-	if isLocal(normal) {
-		return identity
+	at := config.FollowLinks(normal)
+	repo, ok := repositoryAt(at)
+	if !ok {
+		repo, ok = repositoryAt(at + ".git")
 	}
-	return normal
+	if !ok {
+		return commonIdentity(at)
+	}
+	if origin := NormalizeRemote(repo.remoteURL()); origin != "" && !isLocal(origin) {
+		return origin
+	}
+	return commonIdentity(repo.common)
+}
+
+// maxNameBytes bounds a project's name, which becomes part of a directory's name.
+const maxNameBytes = 48
+
+// id makes the project's id, which is also the name of its folder. The hash keeps
+// apart what has the same name, /a/b-c and /a-b/c for one.
+func id(name, identity string) string {
+	sum := sha256.Sum256([]byte(identity))
+	return name + "-" + hex.EncodeToString(sum[:])[:12]
+}
+
+// nameOf takes a project's name from its identity alone, so that every session of
+// a project finds the same name.
+func nameOf(identity string) string {
+	base := path.Base(identity)
+	// A bare repository often hides in a folder of the project.
+	if base == ".bare" || base == ".git" {
+		base = path.Base(path.Dir(identity))
+	}
+	return sanitise(strings.TrimSuffix(base, ".git"))
+}
+
+// sanitise makes any text a single path element that no file system and no shell
+// finds special: letters, digits, "_", "." and "-", not beginning with either of
+// the latter.
+func sanitise(text string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range memoir.WithoutFloods(text) {
+		if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			continue // shows nothing
+		}
+		if r == utf8.RuneError || !(r == '_' || r == '.' || unicode.In(r, unicode.L, unicode.N, unicode.M)) {
+			dash = true
+			continue
+		}
+		if dash && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		dash = false
+		b.WriteRune(r)
+	}
+	name := strings.TrimLeft(b.String(), ".-")
+	name = strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
+	return cmp.Or(strings.TrimRight(name, ".-"), "project")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir/config"
+	"memoir/internal/lazyregexp"
 )
 
 // DefaultTempDirs lists the directories for temporary files of this machine and
@@ -63,17 +64,13 @@ func (p places) plain(dir string) Status {
 			return Temporary
 		}
 	}
-	slashed := filepath.ToSlash(dir)
-	for _, above := range []string{"/home/", "/Users/", "/var/home/"} {
-		if name, ok := strings.CutPrefix(slashed, above); ok && !strings.Contains(name, "/") {
-			return Home
-		}
-	}
-	if slashed == "/root" {
+	if otherHome.MatchString(filepath.ToSlash(dir)) {
 		return Home
 	}
 	return ""
 }
+
+var otherHome = lazyregexp.New(`^(?:(?:/var)?/home|/Users)/[^/]*$|^/root$`)
 
 // isRoot reports whether a cleaned path is the root of a file system.
 func isRoot(dir string) bool { return filepath.Dir(dir) == dir }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"memoir/internal/lazyregexp"
 )
 
 // tightening says which change of a setting an untrusted project file may make.
@@ -31,19 +33,22 @@ type definition struct {
 	min, max float64
 	zeroNone bool // 0 switches the limit off
 	tighten  tightening
-	own      bool                // no project's file may set it, trusted or not
-	flag     string              // a command-line flag with its own form, if there is one
-	unit     time.Duration       // of the setting, where the flag is a duration
-	choices  []string            // of a text; nil: any
-	check    func(string) string // what is wrong with a text, or ""; may be nil
-	words    bool                // a list that may be written as a text of words
+	own      bool               // no project's file may set it, trusted or not
+	flag     string             // a command-line flag with its own form, if there is one
+	unit     time.Duration      // of the setting, where the flag is a duration
+	choices  []string           // of a text; nil: any
+	form     *lazyregexp.Regexp // of a text; nil: any
+	wanted   string             // what form matches
+	words    bool               // a list that may be written as a text of words
 	list     func(elements []string, home string) ([]string, error)
 }
 
 const (
 	builtin   = "builtin" // the model that needs no provider
 	unlimited = 1e15      // for counts that need a bound only against nonsense
+	maxPrice  = 1e5       // in US dollars, against nonsense
 	day       = 24 * time.Hour
+	maxDelay  = 100 * 365 * day // of what a person may ask for: a hundred years
 )
 
 // definitions is the table of all settings, in the order in which they are documented and
@@ -145,9 +150,6 @@ func (d definition) field(of any) any {
 	return v.Addr().Interface()
 }
 
-// isList reports whether the value is a list of texts.
-func (d definition) isList() bool { return d.list != nil }
-
 // set parses a value, or the elements of a list, checks and stores it. Its errors do not
 // repeat the text: it may be a key, put in the wrong place.
 func (d definition) set(of any, values []string, home string) error {
@@ -166,9 +168,9 @@ func (d definition) set(of any, values []string, home string) error {
 	text := strings.TrimSpace(values[0])
 	switch p := p.(type) {
 	case *bool:
-		v, err := parseBool(text)
-		if err != nil {
-			return err
+		v, ok := truths[strings.ToLower(text)]
+		if !ok {
+			return errors.New("must be true or false")
 		}
 		*p = v
 	case *int, *int64:
@@ -203,10 +205,8 @@ func (d definition) checkText(text string) error {
 		return errors.New("must not be empty")
 	case d.choices != nil && !slices.Contains(d.choices, text):
 		return fmt.Errorf("must be one of %s", strings.Join(d.choices, ", "))
-	case d.check != nil:
-		if wrong := d.check(text); wrong != "" {
-			return errors.New(wrong)
-		}
+	case d.form != nil && !d.form.MatchString(text):
+		return errors.New("must be " + d.wanted)
 	}
 	return nil
 }
@@ -233,14 +233,8 @@ func (d definition) text(of any) string {
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-func parseBool(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "true", "1", "yes", "on":
-		return true, nil
-	case "false", "0", "no", "off":
-		return false, nil
-	}
-	return false, errors.New("must be true or false")
+var truths = map[string]bool{
+	"true": true, "1": true, "yes": true, "on": true, "false": false, "0": false, "no": false, "off": false,
 }
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

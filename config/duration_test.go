@@ -29,7 +29,7 @@ func FuzzParseDuration(f *testing.F) {
 	f.Add("12h")
 	f.Add("1w2d")
 	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := ParseDuration(text); err == nil && (d < 0 || d > maxDuration) {
+		if d, err := ParseDuration(text); err == nil && (d < 0 || d > maxDelay) {
 			t.Errorf("%q is %v", text, d)
 		}
 	})

@@ -1,12 +1,17 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // FileName is the name of the user's configuration file in the configuration
@@ -33,21 +38,20 @@ type Options struct {
 func Load(o Options) (Settings, error) {
 	s := Default()
 	home := homeDir(lookup(o.Environ))
+	var err error
 	if o.ConfigDir != "" {
-		if err := s.loadFile(filepath.Join(o.ConfigDir, FileName), home); err != nil {
-			return Settings{}, err
-		}
+		err = s.loadFile(filepath.Join(o.ConfigDir, FileName), home)
 	}
-	if err := s.loadEnviron(o.Environ, home); err != nil {
-		return Settings{}, err
+	if err == nil {
+		err = s.loadEnviron(o.Environ, home)
 	}
-	if err := s.loadFlags(o.Flags, home); err != nil {
-		return Settings{}, err
+	if err == nil {
+		err = s.loadFlags(o.Flags, home)
 	}
-	if err := s.check(); err != nil {
-		return Settings{}, err
+	if err == nil {
+		err = s.check()
 	}
-	return s, nil
+	return s, err
 }
 
 // loadFile applies the user's configuration file, if there is one.
@@ -104,7 +108,7 @@ func (s *Settings) applyEntry(e entry, home string) error {
 // applyText applies a value of the table that is written as one text: lists as in PATH.
 func (s *Settings) applyText(d definition, text, home, origin string) error {
 	values := []string{text}
-	if d.isList() {
+	if d.list != nil {
 		values = slices.DeleteFunc(filepath.SplitList(text), func(element string) bool { return element == "" })
 	}
 	if err := d.set(s, values, home); err != nil {
@@ -154,4 +158,77 @@ func (s Settings) check() error {
 		}
 	}
 	return nil
+}
+
+// reservedVariables are the MEMOIR_* variables that are no settings.
+var reservedVariables = []string{
+	"MEMOIR_HOME",        // where the data is
+	memoir.ChildVariable, // set for processes that memoir starts
+	"MEMOIR_CORPUS",      // where the tests find their sessions
+}
+
+// variableOf returns the environment variable of a setting:
+// memories.maxRolloutAgeDays is MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. Underscores
+// between the words of a name may be left out.
+func variableOf(setting string) string {
+	words := capital.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
+	return "MEMOIR_" + strings.ToUpper(words)
+}
+
+var capital = lazyregexp.New(`[A-Z]`)
+
+// loadEnviron applies the MEMOIR_* variables. An empty one counts as not set, as
+// with other programs, but its name must be right all the same.
+func (s *Settings) loadEnviron(environ []string, home string) error {
+	for _, entry := range slices.Sorted(slices.Values(environ)) {
+		variable, text, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
+			continue
+		}
+		i := slices.IndexFunc(definitions, func(d definition) bool {
+			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
+		})
+		if i < 0 {
+			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables(), listsAll),
+				"unknown environment variable %s", variable)
+		}
+		if text == "" {
+			continue
+		}
+		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variables lists every variable that means something.
+func variables() []string {
+	out := slices.Clone(reservedVariables)
+	for _, d := range definitions {
+		out = append(out, variableOf(d.name))
+	}
+	return out
+}
+
+// longUnits are weeks and days, which time.ParseDuration does not read.
+var longUnits = lazyregexp.New(`[0-9.]+[wd]`)
+
+// ParseDuration reads a length of time as people write it: numbers with the
+// units w, d, h, m, s, or Go's smaller ones, such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A
+// bare 0 needs no unit. Negative lengths and lengths above a hundred years are errors.
+func ParseDuration(text string) (time.Duration, error) {
+	hours := longUnits.ReplaceAllStringFunc(strings.TrimSpace(text), func(long string) string {
+		unit := len(long) - 1
+		n, err := strconv.ParseFloat(long[:unit], 64)
+		if err != nil {
+			return long
+		}
+		return plain(n*map[byte]float64{'w': 7 * 24, 'd': 24}[long[unit]]) + "h"
+	})
+	d, err := time.ParseDuration(hours)
+	if err != nil || d < 0 || d > maxDelay || strings.HasPrefix(hours, "+") {
+		return 0, fmt.Errorf("%q is not a length of time; write it like 12h, 30d, 90m or 2w", text)
+	}
+	return d, nil
 }

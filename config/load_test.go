@@ -62,7 +62,7 @@ func TestEverySettingSurvivesItsOwnText(t *testing.T) {
 		if d.doc == "" || strings.HasSuffix(d.doc, ".") {
 			t.Errorf("%s: doc %q", d.name, d.doc)
 		}
-		if !d.isList() && d.usual != "" {
+		if d.list == nil && d.usual != "" {
 			if err := d.set(of, []string{d.usual}, ""); err != nil || d.text(of) != d.usual {
 				t.Errorf("%s: default %q came back as %q, %v", d.name, d.usual, d.text(of), err)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,28 +20,20 @@ import (
 // of its checkout.
 const ProjectFileName = ".memoir.yml"
 
-// Ignored is a setting of a project file that has no effect because the file is
-// not trusted.
-type Ignored struct {
-	Name   string
-	Origin string // file:line
-	Why    string
-}
-
 // ForProject returns the settings that hold in the project whose top directory
 // is dir. A cloned repository is a stranger: without trust its .memoir.yml may
-// switch memory off and tighten limits; anything further is listed as ignored.
+// switch memory off and tighten limits; anything further is ignored, and told as
+// "file:line: NAME has no effect: …".
 //
 // An error means that the file could not be understood, or sets what no project's file may.
 // The settings then returned have memory switched off, as that may be what it meant to say.
-func (s Settings) ForProject(dir string, trusted TrustStore) (Settings, []Ignored, error) {
+func (s Settings) ForProject(dir string, trusted TrustStore) (out Settings, ignored []string, err error) {
 	path := filepath.Join(dir, ProjectFileName)
 	data, err := readFile(path)
 	if err == nil && data == nil {
 		return s, nil, nil
 	}
-	var ignored []Ignored
-	out := s.clone()
+	out = s.clone()
 	if err == nil {
 		ignored, err = out.applyProjectFile(path, data, trusted.Trusted(path, data))
 	}
@@ -54,12 +45,11 @@ func (s Settings) ForProject(dir string, trusted TrustStore) (Settings, []Ignore
 	return out, ignored, err
 }
 
-func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) ([]Ignored, error) {
+func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ignored []string, err error) {
 	entries, err := parseYAML(path, data)
 	if err != nil {
 		return nil, err
 	}
-	var ignored []Ignored
 	for _, e := range entries {
 		// Trust is given to a project, and these reach all of them: they say which server and
 		// which program are handed the text of every session.
@@ -75,7 +65,8 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) ([]I
 			*s = proposed
 			s.Off = s.Off || d.name == "memories.enabled" && !s.Memories.Enabled
 		} else if d.text(&proposed) != before {
-			ignored = append(ignored, Ignored{d.name, e.origin(), "only `memoir trust` may change " + cmp.Or(before, "it")})
+			ignored = append(ignored, fmt.Sprintf("%s: %s has no effect: only `memoir trust` may change %s", e.origin(), d.name,
+				cmp.Or(before, "it")))
 		}
 	}
 	return ignored, s.check()
@@ -131,8 +122,7 @@ func LoadTrust(home string) (TrustStore, error) {
 
 // Trusted reports whether the file was trusted with exactly this content.
 func (t TrustStore) Trusted(file string, content []byte) bool {
-	hash, ok := t[canonical(file)]
-	return ok && hash == hashOf(content)
+	return t[canonical(file)] == hashOf(content)
 }
 
 // Files lists the trusted files, sorted. Those that have changed since are
@@ -176,28 +166,15 @@ func changeTrust(home string, change func(TrustStore)) error {
 	}
 	path := filepath.Join(home, trustFile)
 	if err = failpoint.MkdirAll(home, 0o700); err == nil {
-		err = replaceFile(path, data)
+		err = failpoint.WriteFile(path+".new", data, 0o600)
+	}
+	if err == nil {
+		err = failpoint.Rename(path+".new", path)
 	}
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust in %s: %w", path, err)
 	}
 	return nil
-}
-
-// replaceFile puts data in the place of a file, or leaves that as it is.
-func replaceFile(path string, data []byte) error {
-	err := failpoint.Before("replace file")
-	if err != nil {
-		return err
-	}
-	beside := path + ".new"
-	if err = os.WriteFile(beside, data, 0o600); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err != nil {
-		_ = os.Remove(beside)
-	}
-	return err
 }
 
 // canonical is a file's absolute path with the links of its directory followed.

@@ -2,8 +2,9 @@ package config
 
 import (
 	"errors"
-	"net/url"
+	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"memoir"
@@ -31,21 +32,21 @@ type Provider struct {
 	OutputPrice     float64
 }
 
-// maxPrice bounds a price against nonsense, in US dollars.
-const maxPrice = 1e5
-
 // providerFields is the table of what can be set of a provider, in the order in
 // which it is printed.
 var providerFields = []definition{
 	{name: "api", doc: "how the provider is spoken to: openai-chat, anthropic or exec",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
-	{name: "baseURL", doc: "where the provider is reached", check: checkBaseURL},
-	{name: "keyEnv", doc: "environment variable that holds the key", check: checkKeyEnv},
+	{name: "baseURL", doc: "where the provider is reached", form: lazyregexp.New(`^https?://[^\s/?#@]+(/[^\s?#@]*)?$`),
+		wanted: "an http or https URL without a password or a query; a key is named with keyEnv"},
+	{name: "keyEnv", doc: "environment variable that holds the key",
+		form: lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`), wanted: "the name of a variable, not the key itself"},
 	{name: "keyCommand", doc: "program and arguments that print the key, where keyEnv is not set",
 		words: true, list: expandProgram},
 	{name: "command", words: true, list: expandProgram,
 		doc: "of exec: program and arguments; the question is its standard input, the answer what it prints"},
-	{name: "preset", doc: "of exec: the agent whose switches are added to command", check: checkPreset},
+	{name: "preset", doc: "of exec: the agent whose switches are added to command",
+		form: lazyregexp.New(`^[a-z]{1,20}$`), wanted: "the name of an agent"},
 	{name: "effort", doc: "reasoning effort: none, minimal, low, medium, high or xhigh",
 		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"}},
 	{name: "temperature", doc: "from 0 to 2; unset: the model's own", max: 2},
@@ -58,13 +59,13 @@ var providerFields = []definition{
 	{name: "outputPrice", doc: "US dollars per million tokens of output", max: maxPrice},
 }
 
-// ProviderDocs lists what can be set of a provider: name and meaning.
-func ProviderDocs() [][2]string {
-	var out [][2]string
+// ProviderHelp is a line for each setting of a provider.
+func ProviderHelp() string {
+	var b strings.Builder
 	for _, d := range providerFields {
-		out = append(out, [2]string{d.name, d.doc})
+		fmt.Fprintf(&b, "  %-16s %s\n", d.name, d.doc)
 	}
-	return out
+	return b.String()
 }
 
 // checkProvider checks that the fields of a provider go together.
@@ -73,54 +74,23 @@ func (s Settings) checkProvider(name string) error {
 	exec := p.API == "exec" || p.API == "" && name == "exec"
 	wrong := func(hint, what string) error {
 		return memoir.Errorf(memoir.CodeConfig, hint, "%s: providers.%s %s", s.Origin(nameProviders+"."+name),
-			strings.Trim(printable(name), `"`), what)
+			strings.Trim(strconv.Quote(name), `"`), what)
 	}
 	switch {
 	case !providerName.MatchString(name) || name == builtin:
 		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is no name for a provider")
 	case !exec && (len(p.Command) > 0 || p.Preset != ""):
 		return wrong("set api: exec, or remove command and preset", "has a command, but not the API for one")
-	case exec && p.BaseURL != "":
-		return wrong("remove baseURL", "is a command, which has no URL")
-	case exec && (p.KeyEnv != "" || len(p.KeyCommand) > 0):
+	case exec && (p.BaseURL != "" || p.KeyEnv != "" || len(p.KeyCommand) > 0):
 		return wrong("log in with the program, or give it its key in the environment",
-			"is a command, which is given no key")
+			"is a command, which is given no URL and no key")
 	case exec && len(p.Command) == 0 && p.Preset == "" && name != "exec":
 		return wrong("set command to a program and its arguments, or name a preset", "has no command")
 	}
 	return nil
 }
 
-var (
-	providerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	presetName   = lazyregexp.New(`^[a-z]{1,20}$`)
-)
-
-func checkBaseURL(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.ContainsAny(text, " \t\r\n"):
-		return "must be an http or https URL"
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return "must not hold a password or a query; name a variable with keyEnv"
-	}
-	return ""
-}
-
-func checkKeyEnv(text string) string {
-	if !variableName.MatchString(text) {
-		return "must be the name of an environment variable, not the key itself"
-	}
-	return ""
-}
-
-func checkPreset(text string) string {
-	if !presetName.MatchString(text) {
-		return "must be the name of an agent"
-	}
-	return ""
-}
+var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 // expandProgram checks a program with its arguments. A path that is not full would name
 // another file in every directory, also in those of a cloned repository.

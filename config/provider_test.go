@@ -32,7 +32,7 @@ func TestProviderSettings(t *testing.T) {
 		{"no tokens", "providers: {x: {maxOutputTokens: 0}}\n", "providers.x.maxOutputTokens must be a whole number from 1 to 10000000"},
 		{"a negative price", "providers: {x: {outputPrice: -1}}\n", "providers.x.outputPrice must be a number from 0 to 100000"},
 		{"a list for a number", "providers: {x: {window: [1]}}\n", "providers.x.window must be a single value"},
-		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must not hold a password or a query"},
+		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must be an http or https URL without a password or a query"},
 		{"a command that needs a shell", "providers: {x: {keyCommand: 'echo $KEY | tr a b'}}\n",
 			"providers.x.keyCommand holds what only a shell understands, and none is started; write it as a list: [program, argument]"},
 		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must begin with a program"},
@@ -40,8 +40,8 @@ func TestProviderSettings(t *testing.T) {
 		{"a command relative to wherever we are", "providers: {x: {keyCommand: ./key.sh}}\n", "providers.x.keyCommand must begin with a program's name, or its path in full or from ~"},
 		{"a command without its API", "providers: {x: {command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
 		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
-		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x is a command, which has no URL"},
-		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec is a command, which is given no key; log in"},
+		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x is a command, which is given no URL and no key; log in"},
+		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec is a command, which is given no URL and no key; log in"},
 		{"exec without a command", "providers: {x: {api: exec}}\n", "providers.x has no command; set command"},
 		{"the built-in model", "providers: {builtin: {keyEnv: K}}\n", "providers.builtin is no name for a provider"},
 	} {
@@ -59,7 +59,7 @@ func TestWhatMayBeAKeyIsNotRepeated(t *testing.T) {
 	for _, yaml := range []string{
 		"providers: {x: {key: " + key + "}}", "providers: {x: {api: " + key + "}}", "providers: {x: {keyEnv: " + key + "}}",
 		"providers: {x: {keyCommand: [echo, {" + key + ": 1}]}}", "providers: {x: {keyCommand: 'echo \"" + key + "\"'}}",
-		"providers: {x: {baseURL: 'https://h/?key=" + key + "'}}", "providers: {x: {baseURL: " + key + "}}", "providers: {x: {temperature: " + key + "}}",
+		"providers: {x: {baseURL: 'https://h/?key=" + key + "'}}", "providers: {x: {baseURL: " + key + "}}", "providers: {x: {baseURL: 'https://u:" + key + "@h/'}}", "providers: {x: {temperature: " + key + "}}",
 		"providers: {x: {effort: " + key + "}}", "providers: {x: {preset: " + key + "}}", "providers: {x: {keyCommand: ./" + key + "}}",
 	} {
 		_, err := loadYAML(t, yaml)

@@ -9,6 +9,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,10 +116,7 @@ func put[V any](to *map[string]V, key string, value V) {
 // Origin says where a setting's value comes from: "default", "file:line",
 // "$VARIABLE" or "--flag".
 func (s Settings) Origin(name string) string {
-	if origin, ok := s.origins[name]; ok {
-		return origin
-	}
-	return originDefault
+	return cmp.Or(s.origins[name], originDefault)
 }
 
 const originDefault = "default"

@@ -13,9 +13,10 @@ import (
 	"strings"
 	"syscall"
 
-	"memoir"
-
+	"github.com/xrash/smetrics"
 	"go.yaml.in/yaml/v3"
+
+	"memoir"
 )
 
 // maxFileSize bounds a configuration file, in bytes.
@@ -40,7 +41,7 @@ func (e entry) name() string { return strings.Join(e.path, ".") }
 
 // errorf makes a configuration error that begins with the entry's place and name.
 func (e entry) errorf(hint, format string, args ...any) error {
-	name := strings.Trim(printable(cmp.Or(e.name(), "the file")), `"`)
+	name := strings.Trim(strconv.Quote(cmp.Or(e.name(), "the file")), `"`)
 	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), name, fmt.Errorf(format, args...))
 }
 
@@ -108,7 +109,7 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 
 // settings lists the settings of a section, and of the sections in it.
 func (e entry) settings() ([]entry, error) {
-	node := resolve(e.node)
+	node := e.node
 	switch {
 	case isNull(node):
 		return nil, nil
@@ -117,8 +118,8 @@ func (e entry) settings() ([]entry, error) {
 	}
 	var out []entry
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := resolve(node.Content[i])
-		sub := entry{append(slices.Clone(e.path), key.Value), e.file, node.Content[i].Line, node.Content[i+1]}
+		key := node.Content[i]
+		sub := entry{append(slices.Clone(e.path), key.Value), e.file, key.Line, node.Content[i+1]}
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
 			return nil, e.errorf("write it as name: value", "has a name that is not a text")
 		}
@@ -149,13 +150,13 @@ func (e entry) isSection() bool {
 // may be a single text, of words where it is a command: no shell reads that one, so what
 // needs a shell is refused instead of misread.
 func (e entry) values(d definition) ([]string, error) {
-	node := resolve(e.node)
+	node := e.node
 	switch {
-	case !d.isList() && isNull(node):
+	case d.list == nil && isNull(node):
 		return []string{""}, nil
-	case !d.isList() && node.Kind != yaml.ScalarNode:
+	case d.list == nil && node.Kind != yaml.ScalarNode:
 		return nil, e.errorf("write it as name: value", "must be a single value")
-	case !d.isList():
+	case d.list == nil:
 		return []string{node.Value}, nil
 	}
 	elements := []*yaml.Node{node}
@@ -164,7 +165,6 @@ func (e entry) values(d definition) ([]string, error) {
 	}
 	var out []string
 	for _, element := range elements {
-		element = resolve(element)
 		if element.Kind != yaml.ScalarNode || element.ShortTag() != "!!str" {
 			return nil, e.errorf("write each on its own line after a dash, quoted if it is none", "must be a list of texts")
 		}
@@ -180,26 +180,37 @@ func (e entry) values(d definition) ([]string, error) {
 	return out, nil
 }
 
-// resolve follows an alias.
-func resolve(node *yaml.Node) *yaml.Node {
-	if node.Kind == yaml.AliasNode && node.Alias != nil {
-		return node.Alias
-	}
-	return node
-}
-
 func isNull(node *yaml.Node) bool {
 	return node.Kind == 0 || node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// maxQuoted bounds foreign text, in bytes, that an error quotes.
-const maxQuoted = 400
+const listsAll = "`memoir config` lists every setting"
 
-// printable quotes foreign text for an error: whole, since nobody can tell by its beginning
-// that it is a secret, or of a longer one only how long it is.
-func printable(text string) string {
-	if len(text) > maxQuoted {
-		return fmt.Sprintf("(%d bytes)", len(text))
+// didYouMean returns the hint for a name that is unknown: the known name that is
+// nearest to it, or another hint.
+func didYouMean(name string, known []string, otherwise string) string {
+	if best, ok := Nearest(name, known); ok {
+		return "did you mean " + best + "?"
 	}
-	return strconv.Quote(text)
+	return otherwise
+}
+
+// Nearest returns the known name that a misspelt one most likely means; false if none
+// is near. Case, dashes and underscores do not count, nor does a missing section.
+func Nearest(name string, known []string) (string, bool) {
+	const longName = 200 // bytes; names are short, foreign ones may not be
+	fold := func(name string) string {
+		return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name[:min(len(name), longName)]))
+	}
+	best, bestDistance := "", max(3, len(name)/4+1)
+	for _, k := range known {
+		distance := smetrics.WagnerFischer(fold(name), fold(k), 1, 1, 1)
+		if fold(k[strings.LastIndexByte(k, '.')+1:]) == fold(name[strings.LastIndexByte(name, '.')+1:]) {
+			distance = min(distance, 1)
+		}
+		if distance < bestDistance {
+			best, bestDistance = k, distance
+		}
+	}
+	return best, best != ""
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,7 +170,7 @@ func (r *run) switchedOff(dir string) bool {
 		r.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
 	}
 	for _, i := range ignored {
-		r.warn(fmt.Sprintf("%s: %s has no effect: %s", i.Origin, i.Name, i.Why), "memoir trust "+dir)
+		r.warn(i, "memoir trust "+dir)
 	}
 	r.off[dir] = settings.Off
 	return settings.Off

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/urfave/cli/v2"
 
 	"memoir/config"
@@ -24,8 +21,7 @@ func configCommand(p *program) *cli.Command {
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's own .memoir.yml. Set memories.enabled to true to let\n"+
 			"hooks read sessions and inject memory by themselves. `memoir doctor` shows the source of each\n"+
-			"model's key. Settings of a provider are (providers.NAME.…), and from effort on also of one\n"+
-			"model (models.PROVIDER/MODEL.…):\n\n"+providerHelp(),
+			"model's key. Settings of a provider are (providers.NAME.…):\n\n"+config.ProviderHelp(),
 			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -33,7 +29,7 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			var ignored []config.Ignored
+			var ignored []string
 			if here, err := p.here(c, settings); err == nil {
 				if settings, ignored, err = p.projectSettings(c, settings, here.top); err != nil {
 					return err
@@ -51,20 +47,11 @@ func configCommand(p *program) *cli.Command {
 				return err
 			}
 			for _, i := range ignored {
-				p.ui.warn("read the file, then `memoir trust`", "%s: %s has no effect: %s", i.Origin, i.Name, i.Why)
+				p.ui.warn("read the file, then `memoir trust`", "%s", i)
 			}
 			return nil
 		},
 	}
-}
-
-// providerHelp is a line for each setting of a provider.
-func providerHelp() string {
-	var b strings.Builder
-	for _, d := range config.ProviderDocs() {
-		fmt.Fprintf(&b, "  %-16s %s\n", d[0], d[1])
-	}
-	return b.String()
 }
 
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.

@@ -46,8 +46,9 @@ func (p *program) here(c *cli.Context, settings config.Settings) (place, error) 
 
 // projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
 // are ignored and returned.
-func (p *program) projectSettings(c *cli.Context, settings config.Settings, top string) (config.Settings,
-	[]config.Ignored, error) {
+func (p *program) projectSettings(
+	c *cli.Context, settings config.Settings, top string,
+) (config.Settings, []string, error) {
 	home, err := p.home(c)
 	if err != nil {
 		return settings, nil, err

@@ -82,7 +82,7 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			switch {
 			case kept:
 				text = have
-			case text == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" ") || r.unordered(s.heading, text):
+			case text == "" || isHeading(text) || ownHead.MatchString(text) || r.unordered(s.heading, text):
 				continue
 			default:
 				text = r.line(text)

@@ -175,25 +175,21 @@ func (s *session) work() []string {
 	}
 	var out []string
 	for _, task := range tasks {
-		request, came, told := strings.Cut(task, became)
-		for i, outcome := range outcomes {
-			subject, body, _ := strings.Cut(outcome, further)
+		told := strings.Contains(task, became)
+		i := slices.IndexFunc(outcomes, func(outcome string) bool {
+			subject, _, _ := strings.Cut(outcome, further)
 			_, title, _ := strings.Cut(subject, ": ")
-			switch {
-			case told && title != "" && (strings.HasSuffix(came, title) || strings.HasSuffix(request, title)):
-				if body != "" {
-					task += further + body
-				}
-			case !told && len(tasks) == 1:
-				task += became + outcome
-				told = true
-			default:
-				continue
+			return !told && len(tasks) == 1 || told && title != "" && strings.HasSuffix(task, title)
+		})
+		if i >= 0 {
+			if _, body, ok := strings.Cut(outcomes[i], further); !told {
+				task += became + outcomes[i]
+			} else if ok {
+				task += further + body
 			}
-			outcomes = slices.Delete(slices.Clone(outcomes), i, i+1)
-			break
+			outcomes = slices.Delete(outcomes, i, i+1)
 		}
-		if told {
+		if told || i >= 0 {
 			out = append(out, task)
 		}
 	}

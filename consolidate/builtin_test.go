@@ -207,14 +207,3 @@ func TestShortIDsAreUniqueAndShort(t *testing.T) {
 		t.Errorf("short ids %v, want %v", got, want)
 	}
 }
-
-func BenchmarkConsolidate(b *testing.B) {
-	for _, n := range []int{500, 5000, 50000} {
-		in := input(project(n)...)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				build(b, in)
-			}
-		})
-	}
-}

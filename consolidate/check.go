@@ -12,7 +12,7 @@ import (
 
 // Verify holds a consolidation to the rules that every model must keep: neither
 // file is empty, citations name sessions of the input, what was withdrawn is
-// named nowhere, the files keep their limits, skills have legal names and paths,
+// named nowhere, the files keep their limits, skills have legal paths,
 // and nothing looks like one of memoir's own frames. Its errors have the code
 // CodeInvalid and name the line.
 func Verify(c memoir.Consolidation, in Input) error {
@@ -29,13 +29,8 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
 		return invalid("%s has %d tokens, more than %d", memoir.SummaryFile, memoir.Tokens(c.MemorySummary), tokens)
 	}
-	for i, s := range c.Skills {
-		switch {
-		case !memoir.LegalSkill(s.Name):
-			return invalid("%q is not a name of a skill", s.Name)
-		case i > 0 && c.Skills[i-1].Name == s.Name:
-			return invalid("the skill %s is there twice", s.Name)
-		case strings.TrimSpace(s.Content) == "":
+	for _, s := range c.Skills {
+		if strings.TrimSpace(s.Content) == "" {
 			return invalid("the skill %s is empty", s.Name)
 		}
 	}
@@ -105,7 +100,7 @@ const (
 
 // read makes a memory of an answer, or tells the rules that it breaks: form, size, citations
 // that exist, no frames or control characters, legal skills, and that it is not a wipe.
-func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
+func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
 	if len(faults) > 0 {
 		slices.Sort(faults)
@@ -131,7 +126,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 			"each must end with the sessions it rests on", r.uncited, r.kept)},
 		{r.kept == 0, "memory_md holds no line that cites a session"},
 		{summary.lines() == 0, "memory_summary holds no line below a heading"},
-		{r.wiped(memory, b), "most lines of the present memory_md are gone, though nothing that they rest on " +
+		{r.wiped(memory, folded), "most lines of the present memory_md are gone, though nothing that they rest on " +
 			"was withdrawn or changed: keep them"},
 		{3*summary.lines() < told && told >= leastLines,
 			"memory_summary lost most of its lines: it is a briefing on all of memory_md"},
@@ -153,7 +148,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 // wiped reports whether a new MEMORY.md loses more than half of the present one: lines of which
 // no new line has half of the words, though one of their sessions did not change. Recent work
 // makes room for what is worked on next, and a memory over its budget may shrink to it.
-func (r *renewal) wiped(memory *page, b batch) bool {
+func (r *renewal) wiped(memory *page, folded []*session) bool {
 	var now [][]string
 	for _, s := range memory.sections {
 		for _, l := range s.lines {
@@ -161,7 +156,7 @@ func (r *renewal) wiped(memory *page, b batch) bool {
 		}
 	}
 	firm := func(e entry) bool {
-		return e.key != "" && !slices.ContainsFunc(b.sessions, func(s *session) bool { return s.SessionKey == e.key })
+		return e.key != "" && !slices.ContainsFunc(folded, func(s *session) bool { return s.SessionKey == e.key })
 	}
 	all, kept := 0, 0
 	for _, s := range readPage(r.present.MemoryMD).sections {

@@ -20,21 +20,15 @@ var (
 	lastBracket = lazyregexp.New(` *` + citing + `\.?$`)
 )
 
-func bracketIDs(bracket string) []string {
-	var out []string
-	for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
-		if id, _, ok := strings.Cut(part, " "); ok {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
 // idsIn lists the ids in all brackets of a line.
 func idsIn(line string) []string {
 	var out []string
 	for _, bracket := range brackets.FindAllString(line, -1) {
-		out = append(out, bracketIDs(bracket)...)
+		for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
+			if id, _, ok := strings.Cut(part, " "); ok {
+				out = append(out, id)
+			}
+		}
 	}
 	return out
 }

@@ -3,9 +3,9 @@
 // form of the files; it knows no database, no disk and no transcript.
 //
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
-// network) and memory.go (its page). llm.go asks a language model: question.go is
-// one call, answer.go reads what comes back. notes.go applies hand edits,
-// forget.go takes sessions out, and check.go checks every result.
+// network) and memory.go (its page). llm.go asks a language model; answer.go and
+// skill.go read what comes back. notes.go applies hand edits, forget.go takes
+// sessions out, and check.go checks every result.
 package consolidate
 
 import (
@@ -73,25 +73,15 @@ func (in Input) budgets() (memory, summary int) {
 // without leaves out the extractions of withdrawn sessions, should a caller have
 // handed them over.
 func without(extractions []memoir.Extraction, withdrawn []string) []memoir.Extraction {
-	gone := map[string]bool{}
-	for _, key := range withdrawn {
-		gone[key] = true
-	}
-	var out []memoir.Extraction
-	for _, e := range extractions {
-		if !gone[e.SessionKey] {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(extractions), func(e memoir.Extraction) bool {
+		return slices.Contains(withdrawn, e.SessionKey)
+	})
 }
 
 // artifacts are a consolidation's texts by their paths.
 type artifacts map[string]string
 
 func open(c memoir.Consolidation) artifacts { return c.Files() }
-
-func (a artifacts) has(name string) bool { _, ok := a[name]; return ok }
 
 // put writes a file if the consolidation can hold it: the two Markdown files and
 // what belongs to a skill. A file that cannot be beside it on every system gives way.

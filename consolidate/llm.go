@@ -2,12 +2,22 @@ package consolidate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
 
 	"memoir"
 	"memoir/model"
+	"memoir/prompts"
 )
 
-// LLM is how a language model consolidates.
+// LLM asks a language model to consolidate. It shows the present memory and the sessions that are
+// new or changed, oldest first, as many as one question holds; the others are Open in what it
+// returns. Without such sessions it asks nothing, unless Forced. What is withdrawn is taken out
+// before the model sees it; hand edits are applied after it answered. An answer that breaks a rule
+// is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage counts also
+// beside an error.
 type LLM struct {
 	Model       model.Model // tries again by itself where that helps
 	InputTokens int         // of one question; 0: what the model's window leaves
@@ -25,24 +35,14 @@ type Report struct {
 	Uncited int    // those that cite none, and were dropped
 }
 
-type llm struct{ o LLM }
-
-var _ Consolidator = (*llm)(nil)
-
-// NewLLM returns a consolidator that asks a language model. It shows the present memory
-// and the sessions that are new or changed, oldest first, as many as one question holds;
-// the others are Open in what it returns. Without such sessions it asks nothing, unless
-// Forced. What is withdrawn is taken out before the model sees it; hand edits are applied
-// after it answered. An answer that breaks a rule is sent back once; then Consolidate fails
-// with a *memoir.AnswerError. The usage counts also beside an error.
-func NewLLM(o LLM) Consolidator { return &llm{o} }
+var _ Consolidator = LLM{}
 
 // Name is that of the model: provider/model.
-func (m *llm) Name() string { return m.o.Model.Name() }
+func (m LLM) Name() string { return m.Model.Name() }
 
-// Consolidate asks as NewLLM says. Its error is of memoir.CodeInvalid where there are no
+// Consolidate asks as LLM says. Its error is of memoir.CodeInvalid where there are no
 // extractions, else a *memoir.AnswerError, the model's, or that of the context.
-func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, usage, err
@@ -62,9 +62,244 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 	if err != nil {
 		return memoir.Consolidation{}, usage, err
 	}
-	out.Open = r.stillDue(q.batch.sessions)
-	if m.o.Report != nil {
-		m.o.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
+	out.Open = r.stillDue(q.sessions)
+	if m.Report != nil {
+		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
 	}
 	return out, usage, nil
+}
+
+const (
+	anyInput     = 100_000 // tokens of a question to a model whose window is unknown
+	leastRoom    = 300     // tokens for sessions, below which asking makes no sense
+	answerFrame  = 2000    // tokens of an answer beside the two files
+	maxHalved    = 3       // times that a question that was too long is asked with fewer sessions
+	maxFaults    = 12      // of an answer that are told
+	maxEdits     = 16 << 10
+	listEntry    = 12   // tokens that a session takes in the list of those that are new
+	maxStatement = 4000 // bytes of a statement that is shown
+)
+
+// A question puts one batch of sessions to a model until there is an answer that
+// holds, or no hope of one.
+type question struct {
+	llm     LLM
+	renewal *renewal
+	vars    prompts.ConsolidateVars
+	input   int // tokens that it may have
+	output  int // tokens that the answer may need, or may have if that is more
+	fixed   int // tokens without sessions
+
+	sessions []*session // those that are folded in, oldest first
+}
+
+// newQuestion sizes a question to the model's window. It leaves room for an answer that repeats
+// the memory and adds to it. Small windows get a small memory, not smaller than it is.
+func newQuestion(m LLM, r *renewal) *question {
+	window, present := m.Model.Window(), len(r.present.MemoryMD)
+	memory, summary := r.in.budgets()
+	if window > 0 {
+		memory = min(memory, max(window*4/5, present+1000))
+	}
+	q := &question{llm: m, renewal: r, input: anyInput}
+	q.output = max((max(memory, present)+summary)/4*23/20+answerFrame, m.MaxOutput) // with JSON's own marks
+	if window > 0 {
+		q.output = min(q.output, window/2)
+		q.input = window - q.output - window/20
+	}
+	if o := m.InputTokens; o > 0 && (window == 0 || o < q.input) {
+		q.input = o
+	}
+	q.vars = prompts.ConsolidateVars{
+		Project:     r.in.Project.Name,
+		MemoryBytes: memory, SummaryTokens: summary / 4,
+		CurrentMemory: r.present.MemoryMD, CurrentSkills: r.shownSkills(q.input / 4),
+		HandEdits: shownEdits(r.notes), WithdrawnSessions: sortedKeys(r.forgot),
+		Date: r.sessions[len(r.sessions)-1].EndedAt,
+	}
+	if r.present.MemorySummary != "" {
+		p := readPage(r.present.MemorySummary)
+		p.drop(headMap)
+		q.vars.CurrentSummary = p.String()
+	}
+	system, input := prompts.Consolidate(q.vars)
+	q.fixed = memoir.Tokens(system) + memoir.Tokens(input)
+	return q
+}
+
+// settle asks. A question that is too long is asked again with half the sessions, up to
+// maxHalved times, and an answer that breaks a rule is sent back once.
+func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usage, error) {
+	var usage memoir.Usage
+	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
+		return memoir.Consolidation{}, usage, &memoir.AnswerError{Err: err}
+	}
+	room := q.input - q.fixed
+	if room < leastRoom {
+		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeModel,
+			"use a model with a larger window, or lower memories.maxMemorySize",
+			"the memory leaves no room for sessions in a question to %s: it takes %d of %d tokens", q.llm.Name(),
+			q.fixed, q.input)
+	}
+	request := q.render(room)
+	for halved := 0; ; {
+		a, err := q.llm.Model.Call(ctx, request)
+		var e *model.Error
+		if errors.As(err, &e) {
+			usage = usage.Add(e.Usage)
+		}
+		switch long := e != nil && e.Class == model.ClassTooLong; {
+		case long && halved < maxHalved:
+			halved++
+			sent := memoir.Tokens(request.System) + memoir.Tokens(request.Input)
+			request = q.render(min(room, max(sent/2-q.fixed, leastRoom)))
+			continue
+		case long:
+			err = memoir.Errorf(memoir.CodeModel,
+				"set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
+		}
+		if err != nil {
+			return memoir.Consolidation{}, usage, err
+		}
+		usage = usage.Add(a.Usage)
+		if err := stopped(q.llm.Name(), a); err != nil {
+			return failed(err)
+		}
+		out, faults := q.renewal.read(a.Text, q.sessions)
+		if len(faults) == 0 {
+			return out, usage, nil
+		}
+		if len(request.Earlier) > 0 {
+			return failed(memoir.Errorf(memoir.CodeInvalid,
+				"the memory stays as it was; try again, or try another model",
+				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
+		}
+		request.Earlier = []model.Exchange{{Answer: a.Text, Objection: objection(faults)}}
+	}
+}
+
+// stopped is the error of an answer that is not whole.
+func stopped(name string, a model.Answer) error {
+	switch {
+	case a.Stop == model.StopRefusal:
+		return memoir.Errorf(memoir.CodeModel, "try another model", "%s declined to answer", name)
+	case a.Stop == model.StopLength:
+		return memoir.Errorf(memoir.CodeModel, "raise the model's maxOutputTokens, or lower memories.maxMemorySize",
+			"the answer of %s was cut by the cap on its output", name)
+	case strings.TrimSpace(a.Text) == "":
+		return memoir.Errorf(memoir.CodeModel, "try again, or try another model", "%s gave an empty answer", name)
+	}
+	return nil
+}
+
+// objection says what is wrong with an answer.
+func objection(faults []string) string {
+	if n := len(faults); n > maxFaults {
+		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n-maxFaults))
+	}
+	return "The answer breaks these rules:\n- " + strings.Join(faults, "\n- ") +
+		"\nGive the whole JSON object again, with these things put right and the rest as it was."
+}
+
+// render fills in the prompts with as many of the sessions that are due, oldest first and whole,
+// as a number of tokens holds. Of one that is too long alone the beginning is shown: what was
+// asked, what came of it, preferences, failures.
+func (q *question) render(room int) model.Request {
+	q.sessions = nil
+	var fresh, changed, statements, summaries []string
+	tokens := 0
+	for _, s := range q.renewal.due {
+		text, summary := s.shown()
+		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
+		if tokens+size > room {
+			if len(q.sessions) > 0 {
+				break
+			}
+			const left = "…\n(the rest is left out)\n"
+			if most := 4*(room-listEntry) - len(left); len(text) > most {
+				text = strings.ToValidUTF8(text[:max(most, 0)], "") + left
+			}
+			size, summary = memoir.Tokens(text)+listEntry, ""
+		}
+		q.sessions = append(q.sessions, s)
+		tokens += size
+		if statements = append(statements, text); summary != "" {
+			summaries = append(summaries, summary)
+		}
+		if q.renewal.known[s.SessionKey] {
+			changed = append(changed, s.cite())
+		} else {
+			fresh = append(fresh, s.cite())
+		}
+	}
+	q.vars.NewSessions, q.vars.ChangedSessions = fresh, changed
+	q.vars.RawMemories, q.vars.RolloutSummaries = strings.Join(statements, "\n"), strings.Join(summaries, "\n")
+	system, input := prompts.Consolidate(q.vars)
+	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
+}
+
+// shown are the statements of a session, without the numbers of their items and without
+// claims that nothing verified, which never reach a memory; and what Phase 1 told of it.
+func (s *session) shown() (statements, summary string) {
+	var plain []memoir.Statement
+	for _, st := range statementsOf(s.Extraction) {
+		if st.Kind != memoir.StatementClaim {
+			text := cut(strings.Join(strings.Fields(st.Text), " "), maxStatement)
+			plain = append(plain, memoir.Statement{Kind: st.Kind, Text: text})
+		}
+	}
+	head := "## " + s.cite() + ": " + cut(s.asked(), 100) + "\n\n"
+	if text := strings.TrimSpace(s.RolloutSummary); text != "" {
+		summary = head + text + "\n"
+	}
+	return head + strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### "), summary
+}
+
+// shownSkills are the present skills, whole if they take no more tokens than most, else
+// with their descriptions alone.
+func (r *renewal) shownSkills(most int) string {
+	var whole, short strings.Builder
+	files := open(memoir.Consolidation{Skills: r.present.Skills})
+	for _, name := range sortedKeys(files) {
+		if _, _, _, ok := memoir.SkillPath(name); ok {
+			whole.WriteString("=== " + name + "\n" + strings.TrimRight(files[name], "\n") + "\n\n")
+		}
+	}
+	for _, s := range r.present.Skills {
+		short.WriteString("skills/" + s.Name + ": " + describe(s) + "\n")
+	}
+	if memoir.Tokens(whole.String()) > most {
+		return short.String()
+	}
+	return whole.String()
+}
+
+// shownEdits tells what people changed by hand, the newest last, within maxEdits bytes; the
+// program applies all of them in any case.
+func shownEdits(notes []memoir.Note) string {
+	var out []string
+	told := map[int64]bool{} // the summary repeats some notes
+	for _, n := range notes {
+		name, text := path.Clean(n.File), strings.TrimSpace(n.Text)
+		line := "wrote the file " + name
+		switch n.Action {
+		case memoir.NoteAdded:
+			line = "added to " + name + " under " + n.Section + ": " + text
+		case memoir.NoteRemoved:
+			line = "removed from " + name + ": " + text
+		case memoir.NoteDeleted:
+			line = "deleted the file " + name
+		}
+		if !told[n.ID] || n.ID == 0 {
+			out = append(out, line)
+		}
+		told[n.ID] = true
+	}
+	size := 0
+	for i := len(out) - 1; i >= 0; i-- {
+		if size += len(out[i]) + 1; size > maxEdits {
+			return strings.Join(out[i+1:], "\n")
+		}
+	}
+	return strings.Join(out, "\n")
 }

@@ -80,7 +80,7 @@ func reply(memory, summary string, skills ...map[string]any) string {
 
 func ask(t *testing.T, in consolidate.Input, m *scripted) (memoir.Consolidation, memoir.Usage, error) {
 	t.Helper()
-	c, usage, err := consolidate.NewLLM(consolidate.LLM{Model: m}).Consolidate(t.Context(), in)
+	c, usage, err := consolidate.LLM{Model: m}.Consolidate(t.Context(), in)
 	if err == nil {
 		if err := consolidate.Verify(c, in); err != nil {
 			t.Error(err)
@@ -162,9 +162,8 @@ func TestCitationsBecomeTheNewestSessionAndACount(t *testing.T) {
 	said := "- the store locks before it opens [00001001 2026-07-01, 00001003 2026-07-03, 00001002 2026-07-02]\n"
 	invented := "- the queue does, too [00001003 2026-07-03, +9]\n"
 	joined := "- never open PRs against the release branch [00001003 2026-07-03, 00001002 2026-07-02, +1]\n"
-	answer := func(q model.Request) (model.Answer, error) {
-		return says(reply(between(q, "current-memory")+"\n## What is known\n\n"+said+invented+joined, between(q, "current-summary")))(q)
-	}
+	q := question(t, in)
+	answer := says(reply(between(q, "current-memory")+"\n## What is known\n\n"+said+invented+joined, between(q, "current-summary")))
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 	if err != nil {
 		t.Fatal(err)
@@ -308,33 +307,23 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
-	had := *in.Current
+	had, all := *in.Current, []string{"bake", "build", "release", "test"}
 	had.Skills = nil
-	for _, name := range []string{"bake", "build", "release", "test"} {
+	for _, name := range all {
 		had.Skills = append(had.Skills, memoir.Skill{Name: name, Content: "---\nname: " + name + "\ndescription: \"How to " + name + ".\"\n---\n\n# " + name + "\n\n- run `make " + name + "` [00001001 2026-07-01]\n"})
 	}
 	in.Current = &had
 	whole := foldedIn(t, in)
-	for _, test := range []struct {
-		stay    []string
-		refused bool
-	}{
-		{nil, true},
-		{[]string{"bake"}, true},
-		{[]string{"bake", "release"}, false},
-		{[]string{"bake", "build", "release", "test"}, false},
-	} {
+	for stay, refused := range map[int]bool{0: true, 1: true, 2: false, 4: false} {
 		var skills []map[string]any
-		for _, name := range test.stay {
+		for _, name := range all[:stay] {
 			skills = append(skills, skill(name, ""))
 		}
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(whole.Memory, whole.Summary, skills...))}}
 		c, _, err := ask(t, in, m)
-		if (err != nil) != test.refused || !test.refused && len(c.Skills) != len(test.stay) {
-			t.Errorf("with %v staying: %d skills, %v", test.stay, len(c.Skills), err)
-		}
-		if test.refused && (len(m.asked) != 2 || !strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are gone")) {
-			t.Errorf("with %v staying: %d calls, %v", test.stay, len(m.asked), err)
+		objected := len(m.asked) == 2 && strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are gone")
+		if (err != nil) != refused || objected != refused || !refused && len(c.Skills) != stay {
+			t.Errorf("%d staying: %d skills, %d calls, %v", stay, len(c.Skills), len(m.asked), err)
 		}
 	}
 }
@@ -407,7 +396,7 @@ func TestMoreThanTheWindowHoldsIsFoldedInStepByStep(t *testing.T) {
 		}
 		m.answers = []func(model.Request) (model.Answer, error){folds}
 		o.Model = m
-		c, usage, err := consolidate.NewLLM(o).Consolidate(t.Context(), input(all...))
+		c, usage, err := o.Consolidate(t.Context(), input(all...))
 		for err == nil && len(c.Open) > 0 {
 			if usage.Calls != 1 || len(c.Open) != len(all)-entries(under(c.MemoryMD, "## What is known")) {
 				t.Fatalf("%d calls, %d sessions are open", usage.Calls, len(c.Open))
@@ -417,7 +406,7 @@ func TestMoreThanTheWindowHoldsIsFoldedInStepByStep(t *testing.T) {
 			for _, key := range c.Open {
 				in.Changed[key] = true
 			}
-			c, usage, err = consolidate.NewLLM(o).Consolidate(t.Context(), in)
+			c, usage, err = o.Consolidate(t.Context(), in)
 		}
 		if err != nil || len(m.asked) < 3 {
 			t.Fatalf("%d calls, %v", len(m.asked), err)
@@ -446,7 +435,7 @@ func TestMoreThanTheWindowHoldsIsFoldedInStepByStep(t *testing.T) {
 		in := input(append(slices.Clone(all), third)...)
 		in.Current, in.Changed = &c, map[string]bool{third.SessionKey: true}
 		m.asked = nil
-		if _, _, err := consolidate.NewLLM(o).Consolidate(t.Context(), in); err != nil || len(m.asked) != 1 {
+		if _, _, err := o.Consolidate(t.Context(), in); err != nil || len(m.asked) != 1 {
 			t.Errorf("one more session: %d calls, %v", len(m.asked), err)
 		}
 	}
@@ -459,7 +448,7 @@ func TestOfASessionThatIsTooLongTheBeginningIsShown(t *testing.T) {
 		bullets = append(bullets, fmt.Sprintf("Files: `%s/%d.go` — changed, together with much else in the neighbourhood", words[i%len(words)], i))
 	}
 	m := &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
-	_, _, err := consolidate.NewLLM(consolidate.LLM{Model: m, InputTokens: 5000}).Consolidate(t.Context(), input(session(0, id(1), bullets...)))
+	_, _, err := consolidate.LLM{Model: m, InputTokens: 5000}.Consolidate(t.Context(), input(session(0, id(1), bullets...)))
 	if err != nil || len(m.asked) != 1 {
 		t.Fatalf("%d calls, %v", len(m.asked), err)
 	}
@@ -509,4 +498,25 @@ func TestAMemoryThatDoesNotFitTheWindowIsAnErrorAndNoLoss(t *testing.T) {
 	if _, _, err := ask(t, in, m); memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) == "" || len(m.asked) > 0 {
 		t.Errorf("%d calls, %v", len(m.asked), err)
 	}
+}
+
+// Whatever a model answers, it is refused or becomes a memory that keeps the rules.
+func FuzzAnswer(f *testing.F) {
+	f.Add("# m\n\n## What is known\n\n- a [00001001 2026-07-01]\n  - b\n", "- a", "release", "---\nname: x\n---\n# R\n```\nx\n")
+	f.Add("- [00001001", "##\n- x [00001002 2026-07-02, +3]", "a", "")
+	f.Add("## Sessions\n\n### \n\n- a\n\n\n  c [00001003 2026-07-03]\n```\n# no\n", "\t- \n", "make-pr", "[00001002]")
+	f.Fuzz(func(t *testing.T, memory, summary, name, content string) {
+		in := input(first, second, third)
+		current := build(t, input(first, second))
+		in.Current, in.Changed = &current, map[string]bool{third.SessionKey: true}
+		in.MaxMemoryBytes, in.SummaryTokens = 4000, 600
+		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(current.MemoryMD+memory, current.MemorySummary+summary, skill(name, content)))}}
+		c, _, err := consolidate.LLM{Model: m}.Consolidate(t.Context(), in)
+		if err == nil {
+			err = consolidate.Verify(c, in)
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

@@ -46,13 +46,9 @@ func memoryHead(name string, sessions []*session) string {
 	if last != when {
 		when += " to " + last
 	}
-	return fmt.Sprintf("# %s: project memory\n\n%s %s, %s. A line cites its newest session; +N is how many more "+
-		"support it.\n",
-		name, headFrom, plural(len(sessions), "session"), when)
+	return fmt.Sprintf("# %s: project memory\n\nFrom %s, %s. A line cites its newest session; +N is how many more "+
+		"support it.\n", name, plural(len(sessions), "session"), when)
 }
-
-// headFrom begins the line of MEMORY.md's head that the program writes anew each time.
-const headFrom = "From"
 
 // projectName names a project: owner and name of its repository if its remote, which is
 // HOST/OWNER/…/NAME, says them.

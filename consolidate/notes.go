@@ -269,7 +269,7 @@ func bareLine(n memoir.Note) memoir.Note {
 	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: uncited(n.Text)}
 }
 
-// ownHead is the line with which MEMORY.md begins.
+// ownHead is the line of MEMORY.md's head that the program writes anew each time.
 var ownHead = lazyregexp.New(`^From \d+ sessions?, `)
 
 // written reports whether a line is one that the program writes of itself.

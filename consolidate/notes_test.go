@@ -2,6 +2,8 @@ package consolidate_test
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +105,311 @@ func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
 	}
 	if diff := cmp.Diff(out, consolidate.ApplyNotes(out, notes)); diff != "" {
 		t.Errorf("the second time: %s", diff)
+	}
+}
+
+func TestOnlyLinesThatRestOnForgottenSessionsGo(t *testing.T) {
+	t.Parallel()
+	in := input(first, third)
+	in.Withdrawn = []string{second.SessionKey, "claude:abc"}
+	in.Known = []string{"codex:" + id(9)}
+	for text, want := range map[string]string{
+		"- mine [00001002 2026-07-02]":                       "",
+		"- mine [00001002-aaaa 2026-07-02]":                  "",
+		"- mine [codex-" + id(2) + " 2026-07-02]":            "",
+		"- mine [abc 2026-07-02]":                            "",
+		"- mine [00001002 2026-07-02], as was said":          "",
+		"- mine, see " + id(2):                               "",
+		"- mine [00001002 2026-07-02, 00001001 2026-07-01]":  "- mine [00001001 2026-07-01]",
+		"- mine [00001002 2026-07-02] [00001009 2026-07-09]": "- mine [00001009 2026-07-09]",
+		"- mine [00001001 2026-07-01]":                       "- mine [00001001 2026-07-01]",
+		"- mine [00001009 2026-07-09]":                       "- mine [00001009 2026-07-09]", // not selected
+		"- mine [cafe0000 2026-07-09]":                       "- mine [cafe0000 2026-07-09]", // nobody's
+		"- Code freeze begins [release 2026-12-01]":          "- Code freeze begins [release 2026-12-01]",
+		"- Decided in the standup [Ann 2026-10-10]":          "- Decided in the standup [Ann 2026-10-10]",
+		"- Decided [Ann 2026-10-10, Bob 2026-10-11]":         "- Decided [Ann 2026-10-10, Bob 2026-10-11]",
+		"- mine, without any citation":                       "- mine, without any citation",
+		"- mine [see the issue 7 there]":                     "- mine [see the issue 7 there]",
+	} {
+		in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", text)}
+		c := build(t, in)
+		if want == "" && contains([]string{c.MemoryMD, c.MemorySummary}, "mine") {
+			t.Errorf("%q is still there", text)
+		}
+		if want != "" && (!strings.Contains(c.MemoryMD, "\n"+want+"\n") || !strings.Contains(c.MemorySummary, "\n"+inSummary(want)+"\n")) {
+			t.Errorf("%q: %q is missing in\n%s%s", text, want, c.MemoryMD, c.MemorySummary)
+		}
+	}
+}
+
+// inSummary is a line of MEMORY.md as the summary repeats it: without citations of sessions.
+func inSummary(line string) string {
+	if at := strings.Index(line, " [0"); at >= 0 {
+		return line[:at]
+	}
+	return strings.TrimSuffix(line, " [cafe0000 2026-07-09]")
+}
+
+func TestLinesThatDifferInABracketOfTheirOwnAreTwo(t *testing.T) {
+	t.Parallel()
+	notes := []memoir.Note{
+		note(1, memoir.NoteAdded, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
+		note(2, memoir.NoteRemoved, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
+		note(3, memoir.NoteAdded, "## User preferences", "", "- Code freeze begins [release 2027-01-05]"),
+	}
+	in := input(first)
+	in.Notes = notes
+	c := build(t, in)
+	for _, text := range []string{c.MemoryMD, c.MemorySummary} {
+		if strings.Contains(text, "2026-12-01") || !strings.Contains(text, "2027-01-05") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+}
+
+func TestHandWrittenLinesReachTheBriefing(t *testing.T) {
+	t.Parallel()
+	in := input(first, second, third)
+	in.Notes = []memoir.Note{
+		note(1, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy"),
+		note(2, memoir.NoteAdded, "## User preferences", "- ask Ann before a deploy", "- and Bob after it"),
+		note(3, memoir.NoteAdded, "## Build, test and other commands", "", "- `make e2e` needs docker"),
+		note(4, memoir.NoteAdded, "## Deployment", "", "## Deployment"),
+		note(5, memoir.NoteAdded, "## Deployment", "", "Staging is rebuilt"),
+		note(6, memoir.NoteAdded, "## Deployment", "Staging is rebuilt", "every night."),
+		note(7, memoir.NoteAdded, "## Deployment", "every night.", "```sh"),
+		note(8, memoir.NoteAdded, "## Deployment", "```sh", "make stage"),
+		note(9, memoir.NoteAdded, "## Deployment", "make stage", "```"),
+	}
+	c := build(t, in)
+	if lines := under(c.MemorySummary, "## What the user wants"); len(lines) < 3 || lines[0] != "- ask Ann before a deploy" || lines[1] != "- and Bob after it" {
+		t.Errorf("rules: %q", lines)
+	}
+	if lines := under(c.MemorySummary, "## Build, test, run"); len(lines) == 0 || lines[0] != "- `make e2e` needs docker" {
+		t.Errorf("commands: %q", lines)
+	}
+	if lines := under(c.MemorySummary, "## Written by hand"); len(lines) != 1 || lines[0] != "- Staging is rebuilt every night." {
+		t.Errorf("the rest: %q", lines)
+	}
+	if strings.Index(c.MemorySummary, "## Written by hand") > strings.Index(c.MemorySummary, "## What the user wants") {
+		t.Error("what a person wrote does not come first")
+	}
+	if again := consolidate.ApplyNotes(c, consolidate.LiveNotes(in.Notes, in)); !reflect.DeepEqual(again, c) {
+		t.Error("applying them twice differs")
+	}
+}
+
+func TestHandWrittenLinesLeaveTheBriefingWithinItsLimit(t *testing.T) {
+	t.Parallel()
+	in := input(project(30)...)
+	for i, w := range words {
+		in.Notes = append(in.Notes, note(int64(i+1), memoir.NoteAdded, "## Environment", "", "- the "+w+" host "+strings.Repeat("is far away ", 9)))
+	}
+	in.Notes = append(in.Notes, note(99, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy"))
+	for _, tokens := range []int{100, 300, 1000} {
+		in.SummaryTokens = tokens
+		c := build(t, in)
+		if got := memoir.Tokens(c.MemorySummary); got > tokens {
+			t.Errorf("%d tokens where %d are allowed", got, tokens)
+		}
+		if !strings.Contains(c.MemorySummary, "ask Ann") {
+			t.Errorf("%d tokens: the rule is missing:\n%s", tokens, c.MemorySummary)
+		}
+		if tokens == 1000 && (!strings.Contains(c.MemorySummary, "fern host") || strings.Contains(c.MemorySummary, "amber host") || !strings.Contains(c.MemorySummary, "## What to know")) {
+			t.Errorf("the newest lines do not win, or crowd out all else:\n%s", c.MemorySummary)
+		}
+	}
+}
+
+func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
+	t.Parallel()
+	long := "“never deploy on a Friday because " + strings.Repeat("the on-call engineer of the weekend knows nothing of it and ", 5) + "that ends badly”"
+	one, two := first, second
+	one.RawMemory += "\n## Preferences\n- " + long + " [9]\n"
+	in := input(one, two, third)
+	before := build(t, in)
+	for _, part := range []string{"release", "Friday", "no fixture", "test: `go test ./...`"} {
+		if part != "no fixture" && !strings.Contains(before.MemorySummary, part) {
+			t.Fatalf("%q is not in the summary", part)
+		}
+	}
+	in.Notes = []memoir.Note{
+		note(1, memoir.NoteRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
+		note(2, memoir.NoteRemoved, "## User preferences", "", "- "+long+" [00001001 2026-07-01]"),
+		note(3, memoir.NoteRemoved, "## Failures and fixes", "", "- `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1` [00001003 2026-07-03]"),
+		note(4, memoir.NoteRemoved, "## Build, test and other commands", "", "- test: `go test ./...` [00001002 2026-07-02]"),
+	}
+	after := build(t, in)
+	// A model that knows nothing of notes gives what was there before.
+	for name, c := range map[string]memoir.Consolidation{"built in": after, "another model": consolidate.ApplyNotes(before, in.Notes)} {
+		all := c.MemoryMD + c.MemorySummary
+		for _, s := range c.Skills {
+			all += s.Content
+		}
+		for _, part := range []string{"against release", "Friday", "no fixture", "`go test ./...` passes", "test: `go test ./...`"} {
+			if strings.Contains(all, part) {
+				t.Errorf("%s: %q is still there:\n%s", name, part, all)
+			}
+		}
+		if again := consolidate.ApplyNotes(c, in.Notes); !reflect.DeepEqual(again, c) {
+			t.Errorf("%s: applying them twice differs", name)
+		}
+	}
+}
+
+func TestALineThatWasMovedStays(t *testing.T) {
+	t.Parallel()
+	in := input(first, second, third)
+	line := "- “Never open PRs against release!!!” [00001002 2026-07-02, 00001001 2026-07-01]"
+	in.Notes = []memoir.Note{note(1, memoir.NoteRemoved, "## User preferences", "", line), note(2, memoir.NoteAdded, "## Environment", "", line)}
+	c := build(t, in)
+	if strings.Count(c.MemoryMD, "against release") != 1 || strings.Count(c.MemorySummary, "against release") != 1 {
+		t.Errorf("got\n%s%s", c.MemoryMD, c.MemorySummary)
+	}
+}
+
+func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := memoir.Consolidation{MemoryMD: "# m\n\n## A\n\n- one\n  more of one\n- two\n\n## B\n\ntext\n", MemorySummary: "# s\n"}
+	for name, test := range map[string]struct {
+		notes []memoir.Note
+		want  string
+	}{
+		"behind an entry":               {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para")}, "- two\n\npara\n\n## B"},
+		"behind an entry's second line": {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n\n- two"},
+		"two lines of one": {
+			[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para"), note(2, memoir.NoteAdded, "## A", "para", "goes on")},
+			"- two\n\npara\ngoes on\n\n## B",
+		},
+		"two, told apart": {
+			[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para"), note(2, memoir.NoteAdded, "## A", "para", "\nother")},
+			"- two\n\npara\n\nother\n\n## B",
+		},
+		"an entry":           {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "- three")}, "- two\n- three\n\n## B"},
+		"an entry's own":     {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "  more")}, "- two\n  more\n\n## B"},
+		"its neighbour gone": {[]memoir.Note{note(1, memoir.NoteAdded, "## B", "gone", "para")}, "text\n\npara\n"},
+		"a heading":          {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "### Sub")}, "- two\n\n### Sub\n\n## B"},
+		"two code blocks": {
+			[]memoir.Note{
+				note(1, memoir.NoteAdded, "## B", "text", "```sh"), note(2, memoir.NoteAdded, "## B", "```sh", "- a"), note(3, memoir.NoteAdded, "## B", "- a", "b"), note(4, memoir.NoteAdded, "## B", "b", "```"),
+				note(5, memoir.NoteAdded, "## B", "```", "```go"), note(6, memoir.NoteAdded, "## B", "```go", "c"), note(7, memoir.NoteAdded, "## B", "c", "```"), note(8, memoir.NoteAdded, "## B", "```", "- end"),
+			},
+			"text\n```sh\n- a\nb\n```\n```go\nc\n```\n- end\n",
+		},
+	} {
+		got := consolidate.ApplyNotes(c, test.notes)
+		if !strings.Contains(got.MemoryMD, test.want) {
+			t.Errorf("%s: got\n%s", name, got.MemoryMD)
+		}
+		if again := consolidate.ApplyNotes(got, test.notes); again.MemoryMD != got.MemoryMD {
+			t.Errorf("%s: applying it twice gives\n%s", name, again.MemoryMD)
+		}
+	}
+}
+
+func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
+	t.Parallel()
+	in := consolidate.Input{Project: memoir.Project{Name: "app"}, Withdrawn: []string{first.SessionKey, second.SessionKey}}
+	nothing := consolidate.OnlyNotes(in)
+	if !strings.HasPrefix(nothing.MemoryMD, "# app: project memory\n") || !strings.Contains(nothing.MemoryMD, "Nothing is left") || !strings.Contains(nothing.MemorySummary, "Nothing is left") {
+		t.Errorf("got %+v", nothing)
+	}
+	in.Notes = []memoir.Note{
+		note(1, memoir.NoteAdded, "## User preferences", "- gone", "- ask Ann before a deploy [Ann 2026-10-10]"),
+		note(2, memoir.NoteAdded, "", "", "Staging is rebuilt every night."),
+		note(3, memoir.NoteAdded, "## User preferences", "", "- mine [00001001 2026-07-01]"),
+		note(4, memoir.NoteRemoved, "## User preferences", "", "- “never open prs against release” [00001001 2026-07-01]"),
+		{ID: 5, File: "skills/deploy/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: deploy\n---\n- drop [00001002 2026-07-02]\n- keep\n"},
+	}
+	got := consolidate.OnlyNotes(in)
+	for _, text := range []string{got.MemoryMD, got.MemorySummary} {
+		if !strings.Contains(text, "\n- ask Ann before a deploy [Ann 2026-10-10]\n") || !strings.Contains(text, "Staging is rebuilt every night.\n") || strings.Contains(text, "mine") || !strings.Contains(text, "Only what people wrote by hand is left") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+	if !strings.Contains(got.MemoryMD, "of this memory.\n\nStaging") {
+		t.Errorf("two paragraphs became one:\n%s", got.MemoryMD)
+	}
+	if len(got.Skills) != 1 || strings.Contains(got.Skills[0].Content, "drop") || !strings.Contains(got.Skills[0].Content, "keep") {
+		t.Errorf("skills %+v", got.Skills)
+	}
+	if err := consolidate.Verify(got, in); err != nil {
+		t.Error(err)
+	}
+	if again := consolidate.OnlyNotes(in); !reflect.DeepEqual(again, got) {
+		t.Error("a second time differs")
+	}
+}
+
+func FuzzApplyNotes(f *testing.F) {
+	f.Add("- one", "para", "## H", "```", uint8(0))
+	f.Add("- mine [release 2026-12-01]", "- mine [00001002 2026-07-02]", "\n\nx", "  - sub", uint8(3))
+	f.Add("- `go test ./...` passes", "</memoir-context>", "- “Never open PRs against release!!!”", "…", uint8(9))
+	f.Add("- mine", "- mine [00001002 2026-07-02\x01]", "x", "y", uint8(0))
+	base, _, err := consolidate.NewBuiltin().Consolidate(f.Context(), input(first, third))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, a, b, c, d string, seed uint8) {
+		in := input(first, third)
+		in.Withdrawn = []string{second.SessionKey}
+		after := ""
+		for i, text := range []string{a, b, c, d} {
+			if strings.ContainsAny(strings.TrimLeft(text, "\n"), "\n\r") {
+				t.Skip("needs texts of one line")
+			}
+			section := []string{"## User preferences", "", "## Mine", "## Open ends"}[(i+int(seed))%4]
+			in.Notes = append(in.Notes, note(int64(i+1), memoir.NoteAdded, section, after, text))
+			after = text
+		}
+		notes := consolidate.LiveNotes(in.Notes, in)
+		once := consolidate.ApplyNotes(base, notes)
+		if twice := consolidate.ApplyNotes(once, notes); fmt.Sprint(twice) != fmt.Sprint(once) {
+			t.Errorf("applying them twice differs:\n%s\n%s", once.MemoryMD+once.MemorySummary, twice.MemoryMD+twice.MemorySummary)
+		}
+		if err := consolidate.Verify(once, in); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatRestoringAMemoryDecided(t *testing.T) {
+	t.Parallel()
+	note := func(action memoir.NoteAction, file, section, text string) memoir.Note {
+		return memoir.Note{File: file, Action: action, Section: section, Text: text}
+	}
+	removed := func(section, text string) memoir.Note { return note(memoir.NoteRemoved, "MEMORY.md", section, text) }
+	added := func(section, text string) memoir.Note { return note(memoir.NoteAdded, "MEMORY.md", section, text) }
+	tests := []struct {
+		name    string
+		note    memoir.Note
+		beside  []memoir.Note // of the same restoring
+		earlier []memoir.Note
+		kept    bool
+	}{
+		{"a line that went", removed("## Notes", "- use the fork [00001001 2026-07-01]"), nil, nil, true},
+		{"a line that came comes from the sessions", added("## Notes", "- use the fork [00001001 2026-07-01]"), nil, nil, false},
+		{"a line that came after a person had removed it", added("## Notes", "- use the fork [00001001 2026-07-01]"), nil,
+			[]memoir.Note{removed("## Elsewhere", "- use the fork [00001002 2026-07-02]")}, true},
+		{"a line of which only the sessions differ", removed("## Notes", "- use the fork [00001001 2026-07-01, 00001002 2026-07-02]"),
+			[]memoir.Note{added("## Notes", "- use the fork [00001001 2026-07-01]")}, nil, false},
+		{"a line of which a number differs that says something", removed("## C", "- the timeout is 30 [00001001 2026-07-01]"),
+			[]memoir.Note{added("## C", "- the timeout is 20 [00001001 2026-07-01]")}, nil, true},
+		{"the head", removed("# Memory of app", "From 3 sessions, 2026-07-01. A line cites its newest session; +N is how many more support it."), nil, nil, false},
+		{"a line that a person put under the head", removed("# Memory of app", "Learned from experience: ask Ada."), nil, nil, true},
+		{"the map", note(memoir.NoteRemoved, "memory_summary.md", "## Where to look", "- MEMORY.md › Sessions (3)"), nil, nil, false},
+		{"a line of the briefing", note(memoir.NoteRemoved, "memory_summary.md", "## What the user wants", "- “be kind”"), nil, nil, true},
+		{"a skill that went", note(memoir.NoteDeleted, "skills/a/SKILL.md", "", ""), nil, nil, true},
+		{"a skill that is another", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil, nil, false},
+		{"a skill that a person had deleted", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil,
+			[]memoir.Note{note(memoir.NoteDeleted, "skills/a/SKILL.md", "", "")}, true},
+		{"a skill, where a person had deleted another", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil,
+			[]memoir.Note{note(memoir.NoteDeleted, "skills/b/SKILL.md", "", "")}, false},
+	}
+	for _, test := range tests {
+		decided := consolidate.Decided(append([]memoir.Note{test.note}, test.beside...), test.earlier)
+		if slices.Contains(decided, test.note) != test.kept {
+			t.Errorf("%s: %+v", test.name, decided)
+		}
 	}
 }

@@ -87,9 +87,9 @@ func TestASkillThatAModelWroteRunsAndLoadsNothing(t *testing.T) {
 	}, "\n")
 	check := skill("check", content)
 	check["templates"] = files{{"path": "a.md", "content": "![x][y] <img src=x>"}}
-	c, _, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){func(q model.Request) (model.Answer, error) {
-		return says(reply(between(q, "current-memory"), between(q, "current-summary"), check))(q)
-	}}})
+	q := question(t, grown(t))
+	answer := says(reply(between(q, "current-memory"), between(q, "current-summary"), check))
+	c, _, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 	if err != nil {
 		t.Fatal(err)
 	}

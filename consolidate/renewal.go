@@ -163,7 +163,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 	a := open(c)
 	lists := map[string][]string{}
 	for _, name := range sortedKeys(a) {
-		if !a.has(name) || name == memoir.SummaryFile {
+		if _, there := a[name]; !there || name == memoir.SummaryFile {
 			continue
 		}
 		_, folder, _, isSkill := memoir.SkillPath(name)

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -112,15 +113,10 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 
 // skillText makes SKILL.md of a description and what a model wrote.
 func (r *renewal) skillText(name, description, content string) string {
-	body := strings.TrimLeft(content, "\n ")
-	if rest, ok := strings.CutPrefix(body, "---\n"); ok {
-		if front, rest, ok := strings.Cut(rest, "\n---"); ok {
-			if d := describe(memoir.Skill{Content: front + "\n"}); d != "" {
-				description = d
-			}
-			_, body, _ = strings.Cut(rest, "\n")
-		}
-	}
+	body := strings.TrimLeft(content, "\n ") + "\n"
+	front := frontOf(body)
+	body = body[len(front):]
+	description = cmp.Or(describe(memoir.Skill{Content: front}), description)
 	if strings.TrimSpace(description) == "" {
 		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
 	}

@@ -37,7 +37,7 @@ func (s *scripted) Call(_ context.Context, q model.Request) (model.Answer, error
 // consolidates has a language model make the memory, and the built-in one extract.
 func (s *scripted) consolidates(o pipeline.Options) pipeline.Options {
 	o.Phases = func(meter pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
-		return extract.NewBuiltin(), consolidate.NewLLM(consolidate.LLM{Model: meter(s, model.Options{})}), nil
+		return extract.NewBuiltin(), consolidate.LLM{Model: meter(s, model.Options{})}, nil
 	}
 	return o
 }

@@ -48,9 +48,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 		})
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.NewLLM(
-			consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: r.consolidated},
-		)
+		r.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: r.consolidated}
 	}
 	return nil
 }

@@ -21,15 +21,6 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// The prompt files.
-const (
-	fileStageOneSystem      = "stage_one_system.md"
-	fileStageOneInput       = "stage_one_input.md"
-	fileConsolidationSystem = "consolidation_system.md"
-	fileConsolidation       = "consolidation.md"
-	fileReadPath            = "read_path.md"
-)
-
 // render fills in the values of a prompt. A value is inserted as it is and never looked
 // through for variables. It panics on a variable without a value, or a file that is not
 // there: both are mistakes in the program.
@@ -63,8 +54,8 @@ type StageOneVars struct {
 // StageOne renders the prompts of Phase 1: the system part, which is the same for
 // every session, and the input.
 func StageOne(v StageOneVars) (system, input string) {
-	system = render(fileStageOneSystem, nil)
-	input = render(fileStageOneInput, map[string]string{
+	system = render("stage_one_system.md", nil)
+	input = render("stage_one_input.md", map[string]string{
 		"thread_id":           inline(v.ThreadID),
 		"agent":               inline(v.Agent),
 		"cwd":                 inline(v.CWD),
@@ -106,12 +97,9 @@ type ConsolidateVars struct {
 // Consolidate renders the prompts of Phase 2: the system part, which is the same
 // for every project, and the input.
 func Consolidate(v ConsolidateVars) (system, input string) {
-	system = render(fileConsolidationSystem, nil)
-	date := "unknown"
-	if !v.Date.IsZero() {
-		date = v.Date.UTC().Format(time.DateOnly)
-	}
-	input = render(fileConsolidation, map[string]string{
+	system = render("consolidation_system.md", nil)
+	date, _, _ := strings.Cut(instant(v.Date), "T")
+	input = render("consolidation.md", map[string]string{
 		"project":            inline(v.Project),
 		"date":               date,
 		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
@@ -147,7 +135,7 @@ func ReadPath(v ReadPathVars) string {
 	if root == "" {
 		root = "memory://root"
 	}
-	return render(fileReadPath, map[string]string{
+	return render("read_path.md", map[string]string{
 		"project":        attribute(project),
 		"root":           attribute(strings.TrimRight(root, "/")),
 		"memory_summary": strings.Trim(inert(v.MemorySummary), "\n"),

@@ -22,6 +22,7 @@ type script struct {
 	window int
 	turns  []any // string: an answer; model.Answer; error
 	asked  []model.Request
+	spent  int // calls that have a usage
 }
 
 func (s *script) Name() string { return "test/scripted" }
@@ -33,21 +34,24 @@ func (s *script) Call(_ context.Context, q model.Request) (model.Answer, error) 
 	}
 	turn := s.turns[len(s.asked)]
 	s.asked = append(s.asked, q)
-	one := memoir.Usage{Calls: 1, InputTokens: 1000, OutputTokens: 100}
-	switch turn := turn.(type) {
-	case string:
-		return model.Answer{Text: turn, Stop: model.StopEnd, Usage: one}, nil
-	case model.Answer:
-		turn.Usage = one
-		return turn, nil
-	case *model.Error:
-		turn.Usage = one
-		return model.Answer{}, turn
-	case error:
-		return model.Answer{}, turn
+	if err, ok := turn.(error); ok {
+		var failed *model.Error
+		if errors.As(err, &failed) {
+			s.spent++
+			failed.Usage = oneCall
+		}
+		return model.Answer{}, err
 	}
-	panic("what turn is that?")
+	s.spent++
+	if text, ok := turn.(string); ok {
+		turn = model.Answer{Text: text, Stop: model.StopEnd}
+	}
+	answer := turn.(model.Answer)
+	answer.Usage = oneCall
+	return answer, nil
 }
+
+var oneCall = memoir.Usage{Calls: 1, InputTokens: 1000, OutputTokens: 100}
 
 // ask runs one extraction against a script.
 func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
@@ -58,21 +62,10 @@ func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extra
 	if len(s.asked) != len(s.turns) {
 		t.Errorf("%d calls, want %d", len(s.asked), len(s.turns))
 	}
-	if used.Calls != usageOf(s) {
-		t.Errorf("usage of %d calls, want %d", used.Calls, usageOf(s))
+	if used.Calls != s.spent {
+		t.Errorf("usage of %d calls, want %d", used.Calls, s.spent)
 	}
 	return e, used, err
-}
-
-func usageOf(s *script) int {
-	n := 0
-	for _, turn := range s.turns {
-		switch turn.(type) {
-		case string, model.Answer, *model.Error:
-			n++
-		}
-	}
-	return n
 }
 
 func llmInput() extract.Input {
@@ -138,7 +131,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 	if err := extract.Check(e, in.Items); err != nil {
 		t.Error(err)
 	}
-	if used != (memoir.Usage{Calls: 1, InputTokens: 1000, OutputTokens: 100}) {
+	if used != oneCall {
 		t.Errorf("usage %+v", used)
 	}
 	if told != (extract.Report{Session: e.SessionKey, Shown: 6, Calls: 1, Kept: 6}) {
@@ -200,10 +193,13 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 	}
 }
 
+// copiesNothing is what becomes of a command, a file or a procedure that can't be held against the session.
+var copiesNothing = extract.Dropped{Ungrounded: 1}
+
 func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		line string // under Decisions
+		line string // under Decisions where it has no heading
 		kept string // as it is kept; empty: dropped
 		want extract.Dropped
 	}{
@@ -227,18 +223,31 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"an exit status":                      {"- it ended with `exit status 1` [2]", "- it ended with `exit status 1` [2]", extract.Dropped{}},
 		"a frame of ours":                     {"- see </memoir-context> there [2]", "- see ‹/memoir-context> there [2]", extract.Dropped{}},
 		"a fraction and a choice":             {"- and/or 1/2 of it [2]", "- and/or 1/2 of it [2]", extract.Dropped{}},
+		"a command in words":                  {"## Commands\n- run fakectl deploy prod before each merge [1]", "", copiesNothing},
+		"a mark beside words":                 {"## Commands\n- `*` run fakectl deploy prod [1]", "", copiesNothing},
+		"numbers":                             {"## Commands\n- ports are 4711 and the version is 9.9.9 [2]", "", copiesNothing},
+		"a command of the session":            {"## Commands\n- `go test ./...` fails [2]", "## Commands\n- `go test ./...` fails [2]", extract.Dropped{}},
+		"another command":                     {"## Commands\n- `go test ./other/...` passes [2]", "", copiesNothing},
+		"a file in words":                     {"## Files\n- the uploader's main file holds the loop [2]", "", copiesNothing},
+		"a file of the session":               {"## Files\n- `upload.go` — a loop [2]", "## Files\n- `upload.go` — a loop [2]", extract.Dropped{}},
+		"a procedure in words":                {"## Procedure\n- “retry”: change the loop, then test it [2]", "", copiesNothing},
+		"the ask of a procedure alone":        {"## Procedure\n- “The uploader must retry”: change it [1]", "", copiesNothing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var told extract.Report
 			o := extract.LLM{Report: func(r extract.Report) { told = r }}
-			e, _, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n\n## Decisions\n"+tt.line, goodSummary, goodSlug)}}, o, llmInput())
+			heading := "\n"
+			if !strings.HasPrefix(tt.line, "#") {
+				heading = "\n## Decisions\n"
+			}
+			e, _, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n"+heading+tt.line, goodSummary, goodSlug)}}, o, llmInput())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := "## Task\n- Make the uploader retry [1]\n"
 			if tt.kept != "" {
-				want += "\n## Decisions\n" + tt.kept + "\n"
+				want += heading + tt.kept + "\n"
 			}
 			if diff := cmp.Diff(want, e.RawMemory); diff != "" {
 				t.Error(diff)
@@ -300,6 +309,10 @@ func TestNothingWorthKeepingIsAGoodAnswer(t *testing.T) {
 	}
 }
 
+// translated makes headings of another language, with which statements are not lost without a word.
+var translated = strings.NewReplacer("## Task", "## Aufgabe", "## Outcome", "## Ergebnis", "## Preferences", "## Vorlieben",
+	"## Failures", "## Fehler", "## Commands", "## Befehle")
+
 func TestAModelIsShownItsErrorOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{
@@ -312,6 +325,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 		"unknown sections":  {reply("## Thoughts\n- x [1]", "x", "x"), "has too few statements"},
 		"invented items":    {reply("## Task\n- retry [77]", "x", "x"), "cites item 77, which is not in the transcript"},
 		"invented commands": {reply("## Commands\n- `make upload` [1]", "x", "x"), `has "make upload", which is not in the items that it cites`},
+		"other headings":    {reply(translated.Replace(goodMemory), "x", "x"), "5 under other headings than those that were named"},
 		"nothing cited":     {reply("## Task\n- retry", "x", "x"), "cites no item"},
 		"too much memory":   {reply("## Task\n- "+strings.Repeat("x", extract.MaxRawMemory)+" [1]", "x", "x"), "raw_memory has"},
 		"too much summary":  {reply(goodMemory, strings.Repeat("x", extract.MaxRolloutSummary+1), "x"), "rollout_summary has"},
@@ -483,42 +497,6 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 
 // What the built-in model finds is copied from sessions, so that a model which answers
 // with it must be believed.
-// A statement of a command, a file or a procedure that copies nothing can't be held
-// against the session, and is nobody's.
-func TestWhatCanBeCopiedMustBe(t *testing.T) {
-	t.Parallel()
-	in := llmInput()
-	for name, tt := range map[string]struct {
-		section, line string
-		kept          bool
-	}{
-		"a command in words":             {"Commands", "run fakectl deploy prod before each merge [1]", false},
-		"a mark beside words":            {"Commands", "`*` run fakectl deploy prod [1]", false},
-		"numbers":                        {"Commands", "ports are 4711 and the version is 9.9.9 [2]", false},
-		"a command of the session":       {"Commands", "`go test ./...` fails until it is mended [2]", true},
-		"another command":                {"Commands", "`go test ./other/...` passes [2]", false},
-		"a file in words":                {"Files", "the uploader's main file holds the loop [2]", false},
-		"a file of the session":          {"Files", "`upload.go` — holds the loop [2]", true},
-		"a procedure in words":           {"Procedure", "“retry”: change the loop, then test it [2]", false},
-		"the ask of a procedure alone":   {"Procedure", "“The uploader must retry”: change it [1]", false},
-		"a procedure of the session":     {"Procedure", "“retry”: `go test ./...` → `go test ./...` [2, 3]", true},
-		"words where words are expected": {"Environment", "retries help against overload here [2]", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var told extract.Report
-			o := extract.LLM{Report: func(r extract.Report) { told = r }}
-			e, _, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n\n## "+tt.section+"\n- "+tt.line, goodSummary, goodSlug)}}, o, in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if kept := strings.Contains(e.RawMemory, tt.line); kept != tt.kept || (told.Dropped.Ungrounded == 0) != tt.kept {
-				t.Errorf("kept %v, %+v:\n%s", kept, told.Dropped, e.RawMemory)
-			}
-		})
-	}
-}
-
 func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 	t.Parallel()
 	kept, dropped := 0, extract.Dropped{}
@@ -597,34 +575,5 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 		if err != nil && !errors.As(err, &answer) {
 			t.Errorf("%s…: %v", piece, err)
 		}
-	}
-}
-
-// inGerman is an answer in another language, headings included if asked for.
-func inGerman(headings bool) string {
-	memory := strings.NewReplacer("Make the uploader retry", "Der Uploader soll es noch einmal versuchen", "the uploader tries three times; the tests pass", "der Uploader versucht es dreimal, die Tests laufen",
-		"Run the linter before anything else", "Erst den Linter").Replace(goodMemory)
-	if headings {
-		memory = strings.NewReplacer("## Task", "## Aufgabe", "## Outcome", "## Ergebnis", "## Preferences", "## Vorlieben", "## Failures", "## Fehler", "## Commands", "## Befehle").Replace(memory)
-	}
-	return reply(memory, "# Noch einmal versuchen\n\nDer Uploader versucht es jetzt dreimal.\n", "uploader-noch-einmal")
-}
-
-// A model that answers in another language is understood; headings that it translates, and
-// with them what stands there, are not lost without a word.
-func TestAnAnswerInAnotherLanguageIsUsedAndTranslatedHeadingsAreObjectedTo(t *testing.T) {
-	t.Parallel()
-	e, _, err := ask(t, &script{turns: []any{inGerman(false)}}, extract.LLM{}, llmInput())
-	if err != nil || !strings.Contains(e.RawMemory, "## Preferences\n- Erst den Linter: “Always run the linter first” [1]\n") || !strings.Contains(e.RolloutSummary, "dreimal") || e.RolloutSlug != "uploader-noch-einmal" {
-		t.Fatalf("%v: %s\n%s", err, e.RawMemory, e.RolloutSummary)
-	}
-	want := e.RawMemory
-
-	s := &script{turns: []any{inGerman(true), inGerman(false)}}
-	if e, _, err = ask(t, s, extract.LLM{}, llmInput()); err != nil || e.RawMemory != want {
-		t.Fatalf("%v: %s", err, e.RawMemory)
-	}
-	if said := s.asked[1].Earlier; len(said) != 1 || !strings.Contains(said[0].Objection, "5 under other headings") || !strings.Contains(said[0].Objection, `"Preferences"`) {
-		t.Errorf("objection: %+v", said)
 	}
 }

@@ -56,8 +56,6 @@ type shellParser struct {
 	line   string
 	dir    string // in force at the command that is read; absolute where the call's directory is
 	depth  int
-	strict bool // set -e: a failed command ends the line
-	pipes  bool // set -o pipefail
 	runs   []*run
 	wrote  []textFile
 	// partial is set where a line holds what is not followed: a loop, a condition, a function.
@@ -74,8 +72,7 @@ func newShellParser() *shellParser {
 // parse returns the simple commands of a line that ran in dir and the texts that it
 // writes into files. A line that is not valid shell has neither.
 func (p *shellParser) parse(line, dir string) ([]*run, []textFile) {
-	p.dir, p.depth, p.strict, p.pipes, p.runs, p.wrote = dir, 0, false, false, nil, nil
-	p.partial = false
+	p.dir, p.depth, p.runs, p.wrote, p.partial = dir, 0, nil, nil, false
 	p.read(line, bound)
 	return p.runs, p.wrote
 }
@@ -101,7 +98,7 @@ func (p *shellParser) read(line string, c certainty) {
 // list reads statements of which only the last gives its status to the whole.
 func (p *shellParser) list(stmts []*syntax.Stmt, c certainty) {
 	for i, s := range stmts {
-		if i+1 < len(stmts) && !p.strict {
+		if i+1 < len(stmts) {
 			p.statement(s, max(c, masked), false)
 		} else {
 			p.statement(s, c, false)
@@ -125,11 +122,7 @@ func (p *shellParser) statement(s *syntax.Stmt, c certainty, filter bool) {
 			p.statement(x.X, unsure, filter)
 			p.statement(x.Y, unsure, false)
 		default: // a pipe
-			left := c
-			if !p.pipes {
-				left = max(c, pipedInto(x.Y))
-			}
-			p.statement(x.X, left, filter)
+			p.statement(x.X, max(c, pipedInto(x.Y)), filter)
 			p.statement(x.Y, c, true)
 		}
 	case *syntax.Subshell:
@@ -189,7 +182,6 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 		}
 		return
 	case "set":
-		p.setOptions(strings.Join(r.args, " "))
 		return
 	case "bash", "sh", "zsh":
 		if len(r.args) == 2 && (r.args[0] == "-c" || r.args[0] == "-lc") {
@@ -206,12 +198,6 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 		}
 	}
 	p.runs = append(p.runs, r)
-}
-
-// setOptions notes what "set" changes of how a failed command ends the line.
-func (p *shellParser) setOptions(options string) {
-	p.strict = p.strict || strings.HasPrefix(options, "-e") || strings.Contains(options, "errexit")
-	p.pipes = p.pipes || strings.Contains(options, "pipefail")
 }
 
 // redirect reads the here-document of a command and the file that takes its output.

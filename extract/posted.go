@@ -62,12 +62,12 @@ func (s *session) post(c *call) {
 	for _, r := range c.runs {
 		program := path.Base(r.program)
 		switch i := slices.Index(r.args, "commit"); {
-		case s.elsewhere(r):
+		case program != "git" && program != "gh" && program != "glab", s.elsewhere(r):
 		case program == "git" && i >= 0 && i < 3:
 			s.commit(r)
 		case program == "git" && r.status == statusPassed:
 			s.undo(r)
-		case (program == "gh" || program == "glab") && r.status == statusPassed:
+		case program != "git" && r.status == statusPassed:
 			s.pull(r)
 		}
 	}
@@ -101,9 +101,13 @@ func (s *session) commit(r *run) {
 func (s *session) elsewhere(r *run) bool {
 	dir, outside := s.worksIn(r)
 	return outside && !slices.ContainsFunc(s.runs, func(w *run) bool {
+		if !slices.Contains(w.args, "worktree") {
+			return false
+		}
 		from, foreign := s.worksIn(w)
-		return !foreign && slices.Contains(w.args, "worktree") && slices.ContainsFunc(w.args, func(tree string) bool {
-			return strings.Contains(tree, "/") && strings.HasPrefix(dir+"/", s.relative(join(join(s.root, from), tree))+"/")
+		return !foreign && slices.ContainsFunc(w.args, func(word string) bool {
+			tree := s.relative(join(join(s.root, from), word))
+			return strings.Contains(word, "/") && tree != "" && strings.HasPrefix(dir+"/", tree+"/")
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func classify(words []string) (purpose, head string) {
 		return "", ""
 	}
 	if projectFile(words[0]) {
-		return orRun(wordPurpose(name)), words[0]
+		return cmp.Or(wordPurpose(name), forRun), words[0]
 	}
 	return purposeWords[name], name
 }
@@ -131,7 +132,7 @@ func targeted(name string, words []string) (purpose, head string) {
 	case word == "" || noTargets[word] || strings.ContainsAny(word, "=$/*"):
 		return "", ""
 	}
-	return orRun(wordPurpose(word)), name + " " + word
+	return cmp.Or(wordPurpose(word), forRun), name + " " + word
 }
 
 // launched classifies the command behind a launcher, from its "--" on if it has one.
@@ -166,7 +167,7 @@ func interpreted(name string, args []string) (purpose, head string) {
 			return forTest, name + " --test"
 		case w == "" || strings.HasPrefix(w, "--"):
 		case w[0] != '-' && (projectFile(w) || strings.Contains(w, ".") && !strings.ContainsAny(w, "$*`~/")):
-			return orRun(wordPurpose(path.Base(w))), name + " " + w
+			return cmp.Or(wordPurpose(path.Base(w)), forRun), name + " " + w
 		default:
 			return "", ""
 		}
@@ -193,13 +194,6 @@ func wordPurpose(w string) string {
 		}
 	}
 	return ""
-}
-
-func orRun(purpose string) string {
-	if purpose == "" {
-		return forRun
-	}
-	return purpose
 }
 
 // firstWord returns the first word that is not an option, and what follows it.

@@ -50,47 +50,30 @@ func unclean(r rune) bool {
 	return r == utf8.RuneError || r == '\u2028' || r == '\u2029' || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
-// shorten cuts a line of Markdown to at most limit bytes at the end of a clause
-// or word, never inside a code span or link, and marks the cut.
+// shorten cuts a line of Markdown to at most limit bytes, at the end of a clause or word, never
+// inside a code span or the label of a link, and marks the cut.
 func shorten(line string, limit int) string {
 	line = balance(strings.Join(strings.Fields(line), " "))
 	if len(line) <= limit {
 		return line
 	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(line[cut]) {
-		cut--
+	head := strings.ToValidUTF8(line[:limit-len("…")], "")
+	clause := max(strings.LastIndex(head, ". "), strings.LastIndex(head, ", "), strings.LastIndex(head, "; "),
+		strings.LastIndex(head, ": "), strings.LastIndex(head, " ("))
+	if space := strings.LastIndexByte(head, ' '); clause > limit*3/5 {
+		head = head[:clause]
+	} else if space > limit/2 {
+		head = head[:space]
 	}
-	if end := clauseEnd(line[:cut]); end > limit*3/5 {
-		cut = end
-	} else if space := strings.LastIndexByte(line[:cut], ' '); space > limit/2 {
-		cut = space
+	if open := strings.LastIndexByte(head, '`'); strings.Count(head, "`")%2 == 1 && open >= limit/3 {
+		head = head[:open]
+	} else if strings.Count(head, "`")%2 == 1 {
+		head += "`"
 	}
-	head := line[:cut]
-	if strings.Count(head, "`")%2 == 1 {
-		open := strings.LastIndexByte(head, '`')
-		if open >= limit/3 {
-			head = head[:open]
-		} else {
-			head += "`"
-		}
-	}
-	if open := strings.LastIndexByte(head, '['); open > limit/3 && !strings.Contains(head[open:], ")") &&
-		strings.Contains(line[open:], "](") {
+	if open := strings.LastIndexByte(head, '['); open > limit/3 && !strings.Contains(head[open:], ")") {
 		head = head[:open]
 	}
 	return strings.TrimRight(head, " ,;:([-—–*_\"'“") + "…"
-}
-
-// clauseEnd is the offset after the last separator of clauses in s, 0 if none.
-func clauseEnd(s string) int {
-	end := 0
-	for _, sep := range []string{"; ", ". ", ", ", " — ", " – ", ": ", " ("} {
-		if i := strings.LastIndex(s, sep); i > end {
-			end = i
-		}
-	}
-	return end
 }
 
 // balance closes or removes a code mark or emphasis that has no partner.

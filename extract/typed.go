@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,14 +86,9 @@ func ownSentences(text string) (own []string, pasted bool) {
 
 // announces reports whether a line that ends in a colon announces pasted text.
 func announces(line string) bool {
-	lower := strings.ToLower(line)
-	for _, w := range []string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
-		"trace", "says", "said", "message", "this is", "issue", "report", "says", "below"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
+		"trace", "says", "said", "message", "this is", "issue", "report", "below",
+	}, func(w string) bool { return strings.Contains(strings.ToLower(line), w) })
 }
 
 // looksPasted reports whether a line is a log, code, a quotation, a table or an item of
@@ -173,20 +169,10 @@ func lowerWords(s string) string {
 
 // hasAny reports whether one of some words or phrases occurs in lowerWords' result.
 func hasAny(words string, phrases ...string) bool {
-	for _, p := range phrases {
-		if strings.Contains(words, " "+p+" ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, " "+p+" ") })
 }
 
 // startsAny reports whether lowerWords' result begins with one of some words or phrases.
 func startsAny(words string, phrases ...string) bool {
-	for _, p := range phrases {
-		if strings.HasPrefix(words, " "+p+" ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.HasPrefix(words, " "+p+" ") })
 }

@@ -18,7 +18,7 @@ import (
 // text is a JSON object; any other text is written instead, as models do now and then.
 func Anthropic(t testing.TB, reply func(n int, c Call) Step) *Server {
 	t.Helper()
-	return serve(t, reply)
+	return OpenAIChat(t, reply)
 }
 
 func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
@@ -58,9 +58,7 @@ func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 			start["input"], kind, field, whole = object{}, "input_json_delta", "partial_json", compact(block["input"])
 		}
 		send("content_block_start", object{"index": i, "content_block": start})
-		for _, piece := range pieces(whole) {
-			send("content_block_delta", object{"index": i, "delta": object{"type": kind, field: piece}})
-		}
+		send("content_block_delta", object{"index": i, "delta": object{"type": kind, field: whole}})
 		send("content_block_stop", object{"index": i})
 	}
 	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})

@@ -11,11 +11,13 @@ import (
 	"memoir"
 )
 
-// OpenAIChat starts a server of OpenAI's Chat Completions at any path that ends in
+// OpenAIChat starts a server for a test, of OpenAI's Chat Completions at any path that ends in
 // /chat/completions. A step with a Code and no Status fails as some servers do: with status 200.
 func OpenAIChat(t testing.TB, reply func(n int, c Call) Step) *Server {
 	t.Helper()
-	return serve(t, reply)
+	s := Start(reply)
+	t.Cleanup(s.Close)
+	return s
 }
 
 func chat(w http.ResponseWriter, c Call, s Step) memoir.Usage {
@@ -66,9 +68,7 @@ func chat(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 		writeEvent(w, "", chunk)
 	}
 	send(object{"role": "assistant", "content": "", "refusal": nil}, nil)
-	for _, piece := range pieces(s.Text) {
-		send(object{kind: piece}, nil)
-	}
+	send(object{kind: s.Text}, nil)
 	if calls != nil {
 		send(object{"tool_calls": calls}, nil)
 	}

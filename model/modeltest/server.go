@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"memoir"
@@ -28,7 +27,6 @@ type Step struct {
 	Code       string        // of the error, as the format has one: context_length_exceeded, …
 	Message    string        // of the error
 	Hang       bool          // never answers, until the caller gives up or the test ends
-	Left       func()        // of Hang: called once the caller has given up; may be nil
 	Reset      bool          // breaks the connection in the middle of the body
 	Latency    time.Duration // before the answer
 	Raw        string        // the body as it is, instead of one in the format
@@ -58,14 +56,12 @@ type Call struct {
 type Server struct {
 	URL string // of the server's root; a format adds its path
 
-	mu      sync.Mutex
-	reply   func(n int, c Call) Step
-	calls   []Call
-	used    memoir.Usage
-	writing int // answers that are being written
-	written *sync.Cond
-	stop    chan struct{}
-	server  *httptest.Server
+	mu     sync.Mutex
+	reply  func(n int, c Call) Step
+	calls  []Call
+	used   memoir.Usage
+	stop   chan struct{}
+	server *httptest.Server
 }
 
 // format writes the answer of a step to a call, and says which tokens it told.
@@ -75,19 +71,10 @@ type format func(w http.ResponseWriter, c Call, s Step) memoir.Usage
 var formats = map[string]format{"/messages": anthropic, "/chat/completions": chat, "/responses": responses,
 	":generateContent": gemini, ":streamGenerateContent": gemini}
 
-// serve starts a server for a test.
-func serve(t testing.TB, reply func(n int, c Call) Step) *Server {
-	t.Helper()
-	s := Start(reply)
-	t.Cleanup(s.Close)
-	return s
-}
-
 // Start starts a server until Close. Call n, from 0 on, is answered by reply, in the format
 // that belongs to its path.
 func Start(reply func(n int, c Call) Step) *Server {
 	s := &Server{reply: reply, stop: make(chan struct{})}
-	s.written = sync.NewCond(&s.mu)
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -126,9 +113,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Call) {
 	if step.Hang {
 		select {
 		case <-r.Context().Done():
-			if step.Left != nil {
-				step.Left()
-			}
 		case <-s.stop:
 		}
 		return
@@ -143,19 +127,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Call) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	s.mu.Lock()
-	s.writing++
-	s.mu.Unlock()
-	var used memoir.Usage
-	defer func() { // also where writing is broken off
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.used = s.used.Add(used)
-		s.writing--
-		s.written.Broadcast()
-	}()
-	used = write(w, c)
+	answer := httptest.NewRecorder()
+	used := write(answer, c)
 	used.Calls = 1
+	s.mu.Lock()
+	s.used = s.used.Add(used) // before the caller can ask
+	s.mu.Unlock()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(answer.Body.Bytes())
 }
 
 // write answers a call in its format, and says which tokens it told.
@@ -188,13 +168,10 @@ func (s *Server) Calls() []Call {
 	return append([]Call(nil), s.calls...)
 }
 
-// Used is the sum of the tokens that the server told of, and the calls that it answered in full.
+// Used is the sum of the tokens that the server told of, and the calls that it answered.
 func (s *Server) Used() memoir.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.writing > 0 { // who was answered may ask before that is counted
-		s.written.Wait()
-	}
 	return s.used
 }
 
@@ -252,15 +229,4 @@ func writeEvent(w http.ResponseWriter, name string, body any) {
 		_, _ = fmt.Fprintf(w, "event: %s\n", name)
 	}
 	_, _ = fmt.Fprintf(w, "data: %s\n\n", compact(body))
-	_ = http.NewResponseController(w).Flush()
-}
-
-// pieces cuts a text into up to 8 parts of whole characters, as a stream brings it.
-func pieces(text string) []string {
-	runes := []rune(text)
-	var parts []string
-	for part := range slices.Chunk(runes, max((len(runes)+7)/8, 1)) {
-		parts = append(parts, string(part))
-	}
-	return parts
 }

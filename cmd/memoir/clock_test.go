@@ -3,9 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,17 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// clocked is a run whose wall clock is wrong by what a file says.
-func (try trial) clocked(t *testing.T, failpoint, wrong string) (cmd *exec.Cmd, errs *bytes.Buffer, clock string) {
-	t.Helper()
-	clock = filepath.Join(t.TempDir(), "clock")
-	must(t, os.WriteFile(clock, []byte(wrong), 0o600))
-	cmd, errs = try.command(failpoint), new(bytes.Buffer)
-	cmd.Env = append(cmd.Env, "FAILPOINT_CLOCK="+clock, "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120")
-	cmd.Stderr = errs
-	return cmd, errs, clock
-}
 
 // A process is held up in its work while the wall clock is set by a day, and another
 // one comes. It has its lease still, so nothing is taken from it, and it ends well.
@@ -39,17 +25,18 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 		for _, by := range []string{"24h", "-24h"} {
 			what := moment + ", set by " + by
 			try := x.trial(t)
-			held, errs, clock := try.clocked(t, "stop "+moment, "0s")
-			if !untilStopped(t, held).Stopped() {
+			clock := filepath.Join(t.TempDir(), "clock")
+			put(t, clock, "0s")
+			env := []string{"FAILPOINT_CLOCK=" + clock, "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
+			held, errs, status := try.stopAt(t, moment, env...)
+			if !status.Stopped() {
 				t.Fatalf("%s: did not stop: %s", what, errs)
 			}
-			must(t, os.WriteFile(clock, []byte(by), 0o600))
-			other, said, _ := try.clocked(t, "", by)
-			if err := other.Run(); err != nil && other.ProcessState.ExitCode() != exitBusy {
-				t.Errorf("%s: the other run: %v: %s", what, err, said)
-			}
-			if strings.Contains(said.String(), "did not extend") {
-				t.Errorf("%s: the other run took it over: %s", what, said)
+			put(t, clock, by)
+			second := try.command("")
+			second.Env = append(second.Env, env...)
+			if other := capture(t, second); other.code != exitDone && other.code != exitBusy || strings.Contains(other.stderr, "did not extend") {
+				t.Errorf("%s: the other run ended with %d, or took it over: %s", what, other.code, other.stderr)
 			}
 			must(t, held.Process.Signal(syscall.SIGCONT))
 			if err := held.Wait(); err != nil && held.ProcessState.ExitCode() != exitBusy {
@@ -59,9 +46,7 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 				t.Errorf("%s: it lost its work: %s", what, errs)
 			}
 			blameless(t, try.home, what)
-			if out, err := try.run(""); err != nil {
-				t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
-			}
+			try.succeeds(t, what+": the next run")
 			if diff := cmp.Diff(x.last, lastOf(t, try.home)); diff != "" {
 				t.Errorf("%s: the memory differs:\n%s", what, diff)
 			}

@@ -185,11 +185,9 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	slices.Sort(names)
 	x.trials(t, len(names), func(try trial, k int) {
 		name, home := names[k], try.home
-		late := try.command("stop " + name)
-		var errs bytes.Buffer
-		late.Stderr = &errs
-		if !untilStopped(t, late).Stopped() {
-			t.Errorf("%s: did not stop: %s", name, errs.String())
+		late, errs, status := try.stopAt(t, name)
+		if !status.Stopped() {
+			t.Errorf("%s: did not stop: %s", name, errs)
 			return
 		}
 		other := try.command("")
@@ -255,9 +253,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 	x := newTorture(t, multiply(t, sessions, 3), "")
 	x.env = []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
 	try := x.trial(t)
-	if out, err := try.run(""); err != nil {
-		t.Fatalf("%v: %s", err, out.stderr)
-	}
+	try.succeeds(t, "the first run")
 	st := openStore(t, try.home)
 	projects, err := st.Projects(t.Context())
 	must(t, err)
@@ -283,12 +279,11 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 		wg.Go(func() {
 			for i := range rounds {
 				args := command(i)
-				out, err := try.run("", args...)
-				code := codeOf(t, err)
+				out := try.run(t, "", args...)
 				// A project that was cleared is not there until the next run.
 				gone := strings.Contains(out.stderr, "no project matches") || strings.Contains(out.stderr, "no session matches") || strings.Contains(out.stderr, "no project has the id")
-				if code != 0 && code != exitBusy && !gone {
-					t.Errorf("command %d, %v: exit code %d: %s", k, args, code, out.stderr)
+				if out.code != exitDone && out.code != exitBusy && !gone {
+					t.Errorf("command %d, %v: exit code %d: %s", k, args, out.code, out.stderr)
 				}
 				if strings.Contains(out.stderr, "database is locked") || strings.Contains(out.stderr, "goroutine ") {
 					t.Errorf("command %d, %v: %s", k, args, out.stderr)
@@ -298,9 +293,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 	}
 	wg.Wait()
 	for range 2 { // what the last one cleared is read anew, and then all is done
-		if out, err := try.run(""); err != nil {
-			t.Errorf("the last run: %v: %s", err, out.stderr)
-		}
+		try.succeeds(t, "the last run")
 	}
 	st = openStore(t, try.home)
 	defer st.Close()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -61,28 +60,16 @@ func newAfflicted(t *testing.T) afflicted {
 	return p
 }
 
-// a told is what a command said and how it ended.
-type told struct {
-	output
-	code int
-}
-
 // tell runs a command line of a shell in which $memoir is the program, home and user
 // as given. As is for the process; nil: as this one.
-func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr, environ ...string) told {
+func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr, environ ...string) output {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Env = append(environment("HOME="+filepath.Dir(home), "MEMOIR_HOME="+home,
 		"RUN="+strings.Join([]string{p.binary, "run", "--all", "--sessions", p.sessions, "--min-idle=0", "--max-age=0", "--now=" + testdata.Now.Format("2006-01-02T15:04:05Z")}, " "),
 		"memoir="+p.binary), environ...)
 	cmd.SysProcAttr = as
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if err != nil && cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return told{output{out.String(), errs.String()}, cmd.ProcessState.ExitCode()}
+	return capture(t, cmd)
 }
 
 // earlier are the files of the first generation, which no fault may touch.
@@ -112,7 +99,7 @@ func (p afflicted) readable(t *testing.T, home, what string, as *syscall.SysProc
 
 // refuses checks how a command fails: with a code, one line for each thing that went
 // wrong, a hint that says what to do, and no trace of the program's inside.
-func (got told) refuses(t *testing.T, what, hint string, codes ...int) {
+func (got output) refuses(t *testing.T, what, hint string, codes ...int) {
 	t.Helper()
 	if !slices.Contains(codes, got.code) || !strings.Contains(got.stderr, "memoir: hint: ") || !strings.Contains(got.stderr, hint) {
 		t.Errorf("%s: exit code %d, want one of %v and the hint %q:\n%s", what, got.code, codes, hint, got.stderr)

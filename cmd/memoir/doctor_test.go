@@ -58,9 +58,9 @@ func (p patient) memoir(want int, args ...string) string {
 	case "clear", "forget", "restore":
 		args = append(args, "--yes")
 	}
-	out, err := p.run("", args...)
-	if code := codeOf(p.t, err); code != want {
-		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out.stdout, out.stderr)
+	out := p.run(p.t, "", args...)
+	if out.code != want {
+		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), out.code, want, out.stdout, out.stderr)
 	}
 	return out.stdout
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -15,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/lease"
+	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -38,9 +42,7 @@ const exclusively = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"
 func newStand(t *testing.T) trial {
 	t.Helper()
 	try := newTorture(t, few(t, len(fewNames)), "").trial(t)
-	if out, err := try.run("", "run", "-q", "--limit", "3"); err != nil {
-		t.Fatalf("%v: %s", err, out.stderr)
-	}
+	try.succeeds(t, "the first run", "run", "-q", "--limit", "3")
 	return try
 }
 
@@ -88,9 +90,9 @@ func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
 	s.env = []string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=0"}
 	for _, args := range [][]string{{"run"}, {"run", "--dry-run"}, {"status"}, {"sessions"}, {"projects"},
 		{"forget", "--match", "xyz", "--yes"}, {"enqueue", "--project", testdata.Papertrail}, {"clear", "--all", "--yes"}} {
-		out, err := s.run("", args...)
-		if codeOf(t, err) != exitBusy || !strings.Contains(out.stderr, "locked") || !strings.Contains(out.stderr, "memoir: hint: ") || strings.Contains(out.stderr, "goroutine") {
-			t.Errorf("%v: %v:\n%s", args, err, out.stderr)
+		out := s.run(t, "", args...)
+		if out.code != exitBusy || !strings.Contains(out.stderr, "locked") || !strings.Contains(out.stderr, "memoir: hint: ") || strings.Contains(out.stderr, "goroutine") {
+			t.Errorf("%v: %d:\n%s", args, out.code, out.stderr)
 		}
 	}
 	release()
@@ -139,13 +141,11 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	// Each moment waits for a real lease.
 	x.each(t, "locked", 10, func(try trial, n int, what string) int {
 		home := try.home
-		cmd := try.command(fmt.Sprintf("stop %d", n))
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		if status := untilStopped(t, cmd); status.Exited() && status.ExitStatus() == exitDone {
-			return 0 // workers claim together or apart, so this run had fewer moments
-		} else if !status.Stopped() {
-			t.Errorf("%s: did not stop: %s", what, errs.String())
+		cmd, errs, status := try.stopAt(t, fmt.Sprint(n))
+		if !status.Stopped() {
+			if status.ExitStatus() != exitDone { // workers claim together or apart: it may have fewer moments
+				t.Errorf("%s: did not stop: %s", what, errs)
+			}
 			return 0
 		}
 		db, err := sql.Open("sqlite3", filepath.Join(home, databaseName)+"?_busy_timeout=0")
@@ -167,11 +167,7 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		if strings.Contains(errs.String(), "goroutine ") {
 			t.Errorf("%s: %s", what, errs.String())
 		}
-		out, err := try.run("")
-		if err != nil {
-			t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
-			return 0
-		}
+		try.succeeds(t, what+": the next run")
 		got := stateOf(t, home)
 		if diff := cmp.Diff(x.ends[0].Rows["extraction"], got.Rows["extraction"]); diff != "" {
 			t.Errorf("%s: extractions differ:\n%s", what, diff)
@@ -181,4 +177,43 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		}
 		return 0
 	})
+}
+
+// This process holds a project's lease while another runs.
+func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
+	t.Parallel()
+	try := newTorture(t, few(t, len(fewNames)), "").trial(t)
+	run := func(want int, args ...string) string {
+		t.Helper()
+		out := try.run(t, "", args...)
+		if out.code != want {
+			t.Fatalf("%s: exit code %d, want %d\n%s", args, out.code, want, out.stderr)
+		}
+		return out.stderr
+	}
+	run(exitDone, "run", "-q", "--dry-run")
+	st := openStore(t, try.home)
+	defer st.Close()
+	project, err := st.FindProject(t.Context(), testdata.Papertrail)
+	must(t, err)
+	must(t, st.Enqueue(t.Context(), project.ID))
+	claim, ok, err := st.ClaimProject(t.Context(), project.ID, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour})
+	if err != nil || !ok {
+		t.Fatalf("claim: %v, %v", ok, err)
+	}
+	said := run(exitBusy, "run")
+	for _, want := range []string{"memoir: papertrail: busy: ", lease.Self().Describe(), "memoir: hint: --wait 5m waits for it", "memoir: lanternd: published generation 1"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q was not said:\n%s", want, said)
+		}
+	}
+	run(exitBusy, "run", "--wait", "0.05s")
+	run(exitBusy, "run", "--json")
+	if said := run(exitBusy, "restore", "1", "--project", testdata.Papertrail, "--wait", "0.05s"); !strings.Contains(said, lease.Self().Describe()) {
+		t.Errorf("restore does not say who holds it:\n%s", said)
+	}
+	must(t, st.GiveBack(t.Context(), claim))
+	if said := run(exitDone, "run"); !strings.Contains(said, "papertrail: published generation 1") {
+		t.Errorf("not published after the lease was free:\n%s", said)
+	}
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,18 +21,14 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0", "--limit", "1000"}
 	cmd := exec.Command(released(s.t), append(args, more...)...)
 	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+s.t.TempDir(), "ASKED="+s.asked)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	code = codeOf(s.t, cmd.Run())
-	if out.Len() > 0 {
-		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-			s.t.Fatalf("%v: %s", err, out.String())
-		}
+	out := capture(s.t, cmd)
+	if out.stdout != "" {
+		must(s.t, json.Unmarshal([]byte(out.stdout), &report))
 	}
-	if strings.Contains(out.String()+errs.String(), sceneKey) {
-		s.t.Errorf("a run says the key:\n%s%s", &out, &errs)
+	if strings.Contains(out.stdout+out.stderr, sceneKey) {
+		s.t.Errorf("a run says the key:\n%s%s", out.stdout, out.stderr)
 	}
-	return code, report, errs.String()
+	return out.code, report, out.stderr
 }
 
 // poisonous is a model that answers well, but that does harm to the process that asks

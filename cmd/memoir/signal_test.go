@@ -1,13 +1,15 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,9 +23,6 @@ import (
 // which never comes.
 func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("windows has no signals between processes")
-	}
 	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
 		cmd := exec.Command(released(t), append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
 		stdin, err := cmd.StdinPipe()
@@ -77,4 +76,53 @@ func TestASecondSignalEndsAtOnceButTheEchoOfTheFirst(t *testing.T) {
 		}
 		close(done)
 	})
+}
+
+// inGroup makes a run in a process group of its own, and waits until nothing that it
+// started is left.
+func (try trial) inGroup(t *testing.T, failpoint string) output {
+	t.Helper()
+	cmd := try.command(failpoint)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	alive, ours, err := os.Pipe() // ours is open for as long as any of them lives
+	must(t, err)
+	defer alive.Close()
+	cmd.ExtraFiles = []*os.File{ours}
+	out := capture(t, cmd)
+	must(t, ours.Close())
+	_, err = io.Copy(io.Discard, alive)
+	must(t, err)
+	return out
+}
+
+// interrupted checks what an interrupted run leaves: nothing that is running, and nothing
+// that counts against a session or a project.
+func (try trial) interrupted(t *testing.T, out output, what string) {
+	t.Helper()
+	if out.code != exitInterrupted || !strings.Contains(out.stderr, "memoir: error: ") || !strings.Contains(out.stderr, "interrupted by signal: ") {
+		t.Errorf("%s: %d: %s", what, out.code, out.stderr)
+	}
+	blameless(t, try.home, what)
+}
+
+func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	by(t, 0, 0, 0) // skip before anything is prepared
+	for name, asks := range map[string]*asking{"built-in": nil, "model": byExec(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTorture(t, few(t, len(fewNames)), "")
+			x.asks = asks
+			x.undisturbed(t)
+			x.each(t, "interrupt", 16, func(try trial, n int, what string) int {
+				signal := []string{"interrupt", "terminate"}[n/2%2]
+				whom := []string{"", " group"}[n%2]
+				what = fmt.Sprintf("%s%s at %s", signal, whom, what)
+				if out := try.inGroup(t, fmt.Sprintf("%s %d%s", signal, n, whom)); out.code != exitDone { // else it came with the last step
+					try.interrupted(t, out, what)
+				}
+				return try.finish(t, what)
+			})
+		})
+	}
 }

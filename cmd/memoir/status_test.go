@@ -3,11 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	_ "github.com/mattn/go-sqlite3"
 
 	"memoir"
 	"memoir/pipeline"
@@ -81,5 +85,50 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	}
 	if text, _ := printedStatus(t, s, true); strings.Count(text, "failed     extract") != 500 {
 		t.Error("-v leaves some out")
+	}
+}
+
+func TestAProjectThatFailedBeforeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]pipeline.ProjectReport{
+		"app: failed before (no room), tried again from noon": {Name: "app", Outcome: pipeline.OutcomeBackoff, Detail: "failed before (no room), tried again from noon"},
+		"app: failed before, tried again later":               {Name: "app", Outcome: pipeline.OutcomeBackoff},
+	} {
+		if got := sayProject(r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// An agent's database is a file with many sessions: one must be named.
+func TestShowOfADatabaseSaysWhichSessionsItHolds(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	defer db.Close()
+	insert := func(id string, at int) {
+		t.Helper()
+		if _, err := db.Exec(`INSERT INTO session VALUES (?, '/srv/app', 'Work', ?, ?)`, id, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec(`CREATE TABLE session (id, directory, title, time_created, time_updated);
+		CREATE TABLE message (id, session_id, time_created, time_updated, data); CREATE TABLE part (id, message_id, time_updated, data)`); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := onlySession(t.Context(), path); err == nil || exitCode(err) != exitUsage {
+		t.Errorf("without sessions: %v", err)
+	}
+	insert("ses_old", 1_770_000_000_000)
+	session, parts, err := onlySession(t.Context(), path)
+	if err != nil || session.ID != "ses_old" || len(parts) != 1 || parts[0].Path != path+"#ses_old" {
+		t.Errorf("the only one: %+v, %v, %v", session, parts, err)
+	}
+	insert("ses_new", 1_780_000_000_000)
+	_, _, err = onlySession(t.Context(), path)
+	if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "2 sessions, newest first: ses_new, ses_old") ||
+		!strings.Contains(memoir.HintOf(err), path+"#ses_new") {
+		t.Errorf("of several: %v, hint %q", err, memoir.HintOf(err))
 	}
 }

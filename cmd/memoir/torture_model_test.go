@@ -9,50 +9,37 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"memoir/model/modeltest"
 )
 
-// asking is a model that homes ask, and what counts how often.
-type asking interface {
-	configure(t testing.TB, try trial)
-	environ(try trial) []string
-	calls(t testing.TB, try trial) int
+// asking is a model that homes ask.
+type asking struct {
+	provider string // the setting that names it
+	environ  func(try trial) []string
+	calls    func(t testing.TB, try trial) int // how often a home asked it
 }
 
 // byHTTP is a server on loopback. It tells homes apart by their keys.
-type byHTTP struct {
-	wire   wire
-	server *modeltest.Server
-}
-
-func (a byHTTP) configure(t testing.TB, try trial) {
-	configureModel(t, try.user, a.wire.provider(a.server.URL, ""))
-}
-
-func (a byHTTP) environ(try trial) []string { return []string{"SCENE_KEY=" + filepath.Base(try.dir)} }
-
-func (a byHTTP) calls(_ testing.TB, try trial) (n int) {
-	for _, c := range a.server.Calls() {
-		if strings.HasSuffix(c.Header.Get("Authorization"), " "+filepath.Base(try.dir)) {
-			n++
-		}
-	}
-	return n
+func byHTTP(t *testing.T) *asking {
+	server := wires[0].start(t, well)
+	key := func(try trial) string { return filepath.Base(try.dir) }
+	return &asking{wires[0].provider(server.URL, ""), func(try trial) []string { return []string{"SCENE_KEY=" + key(try)} },
+		func(_ testing.TB, try trial) (n int) {
+			for _, c := range server.Calls() {
+				if strings.HasSuffix(c.Header.Get("Authorization"), " "+key(try)) {
+					n++
+				}
+			}
+			return n
+		}}
 }
 
 // byExec is this test's own binary, which answers and keeps a book for each home.
-type byExec struct{}
-
-func (byExec) configure(t testing.TB, try trial) {
-	configureModel(t, try.user, fmt.Sprintf("api: exec, command: ['%s']", os.Args[0]))
+func byExec(*testing.T) *asking {
+	book := func(try trial) string { return filepath.Join(try.dir, "book") }
+	return &asking{fmt.Sprintf("api: exec, command: ['%s']", os.Args[0]),
+		func(try trial) []string { return []string{scribeVariable + "=" + book(try)} },
+		func(t testing.TB, try trial) int { return entries(t, book(try)).Calls }}
 }
-
-func (byExec) environ(try trial) []string { return []string{scribeVariable + "=" + byExec{}.book(try)} }
-
-func (byExec) book(try trial) string { return filepath.Join(try.dir, "book") }
-
-func (a byExec) calls(t testing.TB, try trial) int { return entries(t, a.book(try)).Calls }
 
 // configureModel has both phases ask a provider, in the settings of a person's home directory.
 func configureModel(t testing.TB, user, provider string) {
@@ -86,10 +73,7 @@ func (try trial) addsUp(t *testing.T, what string) {
 // A run that asks a model pays for each answer once, and loses none that was stored.
 func TestARunWithAModelThatIsDisturbedAtAnyWriteLosesNoAnswer(t *testing.T) {
 	t.Parallel()
-	for name, asks := range map[string]func(t *testing.T) asking{
-		"HTTP": func(t *testing.T) asking { return byHTTP{wires[0], wires[0].start(t, well)} },
-		"exec": func(*testing.T) asking { return byExec{} },
-	} {
+	for name, asks := range map[string]func(t *testing.T) *asking{"HTTP": byHTTP, "exec": byExec} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			by(t, 0, 0, 0) // skip before anything is prepared

@@ -3,8 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/rand"
+	"database/sql"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,9 +79,7 @@ func made(t *testing.T, sessions string) string {
 	t.Helper()
 	x := newTorture(t, sessions, "")
 	try := x.trial(t)
-	if out, err := try.run(""); err != nil {
-		t.Fatalf("%v: %s", err, out.stderr)
-	}
+	try.succeeds(t, "the first run")
 	return try.home
 }
 
@@ -104,9 +107,7 @@ var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home)),
 		os.RemoveAll(sessions))) // which goes with the test that asked first, and is to be gone for all
 	try := newTorture(t, o.sessions, o.home).trial(t)
-	if out, err := try.run(""); err != nil {
-		t.Fatalf("%v: %s", err, out.stderr)
-	}
+	try.succeeds(t, "the first run")
 	edit(t, try.home, houseRules)
 	must(t, errors.Join(os.RemoveAll(o.home), os.CopyFS(o.home, os.DirFS(try.home))))
 	return o
@@ -166,7 +167,7 @@ func failures(t *testing.T) *torture {
 	x := newTorture(t, few(t, len(fewNames)), "")
 	try := x.trial(t)
 	configureModel(t, try.user, "api: exec, command: ['false']")
-	if out, err := try.run(""); err == nil || !strings.Contains(out.stdout, `"failed"`) {
+	if out := try.run(t, ""); out.code == exitDone || !strings.Contains(out.stdout, `"failed"`) {
 		t.Fatalf("a program that fails was no failure: %s", out.stdout)
 	}
 	return newTorture(t, x.sessions, try.home, "retry", "--all")
@@ -193,5 +194,123 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 			x.killed(t)
 			x.starved(t)
 		})
+	}
+}
+
+// takenBack are, by earlier schema, the statements that take back the migration after it.
+var takenBack = map[int]string{
+	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
+}
+
+// Each earlier schema is migrated, and the migration disturbed at each of its writes.
+func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	migrations, err := filepath.Glob(filepath.Join("..", "..", "store", "migration", "*.sql"))
+	must(t, err)
+	if len(migrations) != len(takenBack)+1 {
+		t.Fatalf("%d migrations are taken back of %q", len(takenBack), migrations)
+	}
+	for version := range takenBack {
+		t.Run(fmt.Sprintf("from schema %d", version), func(t *testing.T) {
+			t.Parallel()
+			by(t, 0, 0, 0) // skip before anything is prepared
+			sessions, home := grown(t)
+			db, err := sql.Open("sqlite3", filepath.Join(home, databaseName))
+			must(t, err)
+			defer db.Close()
+			for _, later := range slices.Backward(slices.Sorted(maps.Keys(takenBack))) {
+				if later < version {
+					break
+				}
+				_, err = db.Exec(takenBack[later] + fmt.Sprintf("; PRAGMA user_version = %d", later))
+				must(t, err)
+			}
+			must(t, db.Close())
+			x := newTorture(t, sessions, home)
+			x.dense = 4
+			x.undisturbed(t)
+			// What comes after it is disturbed elsewhere.
+			migrated := slices.Index(x.points, "committed store.Open")
+			if migrated < 0 {
+				t.Fatalf("nothing was migrated: %v", x.points[:min(len(x.points), 20)])
+			}
+			x.points = x.points[:migrated+1]
+			x.killed(t)
+			x.starved(t)
+		})
+	}
+}
+
+// A lateHome keeps a token in many places, and a rule tells it by what stands before it
+// in one of them.
+type lateHome struct {
+	*torture
+	token string
+}
+
+func newLateHome(t *testing.T) *lateHome {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "config")
+	l := &lateHome{newTorture(t, few(t, 3), "", "redact", "--stored", "--yes", "--config", config), "zqx_" + strings.ToLower(rand.Text()[:23]) + "7"}
+	record := func(kind, payload string) string {
+		return `{"timestamp":"2026-05-01T10:00:01Z","type":"` + kind + `","payload":` + payload + "}\n"
+	}
+	put(t, filepath.Join(l.sessions, "late.jsonl"),
+		record("session_meta", `{"id":"aaaaaaaa-1111-4222-8333-444444444444","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app","originator":"codex-tui","cli_version":"0.150.0","source":"cli","git":{"branch":"wip/`+l.token+`"}}`)+
+			record("event_msg", `{"type":"user_message","message":"Never print the pass phrase `+l.token+` anywhere, always use pnpm."}`))
+	home := made(t, l.sessions)
+	edit(t, home, "\n- ask Ada for "+l.token+"\n")
+	put(t, filepath.Join(home, "log", "run.log"), l.token+"\n")
+	put(t, filepath.Join(config, ".gitleaks.toml"), `title = "own"
+[[rules]]
+id = "late-token"
+regex = '''pass phrase (zqx_[a-z0-9]{24})'''
+secretGroup = 1
+keywords = ["pass phrase"]
+`)
+	l.before = home
+	return l
+}
+
+// finishRedaction calls it again, undisturbed: then no byte is left, and the memory is what it is
+// when nothing disturbs.
+func (l *lateHome) finishRedaction(try trial, t *testing.T, what string) int {
+	t.Helper()
+	home := try.home
+	if try.succeeds(t, what+": called again", l.args...).code != exitDone {
+		return 0
+	}
+	for _, name := range []string{"memoir.db", "memoir.db-wal", "log/run.log"} {
+		if b, err := os.ReadFile(filepath.Join(home, name)); err == nil && bytes.Contains(b, []byte(l.token)) {
+			t.Errorf("%s: it is left in %s", what, name)
+		}
+	}
+	for path, text := range files(t, filepath.Join(home, "projects")) {
+		if strings.Contains(text, l.token) || strings.Contains(path, ".stage") || strings.Contains(path, ".gone") {
+			t.Errorf("%s: it, or debris, is left in %s", what, path)
+		}
+	}
+	if !maps.Equal(lastOf(t, home), l.last) {
+		t.Errorf("%s: the memory ended otherwise", what)
+	}
+	return 0
+}
+
+func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t *testing.T) {
+	t.Parallel()
+	by(t, 0, 0, 0) // skip before anything is prepared
+	l := newLateHome(t)
+	try := l.trial(t)
+	try.logged(t)
+	l.last = lastOf(t, try.home)
+	l.finishRedaction(try, t, "undisturbed")
+	if len(l.points) < 40 {
+		t.Fatalf("only %d moments", len(l.points))
+	}
+	l.dense, l.check = 24, l.finishRedaction
+	l.killed(t)
+	l.starved(t)
+	if again := try.succeeds(t, "the next run"); !strings.Contains(again.stdout, `"claimed": 0`) {
+		t.Errorf("the next run found work: %s", again.stdout)
 	}
 }

@@ -33,7 +33,7 @@ type torture struct {
 	before   string   // a home to begin with; empty: none
 	args     []string // the command; none: a run
 	env      []string // of all commands
-	asks     asking   // a model; nil: the built-in one
+	asks     *asking  // a model; nil: the built-in one
 	dense    int      // moments at which a dense sample kills it; half as many find no room
 
 	points []string          // the moments of the command
@@ -104,9 +104,9 @@ func (x *torture) undisturbed(t *testing.T) {
 func (try trial) logged(t *testing.T) string {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "points")
-	out, err := try.run("log "+log, try.args...)
-	if err != nil {
-		t.Fatalf("undisturbed: %v: %s", err, out.stderr)
+	out := try.run(t, "log "+log, try.args...)
+	if out.code != exitDone {
+		t.Fatalf("undisturbed: %d: %s", out.code, out.stderr)
 	}
 	b, err := os.ReadFile(log)
 	must(t, err)
@@ -120,9 +120,7 @@ func (try trial) logged(t *testing.T) string {
 // end makes the next run and remembers how it ends.
 func (x *torture) end(t *testing.T, try trial) {
 	t.Helper()
-	if out, err := try.run(""); err != nil {
-		t.Fatalf("the run that follows: %v: %s", err, out.stderr)
-	}
+	try.succeeds(t, "the run that follows")
 	x.ends = append(x.ends, x.stateOf(t, try))
 	x.lives = append(x.lives, livesOf(t, try.home))
 }
@@ -153,7 +151,7 @@ func (x *torture) trial(t testing.TB) trial {
 		copyHome(t, x.before, try.home)
 	}
 	if x.asks != nil {
-		x.asks.configure(t, try)
+		configureModel(t, try.user, x.asks.provider)
 	}
 	return try
 }
@@ -168,7 +166,20 @@ func copyHome(t testing.TB, from, to string) {
 
 func (try trial) remove() { _ = os.RemoveAll(try.dir) }
 
-type output struct{ stdout, stderr string }
+// output is what a process left.
+type output struct {
+	stdout, stderr string
+	code           int // -1: a signal ended it
+}
+
+// capture runs a process to its end.
+func capture(t testing.TB, cmd *exec.Cmd) output {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	return output{out.String(), errs.String(), codeOf(t, err)}
+}
 
 // command is a command line in the home; without arguments it is a run. A run reads all sessions.
 func (try trial) command(failpoint string, args ...string) *exec.Cmd {
@@ -190,12 +201,19 @@ func (try trial) command(failpoint string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (try trial) run(failpoint string, args ...string) (output, error) {
-	cmd := try.command(failpoint, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	return output{out.String(), errs.String()}, err
+func (try trial) run(t testing.TB, failpoint string, args ...string) output {
+	t.Helper()
+	return capture(t, try.command(failpoint, args...))
+}
+
+// succeeds runs a command line that nothing disturbs.
+func (try trial) succeeds(t testing.TB, what string, args ...string) output {
+	t.Helper()
+	out := try.run(t, "", args...)
+	if out.code != exitDone {
+		t.Errorf("%s: exit code %d: %s", what, out.code, out.stderr)
+	}
+	return out
 }
 
 // whole checks that of each project the live files are those of one generation.
@@ -223,9 +241,8 @@ func (try trial) finish(t *testing.T, what string) int {
 	t.Helper()
 	try.whole(t, what)
 	stored, base := extracted(t, try.home), try.base
-	out, err := try.run("")
-	if err != nil {
-		t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
+	out := try.succeeds(t, what+": the next run")
+	if out.code != exitDone {
 		return 0
 	}
 	if claimed := int(gjson.Get(out.stdout, "phase1.claimed").Int()); len(try.args) == 0 && claimed != try.total-(stored-base) {
@@ -254,8 +271,8 @@ func (try trial) finish(t *testing.T, what string) int {
 	if rand.IntN(8) > 0 { // what is left to do would show in one trial like in another
 		return end
 	}
-	if out, err := try.run(""); err != nil || gjson.Get(out.stdout, "phase1.claimed").Int() != 0 || gjson.Get(out.stdout, "phase2.#").Int() != 0 {
-		t.Errorf("%s: something was left to do: %v %s", what, err, out.stdout)
+	if out := try.run(t, ""); out.code != exitDone || gjson.Get(out.stdout, "phase1.claimed").Int() != 0 || gjson.Get(out.stdout, "phase2.#").Int() != 0 {
+		t.Errorf("%s: something was left to do: %d %s", what, out.code, out.stdout)
 	}
 	return end
 }
@@ -292,13 +309,16 @@ func (x *torture) each(t *testing.T, purpose string, dense int, once func(try tr
 	return ends
 }
 
-// untilStopped starts a process that stops at a moment, and waits for that, or for its end.
-func untilStopped(t testing.TB, cmd *exec.Cmd) (status syscall.WaitStatus) {
+// stopAt starts a run that stops at a moment, and waits for that, or for its end.
+func (try trial) stopAt(t testing.TB, moment string, env ...string) (*exec.Cmd, *bytes.Buffer, syscall.WaitStatus) {
 	t.Helper()
+	cmd, errs := try.command("stop "+moment), new(bytes.Buffer)
+	cmd.Stderr, cmd.Env = errs, append(cmd.Env, env...)
 	must(t, cmd.Start())
+	var status syscall.WaitStatus
 	_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
 	must(t, err)
-	return status
+	return cmd, errs, status
 }
 
 // timed bounds by how many moments a command can be shorter than the logged one, where
@@ -309,12 +329,9 @@ const timed = 8
 func (x *torture) killed(t *testing.T) {
 	ends := x.each(t, "killed", x.dense, func(try trial, n int, what string) int {
 		what = "killed at " + what
-		_, err := try.run(fmt.Sprintf("kill %d", n), x.args...)
-		if err == nil && n > len(x.points)-timed {
-			return x.check(try, t, what)
-		}
-		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Errorf("%s: not killed: %v", what, err)
+		out := try.run(t, fmt.Sprintf("kill %d", n), x.args...)
+		if out.code != -1 && (out.code != exitDone || n <= len(x.points)-timed) {
+			t.Errorf("%s: not killed: %d: %s", what, out.code, out.stderr)
 			return 0
 		}
 		return x.check(try, t, what)
@@ -329,19 +346,18 @@ func (x *torture) killed(t *testing.T) {
 func (x *torture) starved(t *testing.T) {
 	x.each(t, "no room", (x.dense+1)/2, func(try trial, n int, what string) int {
 		what = "no room from " + what
-		out, err := try.run(fmt.Sprintf("fail %d 0", n), x.args...)
+		out := try.run(t, fmt.Sprintf("fail %d 0", n), x.args...)
 		if strings.Contains(out.stderr, "goroutine ") {
 			t.Errorf("%s: a stack trace: %s", what, out.stderr)
 		}
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok && !slices.Contains([]int{exitFailed, exitPartly}, exit.ExitCode()) ||
-			err != nil && !strings.Contains(out.stderr, "no space left") && !strings.Contains(out.stderr, "full") {
-			t.Errorf("%s: %v: %s", what, err, out.stderr)
+		if out.code != exitDone && (out.code != exitFailed && out.code != exitPartly ||
+			!strings.Contains(out.stderr, "no space left") && !strings.Contains(out.stderr, "full")) {
+			t.Errorf("%s: %d: %s", what, out.code, out.stderr)
 		}
 		return x.check(try, t, what)
 	})
 }
 
-// A run that is killed at any time, between writes or within one.
 // flushesBeforeItPublishes checks that what a link leads to is on the disk before the link is,
 // so that a power failure leaves a whole memory, too.
 func (x *torture) flushesBeforeItPublishes(t *testing.T) {
@@ -360,6 +376,7 @@ func (x *torture) flushesBeforeItPublishes(t *testing.T) {
 	}
 }
 
+// A run that is killed at any time, between writes or within one.
 func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	times := by(t, 6, 120, 1000)
@@ -368,8 +385,7 @@ func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	x.flushesBeforeItPublishes(t)
 	calm := x.trial(t)
 	began := time.Now()
-	_, err := calm.run("")
-	must(t, err)
+	calm.succeeds(t, "undisturbed")
 	lasts := time.Since(began)
 	calm.remove()
 	random := chance(t, "kill")

@@ -129,9 +129,6 @@ func readSmall(file string) string {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile {
 		return ""
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+	data, _ := os.ReadFile(file)
 	return string(data)
 }

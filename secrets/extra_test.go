@@ -114,3 +114,163 @@ func mustLoad(t testing.TB, extra bool) *ruleSet {
 	}
 	return set
 }
+
+func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
+	t.Parallel()
+	checkGone(t, []string{
+		// people
+		"the API key for the weather thing: {{alnum33}}\n", "- **Maps API key**: `{{alnum33}}`\n", "WARN api key {{alnum40}} is about to expire",
+		"log in with admin/{{camel}} and go on",
+		"PW for the archive is {{weak}}", "Das Passwort lautet {{weak}}", "Le mot de passe est {{weak}}", "user ada, Kennwort {{camel}}", "The PSK is {{weak}}.",
+		"I reset your password to \"{{camel}}\", please change it", "The demo account is **a**, password **{{camel}}**.", "ssh key passphrase - {{weak}}",
+		// words
+		"auth: { user: 'a', pass: 'korivelutumorand' }",
+		// calls
+		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
+		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};", "open db.test:5432:*:ada:{{weak}}: no such file",
+		// beside its name
+		"PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
+		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}",
+		// servers and devices
+		"user ada on >{{camel}} ~* +@all", "sentinel auth-pass main {{camel}}", ": RSA key.pem \"{{weak}}\"", "register => 123:{{camel}}@sip.test/1", "createUser ada SHA \"{{weak}}\" AES \"{{camel}}\"",
+		"rocommunity {{camel}} 10.0.0.0/8", "echo 'db db/root_password password {{camel}}' | debconf-set-selections", "\toption key '{{camel}}'", "set snmp community {{camel}} authorization read-only",
+		"334 UGFzc3dvcmQ6\n{{basic}}\n235 ok", "+334 UGFzc3dvcmQ6\n+{{basic}}\n", "S: 334 UGFzc3dvcmQ6\nC: {{basic}}\n", "printf '334 UGFzc3dvcmQ6\\r\\n{{basic}}\\r\\n'", "Password for the [elastic] user successfully reset.\nNew value: {{alnum33}}\n", "'Recovery key\nValue:   {{alnum33}} ' '-lc'",
+		// commands
+		"$ aws ssm get-parameter --name /db --query Parameter.Value --output text\n{{alnum33}}\n", "$ wg genkey\n{{base64}}\n", "mosquitto_passwd -b /etc/passwd ada {{camel}}",
+		"mc alias set local http://x.test:9000 admin {{camel}}", "oathtool --totp -b {{base32}}", "doveadm pw -s CRYPT -p {{camel}}", "echo '{{camel}}' | sudo openconnect --passwd-on-stdin vpn.test",
+		"irb(main):002:0> User.first.api_token\n=> \"{{alnum40}}\"\n",
+		"User.update(password: bcrypt('{{weak}}'))", "az sql server create -u ada -p {{camel}}", "drush upwd admin \"{{camel}}\"",
+		"{ \"primaryKey\": \"{{base64}}\" }", "$ bin/shop config:show payment/private_key\n{{hex32}}\n", "the Pre-shared key: {{weak}}",
+		// addresses
+		`{"url":"mysql:\/\/root:{{camel}}@db.test\/shop"}`, "https://chat.test/hooks/{{lower26}}", "https://hc-ping.com/{{uuid}}",
+	}, "korivelu", "kori.velu28")
+}
+
+func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
+	t.Parallel()
+	one := "q9ZkuEF2" + "=vhTJKm84wnRp56xbs"
+	many := strings.Repeat("api_key = kf83hKd93kdf"+"H38dkfQ2\n", 32+1)
+	for _, text := range []string{"proxy_set_header X-Api-Key ", many + "proxy_set_header X-Api-Key "} {
+		if out, _ := ours.Redact(text + one + ";\n"); !strings.HasSuffix(out, "proxy_set_header X-Api-Key [REDACTED:header-set];\n") {
+			t.Errorf("redacted %q", out)
+		}
+	}
+}
+
+func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
+	t.Parallel()
+	checkGone(t, []string{
+		// what counts unless the environment says something else
+		"const secret = process.env.SECRET || '{{camel}}';", `const key = process.env.API_KEY ?? "{{alnum}}";`,
+		"token = os.getenv('TOKEN') or '{{alnum}}'", `pwd = getpass.getpass() or "{{camel}}"`,
+		"password: <%= ENV['X'] || '{{camel}}' %>", "password: ${RABBIT_PASSWORD:{{camel}}}", "X=${DB_PASSWORD:-{{weak}}}",
+		`@Value("${api.key:{{alnum}}}") String key;`, "secret = ENV['JWT_SECRET'] || '{{camel}}'",
+		// declarations with a type
+		`var password: String? = "{{weak}}"`, `char pass[] = "{{camel}}";`, `public string Password { get; set; } = "{{strongplain}}";`,
+		`password <- "{{camel}}"`, `const SECRET: &str = "{{alnum}}";`, `passwd := []byte("{{weak}}")`, `secretToken: String? = "{{alnum}}"`,
+		"password = '''{{weak}}'''", `config.pepper = '{{hex128}}'`,
+		// names and values that people choose
+		"db_pass: {{camel}}", "  admin_password = {{camel}}", "pw: {{camel}}", "LDAP_BIND_PW={{camel}}",
+		// what is handed over by place
+		`DriverManager.getConnection(url, "app", "{{weak}}")`, `mysqli_connect("db", "root", "{{weak}}", "shop")`,
+		`pymysql.connect("db", "app", "{{camel}}", "shop")`, `new Sequelize('shop', 'app', '{{weak}}', {})`,
+		`DBI->connect($dsn, "app", "{{camel}}")`, `smtp.PlainAuth("", "ada@mail.test", "{{strongplain}}", "mail.test")`,
+		`http.basic_auth 'ada', '{{weak}}'`, `client.basic_auth("ada", Some("{{camel}}"))`, `db.auth("app", "{{camel}}")`,
+		`WiFi.begin("net", "{{camel}}");`, `creds = ("app", "{{camel}}")`,
+		`jwt.sign({ id }, '{{camel}}', { expiresIn: '1h' })`, `jwt.verify(t, "{{alnum}}")`, `jwt.encode(payload, "{{camel}}", algorithm="HS256")`,
+		`JWT.encode payload, '{{camel}}', 'HS256'`, `token.SignedString([]byte("{{camel}}"))`, `sessions.NewCookieStore([]byte("{{alnum}}"))`,
+		`secret := []byte("{{alnum}}")`, `new SecretKeySpec("{{alnum16}}".getBytes(), "AES")`, `.signWith(SignatureAlgorithm.HS256, "{{alnum}}")`,
+		`crypto.createCipheriv('aes-256-cbc', '{{alnum}}', iv)`, `openssl_encrypt($d, 'aes-256-cbc', '{{alnum}}')`,
+		`var key = Encoding.UTF8.GetBytes("{{alnum}}");`, `new AuthenticationHeaderValue("Bearer", "{{alnum}}")`,
+		`fill_in 'Password', with: '{{camel}}'`, `page.fill('input[type="password"]', '{{weak}}')`,
+		`cy.get('input[name=password]').type('{{strongplain}}')`,
+		// what programs print and people tell
+		"[password] => {{camel}}\n", `["password"]=> string(12) "{{weak}}"`, "{Username:app Password:{{camel}} Host:db}",
+		"A temporary password is generated for root@localhost: {{strongplain}}", "credentials: admin:{{weak}}\n", "SMTP_CREDENTIALS=ada:{{camel}}\n",
+		"log in with user admin and password {{weak}}", "it uses the password {{weak}} now", "use the api key {{alnum}} and go on",
+		"I set `DB_PASSWORD` to `{{weak}}`.", "$ pass show shop/db\n{{strongplain}}\n", "$ openssl rand -hex 32\n{{hex64}}\n",
+		"$ cat /run/secrets/db_password\n{{alnum16}}\n", "$ terraform output db_password\n\"{{strongplain}}\"\n",
+		`MNEMONIC="kor vel tum ran dok lim saf ber nor pel wim tas"`,
+	}, "kor vel tum")
+}
+
+func TestAPasswordOfLettersIsRedactedWhereOnlyAValueStands(t *testing.T) {
+	t.Parallel()
+	checkGone(t, []string{
+		"production:\n  adapter: mysql2\n  password: \"{{word}}\"\n", "$cfg['Servers'][$i]['password'] = '{{word}}';", "spring.security.user.password={{word}}\n", "password = {{word}}\n",
+		"environment:\n  MYSQL_PASSWORD: {{word}}\n  MYSQL_USER: app\n", "<Pass>{{word}}</Pass>", "<user name=\"ada\" password=\"{{word}}\" roles=\"admin\"/>", "<property name=\"hibernate.connection.password\">{{word}}</property>",
+		"CREATE USER ada WITH PASSWORD '{{word}}';", "set smtp_pass='{{word}}'", "keyPassword \"{{word}}\"", "session.setPassword(\"{{word}}\");", "ssh.connect('h', username='root', password='{{word}}')",
+		"my %conf = ( user => 'adm', password => '{{word}}' );", "ada\tUser-Password == \"{{word}}\"", "mysql --user=root --password={{word}} -e 'show tables'", "jwt_key_pass_phrase: {{word}}\n",
+		"poll imap.test protocol IMAP username \"ada\" password {{word}}\n", "$db = new mysqli(\"127.0.0.1\", \"adm\", \"{{word}}\", \"shop\");",
+		"irc.command = \"/msg nickserv identify {{word}}\"",
+		"protocol=noip, login=bob, password={{word}} home.test\n", "login=bob,password={{word}}", "connect(\"host=h user=bob password={{word}}\")", "airflow users create --username admin --password {{word}} --role Admin", "\toption key '{{word}}'\n", "<keyMaterial>{{word}}</keyMaterial>", "#define WIFI_PASS \"{{word}}\"",
+		"char pass[] = \"{{word}}\";", "machine smtp.test port 587 login ada password {{word}}\n", "password: {{word}}spring\n",
+		"grant all on a.* to b@localhost identified by '{{word}}';", "define(\"DB_PASS\", \"{{word}}\");", "set :scm_passphrase, \"{{word}}\"",
+	})
+}
+
+func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
+	t.Parallel()
+	checkGone(t, []string{
+		"  password: {{twowords}}\n", "password = \"{{twowords}}\"\n", "\"pass\": \"{{twowords}}\",", "<Pass>{{twowords}}</Pass>", "<user name=\"a\" password=\"{{twowords}}\"/>", "mysql --user=root --password='{{twowords}}' x\n",
+		"  password: {{joined}}\n", "MYSQL_ROOT_PASSWORD: {{joined}}\n", "vncviewer -password {{joined}} 10.0.0.2:1\n", "bind_pw = {{joined}}\n", "AuthPass={{twowords}}\n",
+		"spring.mail.password: {{wordnumber}}\n", "  adminPassword: {{wordnumber}}\n", "'PASSWORD': '{{mixed}}',", "\"host=db user=app password={{mixed}} dbname=app\"", "$dbpass = '{{mixed}}';", "\"password\": \"{{groups}}\",", "user=app password={{groups}} to db\n",
+		"CREATE USER 'a'@'%' IDENTIFIED BY '{{twowords}}';", "CREATE LOGIN [a] WITH PASSWORD = N'{{twowords}}', X;", "    var password: String = \"{{twowords}}\"", "ENV DB_PASS {{word}}\n", "masterauth {{twowords}}\n",
+		"set wpa2-pre-shared-key=\"{{twowords}}\"\n", "10.0.0.1 : PSK \"{{twowords}}\"\n", "s.send(b\"PASS {{wordnumber}}\\r\\n\")", "a_password={{twowords}}\nb_password={{twowords}}\nc_password={{twowords}}\n",
+		// phrases
+		// settings and calls
+		"passwd2={{hex16}}7a\n", "mysql_real_connect(conn, \"db.test\", \"webapp1\", \"{{weak}}\", \"shop\", 0, NULL, 0)", "mysqli_real_connect($l, 'db', 'webapp1', '{{weak}}', 'shop2')",
+		"let basicAuth = (\"app\", \"{{weak}}\")", "CONNECT system/{{weak}}@//db.test:1521/ORCL\n", "conn app/{{strongplain}}@PROD\n",
+		"\"ada\"	*	\"Banana55$\"	10.0.0.5\n", "$ cat config/master.key\n{{hex32}}\n",
+		"Const ADMIN_PWD As String = \"{{weak}}\"", "val auth = Credentials.basic(\"ada\", \"{{weak}}\")", "c.connect('db.test', 22, 'webapp1', '{{weak}}')", "c.connect('db.test', 22, 'root', '{{twowords}}')", "local db = driver.mysql():connect(\"shop\", \"root\", \"{{weak}}\", \"db.test\")",
+		"$db = new PDO($dsn, 'root', '{{twowords}}');", "expect \"assword:\" { send \"{{strongplain}}\\r\" }", "machine smtp.test login ada port 587 password {{weak}}\n", "   - password :: {{weak}}\n", "<pre-shared-key>{{word}}</pre-shared-key>",
+		"    - service_key: {{hex32}}\n", "api:\n  encryption:\n    key: \"{{base64}}\"\n",
+		"java -jar jenkins-cli.jar -s $URL -auth ada:{{hex32}} build x", "  app:dbPassword: {{joined}}\n", "\tsmtppass = {{twowords}}\n", "d-i passwd/root-password-again password {{twowords}}\n", "radius-server host 10.0.0.2 key \"{{twowords}}\"\n",
+		"$wgUpgradeKey = \"8f3a1c9be27d4056\";", "PasswordPOP3={{weird}}\n", "* wifi pass -> {{weird}}\n", "the old key was {{alnum40}}, gone", "the password was changed to {{wordnumber}}.",
+		"//10.0.0.2/x /mnt cifs username=ada,password={{twowords}},uid=1 0 0\n", "drpass { restart \"{{weak}}\"; die \"{{weak}}\"; }", "db.auth('app', '{{wordnumber}}');", "crypto isakmp key {{word}} address 10.0.0.2\n", "CONNECT system/{{twowords}}@//db.test/X\n", "stats auth admin:{{twowords}}\n",
+		"beaker.session.secret = {{twowords}}\n", "Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
+	}, "Banana55", "8f3a1c9be27d4056")
+}
+
+func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
+	t.Parallel()
+	checkGone(t, []string{
+		"env:\n  - name: POSTGRES_PASSWORD\n    value: {{weak}}\n  - name: PORT\n    value: 80\n",
+		"  - name: JWT_SECRET\n    value: \"{{alnum}}\"\n",
+		"- name: adminPassword\n  value: {{camel}}\n",
+		"- name: API_TOKEN\n  type: string\n  value: {{hex40}}\n",
+		`{"environment":[{"name":"DB_PASSWORD","value":"{{weak}}"},{"name":"PORT","value":"80"}]}`,
+		`{"key":"password","enabled":true,"type":"text","value":"{{strongplain}}"}`,
+		"{\n  \"key\": \"api_token\",\n  \"value\": \"{{hex40}}\"\n}\n",
+		`{"name":"Cookie","value":"sid={{alnum}}; theme=dark"}`,
+		`{"name":"Authorization","value":"Basic {{basic}}"}`,
+		`{"key":"X-API-Key","value":"{{alnum}}"}`,
+		`{"ParameterKey":"DbPassword","ParameterValue":"{{weak}}"}`,
+		"[[env]]\nname = \"DB_PASSWORD\"\nvalue = \"{{weak}}\"\n",
+		`env: [{ name: 'DB_PASSWORD', value: '{{weak}}' }]`,
+		"| user | Password |\n|------|:--------:|\n| ada | `{{weak}}` |\n| bob | **{{strongplain}}** |\n",
+		"+------+----------+\n| name | password |\n+------+----------+\n| ada  | {{weak}} |\n+------+----------+\n",
+		" id | login | api_token\n----+-------+-----------\n  1 | ada   | {{hex40}}\n",
+		"┌──────┬──────────┐\n│ user │ password │\n├──────┼──────────┤\n│ ada  │ {{camel}} │\n└──────┴──────────┘\n",
+		"url,username,password,note\nhttps://a.test,ada,{{weak}},x\nhttps://b.test,bob,\"{{strongplain}}\",\n",
+		"name\ttoken\nci\t{{hex40}}\n",
+		"Access key ID,Secret access key\n{{awsid}},{{aws}}\n",
+		" id | api_key | reset\n----+---------+-------\n  1 | {{hex40}} |\n",
+		"id|token\n1|{{alnum40}}\n2|{{hex40}}\n",
+	})
+}
+
+func TestWhatNULsSeparateIsRedacted(t *testing.T) {
+	t.Parallel()
+	forms := []string{
+		// a process's environment
+		"HOME=/root|DB_PASSWORD={{weak}}|PORT=1|", "PATH=/bin|AWS_SECRET_ACCESS_KEY={{alnum40}}|_=/bin/env|", "API_TOKEN={{hex32}}|", "A=b c|DATABASE_URL=postgres://app:{{camel}}@db.test/shop|B=c|",
+		"PGPASSWORD={{camel}}|PGUSER=ada|", "A=1|NPM_TOKEN={{uuid}}|", "X=y|REDIS_PASSWORD={{camel}}||",
+		// its arguments
+		"server|--token|{{alnum33}}|--port|80|", "tool|--api-key|{{hex32}}|", "tool|--password|{{weak}}|-v|", "tool|--password={{weak}}|-v|", "curl|-u|ada:{{camel}}|https://x.test|",
+		"curl|-H|Authorization: Bearer {{alnum40}}|https://x.test|", "mysql|-uroot|-p{{camel}}|shop|", "sshpass|-p|{{camel}}|ssh|x.test|", "redis-cli|-a|{{camel}}|ping|", "psql|postgres://app:{{camel}}@db.test/shop|",
+	}
+	for _, between := range []string{"\x00", "\uFFFD"} {
+		checkGone(t, strings.Split(strings.ReplaceAll(strings.Join(forms, "\n"), "|", between), "\n"))
+	}
+}

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"html"
 	"io"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,5 +177,171 @@ func TestAKeyEndsWithItsLastLine(t *testing.T) {
 		if strings.Contains(out, "PRIVATE KEY") {
 			t.Errorf("left in %s", out)
 		}
+	}
+}
+
+// asJSON writes a text as a string of JSON.
+func asJSON(s string) string {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // no string is refused
+	}
+	return string(quoted)
+}
+
+// eachLine puts something before and behind each line of a text; {n} is its number.
+func eachLine(before, behind string) func(string) string {
+	return func(s string) string {
+		lines := strings.Split(s, "\n")
+		for n := range lines {
+			lines[n] = strings.ReplaceAll(before, "{n}", strconv.Itoa(n+11)) + lines[n] + behind
+		}
+		return strings.Join(lines, "\n")
+	}
+}
+
+// oddPlaces are the ways in which tools, agents and people show a text.
+var oddPlaces = map[string]func(string) string{
+	"as it is":                 func(s string) string { return s },
+	"JSON":                     func(s string) string { return `{"content":` + asJSON(s) + `,"n":1}` },
+	"JSON, between lines":      func(s string) string { return asJSON("x\n" + s + "\ny") },
+	"JSON, behind a line":      func(s string) string { return asJSON("x\n" + s) },
+	"JSON in JSON":             func(s string) string { return asJSON(`{"content":` + asJSON(s) + `,"n":1}`) },
+	"JSON in JSON, with lines": func(s string) string { return asJSON(`{"content":` + asJSON("x\n"+s+"\ny") + `}`) },
+	"JSON three times":         func(s string) string { return asJSON(asJSON(`{"content":` + asJSON("x\n"+s+"\n") + `}`)) },
+	"JSON with line ends of Windows": func(s string) string {
+		return asJSON("x\r\n" + strings.ReplaceAll(s, "\n", "\r\n") + "\r\ny")
+	},
+	"an error's argument":    func(s string) string { return fmt.Sprintf("unexpected argument %q for \"x\"", s) },
+	"an error's file":        func(s string) string { return fmt.Sprintf("open %q: no such file or directory", s) },
+	"an error's error":       func(s string) string { return fmt.Sprintf("level=error msg=%q", fmt.Sprintf("open %q: no", s)) },
+	"a list of Python":       func(s string) string { return "['sh', '" + shellQuoted(s) + "']" },
+	"a shell's quotation":    func(s string) string { return "+ printf %s $'" + shellQuoted(s) + "'" },
+	"numbers and arrows":     eachLine("    {n}→", ""),
+	"numbers and tabs":       eachLine("    {n}\t", ""),
+	"numbers and bars":       eachLine("{n} | ", ""),
+	"numbers and colons":     eachLine("{n}:", ""),
+	"a list with numbers":    eachLine("{n}. ", ""),
+	"grep":                   eachLine("conf/x.y:{n}:", ""),
+	"grep and a space":       eachLine("./conf/x.y:{n}: ", ""),
+	"grep's lines around":    eachLine("conf/x.y-{n}-", ""),
+	"an added line":          eachLine("+", ""),
+	"a removed line":         eachLine("-", ""),
+	"a list":                 eachLine("- ", ""),
+	"a list of code":         eachLine("* `", "`"),
+	"a quotation":            eachLine("> ", ""),
+	"a table":                eachLine("| x | ", " |"),
+	"code in a table":        eachLine("| x | `", "` |"),
+	"a box":                  eachLine("│ ", " │"),
+	"a comment of a shell":   eachLine("# ", ""),
+	"a comment of C":         eachLine("// ", ""),
+	"a comment of C, inside": eachLine(" * ", ""),
+	"a comment of SQL":       eachLine("-- ", ""),
+	"a comment of a .ini":    eachLine("; ", ""),
+	"a log with levels":      eachLine("2026-05-20T12:00:{n}.123Z INFO  ", ""),
+	"a log with names":       eachLine("2026-05-20 12:00:{n},123 DEBUG [main] ", ""),
+	"a log of the system":    eachLine("May 20 12:00:{n} host app[123]: ", ""),
+	"a log of containers":    eachLine("web_1  | ", ""),
+	"a log with a time":      eachLine("[12:00:{n}] ", ""),
+	"a prompt":               eachLine("$ ", ""),
+	"a trace":                eachLine("+ ", ""),
+	"spaces":                 eachLine("        ", "  "),
+	"line ends of Windows":   eachLine("", "\r"),
+	"colours":                eachLine("\x1b[32m", "\x1b[0m"),
+	"colours, escaped":       func(s string) string { return asJSON(eachLine("\x1b[01;32m", "\x1b[m\x1b[K")(s)) },
+	"an element":             eachLine("<code>", "</code>"),
+	"HTML":                   func(s string) string { return "<pre title=\"&quot;\">" + html.EscapeString(s) + "</pre>" },
+	"a form":                 func(s string) string { return "q=%22" + url.PathEscape(s) + "%22" },
+}
+
+// shellQuoted escapes a text as between $' and '.
+func shellQuoted(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\t", `\t`).Replace(s)
+}
+
+// oddLines are lines that mean a secret by where it stands in them.
+var oddLines = []string{
+	"db.test:5432:main:app:{{weak}}", "*:*:*:app:{{strongplain}}",
+	"password {{weak}}", "  password {{weak}}", "requirepass {{weak}}", "masterauth {{strongplain}}", "bindpw {{weak}}",
+	"smtp_password: {{weak}}", "password = {{weak}}", "  db_pass: {{weak}}",
+	"DB_PASSWORD={{weak}}", "export API_SECRET={{alnum33}}", "ENV API_SECRET {{alnum33}}", "set -gx API_TOKEN {{alnum33}}",
+	"enable secret 5 {{md5crypt}}", " username admin password 7 {{hexupper}}", "snmp-server community {{weak}} RO",
+	" neighbor 10.0.0.1 password {{weak}}", "tacacs-server key 7 {{hexupper}}", "    user app insecure-password {{weak}}",
+	"    stats auth admin:{{weak}}", "cache_peer p.test parent 3128 0 login=user:{{weak}}",
+	"proxy_set_header Authorization \"Bearer {{alnum33}}\";", "rootpw {{weak}}",
+	"machine api.test\n  login deploy\n  password {{weak}}",
+	"mysql -u root -p{{weak}} app", "curl -u deploy:{{weak}} https://x.test", "sshpass -p {{weak}} ssh x",
+	"echo {{weak}} | sudo -S id", "https://deploy:{{weak}}@git.test/x.git",
+	"-----BEGIN RSA PRIVATE KEY-----\n{{b64line}}\n{{b64line}}\n{{b64line}}\n{{b64line}}",
+	"{{b64line}}\n{{b64line}}\n{{b64line}}\n-----END RSA PRIVATE KEY-----",
+}
+
+func TestALineThatTellsASecretIsKnownWhereverItStands(t *testing.T) {
+	t.Parallel()
+	for n, line := range oddLines {
+		m := maker{newRandom(uint64(n))}
+		for name, place := range oddPlaces {
+			told, secrets := m.fill(line)
+			text := place(told)
+			out, _ := ours.Redact(text)
+			for _, secret := range secrets {
+				if piece := pieceOf(secret, out); piece != "" {
+					t.Errorf("%s in %s: %q is left of %q", line, name, piece, out)
+				}
+			}
+			if strings.Count(out, "\n") != strings.Count(text, "\n") || json.Valid([]byte(text)) && !json.Valid([]byte(out)) {
+				t.Errorf("%s in %s: %q became %q", line, name, text, out)
+			}
+		}
+	}
+}
+
+// pieceOf returns the first eight characters in a row of a secret that a text holds.
+func pieceOf(secret, text string) string {
+	for at := 0; at+minRepeated <= len(secret); at++ {
+		if piece := secret[at : at+minRepeated]; strings.Contains(text, piece) {
+			return piece
+		}
+	}
+	return ""
+}
+
+func TestWordsOfAShellGoWholeHoweverTheyAreQuoted(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(1)}
+	for _, command := range []string{
+		"curl -u='x':'{1}' https://x.test", "curl -u 'x':'{1}' https://x.test", "curl -u \"x:\"'{1}' https://x.test",
+		"curl --user=x:'{1} {2}' https://x.test", "curl --user 'x:{1}'\"{2}\" https://x.test", "curl -u $'x:{1}' https://x.test",
+		"curl -u \"$NAME:{1}\" https://x.test", "curl https://x.test -ux:{1}",
+		"mysql -uroot -p'{1}' app", "mysql -uroot -p'{1}'\"{2}\" app", "mysql -uroot -p{1}'{2}' app", "mysql -p\"{1} {2}\" app",
+		"mysql -uroot --password=\"{1}\"'{2}' app", "tool --password '{1}'\"{2}\"", "tool --db-password=\"{1}\"",
+		"sshpass -p '{1} {2}' ssh x", "sshpass -p{1} ssh x", "redis-cli -a\"{1}\" ping", "redis-cli -a '{1}'\"{2}\" ping",
+		"docker login -u x -p '{1}'\"{2}\" r.test", "openssl x -passin pass:'{1}'\"{2}\"", "openssl enc -k '{1}' -in a",
+		"[\"mysql\", \"-u\", \"root\", \"-p{1}\"]", "['sshpass', '-p', '{1}', 'ssh']", "[\n  \"redis-cli\",\n  \"-a\",\n  \"{1}\"\n]",
+		"[\"curl\", \"-u\", \"x:{1}\", \"https://x.test\"]", "[\"tool\",\n \"--password\",\n \"{1}\"]", "exec.Command(\"sshpass\", \"-p\", \"{1}\")",
+		"echo '{1}' | sudo -S id", "printf '{1}\\n' | sudo -S id", "printf '%s' '{1}' | docker login --password-stdin",
+		"sudo -S id <<< '{1}'", "PGPASSWORD='{1}'\"{2}\" psql",
+	} {
+		one, two := m.word(3)+m.text(numbers, 3), m.word(3)+m.text(numbers, 3)
+		told := strings.NewReplacer("{1}", one, "{2}", two).Replace(command)
+		for name, place := range map[string]func(string) string{
+			"as it is": oddPlaces["as it is"], "JSON": oddPlaces["JSON"], "JSON in JSON": oddPlaces["JSON in JSON"],
+			"an error's argument": oddPlaces["an error's argument"], "a trace": oddPlaces["a trace"],
+		} {
+			if strings.Contains(command, "\n") && name == "a trace" {
+				continue // it has one line
+			}
+			out, _ := ours.Redact(place(told))
+			for _, secret := range []string{one, two} {
+				if piece := pieceOf(secret, out); piece != "" {
+					t.Errorf("%s in %s: %q is left of %q", command, name, piece, out)
+				}
+			}
+		}
+	}
+	r := ours.Session()
+	r.Text("mysql -uroot -p'" + "kirlan'" + "\"vusmet47\" app")
+	if out := r.Text("then kirlan" + "vusmet47 worked"); strings.Contains(out, "vusmet47") {
+		t.Errorf("the word is left without its quotes: %s", out)
 	}
 }

@@ -140,6 +140,7 @@ func TestClaudeGivesItems(t *testing.T) {
 		{"a slash command of the log", []string{`system "subtype":"local_command","content":"<command-name>/mcp</command-name>\n<command-args>add x</command-args>"`, `system "subtype":"local_command","content":"<local-command-stdout>ok</local-command-stdout>"`}, []string{"slash_command: /mcp add x"}},
 		{"a person's command whose output never came", []string{ccSay("<bash-input>ls</bash-input>"), ccSay("b")}, []string{"user_shell(ls) =", "typed: b"}},
 		{"our own block", []string{ccSay("<memoir-context>old</memoir-context>\ngo on")}, []string{"typed: go on"}},
+		{"a sub-agent's file", []string{ccSay("task", `,"isSidechain":true`), ccText("m1", "done") + `,"isSidechain":true`}, []string{"subagent_task: task", "agent: done"}},
 	})
 }
 
@@ -232,14 +233,31 @@ func TestClaudeDropsAbandonedBranches(t *testing.T) {
 	})
 }
 
+// headScene is a file of one agent's records, and what its head says.
+type headScene struct {
+	name, file string
+	records    []string
+	want       Head
+}
+
+func checkHeads(t *testing.T, source memoir.Source, session func(...string) []string, scenes []headScene) {
+	t.Helper()
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			got := probe(t, write(t, s.file, session(s.records...)...))
+			short := Head{ID: got.ID, ParentID: got.ParentID, Kind: got.Kind, Title: got.Title, CWD: got.CWD, Branch: got.Branch, OwnRun: got.OwnRun}
+			if short != s.want || got.Source != source || got.CreatedAt.IsZero() {
+				t.Errorf("head\n%+v, want\n%+v", got, s.want)
+			}
+		})
+	}
+}
+
 func TestClaudeHead(t *testing.T) {
 	t.Parallel()
 	const agent = `,"isSidechain":true,"agentId":"ab12cd34"`
-	tests := []struct {
-		name, file string
-		lines      []string
-		want       Head
-	}{
+	checkHeads(t, memoir.SourceClaude, cc, []headScene{
 		{"a session", claudeID + ".jsonl", []string{ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"a resumed session's file", "copy.jsonl", []string{ccSay("a"), ccText("m1", "x"), `user "sessionId":"new","message":{"content":"b"}`}, Head{ID: "new", Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"a sub-agent", "agent-ab12cd34.jsonl", []string{ccSay("task", agent)}, Head{ID: "agent-ab12cd34", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
@@ -260,27 +278,7 @@ func TestClaudeHead(t *testing.T) {
 		{"a fork", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`), ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
 		{"a fork whose answers say so", "x.jsonl", []string{ccSay("theirs"), ccText("m1", "A") + `,"requestSessionId":"old"`, ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
 		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got := probe(t, write(t, tt.file, cc(tt.lines...)...))
-			if got.Source != memoir.SourceClaude {
-				t.Errorf("source %q", got.Source)
-			}
-			short := Head{ID: got.ID, ParentID: got.ParentID, Kind: got.Kind, Title: got.Title, CWD: got.CWD, Branch: got.Branch, OwnRun: got.OwnRun}
-			if short != tt.want {
-				t.Errorf("head\n%+v, want\n%+v", short, tt.want)
-			}
-		})
-	}
-}
-
-func TestClaudeSubagentFileIsRead(t *testing.T) {
-	t.Parallel()
-	const agent = `,"isSidechain":true,"agentId":"ab12cd34"`
-	items, _ := read(t, write(t, "agent-ab12cd34.jsonl", cc(ccSay("task", agent), ccText("m1", "done")+agent)...))
-	expect(t, items, "subagent_task: task", "agent: done")
+	})
 }
 
 func TestClaudeFollowsDirectoryAndBranch(t *testing.T) {

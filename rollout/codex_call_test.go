@@ -35,11 +35,7 @@ func cxPoll(id string, session int, chars string) string {
 
 func TestACommandThatOutlivesItsCallHasItsWholeOutputAndItsExit(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"asked after until it ends", []string{cxUser("a"), cxCall("1", "exec_command", `{"cmd":"make"}`), cxRuns("1", 7, "one\n"),
 			cxPoll("2", 7, ""), cxRuns("2", 7, "two\n"), cxAgent("still"), cxPoll("3", 7, ""), cxExits("3", 2, "three\n")},
 			[]string{"typed: a", "agent: still", "exec_command(make) !2 one\ntwo\nthree"}},
@@ -80,15 +76,7 @@ func TestACommandThatOutlivesItsCallHasItsWholeOutputAndItsExit(t *testing.T) {
 			cxCell("1", "Script completed", `{"wall_time_seconds":1,"exit_code":5,"output":"A"}`, `{"wall_time_seconds":1,"session_id":7,"output":"B"}`),
 			cxPoll("2", 7, ""), cxExits("2", 0, "b")},
 			[]string{"exec_command(a\nb) !5 A\nB\nb"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			path := write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...)
-			items, _ := read(t, path)
-			expect(t, items, tt.want...)
-		})
-	}
+	})
 }
 
 func TestTheOutputOfALongCommandIsBounded(t *testing.T) {
@@ -118,11 +106,7 @@ func TestCommandsInsideAScriptAreReportedByEvents(t *testing.T) {
 	ended := func(id, line string, code int) string {
 		return fmt.Sprintf(`event_msg {"type":"item_completed","turn_id":"t1","item":{"type":"CommandExecution","id":%q,"command":["/bin/bash","-lc",%q],"cwd":"file:///w","status":"completed","exit_code":%d,"aggregated_output":"out of %s"}}`, id, line, code, line)
 	}
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"exit statuses that the script did not print", []string{cxCustom("1", `text((await tools.exec_command({cmd:"make"})).output)`), ended("exec-1", "make", 2), cxCell("1", "Script completed", "no rule")},
 			[]string{"exec_command(make) !2 no rule"}},
 		{"the first failure of several", []string{cxCustom("1", `for (const c of ["a","b","c"]) await tools.exec_command({cmd:c})`), ended("exec-1", "a", 0), ended("exec-2", "b", 3), ended("exec-3", "c", 0), cxCell("1", "Script completed")},
@@ -132,17 +116,7 @@ func TestCommandsInsideAScriptAreReportedByEvents(t *testing.T) {
 		{"of a plain call, by its own id", []string{cxCall("1", "exec_command", `{"cmd":"make"}`), ended("1", "make", 2), cxOutput("1", q("no frame"))},
 			[]string{"exec_command(make) !2 no frame"}},
 		{"of nothing known", []string{ended("exec-1", "a", 1), cxUser("a")}, []string{"typed: a"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-			expect(t, items, tt.want...)
-			if len(stats.Unknown) != 0 {
-				t.Errorf("unknown %v", stats.Unknown)
-			}
-		})
-	}
+	})
 }
 
 func TestEventsSayThatACallFailed(t *testing.T) {

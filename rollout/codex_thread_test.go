@@ -154,8 +154,6 @@ func TestCompressedFilesReadLikePlainOnes(t *testing.T) {
 	t.Parallel()
 	plain := write(t, "a.jsonl", cx(cxMeta(""), cxUser("do it"), cxAgent("done"))...)
 	packed := compress(t, plain)
-	items, _ := read(t, packed)
-	expect(t, items, "typed: do it", "agent: done")
 	a, b := probe(t, plain), probe(t, packed)
 	a.Size, b.Size = 0, 0
 	if a != b {

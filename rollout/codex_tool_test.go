@@ -10,88 +10,73 @@ func TestCodexToolResultsOfEveryVersion(t *testing.T) {
 	customOut := func(id, raw string) string {
 		return `response_item {"type":"custom_tool_call_output","call_id":"` + id + `","output":` + raw + `}`
 	}
-	tests := []struct {
-		name  string
-		lines []string
-		want  string
-	}{
+	play(t, "x.jsonl", cxSession, []scene{
 		{"JSON in a string", []string{cxCall("1", "shell", `{"command":["bash","-lc","go test"]}`), cxOutput("1", q(`{"output":"FAIL\n","metadata":{"exit_code":1,"duration_seconds":2}}`))},
-			"shell(go test) !1 FAIL"},
+			[]string{"shell(go test) !1 FAIL"}},
 		{"an argument vector", []string{cxCall("1", "shell", `{"command":["git","commit","-m","a b"]}`), cxOutput("1", q(`{"output":"","metadata":{"exit_code":0}}`))},
-			"shell(git commit -m 'a b') =0"},
+			[]string{"shell(git commit -m 'a b') =0"}},
 		{"Exit code first", []string{cxCall("1", "shell_command", `{"command":"make"}`), cxOutput("1", q("Exit code: 2\nWall time: 0.2 seconds\nOutput:\nno rule\n"))},
-			"shell_command(make) !2 no rule"},
+			[]string{"shell_command(make) !2 no rule"}},
 		{"a chunk", []string{cxCall("1", "exec_command", `{"cmd":"ls","workdir":"/w"}`), cxOutput("1", q("Chunk ID: ab12\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\na.go\n"))},
-			"exec_command(ls) =0 a.go"},
+			[]string{"exec_command(ls) =0 a.go"}},
 		{"a truncated chunk", []string{cxCall("1", "exec_command", `{"cmd":"ls"}`), cxOutput("1", q("Chunk ID: ab12\nProcess exited with code 0\nOutput:\nTotal output lines: 900\n\na.go\n"))},
-			"exec_command(ls) =0 a.go"},
+			[]string{"exec_command(ls) =0 a.go"}},
 		{"still running", []string{cxCall("1", "exec_command", `{"cmd":"sleep 9"}`), cxOutput("1", q("Chunk ID: ab12\nWall time: 1 seconds\nProcess running with session ID 7\nOutput:\n"))},
-			"exec_command(sleep 9) ="},
+			[]string{"exec_command(sleep 9) ="}},
 		{"output that looks like a frame stays", []string{cxCall("1", "exec_command", `{"cmd":"cat f"}`), cxOutput("1", q("Process exited with code 0\nOutput:\nExit code: 5\nOutput:\nx"))},
-			"exec_command(cat f) =0 Exit code: 5\nOutput:\nx"},
+			[]string{"exec_command(cat f) =0 Exit code: 5\nOutput:\nx"}},
 		{"a local shell call", []string{`response_item {"type":"local_shell_call","call_id":"1","status":"completed","action":{"type":"exec","command":["zsh","-c","ls -l"]}}`, cxOutput("1", q("x"))},
-			"local_shell_call(ls -l) = x"},
+			[]string{"local_shell_call(ls -l) = x"}},
 		{"an object", []string{cxCall("1", "view", `{"path":"a"}`), cxOutput("1", `{"content":"nope","success":false}`)},
-			`view({"path":"a"}) ! nope`},
+			[]string{`view({"path":"a"}) ! nope`}},
 		{"blocks", []string{cxCall("1", "srv__find", `{"q":1}`), cxOutput("1", `[{"type":"input_text","text":"one"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"},{"type":"input_text","text":"two"}]`)},
-			`srv__find({"q":1}) = one` + "\ntwo"},
+			[]string{`srv__find({"q":1}) = one` + "\ntwo"}},
 		{"an MCP result as JSON", []string{cxCall("1", "srv__find", `{}`), cxOutput("1", q("Wall time: 0.1 seconds\nOutput:\n"+`[{"type":"text","text":"found"}]`))},
-			`srv__find({}) = found`},
+			[]string{`srv__find({}) = found`}},
 		{"a patch", []string{custom("1", "apply_patch", "*** Begin Patch\n*** End Patch"), customOut("1", q(`{"output":"Success. Updated the following files:\nM a.go\n","metadata":{"exit_code":0}}`))},
-			"apply_patch(*** Begin Patch\n*** End Patch) =0 Success. Updated the following files:\nM a.go"},
+			[]string{"apply_patch(*** Begin Patch\n*** End Patch) =0 Success. Updated the following files:\nM a.go"}},
 		{"a patch that does not fit", []string{custom("1", "apply_patch", "*** Begin Patch"), customOut("1", q("apply_patch verification failed: no such line"))},
-			"apply_patch(*** Begin Patch) ! apply_patch verification failed: no such line"},
+			[]string{"apply_patch(*** Begin Patch) ! apply_patch verification failed: no such line"}},
 		{"a patch whose event says that it failed", []string{custom("1", "apply_patch", "*** Begin Patch"), `event_msg {"type":"patch_apply_end","call_id":"1","success":false}`, customOut("1", q("x"))},
-			"apply_patch(*** Begin Patch) ! x"},
+			[]string{"apply_patch(*** Begin Patch) ! x"}},
 		{"one command in code mode", []string{custom("1", "exec", `const r = await tools.exec_command({cmd:"go test ./...","workdir":"/w"}); text(r.output)`),
 			customOut("1", `[{"type":"input_text","text":"Script completed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"ok\n"}]`)},
-			"exec_command(go test ./...) = ok"},
+			[]string{"exec_command(go test ./...) = ok"}},
 		{"a command in code mode that prints its result", []string{custom("1", "exec", `const r = await tools.exec_command({cmd:"false"}); text(JSON.stringify(r))`),
 			customOut("1", `[{"type":"input_text","text":"Script completed\nOutput:\n"},{"type":"input_text","text":"{\"chunk_id\":\"a\",\"wall_time_seconds\":0.1,\"exit_code\":1,\"output\":\"no\"}"}]`)},
-			"exec_command(false) !1 no"},
+			[]string{"exec_command(false) !1 no"}},
 		{"several commands in code mode", []string{custom("1", "exec", "const r = await Promise.all([\n tools.exec_command({cmd:'git status'}),\n tools.exec_command({\"cmd\":`ls \"x\"`})]);"),
 			customOut("1", `"Script running with cell ID 4\nWall time 10.0 seconds\nOutput:\n"`)},
-			"exec_command(git status\nls \"x\") ="},
+			[]string{"exec_command(git status\nls \"x\") ="}},
 		{"a patch in code mode", []string{custom("1", "exec", "const patch = \"*** Begin Patch\\n+x\\n*** End Patch\";\ntext(await tools.apply_patch(patch));"), customOut("1", `[{"type":"input_text","text":"Script failed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"bad"}]`)},
-			"apply_patch(*** Begin Patch\n+x\n*** End Patch) ! bad"},
+			[]string{"apply_patch(*** Begin Patch\n+x\n*** End Patch) ! bad"}},
 		{"a script that is more than commands", []string{custom("1", "exec", `for (const c of list) await tools.exec_command({cmd:c})`), customOut("1", `[]`)},
-			"exec(for (const c of list) await tools.exec_command({cmd:c})) ="},
+			[]string{"exec(for (const c of list) await tools.exec_command({cmd:c})) ="}},
 		{"a patch in a here document", []string{cxCall("1", "shell", `{"command":["bash","-lc","apply_patch <<'EOF'\n*** Begin Patch\n+x\n*** End Patch\nEOF"]}`), cxOutput("1", q(`{"output":"Success.","metadata":{"exit_code":0}}`))},
-			"shell(apply_patch <<'EOF'\n*** Begin Patch\n+x\n*** End Patch\nEOF) =0 Success."},
+			[]string{"shell(apply_patch <<'EOF'\n*** Begin Patch\n+x\n*** End Patch\nEOF) =0 Success."}},
 		{"a patch as an argument", []string{cxCall("1", "shell", `{"command":["apply_patch","*** Begin Patch\n+x\n*** End Patch"]}`), cxOutput("1", q(`{"output":"no","metadata":{"exit_code":1}}`))},
-			"shell(apply_patch '*** Begin Patch\n+x\n*** End Patch') !1 no"},
+			[]string{"shell(apply_patch '*** Begin Patch\n+x\n*** End Patch') !1 no"}},
 		{"a patch's exit code", []string{custom("1", "apply_patch", "*** Begin Patch"), customOut("1", q("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess. Updated the following files:\nM a.go\n"))},
-			"apply_patch(*** Begin Patch) =0 Success. Updated the following files:\nM a.go"},
+			[]string{"apply_patch(*** Begin Patch) =0 Success. Updated the following files:\nM a.go"}},
 		{"MCP with its name space", []string{`response_item {"type":"function_call","name":"find","namespace":"mcp__srv__","arguments":"{\"q\":1}","call_id":"1"}`, cxOutput("1", `[{"type":"input_text","text":"Wall time: 0.1 seconds\nOutput:"},{"type":"input_text","text":"found"}]`)},
-			`mcp__srv__find({"q":1}) = found`},
+			[]string{`mcp__srv__find({"q":1}) = found`}},
 		{"a command that was refused", []string{cxCall("1", "shell_command", `{"command":"rm -rf x"}`), cxOutput("1", q("exec command rejected by user"))},
-			"shell_command(rm -rf x) ! exec command rejected by user"},
+			[]string{"shell_command(rm -rf x) ! exec command rejected by user"}},
 		{"a command that the person interrupted", []string{cxCall("1", "exec_command", `{"cmd":"sleep 100"}`), cxOutput("1", q("Wall time: 4.4 seconds\naborted by user"))},
-			"exec_command(sleep 100) ! aborted by user"},
+			[]string{"exec_command(sleep 100) ! aborted by user"}},
 		{"a command that was cut off by time", []string{cxCall("1", "shell", `{"command":["sleep","9"]}`), cxOutput("1", q(`{"output":"command timed out after 1000 milliseconds\n","metadata":{"exit_code":124,"duration_seconds":1}}`))},
-			"shell(sleep 9) !124 command timed out after 1000 milliseconds"},
+			[]string{"shell(sleep 9) !124 command timed out after 1000 milliseconds"}},
 		{"a script that fails", []string{custom("1", "exec", `text(await tools.exec_command({cmd:"ls"}))`), customOut("1", `[{"type":"input_text","text":"Script failed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"Script error:\nno tool"}]`)},
-			"exec_command(ls) ! Script error:\nno tool"},
+			[]string{"exec_command(ls) ! Script error:\nno tool"}},
 		{"a search", []string{`response_item {"type":"web_search_call","status":"completed","action":{"type":"search","query":"go zstd"}}`},
-			"web_search_call(go zstd) ="},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-			expect(t, items, tt.want)
-		})
-	}
-}
-
-func TestCallsAreJoinedToTheirResults(t *testing.T) {
-	t.Parallel()
-	items, _ := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxUser("a"),
-		cxCall("1", "exec_command", `{"cmd":"one"}`), cxCall("2", "exec_command", `{"cmd":"two"}`), cxCall("3", "exec_command", `{"cmd":"three"}`),
-		cxOutput("2", q("second")), cxOutput("1", q("first")), cxOutput("1", q("first again")),
-		cxCall("5", "exec_command", `{"cmd":"five"}`), cxUser("b"), cxOutput("9", q("nobody asked")), cxOutput("5", q("fifth")), cxCall("4", "exec_command", `{"cmd":"four"}`))...))
-	expect(t, items, "typed: a", "exec_command(two) = second", "exec_command(one) = first", "exec_command(three) =",
-		"typed: b", "unknown() = nobody asked", "exec_command(five) = fifth", "exec_command(four) =")
+			[]string{"web_search_call(go zstd) ="}},
+		{"results that come later, twice and without a call", []string{cxUser("a"),
+			cxCall("1", "exec_command", `{"cmd":"one"}`), cxCall("2", "exec_command", `{"cmd":"two"}`), cxCall("3", "exec_command", `{"cmd":"three"}`),
+			cxOutput("2", q("second")), cxOutput("1", q("first")), cxOutput("1", q("first again")),
+			cxCall("5", "exec_command", `{"cmd":"five"}`), cxUser("b"), cxOutput("9", q("nobody asked")), cxOutput("5", q("fifth")), cxCall("4", "exec_command", `{"cmd":"four"}`)},
+			[]string{"typed: a", "exec_command(two) = second", "exec_command(one) = first", "exec_command(three) =",
+				"typed: b", "unknown() = nobody asked", "exec_command(five) = fifth", "exec_command(four) ="}},
+	})
 }
 
 func TestScriptsAreReadOnlyWherePlain(t *testing.T) {

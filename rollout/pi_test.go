@@ -108,6 +108,8 @@ func TestPiAndOMPAreToldApart(t *testing.T) {
 		{"a title in the header", "a.jsonl", []string{strings.Replace(piV3, `"cwd"`, `"title":"Head","titleSource":"auto","cwd"`, 1)}, memoir.SourceOMP, memoir.KindMain, "Head"},
 		{"a changed title", "a.jsonl", []string{strings.Replace(piV3, `"cwd"`, `"title":"Head","cwd"`, 1), pe("1", "", `"type":"title_change","title":"Later"`)}, memoir.SourceOMP, memoir.KindMain, "Later"},
 		{"its directory", ".omp/agent/sessions/x/a.jsonl", []string{piV3, pe("1", "", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "hello"},
+		{"its buckets", "home-app-" + strings.Repeat("0a", 32) + "/x.jsonl", []string{piV3, pe("1", "", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "hello"},
+		{"a directory below a session", "--w-app--/2026-03-01T10-00-00-000Z_" + piID + "/Explore.jsonl", []string{piV3, pe("1", "", piUser("task"))}, memoir.SourceOMP, memoir.KindSubagent, "task"},
 		{"a sub-agent by its first entry", "a.jsonl", []string{piV3, pe("1", "", `"type":"session_init","task":"t"`), pe("2", "1", piUser("task"))}, memoir.SourceOMP, memoir.KindSubagent, "task"},
 		{"a model with its provider", "a.jsonl", []string{piV3, pe("1", "", `"type":"model_change","model":"p/m"`), pe("2", "1", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "hello"},
 	}
@@ -154,20 +156,6 @@ func TestOMPSubagentsLieInTheirParentsDirectory(t *testing.T) {
 			}
 			items, _ := read(t, child)
 			expect(t, items, "subagent_task: look")
-		}
-	}
-}
-
-func TestOMPIsKnownByWhereAFileLies(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	parent := "2026-03-01T10-00-00-000Z_" + piID
-	nested := filepath.Join(dir, "--w-app--", parent, "Explore.jsonl")
-	bucket := filepath.Join(dir, "home-app-"+strings.Repeat("0a", 32), "x.jsonl")
-	for path, kind := range map[string]memoir.SessionKind{nested: memoir.KindSubagent, bucket: memoir.KindMain} {
-		writeAt(t, path, piV3+"\n"+pe("1", "", piUser("a"))+"\n")
-		if h := probe(t, path); h.Source != memoir.SourceOMP || h.Kind != kind {
-			t.Errorf("%s: %+v", path, h)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"memoir"
 )
@@ -88,32 +87,14 @@ func TestQwenGivesItems(t *testing.T) {
 
 func TestQwenHead(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, path string
-		records    []string
-		kind       memoir.SessionKind
-		id, parent string
-		title      string
-	}{
-		{"a session", qwenID + ".jsonl", []string{qwUser("hi there")}, memoir.KindMain, qwenID, "", "hi there"},
-		{"a title", qwenID + ".jsonl", []string{qwUser("hi"), `system "subtype":"custom_title","systemPayload":{"customTitle":"One"}`, `system "subtype":"custom_title","systemPayload":{"customTitle":"Two","titleSource":"auto"}`}, memoir.KindMain, qwenID, "", "Two"},
-		{"a schedule", qwenID + ".jsonl", []string{`system "subtype":"session_source","systemPayload":{"sourceType":"scheduled_task"}`, qwUser("hi")}, memoir.KindAutomation, qwenID, "", "hi"},
-		{"a child", qwenID + ".jsonl", []string{`system "subtype":"parent_session","systemPayload":{"parentSessionId":"p1"}`, qwUser("hi")}, memoir.KindMain, qwenID, "p1", "hi"},
-		{"a sub-agent", "subagents/" + qwenID + "/agent-scout_1.jsonl", []string{`user "agentId":"scout_1","isSidechain":true,"message":{"parts":[{"text":"look"}]}`}, memoir.KindSubagent, "agent-scout_1", qwenID, "look"},
-		{"our own run", qwenID + ".jsonl", []string{qwUser("memoir:own-run\nextract")}, memoir.KindOwnRun, qwenID, "", "memoir:own-run"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			head := probe(t, write(t, tt.path, qw(tt.records...)...))
-			if head.Source != memoir.SourceQwen || head.Kind != tt.kind || head.ID != tt.id || head.ParentID != tt.parent || head.Title != tt.title || head.CWD != "/w/app" || head.Branch != "main" {
-				t.Errorf("head %+v", head)
-			}
-			if !head.CreatedAt.Equal(time.Date(2026, 4, 2, 10, 0, 0, 0, time.UTC)) {
-				t.Errorf("created %v", head.CreatedAt)
-			}
-		})
-	}
+	checkHeads(t, memoir.SourceQwen, qw, []headScene{
+		{"a session", qwenID + ".jsonl", []string{qwUser("hi there")}, Head{Kind: memoir.KindMain, ID: qwenID, ParentID: "", Title: "hi there", CWD: "/w/app", Branch: "main"}},
+		{"a title", qwenID + ".jsonl", []string{qwUser("hi"), `system "subtype":"custom_title","systemPayload":{"customTitle":"One"}`, `system "subtype":"custom_title","systemPayload":{"customTitle":"Two","titleSource":"auto"}`}, Head{Kind: memoir.KindMain, ID: qwenID, ParentID: "", Title: "Two", CWD: "/w/app", Branch: "main"}},
+		{"a schedule", qwenID + ".jsonl", []string{`system "subtype":"session_source","systemPayload":{"sourceType":"scheduled_task"}`, qwUser("hi")}, Head{Kind: memoir.KindAutomation, ID: qwenID, ParentID: "", Title: "hi", CWD: "/w/app", Branch: "main"}},
+		{"a child", qwenID + ".jsonl", []string{`system "subtype":"parent_session","systemPayload":{"parentSessionId":"p1"}`, qwUser("hi")}, Head{Kind: memoir.KindMain, ID: qwenID, ParentID: "p1", Title: "hi", CWD: "/w/app", Branch: "main"}},
+		{"a sub-agent", "subagents/" + qwenID + "/agent-scout_1.jsonl", []string{`user "agentId":"scout_1","isSidechain":true,"message":{"parts":[{"text":"look"}]}`}, Head{Kind: memoir.KindSubagent, ID: "agent-scout_1", ParentID: qwenID, Title: "look", CWD: "/w/app", Branch: "main"}},
+		{"our own run", qwenID + ".jsonl", []string{qwUser("memoir:own-run\nextract")}, Head{Kind: memoir.KindOwnRun, ID: qwenID, ParentID: "", Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
+	})
 }
 
 func TestQwenForkGivesWhatItsParentDoesNot(t *testing.T) {

@@ -32,10 +32,6 @@ type Session struct {
 	// undone, belong to another kind of session, or are not worth keeping.
 	Facts []string
 	Traps []string
-
-	// Gaps are facts that a good memory holds too and the built-in model still
-	// misses. A test fails once one is found, so that it moves to Facts.
-	Gaps []string
 }
 
 // Key is the session's key in the registry, empty for an unreadable file.

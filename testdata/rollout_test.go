@@ -14,6 +14,17 @@ import (
 	"memoir/testdata"
 )
 
+// fixtures writes the sessions, and returns where and the secrets in them.
+func fixtures(t *testing.T) (dir string, planted []string) {
+	t.Helper()
+	dir = t.TempDir()
+	planted, err := testdata.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, planted
+}
+
 // thread reads the files of one fixture the way a run does.
 func thread(t *testing.T, dir string, s testdata.Session) ([]rollout.Part, []memoir.Item, rollout.Stats) {
 	t.Helper()
@@ -43,10 +54,7 @@ func thread(t *testing.T, dir string, s testdata.Session) ([]rollout.Part, []mem
 
 func TestReadersRecogniseEachSession(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if _, err := testdata.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := fixtures(t)
 	for _, s := range testdata.Expected {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -95,34 +103,9 @@ func TestReadersRecogniseEachSession(t *testing.T) {
 	}
 }
 
-func TestUndoneTextIsNotRead(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if _, err := testdata.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"scenes", "reindex", "groups"} {
-		s := testdata.Find(name)
-		_, items, stats := thread(t, dir, s)
-		if stats.Undone == 0 {
-			t.Errorf("%s: nothing was counted as undone", name)
-		}
-		for _, it := range items {
-			for _, trap := range s.Traps {
-				if testdata.Holds(it.Text+it.Input+it.Output, trap) {
-					t.Errorf("%s: item %d holds %q", name, it.N, trap)
-				}
-			}
-		}
-	}
-}
-
 func TestFailuresAndTheirFixesHaveTheirOutcome(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if _, err := testdata.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := fixtures(t)
 	tests := []struct {
 		session, command string
 		failed           []bool // one a call, in order
@@ -157,10 +140,7 @@ func TestFailuresAndTheirFixesHaveTheirOutcome(t *testing.T) {
 
 func TestDamageIsCountedAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if _, err := testdata.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir, _ := fixtures(t)
 	s := testdata.Find("exitcode")
 	_, items, stats := thread(t, dir, s)
 	if stats.Malformed == 0 || !stats.CutTail {
@@ -175,30 +155,5 @@ func TestDamageIsCountedAndTheRestIsRead(t *testing.T) {
 	}
 	if !bytes.Contains(data, make([]byte, 64)) || bytes.HasSuffix(data, []byte("\n")) {
 		t.Error("the fixture lost its NULs or its cut end")
-	}
-}
-
-func TestAMessageIsReadOnce(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if _, err := testdata.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range testdata.Expected {
-		if s.Kind != memoir.KindMain {
-			continue
-		}
-		seen := make(map[string]int)
-		_, items, _ := thread(t, dir, s)
-		for _, it := range items {
-			if it.Kind == memoir.ItemMessage && len(it.Text) > 20 {
-				seen[it.Text]++
-			}
-		}
-		for text, n := range seen {
-			if n > 1 {
-				t.Errorf("%s: read %d times: %.60q", s.Name, n, text)
-			}
-		}
 	}
 }

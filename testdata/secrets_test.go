@@ -1,6 +1,7 @@
 package testdata_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,21 +25,29 @@ func TestNoStoredFixtureHoldsWhatLooksLikeASecret(t *testing.T) {
 	}
 }
 
-func TestEachPlantedSecretIsOneThatItsRuleFinds(t *testing.T) {
+func TestEveryFakeIsFoundAndNothingOfItStays(t *testing.T) {
 	t.Parallel()
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rule := range testdata.Rules() {
-		text := testdata.Fill("value: @@SECRET:" + rule + "@@ end")
-		found := false
-		for _, finding := range scanner.Find(text) {
-			found = found || finding.Rule == rule
+	var seen []string
+	for _, rule := range testdata.FakeRules() {
+		value, planted, ok := testdata.Fake(rule)
+		if again, _, _ := testdata.Fake(rule); !ok || again != value || len(planted) == 0 {
+			t.Errorf("%s: %d planted, the same twice is %v", rule, len(planted), again == value)
 		}
-		if !found {
-			t.Errorf("rule %s does not find its fake", rule)
+		if slices.Contains(seen, value) {
+			t.Errorf("%s has the fake of another rule", rule)
 		}
+		seen = append(seen, value)
+		redacted, counts := scanner.Redact("api_token = \"" + value + "\"\n")
+		if len(counts) == 0 || testdata.Holds(redacted, value) {
+			t.Errorf("%s: its fake is not found (%v)", rule, counts)
+		}
+	}
+	if _, _, ok := testdata.Fake("no-such-rule"); ok {
+		t.Error("there is a fake for any rule")
 	}
 }
 
@@ -48,11 +57,7 @@ func TestRedactedSessionsHoldNoPlantedSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	planted, err := testdata.Write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, planted := fixtures(t)
 	_, items, _ := thread(t, dir, testdata.Find("sync"))
 	total := secrets.Counts{}
 	var before, after strings.Builder

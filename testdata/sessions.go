@@ -1,13 +1,14 @@
 package testdata
 
 import (
+	"cmp"
 	"time"
 
 	"memoir"
 )
 
 // Expected lists every session in Sessions, in the order of its story.
-var Expected = []Session{
+var Expected = filled([]Session{
 	{
 		Name:   "bare",
 		About:  "Bare lines of 2025: no envelope, no times, the directory only in <environment_context>.",
@@ -16,7 +17,6 @@ var Expected = []Session{
 			"codex/sessions/2025/09/12/rollout-2025-09-12T08-14-03-01993cfd-14f8-7d03-91fd-65cef85f202f.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
 		Reason:  memoir.ReasonTooOld,
 		Updated: moment("2025-09-12T08:14:03Z"),
 		Prompts: []string{
@@ -25,9 +25,6 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"state.json",
-		},
-		Gaps: []string{
-			"no cobra",
 		},
 	},
 	{
@@ -38,8 +35,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/04/rollout-2026-05-04T09-02-11-019df239-3e38-79af-ad38-8241b04bb246.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-04T09:05:04.150Z"),
 		Prompts: []string{
 			"Add a Fade RPC to the lantern service: target brightness and a duration in milliseconds. Start with the API, then the fade loop.",
@@ -52,9 +47,6 @@ var Expected = []Session{
 			"make tools",
 			"time.Duration",
 		},
-		Gaps: []string{
-			"firmware before 3.2",
-		},
 	},
 	{
 		Name:   "fade-worker",
@@ -64,7 +56,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/04/rollout-2026-05-04T09-03-40-019df23a-99e0-79f8-be24-9d844a3c2096.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindSubagent,
 		Reason:  memoir.ReasonSubagent,
 		Updated: moment("2026-05-04T09:04:08.610Z"),
 		Traps: []string{
@@ -79,8 +70,6 @@ var Expected = []Session{
 			"qwen/projects/-home-mira-src-lanternd/chats/c4133480-c7af-43fc-8770-cfb40db8ad16.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-06T16:02:08Z"),
 		Prompts: []string{
 			"Lamps come back at full brightness after a power cut. Restore the last brightness on start.",
@@ -88,9 +77,6 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"Never write state.json in place",
-		},
-		Gaps: []string{
-			"github.com/google/renameio/v2",
 		},
 		Traps: []string{
 			"Redis",
@@ -104,8 +90,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/08/rollout-2026-05-08T14-20-00-019e07f5-a680-7426-a3ab-62d64d528110.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-08T14:21:56.620Z"),
 		Prompts: []string{
 			"Release 0.4.0. The steps are lint, test, dist, then the tag.",
@@ -125,8 +109,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/09/rollout-2026-05-09T09-30-00-019e0c12-81c0-7037-97cb-6ba0576f623d.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-09T09:31:18.510Z"),
 		Prompts: []string{
 			"Release 0.4.1 with the fix for fading groups.",
@@ -144,16 +126,10 @@ var Expected = []Session{
 			"codex/sessions/2026/05/10/rollout-2026-05-10T10-40-00-019e1154-5500-7f77-811d-f643e57a500c_019e1178-f400-7c69-a598-0414d3647ddb.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-10T10:40:34.310Z"),
 		Prompts: []string{
 			"Scenes should be saved to disk. Propose a format and implement load and save in scene/.",
 			"Stay with TOML. Scene names may only have lower-case letters, digits and dashes; reject everything else.",
-		},
-		Gaps: []string{
-			"one TOML file per scene",
-			"scene/name.go",
 		},
 		Traps: []string{
 			"scenes.bin",
@@ -168,7 +144,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/11/rollout-2026-05-11T02-00-00-019e14c3-3d00-7770-970b-8cf74114bef2.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindAutomation,
 		Reason:  memoir.ReasonAutomation,
 		Updated: moment("2026-05-11T02:00:40.210Z"),
 		Traps: []string{
@@ -183,8 +158,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-lanternd/05385f90-94a9-4ab3-be04-361e93b5119c.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-12T13:13:29Z"),
 		Prompts: []string{
 			"lanternd loses its MQTT connection every few minutes on the test rig. Find out why.",
@@ -198,9 +171,6 @@ var Expected = []Session{
 			"mosquitto from docker compose",
 			"hostname and pid",
 		},
-		Gaps: []string{
-			"docker compose up -d mosquitto",
-		},
 	},
 	{
 		Name:   "mqtt-agent",
@@ -210,7 +180,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-lanternd/05385f90-94a9-4ab3-be04-361e93b5119c/subagents/agent-6c0e69b.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindSubagent,
 		Reason:  memoir.ReasonSubagent,
 		Updated: moment("2026-05-12T13:06:46Z"),
 		Traps: []string{
@@ -225,8 +194,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-lanternd/2b9ad815-6574-4c4b-abfe-3b8dd71bbe39.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-15T16:01:10Z"),
 		Prompts: []string{
 			"Release 0.5.0, the same way as 0.4.0.",
@@ -246,8 +213,6 @@ var Expected = []Session{
 			"opencode/ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa.json",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-17T15:02:11Z"),
 		Prompts: []string{
 			"Lamps of a group flicker one after the other. They must change together; see @group/send.go",
@@ -258,9 +223,6 @@ var Expected = []Session{
 		Facts: []string{
 			"QoS 1",
 			"never push from an agent session",
-		},
-		Gaps: []string{
-			"group/send.go",
 		},
 		Traps: []string{
 			"groups.etcd",
@@ -275,7 +237,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/20/rollout-2026-05-20T06-25-00-019e440f-1660-7740-9d0a-fbcb9ef12a82.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
 		Reason:  memoir.ReasonTooRecent,
 		Updated: moment("2026-05-20T06:25:32.010Z"),
 		Prompts: []string{
@@ -293,7 +254,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-lanternd/eb57d500-fc3e-44fa-a012-d45fcd264c92.jsonl",
 		},
 		Project: Lanternd,
-		Kind:    memoir.KindMain,
 		Reason:  memoir.ReasonActive,
 		Updated: moment("2026-05-20T12:00:00Z"),
 		Prompts: []string{
@@ -308,8 +268,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/05/rollout-2026-05-05T08-30-00-019df742-2340-700d-9192-d4b97838ab4e.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-05T08:31:17.430Z"),
 		Prompts: []string{
 			"OCR of German receipts returns garbage for umlauts. Fix it and add a test.",
@@ -317,10 +275,6 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"never pip install",
-		},
-		Gaps: []string{
-			"tesseract-ocr-deu",
-			"deu+eng",
 		},
 	},
 	{
@@ -331,18 +285,12 @@ var Expected = []Session{
 			"pi/agent/sessions/--home-mira-src-papertrail--/2026-05-07T09-10-00-000Z_30ff8cdf-0cb8-4eca-8c89-302ef96edc3b.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-07T09:10:56.500Z"),
 		Prompts: []string{
 			"Dates like 03.04.2026 are parsed as March 4th. Our receipts are European. Keep the function signatures in dates.py as they are.",
 		},
 		Facts: []string{
 			"uv run pytest",
-		},
-		Gaps: []string{
-			"DATE_ORDER",
-			"signatures in dates.py",
 		},
 	},
 	{
@@ -353,8 +301,6 @@ var Expected = []Session{
 			"copilot/session-state/d458f320-66e5-4a71-8bc3-16068cbe9615/events.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-12T07:01:45Z"),
 		Prompts: []string{
 			"Give papertrail search a --json flag, one object a line.",
@@ -374,8 +320,6 @@ var Expected = []Session{
 			"pi/agent/sessions/--home-mira-src-papertrail--/2026-05-13T18-00-00-000Z_785e4ad9-4031-403c-9c20-f10eb3e3e1c4.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-13T18:02:06Z"),
 		Prompts: []string{
 			"Search misses receipts whose file was renamed. What is wrong with the index?",
@@ -384,9 +328,6 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"papertrail reindex",
-		},
-		Gaps: []string{
-			"SQLite FTS5",
 		},
 		Traps: []string{
 			"MongoDB",
@@ -401,8 +342,6 @@ var Expected = []Session{
 			"omp/agent/sessions/home-papertrail-9c1d60eba975286b060fe9f584b87a72532fb48f89a8606465afa6a55859446c/2026-05-17T11-00-00-000Z_3fba1cd1-1789-4ec3-b38d-78dc45f0c9b8.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-17T11:01:43.500Z"),
 		Prompts: []string{
 			"Searching for part of a word finds nothing. Use the trigram tokenizer and rebuild the index.",
@@ -410,9 +349,6 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"export before you delete the index",
-		},
-		Gaps: []string{
-			"pysqlite3-binary",
 		},
 	},
 	{
@@ -423,8 +359,6 @@ var Expected = []Session{
 			"codex/sessions/2026/05/14/rollout-2026-05-14T07-45-00-019e2572-2c60-77cc-9fda-a6de3aba15db.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-14T07:46:07.420Z"),
 		Prompts: []string{
 			"Make papertrail sync upload the originals to the test bucket. Use this key for it: @@SECRET:aws-access-token@@",
@@ -443,8 +377,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-papertrail/1935dff3-0098-4f08-b8f7-5d0bc18ccec3.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-19T15:00:54Z"),
 		Prompts: []string{
 			"The disk with the index was replaced. Rebuild the index and check it.",
@@ -461,8 +393,6 @@ var Expected = []Session{
 			"claude/projects/-home-mira-src-papertrail/b34b1b55-186c-445a-b850-29842e6c24e5.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-09T20:00:56Z"),
 		Prompts: []string{
 			"hi",
@@ -480,15 +410,10 @@ var Expected = []Session{
 			"codex/sessions/2026/05/16/rollout-2026-05-16T10-15-00-019e3048-38a0-7b27-ac39-4933dd5ceff7.jsonl",
 		},
 		Project: Papertrail,
-		Kind:    memoir.KindMain,
-		Reason:  memoir.ReasonEligible,
 		Updated: moment("2026-05-16T10:16:05.810Z"),
 		Prompts: []string{
 			"papertrail search must exit with code 3 when nothing was found, so that scripts can tell.",
 			"Document it in the README too.",
-		},
-		Gaps: []string{
-			"code 3",
 		},
 	},
 	{
@@ -518,7 +443,6 @@ var Expected = []Session{
 		Files: []string{
 			"claude/projects/-tmp/26a50b9b-f963-4b45-b8c4-9d4473ec4d07.jsonl",
 		},
-		Kind:    memoir.KindMain,
 		Reason:  memoir.ReasonNoProject,
 		Updated: moment("2026-05-18T19:30:28Z"),
 		Prompts: []string{
@@ -528,6 +452,22 @@ var Expected = []Session{
 			"nested quantifier",
 		},
 	},
+})
+
+// filled adds what the table leaves out: that a session is eligible, and the kind that follows
+// from its reason.
+func filled(sessions []Session) []Session {
+	kinds := map[memoir.Reason]memoir.SessionKind{memoir.ReasonSubagent: memoir.KindSubagent,
+		memoir.ReasonAutomation: memoir.KindAutomation, memoir.ReasonUnreadable: ""}
+	for i := range sessions {
+		s := &sessions[i]
+		s.Reason = cmp.Or(s.Reason, memoir.ReasonEligible)
+		var special bool
+		if s.Kind, special = kinds[s.Reason]; !special {
+			s.Kind = memoir.KindMain
+		}
+	}
+	return sessions
 }
 
 // moment reads a time of the table.

@@ -88,7 +88,7 @@ func Rules() []string {
 
 // Fake makes a secret that gitleaks' rule of that name finds, the same on every
 // call, and lists what of it must not turn up anywhere. It is not ok for a rule that
-// it has no fake for; FakeRules names the others.
+// it has no fake for.
 func Fake(rule string) (value string, planted []string, ok bool) {
 	all := append(newSecrets(), furtherSecrets()...)
 	i := slices.IndexFunc(all, func(s secret) bool { return s.rule == rule })
@@ -96,15 +96,6 @@ func Fake(rule string) (value string, planted []string, ok bool) {
 		return "", nil, false
 	}
 	return all[i].value, all[i : i+1].planted(), true
-}
-
-// FakeRules names the rules that Fake knows.
-func FakeRules() []string {
-	rules := Rules()
-	for _, s := range furtherSecrets() {
-		rules = append(rules, s.rule)
-	}
-	return rules
 }
 
 // furtherSecrets are fakes that the fixture sessions do not plant.

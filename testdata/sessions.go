@@ -23,9 +23,7 @@ var Expected = filled([]Session{
 			"Set up the skeleton of lanternd: it reads lanternd.toml and keeps the state of every lamp. Use the standard library flag package, no cobra.",
 			"Where do you keep the lamp state?",
 		},
-		Facts: []string{
-			"state.json",
-		},
+		Facts: []string{"state.json"},
 	},
 	{
 		Name:   "fade",
@@ -58,29 +56,21 @@ var Expected = filled([]Session{
 		Project: Lanternd,
 		Reason:  memoir.ReasonSubagent,
 		Updated: moment("2026-05-04T09:04:08.610Z"),
-		Traps: []string{
-			"call sites of SetBrightness",
-		},
+		Traps:   []string{"call sites of SetBrightness"},
 	},
 	{
 		Name:   "power",
 		About:  "Qwen Code: a tree whose rewind left a turn behind, a failure and its fix, an auto title.",
 		Source: memoir.SourceQwen, ID: "c4133480-c7af-43fc-8770-cfb40db8ad16",
-		Files: []string{
-			"qwen/projects/-home-mira-src-lanternd/chats/c4133480-c7af-43fc-8770-cfb40db8ad16.jsonl",
-		},
+		Files:   []string{"qwen/projects/-home-mira-src-lanternd/chats/c4133480-c7af-43fc-8770-cfb40db8ad16.jsonl"},
 		Project: Lanternd,
 		Updated: moment("2026-05-06T16:02:08Z"),
 		Prompts: []string{
 			"Lamps come back at full brightness after a power cut. Restore the last brightness on start.",
 			"A power cut leaves state.json empty. Never write state.json in place: write a temporary file, sync it and rename it.",
 		},
-		Facts: []string{
-			"Never write state.json in place",
-		},
-		Traps: []string{
-			"Redis",
-		},
+		Facts: []string{"Never write state.json in place"},
+		Traps: []string{"Redis"},
 	},
 	{
 		Name:   "release-4",
@@ -110,12 +100,8 @@ var Expected = filled([]Session{
 		},
 		Project: Lanternd,
 		Updated: moment("2026-05-09T09:31:18.510Z"),
-		Prompts: []string{
-			"Release 0.4.1 with the fix for fading groups.",
-		},
-		Facts: []string{
-			"make dist",
-		},
+		Prompts: []string{"Release 0.4.1 with the fix for fading groups."},
+		Facts:   []string{"make dist"},
 	},
 	{
 		Name:   "scenes",
@@ -146,17 +132,13 @@ var Expected = filled([]Session{
 		Project: Lanternd,
 		Reason:  memoir.ReasonAutomation,
 		Updated: moment("2026-05-11T02:00:40.210Z"),
-		Traps: []string{
-			"no reachable vulnerability",
-		},
+		Traps:   []string{"no reachable vulnerability"},
 	},
 	{
 		Name:   "mqtt",
 		About:  "Queued prompt, rejection with a correction, slash command, compaction summary, a shell command of the person, two JSON values on one line.",
 		Source: memoir.SourceClaude, ID: "05385f90-94a9-4ab3-be04-361e93b5119c",
-		Files: []string{
-			"claude/projects/-home-mira-src-lanternd/05385f90-94a9-4ab3-be04-361e93b5119c.jsonl",
-		},
+		Files:   []string{"claude/projects/-home-mira-src-lanternd/05385f90-94a9-4ab3-be04-361e93b5119c.jsonl"},
 		Project: Lanternd,
 		Updated: moment("2026-05-12T13:13:29Z"),
 		Prompts: []string{
@@ -182,17 +164,13 @@ var Expected = filled([]Session{
 		Project: Lanternd,
 		Reason:  memoir.ReasonSubagent,
 		Updated: moment("2026-05-12T13:06:46Z"),
-		Traps: []string{
-			"back off by four seconds",
-		},
+		Traps:   []string{"back off by four seconds"},
 	},
 	{
 		Name:   "release-5",
 		About:  "The release procedure, third time, by another agent; an unsigned tag is rejected.",
 		Source: memoir.SourceClaude, ID: "2b9ad815-6574-4c4b-abfe-3b8dd71bbe39",
-		Files: []string{
-			"claude/projects/-home-mira-src-lanternd/2b9ad815-6574-4c4b-abfe-3b8dd71bbe39.jsonl",
-		},
+		Files:   []string{"claude/projects/-home-mira-src-lanternd/2b9ad815-6574-4c4b-abfe-3b8dd71bbe39.jsonl"},
 		Project: Lanternd,
 		Updated: moment("2026-05-15T16:01:10Z"),
 		Prompts: []string{
@@ -209,9 +187,7 @@ var Expected = filled([]Session{
 		Name:   "groups",
 		About:  "Exported by OpenCode: a failure and its fix, a rejection with a correction, a shell command of the person; the last turn was reverted.",
 		Source: memoir.SourceOpenCode, ID: "ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa",
-		Files: []string{
-			"opencode/ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa.json",
-		},
+		Files:   []string{"opencode/ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa.json"},
 		Project: Lanternd,
 		Updated: moment("2026-05-17T15:02:11Z"),
 		Prompts: []string{
@@ -239,26 +215,18 @@ var Expected = filled([]Session{
 		Project: Lanternd,
 		Reason:  memoir.ReasonTooRecent,
 		Updated: moment("2026-05-20T06:25:32.010Z"),
-		Prompts: []string{
-			"How do I see what the daemon sends to a lamp?",
-		},
-		Facts: []string{
-			"LANTERND_LOG=debug",
-		},
+		Prompts: []string{"How do I see what the daemon sends to a lamp?"},
+		Facts:   []string{"LANTERND_LOG=debug"},
 	},
 	{
 		Name:   "curves",
 		About:  "Its last record is at Now.",
 		Source: memoir.SourceClaude, ID: "eb57d500-fc3e-44fa-a012-d45fcd264c92",
-		Files: []string{
-			"claude/projects/-home-mira-src-lanternd/eb57d500-fc3e-44fa-a012-d45fcd264c92.jsonl",
-		},
+		Files:   []string{"claude/projects/-home-mira-src-lanternd/eb57d500-fc3e-44fa-a012-d45fcd264c92.jsonl"},
 		Project: Lanternd,
 		Reason:  memoir.ReasonActive,
 		Updated: moment("2026-05-20T12:00:00Z"),
-		Prompts: []string{
-			"Add dimmer curves: linear and logarithmic, chosen per lamp in lanternd.toml.",
-		},
+		Prompts: []string{"Add dimmer curves: linear and logarithmic, chosen per lamp in lanternd.toml."},
 	},
 	{
 		Name:   "ocr",
@@ -273,9 +241,7 @@ var Expected = filled([]Session{
 			"OCR of German receipts returns garbage for umlauts. Fix it and add a test.",
 			"From now on use uv for everything, never pip install.",
 		},
-		Facts: []string{
-			"never pip install",
-		},
+		Facts: []string{"never pip install"},
 	},
 	{
 		Name:   "dates",
@@ -289,17 +255,13 @@ var Expected = filled([]Session{
 		Prompts: []string{
 			"Dates like 03.04.2026 are parsed as March 4th. Our receipts are European. Keep the function signatures in dates.py as they are.",
 		},
-		Facts: []string{
-			"uv run pytest",
-		},
+		Facts: []string{"uv run pytest"},
 	},
 	{
 		Name:   "json",
 		About:  "Copilot CLI: a call that was refused with a reason, a prompt typed meanwhile, a failure and its fix.",
 		Source: memoir.SourceCopilot, ID: "d458f320-66e5-4a71-8bc3-16068cbe9615",
-		Files: []string{
-			"copilot/session-state/d458f320-66e5-4a71-8bc3-16068cbe9615/events.jsonl",
-		},
+		Files:   []string{"copilot/session-state/d458f320-66e5-4a71-8bc3-16068cbe9615/events.jsonl"},
 		Project: Papertrail,
 		Updated: moment("2026-05-12T07:01:45Z"),
 		Prompts: []string{
@@ -326,9 +288,7 @@ var Expected = filled([]Session{
 			"The index is keyed by path, so a rename loses the receipt. Key it by content hash and rebuild it. We stay with SQLite FTS5, no server.",
 			"ls -l var",
 		},
-		Facts: []string{
-			"papertrail reindex",
-		},
+		Facts: []string{"papertrail reindex"},
 		Traps: []string{
 			"MongoDB",
 			"pymongo",
@@ -347,9 +307,7 @@ var Expected = filled([]Session{
 			"Searching for part of a word finds nothing. Use the trigram tokenizer and rebuild the index.",
 			"Always export before you delete the index.",
 		},
-		Facts: []string{
-			"export before you delete the index",
-		},
+		Facts: []string{"export before you delete the index"},
 	},
 	{
 		Name:   "sync",
@@ -373,34 +331,24 @@ var Expected = filled([]Session{
 		Name:   "disk",
 		About:  "The rebuild procedure, third time, without a hitch.",
 		Source: memoir.SourceClaude, ID: "1935dff3-0098-4f08-b8f7-5d0bc18ccec3",
-		Files: []string{
-			"claude/projects/-home-mira-src-papertrail/1935dff3-0098-4f08-b8f7-5d0bc18ccec3.jsonl",
-		},
+		Files:   []string{"claude/projects/-home-mira-src-papertrail/1935dff3-0098-4f08-b8f7-5d0bc18ccec3.jsonl"},
 		Project: Papertrail,
 		Updated: moment("2026-05-19T15:00:54Z"),
-		Prompts: []string{
-			"The disk with the index was replaced. Rebuild the index and check it.",
-		},
-		Facts: []string{
-			"papertrail verify",
-		},
+		Prompts: []string{"The disk with the index was replaced. Rebuild the index and check it."},
+		Facts:   []string{"papertrail verify"},
 	},
 	{
 		Name:   "hello",
 		About:  "Nothing worth keeping.",
 		Source: memoir.SourceClaude, ID: "b34b1b55-186c-445a-b850-29842e6c24e5",
-		Files: []string{
-			"claude/projects/-home-mira-src-papertrail/b34b1b55-186c-445a-b850-29842e6c24e5.jsonl",
-		},
+		Files:   []string{"claude/projects/-home-mira-src-papertrail/b34b1b55-186c-445a-b850-29842e6c24e5.jsonl"},
 		Project: Papertrail,
 		Updated: moment("2026-05-09T20:00:56Z"),
 		Prompts: []string{
 			"hi",
 			"never mind, thanks",
 		},
-		Traps: []string{
-			"never mind",
-		},
+		Traps: []string{"never mind"},
 	},
 	{
 		Name:   "exitcode",
@@ -440,17 +388,13 @@ var Expected = filled([]Session{
 		Name:   "scratch",
 		About:  "Asked in /tmp, which is never a project.",
 		Source: memoir.SourceClaude, ID: "26a50b9b-f963-4b45-b8c4-9d4473ec4d07",
-		Files: []string{
-			"claude/projects/-tmp/26a50b9b-f963-4b45-b8c4-9d4473ec4d07.jsonl",
-		},
+		Files:   []string{"claude/projects/-tmp/26a50b9b-f963-4b45-b8c4-9d4473ec4d07.jsonl"},
 		Reason:  memoir.ReasonNoProject,
 		Updated: moment("2026-05-18T19:30:28Z"),
 		Prompts: []string{
 			"Which of these two regular expressions is faster, ^a+$ or ^(a+)+$? Only answer, no files.",
 		},
-		Traps: []string{
-			"nested quantifier",
-		},
+		Traps: []string{"nested quantifier"},
 	},
 })
 

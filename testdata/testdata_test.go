@@ -90,26 +90,6 @@ func TestFactsAndTrapsStandInTheirSessions(t *testing.T) {
 	}
 }
 
-func TestTrapsStandInNoFactAndNoOtherSession(t *testing.T) {
-	t.Parallel()
-	for _, s := range testdata.Expected {
-		for _, trap := range s.Traps {
-			for _, other := range testdata.Expected {
-				for _, fact := range other.Facts {
-					if testdata.Holds(fact, trap) || testdata.Holds(trap, fact) {
-						t.Errorf("trap %q of %s and fact %q of %s exclude each other", trap, s.Name, fact, other.Name)
-					}
-				}
-				for _, name := range other.Files {
-					if other.Name != s.Name && testdata.Holds(string(read(t, name)), trap) {
-						t.Errorf("trap %q of %s also stands in %s", trap, s.Name, other.Name)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestWritingTwiceGivesTheSameBytesAndTimes(t *testing.T) {
 	t.Parallel()
 	first, secrets := fixtures(t)

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"encoding/json"
-	"testing"
-)
+import "testing"
 
 // The bars that hold over the marked real sessions: recall and share of traps in raw
 // memories, tokens of one on average, and the share of the facts' weight that
@@ -22,18 +19,7 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 	if !isDir(corpus) {
 		t.Skip("no real sessions in " + corpus)
 	}
-	get := func(flag string, into any) {
-		t.Helper()
-		out, err := measure(t, "-data", ".", "-corpus", corpus, flag, "-json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(out), into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var real realReport
-	get("-real", &real)
+	real := measuredReal(t, "-data", ".", "-corpus", corpus)
 	if got := real.Total.Recall.Weighted(); got < leastReal {
 		t.Errorf("recall in raw memories is %.3f, was at least %.2f", got, leastReal)
 	}
@@ -47,9 +33,7 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 	if got := tokens / max(len(real.Sessions), 1); got > mostTokens {
 		t.Errorf("raw memories have %d tokens on average", got)
 	}
-	var fitted fitReport
-	get("-fit", &fitted)
-	for _, s := range fitted.All {
+	for _, s := range real.Fitted {
 		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] {
 			t.Errorf("at %d tokens %.3f survives; the bar is %.2f", s.Budget, got, leastFitted[s.Budget])
 		}

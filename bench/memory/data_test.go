@@ -8,9 +8,6 @@ import (
 	"memoir"
 )
 
-// dataDirs are where sessions/ and corpus/ may be.
-var dataDirs = []string{".", "testdata"}
-
 func corpusDir() string {
 	if set := os.Getenv("MEMOIR_CORPUS"); set != "" {
 		return set
@@ -20,7 +17,7 @@ func corpusDir() string {
 
 func TestMarksAreOfTheForm(t *testing.T) {
 	t.Parallel()
-	for _, dir := range dataDirs {
+	for _, dir := range []string{".", "testdata"} {
 		if _, err := readMarks(filepath.Join(dir, "corpus")); err != nil {
 			t.Error(err)
 		}

@@ -3,8 +3,7 @@
 // the traps that it must not be led into. It needs no network and no model.
 //
 // Read main.go first (the modes and what is printed), then memoir.go (a run and where its
-// results are), corpus.go (sessions on the disk), fit.go and real.go (marked sessions of
-// people). README.md has the form of the data.
+// results are), corpus.go (sessions on the disk), real.go (marked sessions of people). README.md has the form of the data.
 package main
 
 import (
@@ -43,8 +42,6 @@ type options struct {
 	data   string // directory of sessions/ and corpus/
 	memoir string // the program, "" to build it
 	corpus string // real sessions
-	only   string
-	fit    bool
 	real   bool
 	json   bool
 	misses bool
@@ -56,11 +53,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.data, "data", filepath.Join("bench", "memory"), "directory of sessions/ and corpus/")
 	flags.StringVar(&o.memoir, "memoir", "", "the memoir to measure (default: built from ./cmd/memoir)")
-	flags.StringVar(&o.only, "project", "", "only this project of sessions/")
 	flags.StringVar(&o.corpus, "corpus", cmp.Or(os.Getenv("MEMOIR_CORPUS"), filepath.Join("..", "shared", "corpus")),
 		"the real sessions that corpus/ marks")
-	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions")
-	flags.BoolVar(&o.fit, "fit", false, "measure what of the real sessions survives being fitted to a budget")
+	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions, and what survives fitting")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.misses, "misses", false, "list each fact that was missed and each trap that was fallen into")
 	if err := flags.Parse(args); err != nil {
@@ -72,13 +67,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if flags.NArg() > 0 {
 		return memoir.Errorf(memoir.CodeInvalid, "", "there are no arguments, %q is one", flags.Arg(0))
 	}
-	switch {
-	case o.fit:
-		return runFit(ctx, o, stdout)
-	case o.real:
+	if o.real {
 		return runReal(ctx, o, stdout)
 	}
-	projects, err := o.projects()
+	projects, err := scenario.ReadAll(filepath.Join(o.data, "sessions"))
 	if err != nil {
 		return err
 	}
@@ -94,20 +86,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		report.Misses = nil
 	}
 	return give(o, stdout, report, err)
-}
-
-// projects reads those that are to be measured.
-func (o options) projects() ([]scenario.Project, error) {
-	all, err := scenario.ReadAll(filepath.Join(o.data, "sessions"))
-	if err != nil || o.only == "" {
-		return all, err
-	}
-	for _, p := range all {
-		if p.Name == o.only {
-			return []scenario.Project{p}, nil
-		}
-	}
-	return nil, memoir.Errorf(memoir.CodeInvalid, "", "no project is called %q", o.only)
 }
 
 // give prints a report, or says that there are no real sessions.
@@ -128,8 +106,6 @@ func give(o options, out io.Writer, report any, err error) error {
 	case *score.Report:
 		printReport(out, r)
 	case *realReport:
-		r.print(out)
-	case *fitReport:
 		r.print(out)
 	}
 	return nil

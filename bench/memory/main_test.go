@@ -101,17 +101,6 @@ func TestMemoirIsMeasured(t *testing.T) {
 	}
 }
 
-func TestOneProjectIsMeasured(t *testing.T) {
-	t.Parallel()
-	if report := measured(t, "-data", "testdata", "-project", "fernhook"); len(report.Projects) != 1 ||
-		report.Total.Sessions != 1 {
-		t.Errorf("measured are %+v", report.Projects)
-	}
-	if _, err := measure(t, "-data", "testdata", "-project", "none"); memoir.CodeOf(err) != memoir.CodeInvalid {
-		t.Error(err)
-	}
-}
-
 func TestBadDataAndBadUsageAreTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -125,7 +114,7 @@ func TestBadDataAndBadUsageAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"-data", dir}, {"-data", dir, "-fit"}, {"-data", dir, "-real"}, {"-no-such-flag"},
+	for _, args := range [][]string{{"-data", dir}, {"-data", dir, "-real"}, {"-no-such-flag"},
 		{"argument"}} {
 		if _, err := measure(t, args...); memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("%v: %v", args, err)
@@ -136,8 +125,7 @@ func TestBadDataAndBadUsageAreTold(t *testing.T) {
 func TestWithoutDataThereIsNothingToMeasure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {"-fit", "-corpus", filepath.Join(dir, "none")},
-		{"-real", "-corpus", filepath.Join(dir, "none")}} {
+	for _, args := range [][]string{{}, {"-real", "-corpus", filepath.Join(dir, "none")}} {
 		out, err := measure(t, append([]string{"-data", dir}, args...)...)
 		if err != nil || !strings.Contains(out, " no ") && !strings.HasPrefix(out, "no ") {
 			t.Errorf("%v: %q, %v", args, out, err)

@@ -210,13 +210,10 @@ func readFolder(dir string) (score.Memory, error) {
 func plantedSecrets(p scenario.Project) []string {
 	var out []string
 	for _, s := range p.Sessions {
-		for _, secret := range s.Planted {
-			if !slices.Contains(out, secret) {
-				out = append(out, secret)
-			}
-		}
+		out = append(out, s.Planted...)
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // countLeaked counts the secrets that stand in some file below a directory, databases,

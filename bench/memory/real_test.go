@@ -27,16 +27,21 @@ func smallCorpus(t *testing.T) string {
 	return dir
 }
 
-func TestRawMemoriesOfRealSessionsAreMeasured(t *testing.T) {
-	t.Parallel()
-	out, err := measure(t, "-data", "testdata", "-corpus", smallCorpus(t), "-real", "-misses", "-json")
+func measuredReal(t *testing.T, args ...string) (report realReport) {
+	t.Helper()
+	out, err := measure(t, append(args, "-real", "-json")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report realReport
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
+	return report
+}
+
+func TestRealSessionsAreMeasured(t *testing.T) {
+	t.Parallel()
+	report := measuredReal(t, "-data", "testdata", "-corpus", smallCorpus(t), "-misses")
 	want := score.Recall{Facts: 2, Found: 1, Weight: 4, WeightFound: 3}
 	if report.Total.Recall != want || report.Total.Traps.Of != 1 || len(report.Sessions) != 1 || report.Size.Tokens == 0 {
 		t.Errorf("measured is %+v", report)
@@ -44,19 +49,7 @@ func TestRawMemoriesOfRealSessionsAreMeasured(t *testing.T) {
 	if len(report.Misses) == 0 || report.Misses[0].ID != "colour" {
 		t.Errorf("missed are %+v", report.Misses)
 	}
-}
-
-func TestFittingIsMeasured(t *testing.T) {
-	t.Parallel()
-	out, err := measure(t, "-data", "testdata", "-corpus", smallCorpus(t), "-fit", "-json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var report fitReport
-	if err := json.Unmarshal([]byte(out), &report); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range report.All {
+	for _, s := range report.Fitted {
 		if whole := (score.Recall{Facts: 2, Found: 2, Weight: 4, WeightFound: 4}); s.Fit != whole || s.Over != 0 {
 			t.Errorf("a session that fits, at %d tokens: %+v", s.Budget, s)
 		}
@@ -75,7 +68,7 @@ func TestWhatAPersonTypedInTheMiddleSurvivesFitting(t *testing.T) {
 		Text: "We stay with SQLite."}, log(3)}
 	r.Facts = []marks.Fact{{ID: "a", Weight: 2, Proof: marks.Needs{{"stay with SQLite"}}}}
 	fitted := fitScore{Budget: 4000}
-	(&fitReport{}).add(&fitted, r)
+	fitted.add(r, 20000)
 	if fitted.Over != 1 || fitted.Fit.Found != 1 {
 		t.Errorf("at 4,000 tokens: %+v", fitted)
 	}

@@ -83,10 +83,9 @@ func (r *Request) messages(body gjson.Result) {
 	}
 	for _, t := range body.Get("tools").Array() {
 		if function := t.Get("function"); function.Exists() {
-			r.Tools = append(r.Tools, Tool{Name: function.Get("name").Str, Schema: function.Get("parameters")})
-		} else {
-			r.Tools = append(r.Tools, Tool{Name: t.Get("name").Str, Schema: t.Get("input_schema")})
+			t = function
 		}
+		r.tool("", t)
 	}
 }
 
@@ -118,9 +117,19 @@ func (r *Request) namespace(name string, tools gjson.Result) {
 			r.namespace(t.Get("name").Str, t.Get("tools"))
 			continue
 		}
-		r.Tools = append(r.Tools, Tool{Name: t.Get("name").Str, Namespace: name, Custom: t.Get("type").Str == "custom",
-			Schema: t.Get("parameters")})
+		r.tool(name, t)
 	}
+}
+
+// tool adds one, whose schema each format names in its own way.
+func (r *Request) tool(namespace string, t gjson.Result) {
+	tool := Tool{Name: t.Get("name").Str, Namespace: namespace, Custom: t.Get("type").Str == "custom"}
+	for _, name := range []string{"parameters", "input_schema", "parametersJsonSchema"} {
+		if schema := t.Get(name); schema.Exists() {
+			tool.Schema = schema
+		}
+	}
+	r.Tools = append(r.Tools, tool)
 }
 
 // gemini reads Google's generateContent.
@@ -130,11 +139,8 @@ func (r *Request) gemini(body gjson.Result) {
 		if name := c.Get("role").Str; name != "" {
 			out.Role = role(name)
 		}
-		var texts []string
+		out.Text = textOf(c.Get("parts"))
 		for _, part := range c.Get("parts").Array() {
-			if text := part.Get("text").Str; text != "" && !part.Get("thought").Bool() {
-				texts = append(texts, text)
-			}
 			if call := part.Get("functionCall.name"); call.Exists() {
 				out.Calls = append(out.Calls, call.Str)
 			}
@@ -142,16 +148,11 @@ func (r *Request) gemini(body gjson.Result) {
 				out.Role = RoleTool
 			}
 		}
-		out.Text = strings.Join(texts, "\n")
 		r.add(out)
 	}
 	for _, group := range body.Get("tools.#.functionDeclarations").Array() {
 		for _, f := range group.Array() {
-			schema := f.Get("parametersJsonSchema")
-			if !schema.Exists() {
-				schema = f.Get("parameters")
-			}
-			r.Tools = append(r.Tools, Tool{Name: f.Get("name").Str, Schema: schema})
+			r.tool("", f)
 		}
 	}
 }
@@ -174,7 +175,7 @@ func textOf(content gjson.Result) string {
 	}
 	var texts []string
 	for _, block := range content.Array() {
-		if text := block.Get("text").Str; text != "" {
+		if text := block.Get("text").Str; text != "" && !block.Get("thought").Bool() {
 			texts = append(texts, text)
 		}
 	}

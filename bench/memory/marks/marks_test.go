@@ -71,22 +71,6 @@ func TestALineStatesAFact(t *testing.T) {
 	}
 }
 
-func TestNumbersOfCitationsStateNothing(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"- node is too old [5, 22]":                    false,
-		"- node is too old [019e22 2026-05-22]":        false,
-		"- node is too old [5] [019e22 2026-05-22]":    false,
-		"- node [22] is too old":                       true,
-		"- node 22 is needed [5, 7]":                   true,
-		"- node is one of [18, 22] on the machine [5]": true,
-	} {
-		if got := marks.Find(marks.Lines(text), marks.Needs{{"node"}, {"22"}}, nil); got.States != want {
-			t.Errorf("%s: %v", text, got.States)
-		}
-	}
-}
-
 func TestAProofSurvivesVerbatim(t *testing.T) {
 	t.Parallel()
 	proof := marks.Needs{{"make gen"}, {"Do not touch", "never edit"}}

@@ -3,6 +3,7 @@ package marks
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -51,28 +52,16 @@ func Find(lines []Line, needs Needs, unless []string) Match {
 // Survives reports whether a proof stands in a text: of each list one string,
 // verbatim but for white space. Folded by white space alone is the text.
 func (n Needs) Survives(text string) bool {
-	for _, list := range n {
-		found := false
-		for _, s := range list {
-			found = found || strings.Contains(text, FoldSpace(s))
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n, func(list []string) bool {
+		return !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(text, FoldSpace(s)) })
+	})
 }
 
 // FoldSpace makes each run of white space one blank.
 func FoldSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func holdsOne(folded string, list []string) bool {
-	for _, s := range list {
-		if strings.Contains(folded, Fold(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(folded, Fold(s)) })
 }
 
 // Decode reads one YAML document strictly. What is wrong is named with file and line,

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/bench/memory/marks"
@@ -105,17 +104,6 @@ func (p Project) evidence(e string) bool {
 	})
 }
 
-// sessionForm is a session's file.
-type sessionForm struct {
-	Session string       `yaml:"session"`
-	Agent   string       `yaml:"agent"`
-	At      time.Time    `yaml:"at"`
-	Branch  string       `yaml:"branch"`
-	Said    []entryForm  `yaml:"said"`
-	Facts   []marks.Fact `yaml:"facts"`
-	Traps   []marks.Trap `yaml:"traps"`
-}
-
 var sessionName = regexp.MustCompile(`^\d{2}-[a-z0-9.]+(?:-[a-z0-9.]+)*$`)
 
 func readSession(path string) (Session, error) {
@@ -123,11 +111,11 @@ func readSession(path string) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("read the scenarios: %w", err)
 	}
-	var f sessionForm
-	if err := marks.Decode(path, data, &f); err != nil {
+	var s Session
+	if err := marks.Decode(path, data, &s); err != nil {
 		return Session{}, err
 	}
-	s := Session{Name: f.Session, Agent: f.Agent, At: f.At.UTC(), Branch: f.Branch, Facts: f.Facts, Traps: f.Traps}
+	s.At = s.At.UTC()
 	switch {
 	case s.Name+".yml" != filepath.Base(path):
 		return s, marks.Errorf(path, "the session is called %q", s.Name)
@@ -135,25 +123,24 @@ func readSession(path string) (Session, error) {
 		return s, marks.Errorf(path, "a session is called <nn>-<words>, not %q", s.Name)
 	case !slices.Contains(Agents, memoir.Source(s.Agent)):
 		return s, marks.Errorf(path, "no agent is called %q; there are %v", s.Agent, Agents)
-	case f.At.IsZero():
+	case s.At.IsZero():
 		return s, marks.Errorf(path, "at is missing")
-	case len(f.Said) == 0:
+	case len(s.Said) == 0:
 		return s, marks.Errorf(path, "nothing is said")
 	}
 	at := s.At
-	for i, form := range f.Said {
-		e, err := form.entry(path, i+1)
-		if err != nil {
+	for i := range s.Said {
+		e := &s.Said[i]
+		if err := e.complete(path, i+1); err != nil {
 			return s, err
 		}
-		if !e.At.IsZero() {
-			if e.At.Before(at) {
-				return s, marks.Errorf(path, "entry %d: at goes back in time", e.N)
-			}
-			at = e.At
+		if !e.At.IsZero() && e.At.Before(at) {
+			return s, marks.Errorf(path, "entry %d: at goes back in time", e.N)
 		}
-		e.At, at = at, at.Add(Step)
-		s.Said = append(s.Said, e)
+		if e.At.IsZero() {
+			e.At = at
+		}
+		at = e.At.Add(Step)
 	}
 	known := func(evidence string) bool {
 		n, err := strconv.Atoi(evidence)
@@ -176,8 +163,7 @@ func (s *Session) fill(path string) error {
 			rule := placeholder.FindStringSubmatch(found)[1]
 			fake, planted, ok := testdata.Fake(rule)
 			if !ok {
-				err = marks.Errorf(path, "there is no fake for the rule %q; there are %s", rule,
-					strings.Join(testdata.FakeRules(), ", "))
+				err = marks.Errorf(path, "there is no fake for the rule %q", rule)
 				return found
 			}
 			for _, part := range planted {

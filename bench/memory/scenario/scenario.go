@@ -9,6 +9,8 @@ package scenario
 import (
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"memoir/bench/memory/marks"
 )
 
@@ -25,14 +27,14 @@ type Project struct {
 
 // Session is one session of one agent.
 type Session struct {
-	Name    string // <number>-<name>, as its file
-	Agent   string // a memoir.Source
-	At      time.Time
-	Branch  string
-	Said    []Entry
-	Facts   []marks.Fact // what this session alone teaches; evidence counts entries from 1
-	Traps   []marks.Trap
-	Planted []string // what of its secrets must not turn up anywhere
+	Name    string       `yaml:"session"` // <number>-<name>, as its file
+	Agent   string       `yaml:"agent"`   // a memoir.Source
+	At      time.Time    `yaml:"at"`
+	Branch  string       `yaml:"branch"`
+	Said    []Entry      `yaml:"said"`
+	Facts   []marks.Fact `yaml:"facts"` // what this session alone teaches; evidence counts entries from 1
+	Traps   []marks.Trap `yaml:"traps"`
+	Planted []string     `yaml:"-"` // what of its secrets must not turn up anywhere
 }
 
 // Step is the time between two entries that do not say when they were.
@@ -61,19 +63,21 @@ const (
 // Entry is one thing that was said or done. The fields beside Text belong to the
 // kinds that name them.
 type Entry struct {
-	Kind    Kind
-	At      time.Time
-	Text    string
-	In      string         // Run: directory below the project's, slash-separated
-	Exit    int            // Run
-	Output  string         // Run, Read, Search, Tool
-	Old     string         // Edit
-	New     string         // Edit
-	Content string         // Write
-	Input   map[string]any // Tool
-	Fails   string         // Read, Edit, Write, Search, Tool: what the tool said instead of doing it
-	Call    *Entry         // Refused
-	N       int            // in its file, from 1
+	Kind    Kind                 `yaml:"-"`
+	Text    string               `yaml:"-"`
+	Kinds   map[string]yaml.Node `yaml:",inline"` // as it is written: the kind's key, and Text or Call
+	At      time.Time            `yaml:"at"`
+	In      string               `yaml:"in"`      // Run: directory below the project's, slash-separated
+	Exit    int                  `yaml:"exit"`    // Run
+	Output  string               `yaml:"output"`  // Run, Read, Search, Tool
+	Old     string               `yaml:"old"`     // Edit
+	New     string               `yaml:"new"`     // Edit
+	Content string               `yaml:"content"` // Write
+	Input   map[string]any       `yaml:"input"`   // Tool
+	Fails   string               `yaml:"fails"`   // Read, Edit, Write, Search, Tool: what the tool said instead of doing it
+	Reason  string               `yaml:"reason"`  // Refused: what Text becomes
+	Call    *Entry               `yaml:"-"`       // Refused
+	N       int                  `yaml:"-"`       // in its file, from 1
 }
 
 // IsCall reports whether the entry is a tool call.

@@ -97,13 +97,6 @@ func TestWhatIsNotOfTheFormIsRefusedWithItsFile(t *testing.T) {
 	}
 }
 
-func TestNoScenariosAreNone(t *testing.T) {
-	t.Parallel()
-	if all, err := scenario.ReadAll(filepath.Join(t.TempDir(), "none")); err != nil || len(all) > 0 {
-		t.Errorf("%v, %v", all, err)
-	}
-}
-
 func TestSecretsAreFilledInWhereverTheyStand(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"project.yml": goodProject, "01-a.yml": goodSession +

@@ -9,10 +9,6 @@ import (
 	"memoir/bench/memory/scenario"
 )
 
-// claudeNames are Claude Code's tools.
-var claudeNames = names{run: "Bash", read: "Read", edit: "Edit", write: "Write", search: "Grep",
-	path: "file_path", old: "old_string", new: "new_string", content: "content"}
-
 // claudeRefused and its ends are what Claude Code tells the model of a call that the
 // person rejected.
 const (
@@ -123,17 +119,28 @@ func (c *claudeBook) entry(e scenario.Entry) {
 // call writes a call and its result; structured is what Claude Code keeps of it for
 // itself.
 func (c *claudeBook) call(at time.Time, e scenario.Entry, output string, failed bool, structured any) {
-	name, input := claudeNames.tool(c.book, e)
-	switch e.Kind {
-	case scenario.Run:
-		input = append(input, "description", "Run "+firstWord(e.Text))
-	case scenario.Search:
-		input = append(input, "output_mode", "content", "-n", true)
-	}
+	name, input := c.tool(e)
 	id := "toolu_" + c.digest(24)
 	source := c.assistant(at, obj{"type", "tool_use", "id", id, "name", name, "input", input})
 	c.user(taken(at), []any{obj{"tool_use_id", id, "type", "tool_result", "content", output, "is_error", failed}},
 		"toolUseResult", structured, "sourceToolAssistantUUID", source)
+}
+
+// tool is a call's name and input.
+func (c *claudeBook) tool(e scenario.Entry) (name string, input obj) {
+	switch e.Kind {
+	case scenario.Run:
+		return "Bash", obj{"command", commandLine(e), "description", "Run " + firstWord(e.Text)}
+	case scenario.Read:
+		return "Read", obj{"file_path", c.file(e.Text)}
+	case scenario.Edit:
+		return "Edit", obj{"file_path", c.file(e.Text), "old_string", e.Old, "new_string", e.New}
+	case scenario.Write:
+		return "Write", obj{"file_path", c.file(e.Text), "content", e.Content}
+	case scenario.Search:
+		return "Grep", obj{"pattern", e.Text, "output_mode", "content", "-n", true}
+	}
+	return e.Text, sorted(e.Input)
 }
 
 // result is what a call that was allowed came to.
@@ -149,9 +156,11 @@ func (c *claudeBook) result(e scenario.Entry) (output string, failed bool, struc
 	case e.Kind == scenario.Read:
 		return numbered(e.Output), false, obj{"type", "text", "file", obj{"filePath", c.file(e.Text), "content", e.Output}}
 	case e.Kind == scenario.Edit:
-		return done(c.book, e), false, obj{"filePath", c.file(e.Text), "oldString", e.Old, "newString", e.New}
+		return "The file " + c.file(e.Text) + " has been updated.", false,
+			obj{"filePath", c.file(e.Text), "oldString", e.Old, "newString", e.New}
 	case e.Kind == scenario.Write:
-		return done(c.book, e), false, obj{"type", "create", "filePath", c.file(e.Text)}
+		return "File created successfully at: " + c.file(e.Text), false,
+			obj{"type", "create", "filePath", c.file(e.Text)}
 	}
 	return e.Output, false, obj{"content", e.Output}
 }
@@ -168,9 +177,6 @@ func numbered(content string) string {
 }
 
 func firstWord(command string) string {
-	fields := strings.Fields(command)
-	if len(fields) == 0 {
-		return "it"
-	}
-	return fields[0]
+	word, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return word
 }

@@ -83,8 +83,7 @@ type wanted struct {
 // expect lists what must be read of a session.
 func expect(s scenario.Session) []wanted {
 	agent := memoir.Source(s.Agent)
-	settles := slices.Contains([]memoir.Source{memoir.SourceCodex, memoir.SourcePi, memoir.SourceOMP,
-		memoir.SourceOpenCode}, agent)
+	settles := agent == memoir.SourceCodex
 	typed := []memoir.Origin{memoir.OriginTyped, memoir.OriginSlashCommand, memoir.OriginQueued}
 	var out []wanted
 	for i, e := range s.Said {
@@ -107,7 +106,7 @@ func expect(s scenario.Session) []wanted {
 				continue
 			}
 			origins := typed
-			if slices.Contains([]memoir.Source{memoir.SourceClaude, memoir.SourceOpenCode, memoir.SourceCopilot}, agent) {
+			if agent == memoir.SourceClaude {
 				origins = []memoir.Origin{memoir.OriginRejection}
 			}
 			out = append(out, wanted{line: e.N, what: "what the person said to the call", kind: memoir.ItemMessage,

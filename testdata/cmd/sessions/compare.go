@@ -27,10 +27,7 @@ func (f *finding) note(format string, args ...any) {
 
 // truth is what must be true of every session of a run.
 type truth struct {
-	source     memoir.Source
-	kind       memoir.SessionKind
-	forkKind   memoir.SessionKind
-	late       bool // see agent
+	agent
 	work       string
 	begin, end time.Time
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"memoir/rollout"
 	"memoir/testdata/mockmodel"
 )
 
@@ -37,17 +36,13 @@ func runOne(ctx context.Context, a agent, command, path string, keep bool) (r ro
 		}
 		os.RemoveAll(dir)
 	}()
-	t := truth{source: a.source, kind: a.kind, forkKind: a.forkKind, late: a.late, begin: time.Now().Add(-time.Second)}
-	held, err := hold(ctx, &r, a, &t, dir, command, path)
+	t := truth{agent: a, begin: time.Now().Add(-time.Second)}
+	held, err := hold(ctx, &r, &t, dir, command, path)
 	if err != nil {
 		r.differ("%v", err)
 		return r
 	}
 	t.end = time.Now().Add(time.Second)
-	if rollout.AgentOf(a.source) == nil {
-		r.verdict = "no reader"
-		return r
-	}
 	sessions, problems, err := collect(ctx, filepath.Join(filepath.Dir(t.work), "home"))
 	if err != nil {
 		r.differ("%v", err)
@@ -62,7 +57,7 @@ func runOne(ctx context.Context, a agent, command, path string, keep bool) (r ro
 }
 
 // hold holds the conversations and returns those that the agent could hold.
-func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path string) ([]conversation, error) {
+func hold(ctx context.Context, r *row, t *truth, dir, command, path string) ([]conversation, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -82,7 +77,7 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 		return nil, err
 	}
 	t.work = p.work
-	if p.env, err = a.configure(p); err != nil {
+	if p.env, err = t.configure(p); err != nil {
 		return nil, err
 	}
 	printed, err := p.run(ctx, "", command, "--version")
@@ -97,19 +92,19 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 		held      []conversation
 	}
 	turns := all[talk].turns
-	prompts := []prompt{{"", a.prompt(turns[0].Prompt), nil}, {"", a.resume(turns[1].Prompt), nil},
-		{filepath.Join(p.work, started), a.prompt(all[interrupted].turns[0].Prompt), all[interrupted : interrupted+1]},
-		{"", a.prompt(all[ownRun].turns[0].Prompt), all[ownRun : ownRun+1]}}
-	if a.helps {
-		prompts = append(prompts, prompt{"", a.prompt(all[helped].turns[0].Prompt), all[helped : helper+1]})
+	prompts := []prompt{{"", t.prompt(turns[0].Prompt), nil}, {"", t.resume(turns[1].Prompt), nil},
+		{filepath.Join(p.work, started), t.prompt(all[interrupted].turns[0].Prompt), all[interrupted : interrupted+1]},
+		{"", t.prompt(all[ownRun].turns[0].Prompt), all[ownRun : ownRun+1]}}
+	if t.helps {
+		prompts = append(prompts, prompt{"", t.prompt(all[helped].turns[0].Prompt), all[helped : helper+1]})
 	}
 	for i, one := range prompts {
 		if _, err := p.run(ctx, one.until, command, one.arguments...); err != nil {
 			return nil, err
 		}
 		held = append(held, one.held...)
-		if i == 1 && a.fork != nil {
-			arguments := a.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, p.home))
+		if i == 1 && t.fork != nil {
+			arguments := t.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, p.home))
 			if _, err := p.run(ctx, "", command, arguments...); err != nil {
 				return nil, err
 			}

@@ -235,37 +235,30 @@ func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
 // entry looks at what a directory holds; realDir is that directory without
 // symbolic links.
 func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) error {
-	isDir, isLink := d.IsDir(), d.Type()&fs.ModeSymlink != 0
-	if !isDir && !isLink && w.session != nil && !w.session(rel) {
+	isLink, wanted := d.Type()&fs.ModeSymlink != 0, w.session == nil || w.session(rel)
+	switch {
+	case d.IsDir() && d.Name() == ".git":
 		return nil
-	}
-	if isDir {
-		if d.Name() == ".git" {
-			return nil
-		}
+	case d.IsDir():
 		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
+	case !isLink && !wanted:
+		return nil
 	}
 	info, err := looked.info, looked.err
 	if isLink {
 		info, err = os.Stat(path)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // gone since, or a link to nothing
-	case err != nil:
-		if w.session != nil && !w.session(rel) {
-			return nil
-		}
-		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})
-	case info.IsDir():
+	case errors.Is(err, fs.ErrNotExist): // gone since, or a link to nothing
+	case err == nil && info.IsDir():
 		return w.dir(path, rel, "", false)
-	case !info.Mode().IsRegular() || w.session != nil && !w.session(rel):
-		return nil
+	case !wanted:
+	case err != nil:
+		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})
+	case info.Mode().IsRegular() && w.first(location{"", realDir, d.Name()}):
+		return w.file(path, info)
 	}
-	if !w.first(location{"", realDir, d.Name()}) {
-		return nil
-	}
-	return w.file(path, info)
+	return nil
 }
 
 // file gives a file, or the sessions that OpenCode keeps in it.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -17,14 +19,14 @@ import (
 // passed over. Nothing is evaluated. The directory is the one that all commands name.
 func codexScript(js string) (tool, input, workdir string) {
 	calls, ok := scriptCalls(js)
-	first := true
+	dirs := map[string]bool{}
 	for _, c := range calls {
-		if dir := getText(c.arg, "workdir"); c.tool == "exec_command" && (first || dir != workdir) {
-			if workdir = dir; !first {
-				workdir = ""
-			}
-			first = false
+		if c.tool == "exec_command" {
+			dirs[getText(c.arg, "workdir")] = true
 		}
+	}
+	if len(dirs) == 1 {
+		workdir = slices.Collect(maps.Keys(dirs))[0]
 	}
 	if !ok || len(calls) == 0 {
 		return "exec", js, workdir
@@ -92,7 +94,6 @@ var (
 func scriptCalls(js string) (calls []scriptCall, ok bool) {
 	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1), names: map[string][]byte{},
 		room: 2*len(js) + 64}
-	var plans []scriptCall
 	for p.at < len(p.tokens) {
 		word := p.next()
 		switch name, isTool := strings.CutPrefix(word, "tools."); {
@@ -108,15 +109,12 @@ func scriptCalls(js string) (calls []scriptCall, ok bool) {
 			if arg == nil || p.next() != ")" {
 				return calls, false
 			}
-			if name == "update_plan" {
-				plans = append(plans, scriptCall{name, arg})
-			} else {
-				calls = append(calls, scriptCall{name, arg})
-			}
+			calls = append(calls, scriptCall{name, arg})
 		}
 	}
-	if len(calls) == 0 {
-		calls = plans
+	isPlan := func(c scriptCall) bool { return c.tool == "update_plan" }
+	if others := slices.DeleteFunc(slices.Clone(calls), isPlan); len(others) > 0 {
+		calls = others
 	}
 	return calls, true
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -186,34 +187,24 @@ func asFile(path string, info fs.FileInfo) memoir.File {
 // session any more. A session that cannot be looked at, for instance because its
 // database is locked, is not missing.
 func Missing(paths []string) []string {
-	var missing []string
-	databases := map[string]map[string]bool{} // by path: those of their sessions; nil: not known
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil {
+	sessions := map[string]map[string]bool{} // by database: the paths of its sessions; nil: not known
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) (there bool) {
+		info, err := os.Stat(path)
+		if err == nil {
 			// A database that could not be listed once was given as itself.
 			_, listed, err := opencodeSessions(path, info)
-			if !info.Mode().IsRegular() && !info.IsDir() || listed && err == nil && isDatabase(path, info) {
-				missing = append(missing, path)
-			}
-			continue
-		} else if !gone(err) {
-			continue
+			return (info.Mode().IsRegular() || info.IsDir()) && !(listed && err == nil && isDatabase(path, info))
 		}
-		database, _, ok := splitMember(path)
-		if !ok {
-			missing = append(missing, path)
-			continue
+		database, _, member := splitMember(path)
+		if !gone(err) || !member {
+			return !gone(err)
 		}
-		members, looked := databases[database]
-		if !looked {
-			members = membersOf(database)
-			databases[database] = members
+		if _, looked := sessions[database]; !looked {
+			sessions[database] = membersOf(database)
 		}
-		if members != nil && !members[path] {
-			missing = append(missing, path)
-		}
-	}
-	return missing
+		known := sessions[database]
+		return known == nil || known[path]
+	})
 }
 
 // gone reports an error that says that nothing is at a path, and not only that it

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,7 +106,7 @@ func tailRecords(piece []byte, partial bool) (out [][]byte) {
 	r := NewReader(bytes.NewReader(piece[skipped:]))
 	for {
 		raw, err := r.Next()
-		if err == io.EOF || err != nil {
+		if err != nil {
 			return out
 		}
 		out = append(out, append([]byte(nil), raw...))

@@ -3,7 +3,8 @@
 // the traps that it must not be led into. It needs no network and no model.
 //
 // Read main.go first (the modes and what is printed), then memoir.go (a run and where its
-// results are), corpus.go (sessions on the disk), real.go (marked sessions of people). README.md has the form of the data.
+// results are), corpus.go (sessions on the disk), real.go (marked sessions of people).
+// README.md has the form of the data.
 package main
 
 import (

@@ -71,7 +71,8 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	extractor := extract.NewBuiltin()
-	report := realReport{Total: realScore{Session: "all"}, Fitted: []fitScore{{Budget: 4000}, {Budget: 16000}, {Budget: 64000}}}
+	report := realReport{Total: realScore{Session: "all"},
+		Fitted: []fitScore{{Budget: 4000}, {Budget: 16000}, {Budget: 64000}}}
 	var spent time.Duration
 	err = eachReal(ctx, o, func(r realSession) error {
 		start := time.Now()

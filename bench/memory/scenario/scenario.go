@@ -74,7 +74,7 @@ type Entry struct {
 	New     string               `yaml:"new"`     // Edit
 	Content string               `yaml:"content"` // Write
 	Input   map[string]any       `yaml:"input"`   // Tool
-	Fails   string               `yaml:"fails"`   // Read, Edit, Write, Search, Tool: what the tool said instead of doing it
+	Fails   string               `yaml:"fails"`   // Read, Edit, Write, Search, Tool: what it said instead
 	Reason  string               `yaml:"reason"`  // Refused: what Text becomes
 	Call    *Entry               `yaml:"-"`       // Refused
 	N       int                  `yaml:"-"`       // in its file, from 1

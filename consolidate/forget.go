@@ -12,10 +12,6 @@ import (
 type Forgotten struct {
 	Extractions []memoir.Extraction // of the withdrawn sessions, as far as they are still known
 	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go
-
-	// Live is set where the memory is an earlier one: a line that cites no session may rest on
-	// those that are gone, so it stays only if it is in the live memory, too.
-	Live *memoir.Consolidation
 }
 
 // leastTelling is how many bytes of a statement, or of a line, are enough to
@@ -193,32 +189,13 @@ func (f Forgotten) Withdraw(in Input) (out memoir.Consolidation, pruned bool, er
 			"nothing to withdraw from: the project has no extractions or no memory")
 	}
 	var gone func(line string) bool
-	g, live := f.in(in), f.liveLines()
-	if len(f.Extractions)+len(f.Texts) > 0 || f.Live != nil {
-		gone = func(line string) bool {
-			bare := strings.TrimSpace(line)
-			unsure := f.Live != nil && !slices.ContainsFunc(idsIn(line), g.register.cited) &&
-				bare != "" && !live[bare] && !slices.Contains(memoryHeads, bare)
-			return unsure || g.holds(line) || g.alone(line)
-		}
+	if g := f.in(in); len(f.Extractions)+len(f.Texts) > 0 {
+		gone = func(line string) bool { return g.holds(line) || g.alone(line) }
 	}
 	r := newRenewal(in, sessions, gone)
 	out, err = r.asIs()
 	out.Open = r.stillDue(nil)
 	return out, r.pruned, err
-}
-
-// liveLines are the lines of the live memory, without space around them.
-func (f Forgotten) liveLines() map[string]bool {
-	lines := map[string]bool{}
-	if f.Live != nil {
-		for _, text := range open(*f.Live) {
-			for line := range strings.Lines(text) {
-				lines[strings.TrimSpace(line)] = true
-			}
-		}
-	}
-	return lines
 }
 
 // A Trace is a place where files still tell of what was forgotten.

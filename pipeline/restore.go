@@ -1,10 +1,9 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,17 +22,15 @@ type Restored struct {
 	Over       int      `json:"over"`       // the generation that keeps what was live before; 0: nothing was
 	ByHand     []int    `json:"by_hand"`    // the generations that keep what people had edited
 	SetAside   []string `json:"set_aside"`  // keys of sessions that this content knows nothing of
-	Left       []string `json:"left_out"`   // keys of sessions that were taken out of memory since
-	Lines      int      `json:"left_out_lines"`
-	Unchanged  bool     `json:"unchanged"` // the live memory had that content already
-	Root       string   `json:"root"`      // path of the live memory
+	Unchanged  bool     `json:"unchanged"`  // the live memory had that content already
+	Root       string   `json:"root"`       // path of the live memory
 }
 
 // Restore makes the content of an earlier generation live again, as a generation of
-// its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back. What the
-// restoring took away stays away: it is noted like an edit by hand, and the sessions that
-// the content knows nothing of are set aside until they go on.
+// its own. What people edited since the last one is kept as another before it. A generation
+// that tells of sessions that were taken out of memory since is not restored: the error has the
+// code memoir.CodeInvalid. What the restoring took away stays away: it is noted like an edit by
+// hand, and the sessions that the content knows nothing of are set aside until they go on.
 //
 // It takes the project's lease as a consolidation does and waits opts.Wait for it;
 // then the error has the code memoir.CodeBusy. The project stays due for whatever
@@ -41,9 +38,6 @@ type Restored struct {
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
-		return Restored{}, err
-	}
-	if err := r.finishBefore(ctx, project); err != nil {
 		return Restored{}, err
 	}
 	var out Restored
@@ -54,28 +48,10 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 	return out, err
 }
 
-// finishBefore ends what a process that died had begun to forget: only then it is known
-// what of an earlier generation may not come back.
-func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
-	if err := r.finishForgetting(ctx); err != nil {
-		return err
-	}
-	left, err := r.store.Withdrawals(ctx)
-	if err == nil && slices.ContainsFunc(left, func(w store.Withdrawal) bool { return w.ProjectID == project.ID }) {
-		err = memoir.Errorf(
-			memoir.CodeBusy,
-			"`memoir run` finishes it",
-			"what %s forgets is not cleared away yet, so nothing is restored",
-			project.Name,
-		)
-	}
-	return err
-}
-
 func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err error) {
 	out = Restored{
 		Project: c.project.ID, Restored: n, Root: c.root.Link(),
-		ByHand: []int{}, SetAside: []string{}, Left: []string{},
+		ByHand: []int{}, SetAside: []string{},
 	}
 	live, err := c.current(ctx)
 	if err != nil {
@@ -85,7 +61,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	if err != nil {
 		return out, err
 	}
-	files, counts, err := c.restorable(ctx, files, m, live, &out)
+	files, counts, err := c.restorable(ctx, files, m)
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +69,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		out.Unchanged, out.Over = true, live.Generation
 		return out, nil
 	}
-	inputs, aside, err := c.restoredInputs(ctx, m, live, out.Left)
+	inputs, aside, err := c.restoredInputs(ctx, m, live)
 	if err != nil {
 		return out, err
 	}
@@ -117,22 +93,27 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	return out, nil
 }
 
-// restorable is what of a generation's files may come back, redacted by the rules of today.
-// Of a generation whose sessions were all taken out only headings would be left, so that is
-// an error.
+// restorable is a generation's files, redacted by the rules of today. One that tells of sessions
+// that were taken out of memory since is an error.
 func (c *consolidation) restorable(
-	ctx context.Context, files memory.Files, m memory.Manifest, live memory.Snapshot, out *Restored,
+	ctx context.Context, files memory.Files, m memory.Manifest,
 ) (memory.Files, secrets.Counts, error) {
-	var err error
-	if out.Left, err = c.takenOutOf(ctx, c.project.ID, m.Inputs); err != nil {
+	gone, err := c.takenOutOf(ctx, c.project.ID, m.Inputs)
+	if err != nil {
 		return nil, nil, err
 	}
-	if len(out.Left) > 0 {
-		before := lines(files)
-		if files, err = c.withoutSessions(ctx, files, m, live, out.Left); err != nil {
-			return nil, nil, err
-		}
-		out.Lines = max(0, before-lines(files))
+	in := consolidate.Input{Known: slices.Collect(maps.Keys(inputsByKey(m.Inputs)))}
+	if in.Withdrawn, err = c.withdrawn(ctx, c.project.ID, nil); err != nil {
+		return nil, nil, err
+	}
+	if traces := (consolidate.Forgotten{}).Traces(files, in); len(gone) == 0 && len(traces) > 0 {
+		gone = append(gone, traces[0].String()) // a line may rest on more than the inputs
+	}
+	if len(gone) > 0 {
+		return nil, nil, memoir.Errorf(memoir.CodeInvalid,
+			"restore a later generation, or let them in again with `memoir forget --undo` or `memoir sessions enable`",
+			"generation %d tells of sessions that were forgotten, disabled or moved to another project since: %s",
+			m.Generation, strings.Join(gone, ", "))
 	}
 	if err := c.obey(c.project); err != nil {
 		return nil, nil, err
@@ -140,62 +121,12 @@ func (c *consolidation) restorable(
 	return c.cleanFiles(c.project.ID, files)
 }
 
-// withoutSessions takes sessions out of an earlier generation. A line that cites nobody may
-// rest on them: it comes back only if the live memory has it. So does a file that a person
-// wrote, as it is now; what is beside the memory is made of the sessions that stay.
-func (c *consolidation) withoutSessions(
-	ctx context.Context, files memory.Files, m memory.Manifest, live memory.Snapshot, gone []string,
-) (memory.Files, error) {
-	all, _, err := c.store.Selected(ctx, c.project.ID, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	kept := memory.Files{}
-	for at, text := range files {
-		if _, folder, _, ok := memoir.SkillPath(at); !ok || folder == "" || bytes.Equal(text, live.Files[at]) {
-			kept[at] = text // half a script is none
-		}
-	}
-	current := kept.Consolidation()
-	current.Citations = m.Citations
-	in := consolidate.Input{Project: c.project, Withdrawn: gone, Current: &current}
-	for _, input := range m.Inputs {
-		i := slices.IndexFunc(all, func(e memoir.Extraction) bool { return e.SessionKey == input.Session })
-		if i >= 0 && !slices.Contains(gone, input.Session) {
-			in.Extractions = append(in.Extractions, all[i])
-		}
-	}
-	if len(in.Extractions) == 0 {
-		return nil, memoir.Errorf(memoir.CodeInvalid,
-			"`memoir forget --undo` or `memoir sessions enable` lets a session in again",
-			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", m.Generation)
-	}
-	left, _, err := consolidate.Forgotten{Live: live.Consolidation()}.Withdraw(in)
-	if err != nil {
-		return nil, err
-	}
-	beside := companions(in.Extractions)
-	for path := range files.Extra() {
-		if now, kept := live.Files[path]; kept && !isCompanion(path) {
-			beside[path] = now
-		}
-	}
-	return memory.Layout(left, beside)
-}
-
-func lines(files memory.Files) (n int) {
-	for _, text := range files {
-		n += bytes.Count(text, []byte("\n"))
-	}
-	return n
-}
-
 // restoredInputs is what a restored generation rests on: the sessions of the
 // content that it has. What else the memory before it had taken in is set aside: no
 // later consolidation learns from it again what the restoring took away. Of a
 // session that went on in between the later state counts as taken in.
 func (c *consolidation) restoredInputs(
-	ctx context.Context, m memory.Manifest, live memory.Snapshot, gone []string,
+	ctx context.Context, m memory.Manifest, live memory.Snapshot,
 ) (inputs, aside []memory.Input, err error) {
 	seen, err := c.store.LastInputs(ctx, c.project.ID)
 	if err != nil {
@@ -209,9 +140,8 @@ func (c *consolidation) restoredInputs(
 		if !known {
 			hash = in.Hash
 		}
-		if delete(seen, in.Session); !slices.Contains(gone, in.Session) {
-			inputs = append(inputs, memory.Input{Session: in.Session, Hash: takenIn(hash)})
-		}
+		delete(seen, in.Session)
+		inputs = append(inputs, memory.Input{Session: in.Session, Hash: takenIn(hash)})
 	}
 	for key, hash := range seen {
 		aside = append(aside, memory.Input{Session: key, Hash: takenIn(hash)})

@@ -123,63 +123,44 @@ func TestAProjectStaysDueThroughARestoring(t *testing.T) {
 	a.wantText([]string{"pnpm"}, []string{"git tag -s", "ask Ada"})
 }
 
-// Else headings without lines would replace what the live memory has of other sessions.
-func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
-	t.Parallel()
-	a := grown(t)
-	first, err := a.root().ReadArchive(1)
-	must(t, err)
-	forgotten(t, options(a.home, a.dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0001"}})
-	before := a.live()
-	if before.Files.Equal(first) {
-		t.Fatal("nothing was forgotten")
-	}
-	if out, err := a.tryRestore(1, 0); memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" {
-		t.Errorf("%+v, %v", out, err)
-	}
-	if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
-		t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
-	}
-	in(t, a.home, func(st *store.Store) error { return st.Unforget(t.Context(), "codex:aaaaaaaa-0001") })
-	if a.restore(1); !a.live().Files.Equal(first) {
-		t.Errorf("remembered again it is not restored whole: %s", memory.Diff(first, a.live().Files))
-	}
-}
-
+// A generation that rests on a session that was taken out, or a line of which cites it, brings it back.
 func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
-		take func(*store.Store, pipeline.Options) error
+	const key = "codex:aaaaaaaa-0002"
+	for name, test := range map[string]struct {
+		take, undo func(*store.Store, pipeline.Options) error
 	}{
-		{"forgotten", func(st *store.Store, o pipeline.Options) error {
-			_, err := pipeline.Forget(t.Context(), st, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}})
+		"forgotten": {func(st *store.Store, o pipeline.Options) error {
+			_, err := pipeline.Forget(t.Context(), st, o, pipeline.Forgetting{Keys: []string{key}})
 			return err
-		}},
-		{"disabled", func(st *store.Store, _ pipeline.Options) error {
-			return st.SetDisabled(t.Context(), "codex:aaaaaaaa-0002", true)
-		}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+		}, func(st *store.Store, _ pipeline.Options) error { return st.Unforget(t.Context(), key) }},
+		"disabled": {func(st *store.Store, _ pipeline.Options) error { return st.SetDisabled(t.Context(), key, true) },
+			func(st *store.Store, _ pipeline.Options) error { return st.SetDisabled(t.Context(), key, false) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a := grown(t)
-			a.edit("notes.md", "what aaaaaaaa-0002 said")
-			a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+			o := options(a.home, a.dir)
+			o.Settings.Memories.MaxRawMemoriesForGlobal = 1 // then the fifth rests on the third session alone
+			a.edit("MEMORY.md", "- as [aaaaaaaa 2026-05-01] says, see aaaaaaaa-0002")
+			replaceIn(t, a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday."), "2026-05-01", "2026-05-02")
+			run(t, o)
+			kept, err := a.root().ReadArchive(2)
+			must(t, err)
+			in(t, a.home, func(st *store.Store) error { return test.take(st, o) })
 			a.run()
-			in(t, a.home, func(st *store.Store) error { return test.take(st, options(a.home, a.dir)) })
-			a.run()
-			generation := a.live().Generation
+			before := a.live()
 			for _, n := range []int{2, 3, 4} { // published, by hand, published
-				out := a.restore(n)
-				if !cmp.Equal(out.Left, []string{"codex:aaaaaaaa-0002"}) || out.Lines == 0 || out.Generation <= generation {
-					t.Errorf("generation %d: %+v", n, out)
+				if out, err := a.tryRestore(n, 0); memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" || !strings.Contains(err.Error(), "aaaaaaaa-0002") {
+					t.Errorf("generation %d: %+v, %v", n, out, err)
 				}
-				for path, content := range a.live().Files {
-					if text := path + string(content); strings.Contains(text, "aaaaaaaa-0002") || strings.Contains(text, "git tag -s") {
-						t.Errorf("generation %d brings it back in %s", n, path)
-					}
-				}
-				a.wantText([]string{"pnpm"}, nil)
+			}
+			if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
+				t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
+			}
+			in(t, a.home, func(st *store.Store) error { return test.undo(st, o) })
+			if a.restore(2); !a.live().Files.Equal(kept) {
+				t.Errorf("let in again it is not restored whole: %s", memory.Diff(kept, a.live().Files))
 			}
 		})
 	}

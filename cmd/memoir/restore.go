@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,9 +15,9 @@ func restoreCommand(p *program) *cli.Command {
 		Usage: "make an earlier generation the live memory again",
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the memory as\n"+
 			"it was stays in the log, and your edits since the last generation become a generation. Later\n"+
-			"consolidations treat the difference like hand edits: what was removed stays removed. Content\n"+
-			"of sessions that were disabled or forgotten does not come back. Asks first on a terminal,\n"+
-			"unless --yes.",
+			"consolidations treat the difference like hand edits: what was removed stays removed. A\n"+
+			"generation that contains sessions that were disabled or forgotten since is not restored.\n"+
+			"Asks first on a terminal, unless --yes.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
@@ -73,10 +72,6 @@ func (p *program) restore(c *cli.Context) error {
 }
 
 func (p *program) sayRestored(name string, out pipeline.Restored) {
-	if len(out.Left) > 0 {
-		p.ui.say("%s: left out %s of generation %d, of sessions that were disabled or forgotten: %s",
-			name, count(out.Lines, "line"), out.Restored, strings.Join(out.Left, ", "))
-	}
 	if out.Unchanged {
 		p.ui.say("%s: the live generation %d already has the content of generation %d", name, out.Generation, out.Restored)
 		return

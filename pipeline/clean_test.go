@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir"
 	"memoir/memory"
 	"memoir/secrets"
 )
@@ -29,7 +30,7 @@ func TestPublishedNamesAndFilesAreRedacted(t *testing.T) {
 		"notes/" + token("e1p") + ".md":   []byte("two"),
 		"skills/deploy/scripts/deploy.sh": []byte("password=\"" + value + "\""),
 	}
-	out, counts, err := r.cleanFiles("", in)
+	out, counts, err := r.cleanFiles(memoir.Project{}, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ func (p *phase2) consolidateClaimed(
 ) (ProjectReport, error) {
 	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
 	defer release()
-	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID},
-		p.scannersFor(project.ID)...)
+	scanners, _ := p.obey(project.Project)
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID}, scanners...)
 	c := p.workOn(project.Project, &claim)
 	c.report = report
 	err := c.generations(held)
@@ -101,7 +101,7 @@ func (c *consolidation) prune(ctx context.Context) error {
 	if c.consolidator.Name() == consolidate.BuiltinName {
 		return nil
 	}
-	_, err := c.generation(ctx, c.withoutWithdrawn, false)
+	_, err := c.generation(ctx, c.withoutGone, false)
 	return err
 }
 
@@ -161,7 +161,7 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 		c.report.Root = c.root.Link()
 	}
 	if c.forgetting != nil {
-		c.forgetting.restrict(&in, live)
+		c.forgetting.restrict(&in)
 	}
 	return in, nil
 }
@@ -209,22 +209,29 @@ func (c *consolidation) onlyNotes(
 	return &left, nil
 }
 
-// withoutWithdrawn is the live memory without the sessions that were withdrawn; nil if it has
-// no trace of them, or what is left is no memory.
-func (c *consolidation) withoutWithdrawn(
+// withoutGone is the live memory without the sessions that were withdrawn and without what is to
+// be forgotten, made by code; nil if it has no trace of them, or what is left is no memory.
+func (c *consolidation) withoutGone(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
+	var gone consolidate.Forgotten
+	if c.forgetting != nil {
+		gone = c.forgetting.what
+	}
 	switch {
-	case live.Generation == 0 || len(in.Withdrawn) == 0:
+	case live.Generation == 0 || c.forgetting == nil && len(in.Withdrawn) == 0:
 		return nil, nil
 	case len(in.Extractions) == 0:
 		return c.onlyNotes(ctx, in, live)
 	}
-	left, pruned, err := consolidate.Forgotten{}.Withdraw(in)
-	if err != nil || !pruned {
+	left, pruned, err := gone.Withdraw(in)
+	switch {
+	case c.forgetting == nil && (err != nil || !pruned):
 		return nil, nil
+	case c.forgetting != nil: // what is new in it is still to be consolidated
+		left.Open = slices.DeleteFunc(left.Open, func(key string) bool { return !in.Changed[key] && !in.Forced })
 	}
-	return &left, nil
+	return &left, err
 }
 
 // takenOutOf lists the inputs that a person or a setting took out of memory, or that count

@@ -11,10 +11,8 @@ import (
 	"slices"
 
 	"memoir"
-	"memoir/consolidate"
 	"memoir/internal/failpoint"
 	"memoir/memory"
-	"memoir/model"
 	"memoir/store"
 )
 
@@ -68,7 +66,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		}
 	}
 	if keys := found[""]; len(keys) > 0 {
-		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
+		if err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
 			return report, err
 		}
 	}
@@ -110,18 +108,6 @@ func worst(errs []error, all error) error {
 	return all
 }
 
-// anew reports whether the built-in model makes memories, which makes one anew without what
-// is forgotten. Where a language model does, code takes the lines out: forgetting asks none.
-func (r *run) anew() bool {
-	if r.opts.Phases != nil {
-		_, c, err := r.opts.Phases(newMeter(r).of)
-		return err == nil && c.Name() == consolidate.BuiltinName
-	}
-	_, two := model.Phases(r.opts.Settings.ModelRoles)
-	spec, err := model.SpecOf(r.opts.Settings, two.Model)
-	return err == nil && spec.Builtin()
-}
-
 // forgetIn makes one project's memory forget: what is named, and what was begun before. That
 // it could not is noted.
 func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (ForgottenIn, error) {
@@ -133,12 +119,15 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	out.Name, out.Generation = row.Name, int(row.Generation)
 	err = r.holding(ctx, row.Project, r.opts.Wait, func(ctx context.Context, c *consolidation) (err error) {
 		if f != nil {
-			if *c.claim, err = r.store.BeginForgetting(ctx, *c.claim, *f); err != nil {
+			if err := r.store.BeginForgetting(ctx, *c.claim, *f); err != nil {
 				return err
 			}
 			f = nil
 		}
-		if err := c.forget(ctx, row.Generation > 0 && r.anew()); err != nil {
+		if c.forgetting, err = loadForgetting(ctx, c.store, c.project.ID); err != nil {
+			return err
+		}
+		if _, err := c.generation(ctx, c.withoutGone, false); err != nil {
 			return err
 		}
 		out.Outcome, out.Root = cmp.Or(c.report.Outcome, OutcomeUnchanged), c.report.Root
@@ -161,33 +150,6 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		}
 	}
 	return out, err
-}
-
-// forget publishes a generation without what was forgotten. Where the memory is made anew
-// nothing is left to be consolidated.
-func (c *consolidation) forget(ctx context.Context, anew bool) (err error) {
-	if c.forgetting, err = loadForgetting(ctx, c.store, c.project.ID); err != nil {
-		return err
-	}
-	makes := c.withoutForgotten
-	if anew {
-		c.consumes, makes = c.claim.Seq, c.askOnce // of the built-in model: no other is chosen yet
-	}
-	_, err = c.generation(ctx, makes, false)
-	return err
-}
-
-// withoutForgotten is the live memory without what was forgotten. What is new in it is still
-// to be consolidated.
-func (c *consolidation) withoutForgotten(
-	ctx context.Context, in consolidate.Input, live memory.Snapshot,
-) (*memoir.Consolidation, error) {
-	if len(in.Extractions) == 0 {
-		return c.onlyNotes(ctx, in, live)
-	}
-	left, _, err := c.forgetting.what.Withdraw(in)
-	left.Open = slices.DeleteFunc(left.Open, func(key string) bool { return !in.Changed[key] && !in.Forced })
-	return &left, err
 }
 
 // settleForgetting holds the live files against what was forgotten, and then clears

@@ -20,9 +20,7 @@ func begunForgetting(t *testing.T) (home, dir, project string) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if claim, err = st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}))
 	must(t, st.GiveBack(t.Context(), claim))
 	return home, dir, project
 }

@@ -41,12 +41,8 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	return f, nil
 }
 
-// restrict makes an input one for forgetting: notes have no trace of what is forgotten, and
-// where there is no memory none is made.
-func (f *forgetting) restrict(in *consolidate.Input, live memory.Snapshot) {
-	if live.Generation == 0 {
-		in.Extractions = nil
-	}
+// restrict makes an input one for forgetting: notes have no trace of what is forgotten.
+func (f *forgetting) restrict(in *consolidate.Input) {
 	f.edit = f.what.Editor(*in)
 	notes := in.Notes[:0:0]
 	for _, n := range in.Notes {

@@ -99,8 +99,8 @@ func TestWhatAModelSaidWithoutGroundIsCounted(t *testing.T) {
 		t.Fatalf("%+v, %+v, %+v", report.Phase1, report.Phase2, report.Warnings)
 	}
 	g := report.Grounding
-	if g == nil || g.Statements != 3 || g.Lines < 3 || g.Dropped[pipeline.DroppedUngrounded] != 3 ||
-		g.Dropped[pipeline.DroppedUncited] != 3 || g.Dropped[pipeline.DroppedMissing] != 3 || g.Dropped[pipeline.DroppedLine] != 1 {
+	if g == nil || g.Statements != 3 || g.Lines < 3 || g.Dropped["ungrounded"] != 3 ||
+		g.Dropped["uncited"] != 3 || g.Dropped["missing"] != 3 || g.Dropped["line"] != 1 {
 		t.Errorf("%+v", g)
 	}
 	if builtin := run(t, options(t.TempDir(), dir)); builtin.Grounding != nil {

@@ -34,7 +34,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	current, err := r.currentOf(project.ID, live)
+	current, err := r.currentOf(project, live)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
@@ -63,9 +63,9 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 
 // currentOf is the live memory as a consolidation reads it: without secrets that people typed into it.
 // What was published has none.
-func (r *run) currentOf(projectID string, live memory.Snapshot) (*memoir.Consolidation, error) {
+func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(live.Edited) > 0 {
-		files, _, err := r.cleanFiles(projectID, live.Files)
+		files, _, err := r.cleanFiles(project, live.Files)
 		if err != nil {
 			return nil, fmt.Errorf("redact the live memory: %w", err)
 		}

@@ -228,20 +228,16 @@ func (m *meter) settled(ctx context.Context) (memoir.Usage, error) {
 	if len(m.models) == 0 {
 		return memoir.Usage{}, nil
 	}
-	late := false
-	timer := time.AfterFunc(landWithin, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		late = true
-		m.ended.Broadcast()
-	})
-	defer timer.Stop()
+	ctx = context.WithoutCancel(ctx)
+	within, cancel := context.WithTimeout(ctx, landWithin)
+	defer cancel()
+	defer context.AfterFunc(within, m.wake)()
 	m.mu.Lock()
-	for m.underway > 0 && !late {
+	for m.underway > 0 && within.Err() == nil {
 		m.ended.Wait()
 	}
 	m.mu.Unlock()
-	ofRun, _, err := m.store.Spent(context.WithoutCancel(ctx), m.run)
+	ofRun, _, err := m.store.Spent(ctx, m.run)
 	return ofRun, err
 }
 

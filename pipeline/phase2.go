@@ -104,7 +104,7 @@ func (p *phase2) having(outcome Outcome) []int {
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
 	report, metered := reportOf(project), p.meter.named(p.consolidator.Name()) != nil
-	if fault := p.obey(project.Project); fault != nil {
+	if _, fault := p.obey(project.Project); fault != nil {
 		p.misrule(project.ID, fault)
 		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
 	} else if stop := p.meter.stop(); stop != nil && metered {

@@ -110,10 +110,6 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	if err != nil {
 		return err
 	}
-	before, err := r.registeredUnreadable(ctx, scans, forgotten)
-	if err != nil {
-		return err
-	}
 	var projects []memoir.Project // in the order in which they came up
 	index := map[string]int{}
 	place := func(s *memoir.Session, p memoir.Project) {
@@ -131,7 +127,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	var later []*memoir.Session
 	for i := range scans {
 		s := &scans[i].Session
-		if s.ProjectID = before[s.Key()]; forgotten[s.Key()] || s.Error != "" { // one stays where it was
+		if s.ProjectID = ""; forgotten[s.Key()] || s.Error != "" { // one that cannot be read stays where it was
 			continue
 		}
 		switch p, status := finder.identify(s.CWD, s.Remote); {
@@ -157,23 +153,4 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		}
 	}
 	return nil
-}
-
-// registeredUnreadable are the projects of those of the scanned sessions that cannot be read
-// now, by key. Those that were forgotten have none.
-func (r *run) registeredUnreadable(
-	ctx context.Context, scans []store.SessionScan, forgotten map[string]bool,
-) (map[string]string, error) {
-	keys := []string{}
-	for _, scan := range scans {
-		if key := scan.Session.Key(); scan.Session.Error != "" && !forgotten[key] {
-			keys = append(keys, key)
-		}
-	}
-	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: keys})
-	before := map[string]string{}
-	for _, s := range sessions {
-		before[s.Key()] = s.ProjectID
-	}
-	return before, err
 }

@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -66,7 +64,6 @@ func (r *run) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(reasons, func(_ memoir.Reason, n int) bool { return n == 0 })
 	r.report.DryRun, r.report.Scan.Reasons, r.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
 	eligible, err := r.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
 	if err != nil {
@@ -89,30 +86,25 @@ func (r *run) plan(ctx context.Context) error {
 		}
 		tokens := 0
 		if r.meter.named(r.consolidator.Name()) != nil {
-			if tokens, err = r.toConsolidate(ctx, p); err != nil {
-				return err
-			}
-			tokens += fresh[p.ID] * usualExtraction
+			tokens = r.toConsolidate(p, fresh[p.ID])
 		}
 		r.would(phaseConsolidate, r.consolidator.Name(), Planned{Project: p.ID, Tokens: tokens})
 	}
 	return r.sumUp(ctx)
 }
 
-// toConsolidate is how many tokens of a project would be shown to a model: its memory, and what
-// is new or changed since.
-func (r *run) toConsolidate(ctx context.Context, project store.ProjectRow) (tokens int, err error) {
-	extractions, _, err := r.store.Selected(ctx, project.ID, math.MaxInt32)
-	for _, e := range extractions {
-		if project.Forced || e.Seq > project.ConsumedSeq {
-			tokens += memoir.Tokens(e.RawMemory)
-		}
+// toConsolidate is about how many tokens of a project would be shown to a model: its memory, and
+// what is new or changed since, with what is yet to be extracted.
+func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
+	changed := min(int(project.ChangeSeq-project.ConsumedSeq), project.Extractions)
+	if project.Forced {
+		changed = project.Extractions
 	}
 	root := memory.At(r.opts.Home, project.ID)
-	if info, err := os.Stat(filepath.Join(root.Link(), "MEMORY.md")); err == nil {
-		tokens += int(info.Size() / 4)
+	if info, err := os.Stat(filepath.Join(root.Link(), memoir.MemoryFile)); err == nil {
+		tokens = int(info.Size() / 4)
 	}
-	return tokens, err
+	return tokens + (changed+fresh)*usualExtraction
 }
 
 // would adds what is planned, and what a language model would take for it.

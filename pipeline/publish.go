@@ -24,7 +24,6 @@ type consolidation struct {
 	report  ProjectReport
 
 	forgetting *forgetting // nil unless the memory is made for the sake of forgetting
-	consumes   int64       // change sequence that a generation consumes with which the claim does not end; 0: none
 }
 
 func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
@@ -41,7 +40,6 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err != nil {
 		return live, fmt.Errorf("read the live memory: %w", err)
 	}
-	_ = c.obey(c.project) // where they are invalid, the run does not come here but to take something out
 	if live.Generation == 0 {
 		return live, nil
 	}
@@ -81,7 +79,7 @@ func (c *consolidation) editsOf(live memory.Snapshot) []memoir.Note {
 	edits := slices.Clone(live.Edited)
 	for i, e := range edits {
 		if e.Now != nil {
-			edits[i].Now = []byte(c.redactFor(c.project.ID, string(e.Now)))
+			edits[i].Now = []byte(c.redactFor(c.project, string(e.Now)))
 		}
 	}
 	return memory.Notes(c.project.ID, edits, c.now())
@@ -92,9 +90,9 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, notes 
 	for i := range notes {
 		n := &notes[i] // as the published files will have it, or the anchors would not be found
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
-			*text = c.redactFor(c.project.ID, *text)
+			*text = c.redactFor(c.project, *text)
 		}
-		n.File = c.cleanNameFor(c.project.ID, n.File)
+		n.File = c.cleanNameFor(c.project, n.File)
 	}
 	if err := c.store.RecordNotes(ctx, c.project.ID, int64(live.Generation), notes); err != nil {
 		return fmt.Errorf("keep the edits of %s: %w", c.project.Name, err)
@@ -125,7 +123,7 @@ func (c *consolidation) publishResult(
 	if err != nil {
 		return fmt.Errorf("lay out the memory: %w", err)
 	}
-	files, counts, err := c.cleanFiles(c.project.ID, files)
+	files, counts, err := c.cleanFiles(c.project, files)
 	if err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func (c *consolidation) publishResult(
 	manifest := memory.Manifest{
 		Inputs: restingOn(in, open, live.Manifest.Inputs), Redactions: counts, SetAside: aside, Citations: result.Citations,
 	}
-	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0, Seq: c.consumes}
+	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
 	if ends {
 		commit = c.store.Publish
 	}
@@ -226,7 +224,7 @@ func (c *consolidation) stageEdits(
 	if len(live.Edited) == 0 {
 		return nil, nil, nil
 	}
-	files, gone, err := c.cleanFiles(c.project.ID, live.Files)
+	files, gone, err := c.cleanFiles(c.project, live.Files)
 	if err != nil {
 		return nil, gone, fmt.Errorf("keep the edits of generation %d: %w", live.Generation, err)
 	}

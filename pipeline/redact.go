@@ -54,9 +54,10 @@ func (r *run) cleanRemote(remote string) string {
 // cleanFiles redacts the files that are to be published, their names included. A
 // secret that a rule sees in one of them is removed from all; where one has another name
 // for it, the others call it by that.
-func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
+func (r *run) cleanFiles(project memoir.Project, files memory.Files) (memory.Files, secrets.Counts, error) {
 	all := secrets.Counts{}
-	for _, scanner := range r.scannersFor(projectID) {
+	scanners, _ := r.obey(project)
+	for _, scanner := range scanners {
 		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
 		if err != nil {
 			return nil, nil, err
@@ -115,8 +116,9 @@ func since(before, after secrets.Counts) secrets.Counts {
 }
 
 // cleanNameFor redacts a name by the rules of a project.
-func (r *run) cleanNameFor(projectID, name string) string {
-	for _, scanner := range r.scannersFor(projectID) {
+func (r *run) cleanNameFor(project memoir.Project, name string) string {
+	scanners, _ := r.obey(project)
+	for _, scanner := range scanners {
 		name, _ = scanner.Name(name)
 	}
 	return name

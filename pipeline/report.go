@@ -35,22 +35,11 @@ type Report struct {
 type Grounding struct {
 	Statements int            `json:"statements"` // of extractions, kept
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
-	Dropped    map[string]int `json:"dropped"`    // by reason
+	Dropped    map[string]int `json:"dropped"`    // by reason: a field of extract.Dropped, or "line"
 	Cut        int            `json:"cut"`        // sessions of which items were left out for length
 	CutItems   int            `json:"cut_items"`  // that were to be read of those
 	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
 }
-
-// The reasons for which something of an answer is dropped.
-const (
-	DroppedUncited    = "uncited"    // a statement cites no item
-	DroppedMissing    = "missing"    // it cites one that was not shown
-	DroppedUngrounded = "ungrounded" // it quotes what is not in the items that it cites
-	DroppedForeign    = "foreign"    // it makes a wish, a rule or a step of what only a tool, a file or a page said
-	DroppedUnplaced   = "unplaced"   // it stands under no heading that was named
-	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
-	DroppedLine       = "line"       // a line of MEMORY.md cites no session
-)
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {
@@ -161,8 +150,8 @@ func (r *run) extracted(e extract.Report) {
 		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
-			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded,
-			DroppedForeign: d.Foreign, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
+			"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded, "foreign": d.Foreign,
+			"unplaced": d.Unplaced, "summary": d.Summary,
 		} {
 			if n > 0 {
 				g.Dropped[reason] += n
@@ -177,7 +166,7 @@ func (r *run) consolidated(c consolidate.Report) {
 	r.ground(func(g *Grounding) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {
-			g.Dropped[DroppedLine] += c.Uncited
+			g.Dropped["line"] += c.Uncited // of MEMORY.md
 		}
 	})
 }

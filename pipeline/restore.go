@@ -115,10 +115,10 @@ func (c *consolidation) restorable(
 			"generation %d tells of sessions that were forgotten, disabled or moved to another project since: %s",
 			m.Generation, strings.Join(gone, ", "))
 	}
-	if err := c.obey(c.project); err != nil {
+	if _, err := c.obey(c.project); err != nil {
 		return nil, nil, err
 	}
-	return c.cleanFiles(c.project.ID, files)
+	return c.cleanFiles(c.project, files)
 }
 
 // restoredInputs is what a restored generation rests on: the sessions of the
@@ -157,7 +157,7 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	if live.Generation == 0 {
 		return nil
 	}
-	before, _, err := c.cleanFiles(c.project.ID, live.Files)
+	before, _, err := c.cleanFiles(c.project, live.Files)
 	if err != nil {
 		return err
 	}

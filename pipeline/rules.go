@@ -42,9 +42,8 @@ type ruling struct {
 
 // rulings remember what counts where. They are safe for concurrent use.
 type rulings struct {
-	mu        sync.Mutex
-	in        map[string]ruling // by directory, and by file of rules
-	byProject map[string][]*secrets.Scanner
+	mu sync.Mutex
+	in map[string]ruling // by directory, and by file of rules
 }
 
 // Misruled is a project whose own rules for secrets are invalid: nothing of it is read or
@@ -80,10 +79,9 @@ func (r *run) rulingIn(dir string) ruling {
 	return found
 }
 
-// obey finds the rules that count for a project, those of each of its directories, and
-// what is wrong with them.
-func (r *run) obey(project memoir.Project) (fault error) {
-	var scanners []*secrets.Scanner
+// obey finds the scanners that count for a project, those with the rules of its directories or
+// else the run's, and what is wrong with these rules.
+func (r *run) obey(project memoir.Project) (scanners []*secrets.Scanner, fault error) {
 	for _, dir := range project.Directories {
 		found := r.rulingIn(dir)
 		fault = cmp.Or(fault, found.err)
@@ -91,25 +89,16 @@ func (r *run) obey(project memoir.Project) (fault error) {
 			scanners = append(scanners, found.scanner)
 		}
 	}
-	r.rulings.mu.Lock()
-	defer r.rulings.mu.Unlock()
-	r.rulings.byProject[project.ID] = scanners
-	return fault
-}
-
-// scannersFor are those that obey found for a project, else the run's.
-func (r *run) scannersFor(projectID string) []*secrets.Scanner {
-	r.rulings.mu.Lock()
-	defer r.rulings.mu.Unlock()
-	if scanners := r.rulings.byProject[projectID]; len(scanners) > 0 {
-		return scanners
+	if len(scanners) == 0 {
+		scanners = append(scanners, r.scanner)
 	}
-	return []*secrets.Scanner{r.scanner}
+	return scanners, fault
 }
 
 // redactFor is redact by the rules of a project.
-func (r *run) redactFor(projectID, text string) string {
-	for _, scanner := range r.scannersFor(projectID) {
+func (r *run) redactFor(project memoir.Project, text string) string {
+	scanners, _ := r.obey(project)
+	for _, scanner := range scanners {
 		text, _ = scanner.Redact(text)
 	}
 	return text

@@ -102,7 +102,6 @@ type run struct {
 	keys         []string // the sessions to claim from, sorted; empty: all
 	id           string   // of this run, in the ledger
 	trusted      config.TrustStore
-	starting     string          // key of the session to leave alone
 	off          map[string]bool // directories that a project file switches off, or not
 	rulings      rulings
 
@@ -189,7 +188,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 		id:      lease.NewToken(),
 		said:    map[string]bool{},
 		off:     map[string]bool{},
-		rulings: rulings{in: map[string]ruling{}, byProject: map[string][]*secrets.Scanner{}},
+		rulings: rulings{in: map[string]ruling{}},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -230,7 +229,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reasons, err := r.refreshReasons(ctx)
+	reasons, err := r.store.RefreshReasons(ctx, r.window())
 	if err != nil {
 		return err
 	}

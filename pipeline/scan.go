@@ -62,10 +62,7 @@ func (r *run) scan(ctx context.Context) error {
 	if err := r.exclude(ctx); err != nil {
 		return err
 	}
-	if err := r.findStarting(ctx); err != nil {
-		return err
-	}
-	r.report.Scan.Reasons, err = r.refreshReasons(ctx)
+	r.report.Scan.Reasons, err = r.store.RefreshReasons(ctx, r.window())
 	for _, n := range r.report.Scan.Reasons {
 		r.report.Scan.Sessions += n
 	}
@@ -247,7 +244,7 @@ func (r *run) window() store.Window {
 		MaxAge:            r.opts.MaxAge,
 		Keys:              r.keys,
 		Projects:          r.opts.ProjectIDs,
-		ExcludeKey:        r.starting,
+		Starting:          r.opts.StartingSession,
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
 	}
@@ -255,32 +252,4 @@ func (r *run) window() store.Window {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
 	}
 	return w
-}
-
-// refreshReasons brings every session's reason up to date and returns how many
-// sessions have each.
-func (r *run) refreshReasons(ctx context.Context) (map[memoir.Reason]int, error) {
-	reasons, err := r.store.RefreshReasons(ctx, r.window())
-	if err != nil {
-		return nil, err
-	}
-	maps.DeleteFunc(reasons, func(_ memoir.Reason, n int) bool { return n == 0 })
-	return reasons, nil
-}
-
-// findStarting resolves the id of the session that is just beginning.
-func (r *run) findStarting(ctx context.Context) error {
-	if r.opts.StartingSession == "" {
-		return nil
-	}
-	sessions, err := r.store.FindSessions(ctx, r.opts.StartingSession)
-	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
-		return err
-	}
-	for _, s := range sessions {
-		if s.ID == r.opts.StartingSession || s.Key() == r.opts.StartingSession {
-			r.starting = s.Key()
-		}
-	}
-	return nil
 }

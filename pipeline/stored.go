@@ -60,7 +60,8 @@ type sweep struct {
 	*run
 	project   string                         // only what is this project's; empty: all
 	known     *secrets.Redactor              // knows the secrets of all texts seen so far
-	redactors map[string][]*secrets.Redactor // by project; "": of what is no project's
+	scanners  map[string][]*secrets.Scanner  // by project; "": of what is no project's
+	redactors map[string][]*secrets.Redactor // that know what these find
 	projects  []store.ProjectRow
 	texts     int // looked at, this time
 	unread    []string
@@ -72,7 +73,8 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 		return nil, err
 	}
 	known := r.scanner.Session()
-	s := &sweep{run: r, known: known, redactors: map[string][]*secrets.Redactor{"": {known}}}
+	s := &sweep{run: r, known: known, scanners: map[string][]*secrets.Scanner{"": {r.scanner}},
+		redactors: map[string][]*secrets.Redactor{"": {known}}}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}
@@ -86,10 +88,12 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 // rules finds the rules of each project.
 func (s *sweep) rules() error {
 	for _, p := range s.projects {
-		if fault := s.obey(p.Project); fault != nil {
+		scanners, fault := s.obey(p.Project)
+		if fault != nil {
 			return fmt.Errorf("project %s: %w", p.ID, fault)
 		}
-		for _, scanner := range s.scannersFor(p.ID) {
+		s.scanners[p.ID] = scanners
+		for _, scanner := range scanners {
 			s.redactors[p.ID] = append(s.redactors[p.ID], s.known.By(scanner))
 		}
 	}
@@ -234,7 +238,7 @@ func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
 	named := at.Line == 0
 	at = s.shown(at)
 	var found []StoredPlace
-	for _, scanner := range s.scannersFor(at.Project) {
+	for _, scanner := range s.scanners[at.Project] {
 		for _, f := range scanner.Find(text) {
 			at.Rule, at.Hint, at.Line, at.Column = f.Rule, f.Hint, f.Line, f.Column
 			if named {

@@ -121,7 +121,7 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 		"sound, and marked as damaged": {func(path string) error { markDamaged(path); return nil }, 0},
 	} {
 		path, s := newDatabase(t)
-		_, err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
+		err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
 		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), test.spoil(path)))
 		told := 0
 		forgotten, err := openAt(t, path, Options{Restored: func(string) { told++ }}).Forgotten(t.Context())

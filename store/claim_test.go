@@ -63,7 +63,7 @@ func TestClaimsKeepToTheWindow(t *testing.T) {
 		{"idle and age", func(*Window) {}, []string{"idle", "theirs", "aged"}},
 		{"no limits", func(w *Window) { *w = Window{} }, []string{"going", "fresh", "idle", "theirs", "aged", "old"}},
 		{"no idle time, but nothing active", func(w *Window) { w.MinIdle = 0 }, []string{"fresh", "idle", "theirs", "aged"}},
-		{"a session that goes on now", func(w *Window) { w.ExcludeKey = "codex:idle" }, []string{"theirs", "aged"}},
+		{"a session that goes on now", func(w *Window) { w.Starting = "codex:idle" }, []string{"theirs", "aged"}},
 		{"one project", func(w *Window) { w.Projects = []string{other} }, []string{"theirs"}},
 		{"some sessions", func(w *Window) { w.Keys = []string{"codex:aged", "codex:fresh"} }, []string{"aged"}},
 		{"a later day", func(w *Window) { w.Now = noon.Add(24 * time.Hour) }, []string{"going", "fresh", "idle", "theirs"}},

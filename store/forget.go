@@ -42,11 +42,11 @@ type Forgetting struct {
 // that its memory is to be rid of them: one durable transaction, after which they
 // are no inputs any more, claims on them lose, and nothing in the registry says what
 // they were about. What was extracted from them stays stored until FinishForgetting,
-// to tell what is to be removed. The claim that it returns consumes this change, too.
+// to tell what is to be removed.
 //
 // With a claim on no project (the zero ProjectClaim) the sessions must be in none;
 // then nothing is left to be finished.
-func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) (ProjectClaim, error) {
+func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) error {
 	err := s.durably(ctx, func(t tx) error {
 		if err := s.dropBackup(); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			return err
 		}
 		for _, id := range homes {
-			if _, err := beginWithdrawal(t, id, "", f.Purge); err != nil {
+			if err := beginWithdrawal(t, id, "", f.Purge); err != nil {
 				return err
 			}
 		}
@@ -82,24 +82,24 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		if c.ProjectID == "" {
 			return deleteExtracted(t, keys)
 		}
-		c.Seq, err = beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
-		return err
+		return beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
 	})
-	return c, s.explain(err, "forgetting sessions")
+	return s.explain(err, "forgetting sessions")
 }
 
 // beginWithdrawal makes a project due, and notes that its memory is to be rid of what
-// was forgotten. It returns the new change sequence.
-func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err error) {
-	if seq, err = bump(t, projectID); err != nil {
-		return 0, err
+// was forgotten.
+func beginWithdrawal(t tx, projectID, text string, purge bool) error {
+	seq, err := bump(t, projectID)
+	if err != nil {
+		return err
 	}
 	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
 		ON CONFLICT (project_id, text) DO UPDATE
 			SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
-		return 0, err
+		return err
 	}
-	return seq, t.execEach(projectID,
+	return t.execEach(projectID,
 		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
 		// It may quote what is to be forgotten. That the project failed stays known.
 		`UPDATE job SET last_error = '`+unsaid+`' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,

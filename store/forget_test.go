@@ -20,17 +20,17 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	}))
 	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
 	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x", Left: 1}))
-	c, err := s.BeginForgetting(t.Context(), claimProject(t, s), Forgetting{Keys: []string{key}, Text: "of it", Purge: true})
-	must(t, err)
+	must(t, s.BeginForgetting(t.Context(), claimProject(t, s), Forgetting{Keys: []string{key}, Text: "of it", Purge: true}))
 	if runs, err := s.Runs(t.Context()); err != nil || runs[0].RunEnd != (RunEnd{Outcome: RunFailed, Left: 1}) {
 		t.Errorf("the run says %+v, %v", runs, err)
 	}
-	if row := projectRow(t, s, project); row.ChangeSeq != c.Seq || !row.Due || len(inputs(t, s)) != 0 {
-		t.Errorf("begun: %+v, claim %+v", row, c)
+	row := projectRow(t, s, project)
+	if !row.Due || len(inputs(t, s)) != 0 {
+		t.Errorf("begun: %+v", row)
 	}
 	left, err := s.Withdrawals(t.Context())
 	must(t, err)
-	if len(left) != 1 || left[0].ProjectID != project || !slices.Equal(left[0].Texts, []string{"of it"}) || !left[0].Purge || left[0].Seq != c.Seq {
+	if len(left) != 1 || left[0].ProjectID != project || !slices.Equal(left[0].Texts, []string{"of it"}) || !left[0].Purge || left[0].Seq != row.ChangeSeq {
 		t.Errorf("left %+v", left)
 	}
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 1 || known[0].SessionKey != key {
@@ -41,11 +41,11 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if se := found[0]; se.Title+se.CWD+se.Branch+se.ProjectID != "" || se.Reason != memoir.ReasonForgotten {
 		t.Errorf("its row says %+v", se)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 1 {
 		t.Errorf("what was begun later is taken for finished: %+v, %v", left, err)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
+	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
@@ -73,8 +73,7 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	fork := func(se *memoir.Session) { se.ParentID = "top" }
 	scan(t, s, session("top"), session("below", child("top")), session("deeper", child("below")), session("fork", fork), session("else", child("other")))
 	must(t, s.Unforget(t.Context(), "codex:else")) // never forgotten: nothing happens
-	_, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}})
-	must(t, err)
+	must(t, s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}}))
 	forgotten, err := s.Forgotten(t.Context())
 	must(t, err)
 	if keys := slices.Sorted(maps.Keys(forgotten)); !slices.Equal(keys, []string{"codex:below", "codex:deeper", "codex:top"}) {
@@ -86,8 +85,8 @@ func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	fail(t, s, claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour})
-	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:s00"}})
-	must(t, err)
+	c := hold(t, s, project)
+	must(t, s.BeginForgetting(t.Context(), c, Forgetting{Keys: []string{"codex:s00"}}))
 	must(t, s.GiveBack(t.Context(), c))
 	if c := wantDeclined(t, s, DeclinedBackoff); c.LastError == "" || strings.Contains(c.LastError, "Ada") {
 		t.Errorf("its last error is %q", c.LastError)

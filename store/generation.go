@@ -44,8 +44,8 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 	})
 }
 
-// PublishPart is Publish, but the claim stays ours, and nothing enters the ledger: whoever
-// ends the claim does that. Of what the project is due for it consumes g.Seq; 0: nothing.
+// PublishPart is Publish, but the claim stays ours, nothing enters the ledger, which whoever
+// ends the claim does, and nothing of what the project is due for is consumed.
 func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	return s.publish(ctx, c, g, swap, func(t tx) error {
 		if !g.Part {

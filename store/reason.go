@@ -31,8 +31,8 @@ type Window struct {
 	Projects []string
 	// Without leaves out sessions of these projects.
 	Without []string
-	// ExcludeKey is a session that goes on now, whatever its times say.
-	ExcludeKey string
+	// Starting is the key or the id of a session that goes on now, whatever its times say.
+	Starting string
 	// IncludeAutomation takes sessions that a script drove, too.
 	IncludeAutomation bool
 	// Cap is how many sessions the run takes; 0: all. Only RefreshReasons uses it.
@@ -78,6 +78,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		now = clock
 	}
 	since := millis(now) - f.updated // a session may claim any year: too far for a Duration
+	_, id := memoir.SplitKey(f.key)
 	switch {
 	case f.kind == memoir.KindSubagent:
 		return memoir.ReasonSubagent
@@ -95,7 +96,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonNoProject
 	case f.current:
 		return memoir.ReasonUpToDate
-	case w.ExcludeKey != "" && f.key == w.ExcludeKey, w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
+	case w.Starting != "" && (w.Starting == f.key || w.Starting == id), w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
 		return memoir.ReasonActive
 	case w.MinIdle > 0 && since < w.MinIdle.Milliseconds():
 		return memoir.ReasonTooRecent

@@ -12,7 +12,7 @@ import (
 
 func TestASessionHasTheFirstReasonThatApplies(t *testing.T) {
 	t.Parallel()
-	window := Window{Now: noon, MinIdle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour, ActiveFor: 10 * time.Minute, ExcludeKey: "codex:now"}
+	window := Window{Now: noon, MinIdle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour, ActiveFor: 10 * time.Minute, Starting: "now"}
 	ago := func(d time.Duration) int64 { return millis(noon.Add(-d)) }
 	day := facts{key: "codex:a", kind: memoir.KindMain, hasProject: true, updated: ago(24 * time.Hour)}
 	with := func(change func(*facts)) facts { f := day; change(&f); return f }

@@ -78,7 +78,7 @@ func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawM
 // SaveScan records what a scan found, in one transaction: the sessions that are
 // new or changed, and the paths of files that are gone. A session whose files
 // are gone keeps its row and its extraction. A session that is found in another
-// project than before takes its extraction with it.
+// project than before takes its extraction with it; one that cannot be read stays where it was.
 func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string) error {
 	if len(scans) == 0 && len(gone) == 0 {
 		return nil
@@ -171,8 +171,10 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 			return err
 		}
 	}
-	if err := moveSession(t, se.Key(), se.ProjectID); err != nil {
-		return err
+	if se.Error == "" {
+		if err := moveSession(t, se.Key(), se.ProjectID); err != nil {
+			return err
+		}
 	}
 	kind := cmp.Or(se.Kind, memoir.KindMain)
 	bytes := se.Bytes
@@ -186,7 +188,8 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
 		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET project_id = excluded.project_id, kind = excluded.kind, parent = excluded.parent,
+		ON CONFLICT (key) DO UPDATE SET project_id = iif(excluded.error = '', excluded.project_id, project_id),
+			kind = excluded.kind, parent = excluded.parent,
 			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
 			bytes = excluded.bytes, created_at = excluded.created_at, updated_at = excluded.updated_at,
 			version = excluded.version, error = excluded.error`,

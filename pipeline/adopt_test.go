@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,15 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memoir/pipeline"
-	"memoir/store"
 )
-
-func projectsIn(t *testing.T, st *store.Store) []store.ProjectRow {
-	t.Helper()
-	projects, err := st.Projects(t.Context())
-	must(t, err)
-	return projects
-}
 
 // stated is what the live MEMORY.md of each project says, by the project's folder.
 func stated(t *testing.T, home string) map[string]string {
@@ -39,9 +30,7 @@ func stated(t *testing.T, home string) map[string]string {
 
 func extractionsOf(t *testing.T, home string) (n int) {
 	t.Helper()
-	st := open(t, home)
-	defer st.Close()
-	for _, p := range projectsIn(t, st) {
+	for _, p := range projectsIn(t, home) {
 		n += p.Extractions
 	}
 	return n
@@ -69,11 +58,7 @@ func TestADatabaseThatIsLostCostsNoMemory(t *testing.T) {
 				root := run(t, options(home, dir)).Phase2[0].Root // makes the backup
 				codexSession(t, dir, "cccccccc-3", "/srv/app", "main", "Never edit generated files.")
 				run(t, options(home, dir))
-				const mine = "- releases go out on Mondays\n"
-				memory := filepath.Join(root, "MEMORY.md")
-				text, err := os.ReadFile(memory)
-				must(t, err)
-				must(t, os.WriteFile(memory, append(text, mine...), 0o600))
+				appendLine(t, filepath.Join(root, "MEMORY.md"), "- releases go out on Mondays")
 				enqueueAll(t, home)
 				run(t, options(home, dir))
 				before := stated(t, home)
@@ -115,9 +100,7 @@ func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
 	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
 	codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
 	run(t, options(home, dir))
-	st := open(t, home)
-	_, err := pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
-	must(t, errors.Join(err, st.Close()))
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
 	lose(t, home)
 	run(t, options(home, dir))
 	enqueueAll(t, home)

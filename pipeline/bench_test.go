@@ -16,7 +16,6 @@ import (
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
-	"memoir/store"
 )
 
 // BenchmarkRunWithNothingNew compares a run over 10,000 registered sessions, none
@@ -29,25 +28,17 @@ func BenchmarkRunWithNothingNew(b *testing.B) {
 	for i := range 10000 {
 		path := filepath.Join(dir, fmt.Sprintf("%03d", i/100), fmt.Sprintf("s%05d.jsonl", i))
 		if i%100 == 0 {
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				b.Fatal(err)
-			}
+			must(b, os.MkdirAll(filepath.Dir(path), 0o700))
 		}
 		text := fmt.Sprintf(`{"type":"user","uuid":"u%[1]d","sessionId":"s%05[1]d","cwd":"/srv/app%[2]d","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"hello"}}`+"\n", i, i%50)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.WriteFile(path, []byte(text), 0o600))
 	}
 	once := func() time.Duration {
-		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		st := open(b, home)
 		defer st.Close()
 		began := time.Now()
-		if _, err := pipeline.Run(b.Context(), st, options(home, dir)); err != nil {
-			b.Fatal(err)
-		}
+		_, err := pipeline.Run(b.Context(), st, options(home, dir))
+		must(b, err)
 		return time.Since(began)
 	}
 	once()
@@ -67,18 +58,13 @@ func BenchmarkConcurrency(b *testing.B) {
 	dir := b.TempDir()
 	for i := range sessions {
 		text := fmt.Sprintf(`{"type":"user","uuid":"u%[1]d","sessionId":"s%05[1]d","cwd":"/srv/app","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"always write header %[1]d"}}`+"\n", i)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%05d.jsonl", i)), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%05d.jsonl", i)), []byte(text), 0o600))
 	}
 	server := modeltest.OpenAIChat(b, modeltest.Script(modeltest.Step{Text: "ok", Latency: latency}))
 	var took time.Duration
 	for b.Loop() {
 		home := b.TempDir()
-		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		st := open(b, home)
 		o := options(home, dir)
 		ask := asks(b, server, model.Options{}, 0)
 		o.Phases = func(meter pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
@@ -86,9 +72,8 @@ func BenchmarkConcurrency(b *testing.B) {
 			return one, consolidate.NewBuiltin(), err
 		}
 		o.Settings.Memories.Concurrency = workers
-		if _, err := pipeline.Scan(b.Context(), st, o); err != nil {
-			b.Fatal(err)
-		}
+		_, err := pipeline.Scan(b.Context(), st, o)
+		must(b, err)
 		var extracted time.Time
 		began := time.Now()
 		o.Progress = func(p pipeline.Progress) {
@@ -114,9 +99,7 @@ func corpusDir(b *testing.B) string {
 		corpus = "../../shared/corpus"
 	}
 	corpus, err := filepath.Abs(corpus)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	if _, err := os.Stat(corpus); err != nil {
 		b.Skipf("no corpus of real sessions: %v", err)
 	}
@@ -138,9 +121,7 @@ func BenchmarkFullRun(b *testing.B) {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	if _, err := exec.LookPath("jq"); err != nil {
 		b.Skip("no jq here to compare with")
 	}
@@ -148,14 +129,10 @@ func BenchmarkFullRun(b *testing.B) {
 	var ours, theirs time.Duration
 	for b.Loop() {
 		home := b.TempDir()
-		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		st := open(b, home)
 		began := time.Now()
-		if _, err := pipeline.Run(b.Context(), st, options(home, corpus)); err != nil {
-			b.Fatal(err)
-		}
+		_, err := pipeline.Run(b.Context(), st, options(home, corpus))
+		must(b, err)
 		ours += time.Since(began)
 		st.Close()
 		theirs += timed(b, exec.Command("jq", append([]string{"-c", ".type"}, files...)...))

@@ -54,14 +54,8 @@ func (a app) text(file string) string { a.t.Helper(); return string(a.live().Fil
 
 func (a app) edit(file, line string) {
 	a.t.Helper()
-	path := filepath.Join(a.root().Link(), file)
-	must(a.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.WriteString(line + "\n")
-		err = errors.Join(err, f.Close())
-	}
-	must(a.t, err)
+	must(a.t, os.MkdirAll(filepath.Dir(a.path(file)), 0o700))
+	appendLine(a.t, a.path(file), line)
 }
 
 func (a app) tryRestore(n int, wait time.Duration) (out pipeline.Restored, err error) {
@@ -70,9 +64,7 @@ func (a app) tryRestore(n int, wait time.Duration) (out pipeline.Restored, err e
 	o.Wait = wait
 	st := open(a.t, a.home)
 	defer st.Close()
-	row, err := st.FindProject(a.t.Context(), a.id)
-	must(a.t, err)
-	return pipeline.Restore(a.t.Context(), st, o, row.Project, n)
+	return pipeline.Restore(a.t.Context(), st, o, find(a.t, a.home, a.id), n)
 }
 
 func (a app) restore(n int) pipeline.Restored {

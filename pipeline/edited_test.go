@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -181,5 +182,84 @@ func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 		if !strings.Contains(a.text("MEMORY.md"), line) {
 			t.Errorf("%q is not there", line)
 		}
+	}
+}
+
+// Names that people choose freely are carried on. Where two files would be one on some systems,
+// nothing is published until a person gives one another name, and nothing is lost.
+func TestNamesThatPeopleChoose(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.write("my notes.md", "mine\n")
+	a.write("café.md", "also mine\n")
+	a.write("memory.md", "a page of mine\n")
+	a.session("cccccccc-3", "Always write the header of a fixture.")
+	report := a.run()
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome == pipeline.OutcomePublished || !strings.Contains(report.Phase2[0].Detail, "memory.md") {
+		t.Fatalf("%+v", report.Phase2)
+	}
+	must(t, os.Rename(a.path("memory.md"), a.path("page.md")))
+	retryAll(t, a.home)
+	a.run()
+	files := a.live().Files
+	for file, text := range map[string]string{
+		"my notes.md": "mine", "café.md": "also mine", "page.md": "a page of mine", "MEMORY.md": "header of a fixture",
+	} {
+		if !strings.Contains(string(files[file]), text) {
+			t.Errorf("%s does not say %q: %s", file, text, files.Paths())
+		}
+	}
+}
+
+// twoGenerations makes a home whose memory was published twice, and returns the live
+// directory of the first generation, which the second left.
+func twoGenerations(t *testing.T, dir, home string) string {
+	t.Helper()
+	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
+	run(t, options(home, dir))
+	codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
+	run(t, options(home, dir))
+	earlier, err := filepath.Glob(filepath.Join(home, "projects", "*", "live", "1"))
+	if err != nil || len(earlier) != 1 {
+		t.Fatal(earlier, err)
+	}
+	return earlier[0]
+}
+
+func TestAnEditThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
+	t.Parallel()
+	t.Run("when its directory is pruned", func(t *testing.T) { savedTooLate(t, false) })
+	t.Run("when recovery removes its directory", func(t *testing.T) { savedTooLate(t, true) })
+}
+
+func savedTooLate(t *testing.T, recovered bool) {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	earlier := twoGenerations(t, dir, home)
+	if recovered { // a process died after the next publication, before it pruned
+		aside := filepath.Join(t.TempDir(), "1")
+		must(t, os.CopyFS(aside, os.DirFS(earlier)))
+		codexSession(t, dir, "dddddddd-4", "/srv/app", "main", "Always name the ticket.")
+		run(t, options(home, dir))
+		must(t, os.CopyFS(earlier, os.DirFS(aside)))
+	}
+	appendLine(t, filepath.Join(earlier, "MEMORY.md"), "\n## House rules\n\n- never on a Friday")
+	soon := time.Now().Add(time.Minute)
+	must(t, os.Chtimes(filepath.Join(earlier, "MEMORY.md"), soon, soon))
+	codexSession(t, dir, "cccccccc-3", "/srv/app", "main", "Always sort the imports.")
+	report := run(t, options(home, dir))
+	warned := ""
+	for _, w := range report.Warnings {
+		warned += w.Message + "\n"
+	}
+	kept, err := filepath.Glob(filepath.Join(home, "projects", "*", "unmerged", "1", "MEMORY.md"))
+	if err != nil || len(kept) != 1 || !strings.Contains(warned, kept[0]) {
+		t.Fatalf("kept %v, %v; warned %q", kept, err, warned)
+	}
+	if content, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(content), "never on a Friday") {
+		t.Errorf("%s, %v", content, err)
+	}
+	if strings.Contains(stated(t, home)["MEMORY.md"], "Friday") {
+		t.Error("it was merged")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/rollout"
@@ -36,33 +37,25 @@ func TestMain(m *testing.M) {
 
 func runAsProcess(text string) int {
 	var o processOptions
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return 2
-	}
 	ctx := context.Background()
-	st, err := store.Open(ctx, filepath.Join(o.Home, "memoir.db"), store.Options{})
+	err := json.Unmarshal([]byte(text), &o)
+	st, failed := store.Open(ctx, filepath.Join(o.Home, "memoir.db"), store.Options{})
+	if err = errors.Join(err, failed); err == nil {
+		defer st.Close()
+		opts := options(o.Home, o.Sessions)
+		if o.URL != "" {
+			opts = ofURL(opts, o.URL)
+		}
+		var report pipeline.Report
+		if report, err = pipeline.Run(ctx, st, opts); err == nil && report.Busy() {
+			return 4
+		} else if report.Partly() {
+			return 3
+		}
+	}
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
 		return 1
-	}
-	defer st.Close()
-	opts := options(o.Home, o.Sessions)
-	if o.URL != "" {
-		opts = ofURL(opts, o.URL)
-	}
-	report, err := pipeline.Run(ctx, st, opts)
-	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
-		return 1
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
-		return 1
-	}
-	switch {
-	case report.Partly():
-		return 3
-	case report.Busy():
-		return 4
 	}
 	return 0
 }
@@ -110,7 +103,7 @@ func tryRun(ctx context.Context, t *testing.T, o pipeline.Options) (pipeline.Rep
 	return pipeline.Run(ctx, st, o)
 }
 
-func open(t *testing.T, home string) *store.Store {
+func open(t testing.TB, home string) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
 	must(t, err)
@@ -127,20 +120,48 @@ func must(t testing.TB, err error) {
 // in does something with the database of a home.
 func in(t testing.TB, home string, do func(*store.Store) error) {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
-	must(t, err)
+	st := open(t, home)
 	must(t, errors.Join(do(st), st.Close()))
+}
+
+// ask reads something of the database of a home.
+func ask[T any](t testing.TB, home string, read func(*store.Store) (T, error)) (out T) {
+	t.Helper()
+	in(t, home, func(st *store.Store) (err error) {
+		out, err = read(st)
+		return err
+	})
+	return out
+}
+
+// projectsIn lists the registered projects.
+func projectsIn(t testing.TB, home string) []store.ProjectRow {
+	t.Helper()
+	return ask(t, home, func(st *store.Store) ([]store.ProjectRow, error) { return st.Projects(t.Context()) })
+}
+
+// sessionsOf lists what is registered, by key.
+func sessionsOf(t testing.TB, home string) map[string]memoir.Session {
+	t.Helper()
+	out := map[string]memoir.Session{}
+	for _, s := range ask(t, home, func(st *store.Store) ([]memoir.Session, error) { return st.Sessions(t.Context(), store.Filter{}) }) {
+		out[s.Key()] = s
+	}
+	return out
+}
+
+// statusOf tells how the queue stands.
+func statusOf(t testing.TB, home string) store.Status {
+	t.Helper()
+	return ask(t, home, func(st *store.Store) (store.Status, error) { return st.Status(t.Context()) })
 }
 
 // enqueueAll asks for a consolidation of every project.
 func enqueueAll(t *testing.T, home string) {
 	t.Helper()
-	in(t, home, func(st *store.Store) error {
-		for _, p := range projectsIn(t, st) {
-			must(t, st.Enqueue(t.Context(), p.ID))
-		}
-		return nil
-	})
+	for _, p := range projectsIn(t, home) {
+		in(t, home, func(st *store.Store) error { return st.Enqueue(t.Context(), p.ID) })
+	}
 }
 
 // retryAll has tried again what failed.

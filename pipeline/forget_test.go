@@ -1,14 +1,20 @@
 package pipeline_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver
 
 	"memoir"
+	"memoir/lease"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // forget withdraws sessions in a home.
@@ -137,15 +143,11 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 	check("grown")
 	must(t, os.Rename(path, filepath.Join(dir, "moved-"+filepath.Base(path))))
 	check("moved")
-	st := open(t, home)
-	must(t, st.Clear(t.Context(), project))
-	st.Close()
+	in(t, home, func(st *store.Store) error { return st.Clear(t.Context(), project) })
 	must(t, memory.At(home, project).Remove())
 	check("cleared")
 
-	st = open(t, home)
-	defer st.Close()
-	must(t, st.Unforget(t.Context(), key))
+	in(t, home, func(st *store.Store) error { return st.Unforget(t.Context(), key) })
 	run(t, options(home, dir))
 	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
 		t.Errorf("it was taken back, and is not there:\n%s", text)
@@ -178,11 +180,52 @@ func TestAProjectThatIsHeldForgetsNothing(t *testing.T) {
 			t.Errorf("%s changed", path)
 		}
 	}
-	st := open(t, home)
-	if stones, err := st.Forgotten(t.Context()); err != nil || len(stones) != 0 {
-		t.Errorf("%+v, %v", stones, err)
+	if tombstones := ask(t, home, func(st *store.Store) (map[string]bool, error) { return st.Forgotten(t.Context()) }); len(tombstones) != 0 {
+		t.Errorf("%+v", tombstones)
 	}
-	st.Close()
 	release()
 	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+}
+
+// copyDatabase writes what a database holds now, and none of its free pages, to a file.
+func copyDatabase(t *testing.T, from, to string) error {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.ToSlash(from)+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "VACUUM INTO ?", to)
+	return err
+}
+
+// held has another holder take a project, until release is called.
+func held(t *testing.T, home, project string) (release func()) {
+	t.Helper()
+	st := open(t, home)
+	claim, ok, err := st.ClaimProject(t.Context(), project, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+	if err != nil || !ok {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	return func() {
+		if err := st.GiveBack(t.Context(), claim); err != nil {
+			t.Error(err)
+		}
+		st.Close()
+	}
+}
+
+// openImpatient opens a home's database without much patience for others.
+func openImpatient(t *testing.T, home string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
+	must(t, err)
+	return st
+}
+
+func wantBusy(t *testing.T, err error) {
+	t.Helper()
+	if memoir.CodeOf(err) != memoir.CodeBusy {
+		t.Fatalf("the error is %v", err)
+	}
 }

@@ -8,16 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
+	"memoir/lease"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 func findText(t *testing.T, o pipeline.Options, text string) pipeline.Found {
 	t.Helper()
-	st := open(t, o.Home)
-	defer st.Close()
-	found, err := pipeline.FindText(t.Context(), st, o, text)
-	must(t, err)
-	return found
+	return ask(t, o.Home, func(st *store.Store) (pipeline.Found, error) { return pipeline.FindText(t.Context(), st, o, text) })
 }
 
 // forgetText does what `forget --match` does.
@@ -109,4 +108,43 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 		t.Errorf("of what was saved too late %q is left, %v", content, err)
 	}
 	a.run()
+}
+
+// begunForgetting is a home in which a process died when the tombstones of the first
+// of two sessions stood.
+func begunForgetting(t *testing.T) (home, dir, project string) {
+	t.Helper()
+	home, dir, project = twoSessions(t)
+	st := open(t, home)
+	defer st.Close()
+	claim, ok, err := st.ClaimProject(t.Context(), project, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1 << 40, Always: true})
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}))
+	must(t, st.GiveBack(t.Context(), claim))
+	return home, dir, project
+}
+
+// Whatever a run lacks for its own work, it ends what forgetting began.
+func TestForgettingIsFinishedByARunThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	home, dir, project := begunForgetting(t)
+	o := options(home, dir)
+	dry := o
+	dry.DryRun = true
+	before := liveText(t, home, project)
+	if run(t, dry); liveText(t, home, project) != before {
+		t.Errorf("a dry run forgot")
+	}
+	o.Settings = load(t, "modelRoles: {default: openai/gpt-5}") // without a key
+	if _, err := tryRun(t.Context(), t, o); memoir.CodeOf(err) != memoir.CodeConfig {
+		t.Fatalf("the run ended with %v", err)
+	}
+	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "pnpm") {
+		t.Errorf("the live memory says:\n%s", text)
+	}
+	if left := ask(t, home, func(st *store.Store) ([]store.Withdrawal, error) { return st.Withdrawals(t.Context()) }); len(left) != 0 {
+		t.Errorf("left: %+v", left)
+	}
 }

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,12 +17,8 @@ import (
 // those took whose tokens are no estimate.
 func ends(t *testing.T, home string) (all, known memoir.Usage, calls map[string]int) {
 	t.Helper()
-	st := open(t, home)
-	defer st.Close()
-	rows, err := st.UsageRows(t.Context(), time.Time{})
-	must(t, err)
 	calls = map[string]int{}
-	for _, row := range rows {
+	for _, row := range ask(t, home, usageRows) {
 		all = all.Add(row.Usage)
 		key := row.Phase + " " + row.Outcome + ": " + row.Call
 		if row.Estimated > 0 {
@@ -93,7 +88,8 @@ func TestWhatATakenOverSessionCostIsInTheLedger(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 1)
 	server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
-		in(t, home, func(st *store.Store) error { return st.Clear(t.Context(), projectsIn(t, st)[0].ID) }) // its claims lose
+		project := projectsIn(t, home)[0].ID
+		in(t, home, func(st *store.Store) error { return st.Clear(t.Context(), project) }) // its claims lose
 		return modeltest.Step{Text: "ok"}
 	})
 	o := options(home, dir)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,10 +13,13 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/model"
+	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
+	"memoir/testdata"
 )
 
 // scripted is a model that does as it is told.
@@ -47,22 +51,16 @@ func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 23, 59, 0, 0, time.UTC)
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	scanner, err := secrets.New(secrets.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	meter := newMeter(&run{store: st, scanner: scanner, opts: Options{Settings: config.Settings{Limits: config.Limits{TokensPerDay: 100}}}})
 	m := meter.of(scripted(func(model.Request) (model.Answer, error) {
 		return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: 60}}, nil
 	}), model.Options{MaxOutput: 50})
 	ask := func() error { _, err := m.Call(t.Context(), model.Request{}); return err }
-	if err := ask(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ask())
 	now = now.In(time.FixedZone("", 7200)).Add(time.Minute)
 	if err := ask(); err != nil {
 		t.Errorf("the next day: %v", err)
@@ -103,9 +101,7 @@ func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	if err == nil {
 		_, err = db.Exec("DROP TABLE ledger")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
 		t.Error("a call was made")
@@ -142,13 +138,9 @@ func TestACallThatHasNoEndStaysByItsEstimate(t *testing.T) {
 				t.Errorf("ended with %v", err)
 			}
 			used, err := r.meter.settled(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			rows, err := r.store.UsageRows(t.Context(), time.Time{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ends, all := map[string]int{}, memoir.Usage{}
 			for _, row := range rows {
 				ends[row.Outcome+" "+row.Call] += row.Estimated
@@ -158,5 +150,84 @@ func TestACallThatHasNoEndStaysByItsEstimate(t *testing.T) {
 				t.Errorf("%s%+v, %+v", diff, all, used)
 			}
 		})
+	}
+}
+
+// stubExtractor does as its function says for one session, and what the built-in
+// one does for the others.
+type stubExtractor struct {
+	extract.Extractor
+	poison string // id of the session
+	do     func()
+}
+
+func (s stubExtractor) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+	if s.poison == "" || in.Session.ID == s.poison {
+		s.do()
+	}
+	return s.Extractor.Extract(ctx, in)
+}
+
+type panicky struct{ consolidate.Consolidator }
+
+func (panicky) Consolidate(context.Context, consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+	panic("no such page")
+}
+
+// prepared is a run over the fixtures that is about to start.
+func prepared(t *testing.T) *run {
+	t.Helper()
+	home, dir := t.TempDir(), t.TempDir()
+	_, err := testdata.Write(dir)
+	must(t, err)
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	must(t, err)
+	t.Cleanup(func() { st.Close() })
+	r, err := newRun(st, Options{
+		Home: home, SessionsDir: dir, Settings: config.Default(), Env: rollout.Env{Home: home}, Now: testdata.Now, Limit: 1000,
+	})
+	must(t, err)
+	return r
+}
+
+func TestASessionThatMakesTheExtractorPanicFailsAlone(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	for _, s := range testdata.Expected {
+		if s.Project != "" && s.OpenReason() == memoir.ReasonEligible {
+			r.extractor = stubExtractor{r.extractor, s.ID, func() { panic("odd session") }}
+			break
+		}
+	}
+	must(t, r.steps(t.Context()))
+	if p := r.report.Phase1; p.Failed != 1 || p.Stored < 3 {
+		t.Errorf("phase 1: %+v", p)
+	}
+	status, err := r.store.Status(t.Context())
+	must(t, err)
+	if len(status.Failed) != 1 || !strings.Contains(status.Failed[0].Error, "odd session") {
+		t.Errorf("status says %+v", status.Failed)
+	}
+}
+
+func TestAProjectThatMakesTheConsolidatorPanicIsReportedAsFailed(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	r.consolidator = panicky{r.consolidator}
+	must(t, r.steps(t.Context()))
+	if !r.report.Partly() || len(r.report.Phase2) == 0 {
+		t.Fatalf("phase 2: %+v", r.report.Phase2)
+	}
+	for _, p := range r.report.Phase2 {
+		if p.Outcome != OutcomeFailed || p.Project == "" || !strings.Contains(p.Detail, "no such page") {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

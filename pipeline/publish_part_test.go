@@ -11,7 +11,6 @@ import (
 
 	"memoir/model/modeltest"
 	"memoir/pipeline"
-	"memoir/store"
 )
 
 // folded lists the sessions that a server was asked to fold in, in order.
@@ -67,12 +66,9 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 			if len(early) == 0 || len(early) == 90 {
 				t.Fatalf("%d sessions were folded in: %+v, %v", len(early), first.Phase2, err)
 			}
-			in(t, home, func(st *store.Store) error {
-				if projects := projectsIn(t, st); len(projects) != 1 || projects[0].Generation == 0 || !projects[0].Due {
-					t.Errorf("%+v", projects)
-				}
-				return nil
-			})
+			if projects := projectsIn(t, home); len(projects) != 1 || projects[0].Generation == 0 || !projects[0].Due {
+				t.Errorf("%+v", projects)
+			}
 			if all, outcomes, _ := ledger(t, home); !alike(all, first.Usage) || outcomes["consolidate "+test.outcome] != all.Calls {
 				t.Errorf("the ledger has %+v, %v, the report %+v", all, outcomes, first.Usage)
 			}
@@ -131,9 +127,8 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 			// A session that is new has the model asked, in vain.
 			claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 77")
 			if step.RetryAfter != "" {
-				if _, err := tryRun(t.Context(), t, o); err != nil {
-					t.Fatal(err)
-				}
+				_, err := tryRun(t.Context(), t, o)
+				must(t, err)
 			}
 			disable(t, home, "claude:s01")
 			_, _ = tryRun(t.Context(), t, o)

@@ -46,94 +46,65 @@ func manifestOf(t *testing.T, home string, report pipeline.Report) memory.Manife
 	return live.Manifest
 }
 
-// An answer that is refused is quoted to its model, and an extraction that was cut is asked
-// for again: what was taken out of them stands nowhere.
+// An answer that is refused is quoted to its model, and an extraction that was cut is asked for
+// again: what was taken out of them stands nowhere. A rule of the project's own counts for what
+// a model answers, too.
 func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 	t.Parallel()
-	refused, used := fake(t, "github-pat"), fake(t, "gitlab-pat")
-	for name, bad := range map[string]modeltest.Step{
-		"it was refused": {Text: "I say no JSON, but " + refused},
-		"it was cut":     {Text: `{"raw_memory": "` + refused, Stop: "length"},
+	ticket := "ACME-" + "0123456789abcdef"
+	for name, test := range map[string]struct {
+		refused, used, rule string
+		cut                 bool
+	}{
+		"it was refused":                    {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", false},
+		"it was cut":                        {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", true},
+		"the rule is the project's own one": {ticket, ticket, "acme-ticket", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, dir := prompted(t, 1)
+			home, dir, project := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "app")
+			checkout(t, project)
+			writeIn(t, config.RulesFile(project), "[[rules]]\nid = \"acme-ticket\"\nregex = '''ACME-[0-9a-f]{16}'''\n")
+			claudeSession(t, dir, "one", project, "always write the header of a fixture with its name and the tool that wrote it")
+			bad := modeltest.Step{Text: "I say no JSON, but " + test.refused}
+			if test.cut {
+				bad = modeltest.Step{Text: `{"raw_memory": "` + test.refused, Stop: "length"}
+			}
 			var mu sync.Mutex
 			asked := map[scribe.Phase]int{}
 			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
 				q := scribe.Asked(c)
 				mu.Lock()
 				defer mu.Unlock()
-				if asked[q.Phase]++; asked[q.Phase] == 1 && (bad.Stop == "" || q.Phase == scribe.Extract) {
+				if asked[q.Phase]++; asked[q.Phase] == 1 && (!test.cut || q.Phase == scribe.Extract) {
 					return bad
 				}
 				if q.Phase == scribe.Extract {
 					e := q.Extraction()
-					e.RolloutSummary += "\n- the deploy went through with " + used + "\n"
+					e.RolloutSummary += "\n- the deploy went through with " + test.used + "\n"
 					return encoded(t, e)
 				}
 				m := q.Memory()
-				m.MemorySummary += "\nThe deploy goes through with " + used + "\n"
+				m.MemorySummary += "\nThe deploy goes through with " + test.used + "\n"
 				return encoded(t, m)
 			})
 			report := run(t, ofServer(t, home, dir, "default", server.URL))
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || asked[scribe.Extract] != 2 {
 				t.Fatalf("%+v, asked %v", report.Phase2, asked)
 			}
-			if diff := cmp.Diff(map[string]int{"gitlab-pat": 2}, map[string]int(report.Redactions)); diff != "" {
+			if diff := cmp.Diff(map[string]int{test.rule: 2}, map[string]int(report.Redactions)); diff != "" {
 				t.Error(diff)
 			}
-			if got := manifestOf(t, home, report).Redactions; got["gitlab-pat"] != 1 || len(got) != 1 {
+			if got := manifestOf(t, home, report).Redactions; got[test.rule] != 1 || len(got) != 1 {
 				t.Errorf("the manifest counts %v", got)
 			}
 			for _, c := range server.Calls() {
-				for _, secret := range []string{refused, used} {
+				for _, secret := range []string{test.refused, test.used} {
 					if strings.Contains(string(c.Body), secret) {
 						t.Error("a secret was sent to the model")
 					}
 				}
 			}
 		})
-	}
-}
-
-// A rule of the project's own counts for what a model answers, too: an answer that is refused
-// goes back to the model, and one that is used counts what was taken out.
-func TestAnswersAreRedactedByTheRulesOfTheirProject(t *testing.T) {
-	t.Parallel()
-	home, dir, project := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "app")
-	must(t, os.MkdirAll(filepath.Join(project, ".git", "objects"), 0o700))
-	writeIn(t, filepath.Join(project, ".git", "HEAD"), "ref: refs/heads/main\n")
-	writeIn(t, config.RulesFile(project), "[[rules]]\nid = \"acme-ticket\"\nregex = '''ACME-[0-9a-f]{16}'''\n")
-	claudeSession(t, dir, "one", project, "always write the header of a fixture with its name and the tool that wrote it")
-	ticket := "ACME-" + "0123456789abcdef"
-	var mu sync.Mutex
-	asked := map[scribe.Phase]int{}
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		q := scribe.Asked(c)
-		mu.Lock()
-		defer mu.Unlock()
-		switch asked[q.Phase]++; {
-		case asked[q.Phase] == 1:
-			return modeltest.Step{Text: "I say no JSON, but " + ticket}
-		case q.Phase == scribe.Extract:
-			return encoded(t, q.Extraction())
-		}
-		m := q.Memory()
-		m.MemorySummary += "\nThe deploy goes through with " + ticket + "\n"
-		return encoded(t, m)
-	})
-	report := run(t, ofServer(t, home, dir, "default", server.URL))
-	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished ||
-		asked[scribe.Extract] != 2 || asked[scribe.Consolidate] != 2 {
-		t.Fatalf("%+v, asked %v", report.Phase2, asked)
-	}
-	for _, c := range server.Calls() {
-		if strings.Contains(string(c.Body), ticket) {
-			t.Error("the secret was sent to the model")
-		}
-	}
-	if got := manifestOf(t, home, report).Redactions; got["acme-ticket"] != 1 || len(got) != 1 {
-		t.Errorf("the manifest counts %v", got)
 	}
 }

@@ -1,8 +1,11 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
-	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -81,14 +83,8 @@ func TestEverySessionHasItsReason(t *testing.T) {
 	o.MinIdle, o.MaxAge, o.DryRun = 12*time.Hour, 30*24*time.Hour, true
 	report := run(t, o)
 
-	st := open(t, home)
-	defer st.Close()
-	sessions, err := st.Sessions(t.Context(), store.Filter{})
-	must(t, err)
-	got := map[string]memoir.Reason{}
-	unreadable := 0
-	for _, s := range sessions {
-		got[s.Key()] = s.Reason
+	got, unreadable := sessionsOf(t, home), 0
+	for _, s := range got {
 		if s.Reason == memoir.ReasonUnreadable {
 			unreadable++
 			if s.Error == "" {
@@ -97,8 +93,8 @@ func TestEverySessionHasItsReason(t *testing.T) {
 		}
 	}
 	for _, want := range testdata.Expected {
-		if want.ID != "" && got[want.Key()] != want.Reason {
-			t.Errorf("%s: %s, want %s", want.Name, got[want.Key()], want.Reason)
+		if want.ID != "" && got[want.Key()].Reason != want.Reason {
+			t.Errorf("%s: %s, want %s", want.Name, got[want.Key()].Reason, want.Reason)
 		}
 	}
 	if unreadable == 0 {
@@ -121,6 +117,9 @@ func TestTheCapIsHeldAndTheRestComesNext(t *testing.T) {
 	first := run(t, o)
 	if first.Phase1.Claimed != 2 || first.Left == 0 {
 		t.Errorf("claimed %d with a cap of 2, %d left", first.Phase1.Claimed, first.Left)
+	}
+	if r := lastRun(t, home); r.Outcome != store.RunDone || r.Left != first.Left || r.Reason != "" || r.Ended.IsZero() {
+		t.Errorf("kept as %+v", r)
 	}
 	o.Limit = 100
 	second := run(t, o)
@@ -179,14 +178,53 @@ func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
 	if memoir.CodeOf(err) != memoir.CodeInterrupted {
 		t.Fatalf("error %v", err)
 	}
-	st := open(t, home)
-	defer st.Close()
-	status, err := st.Status(t.Context())
-	must(t, err)
+	status := statusOf(t, home)
 	if len(status.Running) != 0 || len(status.Failed) != 0 || len(status.Dead) != 0 {
 		t.Errorf("after the interrupt: running %v, failed %v, dead %v", status.Running, status.Failed, status.Dead)
+	}
+	if r := lastRun(t, home); r.Outcome != store.RunInterrupted || r.Reason == "" || r.Ended.IsZero() {
+		t.Errorf("kept as %+v", r)
 	}
 	if report.Phase1.Stored+report.Phase1.Empty < 3 {
 		t.Errorf("what was finished is lost: %+v", report.Phase1)
 	}
+}
+
+func TestThreeRunsAtOnceEndAsOneAlone(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	prompts(t, dir, 40)
+	alone, shared := t.TempDir(), t.TempDir()
+	run(t, options(alone, dir))
+
+	var cmds []*exec.Cmd
+	var outputs [3]bytes.Buffer
+	for i := range 3 {
+		cmd := processOf(t, processOptions{Home: shared, Sessions: dir})
+		cmd.Stderr = &outputs[i]
+		must(t, cmd.Start())
+		cmds = append(cmds, cmd)
+	}
+	for i, cmd := range cmds {
+		if code := exitCode(cmd.Wait()); code != 0 && code != 4 {
+			t.Errorf("exit code %d: %s", code, outputs[i].String())
+		}
+	}
+	if diff := cmp.Diff(tree(t, alone), tree(t, shared)); diff != "" {
+		t.Errorf("three runs at once ended otherwise than one alone:\n%s", diff)
+	}
+	if again := run(t, options(shared, dir)); again.Phase1.Claimed != 0 || len(again.Phase2) != 0 {
+		t.Errorf("something was left over: %+v", again)
+	}
+}
+
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -1
 }

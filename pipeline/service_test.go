@@ -162,10 +162,8 @@ func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 	if report := run(t, o); len(server.Calls()) != calls || report.Phase2[0].Outcome != pipeline.OutcomeBackoff {
 		t.Errorf("%+v", report.Phase2)
 	}
-	st := open(t, home)
-	defer st.Close()
-	if projects, err := st.Projects(t.Context()); err != nil || len(projects) != 1 || !projects[0].Due {
-		t.Errorf("%+v, %v", projects, err)
+	if projects := projectsIn(t, home); len(projects) != 1 || !projects[0].Due {
+		t.Errorf("%+v", projects)
 	}
 }
 

@@ -173,9 +173,8 @@ func TestRedactingOneProjectLeavesTheOthersAlone(t *testing.T) {
 	defer st.Close()
 	o := l.options()
 	o.ProjectIDs = []string{l.project}
-	if _, err := pipeline.RedactStored(t.Context(), st, o, false); err != nil {
-		t.Fatal(err)
-	}
+	_, err := pipeline.RedactStored(t.Context(), st, o, false)
+	must(t, err)
 	for _, p := range shop {
 		held := holding(t, memory.At(l.home, p.Project).Dir(), l.token)
 		if own := p.Project == l.project; own == (len(held) > 0) {

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 	"memoir"
 	"memoir/pipeline"
 	"memoir/rollout"
-	"memoir/store"
+	"memoir/testdata"
 )
 
 // A registered session that can no longer be read when its turn comes costs nothing, and is
@@ -131,15 +132,122 @@ func TestASessionWhoseFileIsForbiddenIsNoSecondSession(t *testing.T) {
 // session is the registered session of an id.
 func session(t *testing.T, home, id string) memoir.Session {
 	t.Helper()
-	st := open(t, home)
-	defer st.Close()
-	sessions, err := st.Sessions(t.Context(), store.Filter{})
+	s, ok := sessionsOf(t, home)["codex:"+id]
+	if !ok {
+		t.Fatalf("no session %s", id)
+	}
+	return s
+}
+
+// .ci/forbidden runs this test as nobody and fails where it is missing: it skips for root.
+func TestLeaveToReadIsNoticedThoughTheFileDidNotChange(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("needs another user than root, who may read everything")
+	}
+	home, dir := t.TempDir(), t.TempDir()
+	shut := filepath.Join(dir, "shut")
+	_, err := testdata.Write(shut)
 	must(t, err)
-	for _, s := range sessions {
-		if s.ID == id {
-			return s
+	var file string
+	for _, s := range testdata.Expected {
+		if s.Project != "" && s.OpenReason() == memoir.ReasonEligible && len(s.Files) == 1 {
+			file = filepath.Join(shut, filepath.FromSlash(s.Files[0]))
+			break
 		}
 	}
-	t.Fatalf("no session %s in %+v", id, sessions)
-	return memoir.Session{}
+	chmod := func(path string, mode os.FileMode) {
+		must(t, os.Chmod(path, mode))
+	}
+	chmod(shut, 0)
+	if report := run(t, options(home, dir)); report.Scan.Reasons[memoir.ReasonUnreadable] != 1 {
+		t.Errorf("a closed directory: %+v", report.Scan)
+	}
+	chmod(shut, 0o700)
+	chmod(file, 0)
+	closed := run(t, options(home, dir))
+	if again := run(t, options(home, dir)); again.Scan.Changed != 0 || len(again.Warnings) != 0 {
+		t.Errorf("the closed file is told again: %+v", again)
+	}
+	if slices.Contains(unreadable(t, home), "shut") {
+		t.Error("the directory still counts as closed")
+	}
+	chmod(file, 0o600)
+	opened := run(t, options(home, dir))
+	if opened.Scan.Reasons[memoir.ReasonUnreadable] != closed.Scan.Reasons[memoir.ReasonUnreadable]-1 || opened.Phase1.Claimed != 1 {
+		t.Errorf("closed: %+v, opened: %+v", closed.Scan, opened.Scan)
+	}
+}
+
+// unreadable lists the sessions that cannot be read, by the names of their files.
+func unreadable(t *testing.T, home string) []string {
+	t.Helper()
+	var names []string
+	for _, s := range sessionsOf(t, home) {
+		if s.Reason == memoir.ReasonUnreadable {
+			names = append(names, filepath.Base(s.ID))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	_, err := testdata.Write(dir)
+	must(t, err)
+	run(t, options(home, dir))
+	before := unreadable(t, home)
+
+	loop := filepath.Join(dir, "loop.jsonl")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	invalid := filepath.Join(dir, "inv\xff.jsonl")
+	if err := os.WriteFile(invalid, nil, 0o600); err != nil {
+		t.Skip("needs a file system that takes names of any bytes: ", err)
+	}
+	report := run(t, options(home, dir))
+	if len(report.Warnings) != 2 || !strings.Contains(report.Warnings[0].Message, "inv") || !strings.Contains(report.Warnings[1].Message, "loop.jsonl") {
+		t.Errorf("warnings: %+v", report.Warnings)
+	}
+	want := slices.Sorted(slices.Values(append([]string{`inv\xff.jsonl`, "loop.jsonl"}, before...)))
+	if diff := cmp.Diff(want, unreadable(t, home)); diff != "" {
+		t.Error(diff)
+	}
+	if got := report.Scan.Reasons[memoir.ReasonUnreadable]; got != len(want) {
+		t.Errorf("the report counts %d unreadable sessions, not %d", got, len(want))
+	}
+	if again := run(t, options(home, dir)); again.Scan.Changed != 0 || len(again.Warnings) != 0 {
+		t.Errorf("said again: %+v", again)
+	}
+
+	// Once they can be read, or are gone, nothing is left of what could not.
+	must(t, os.Remove(loop))
+	must(t, os.Remove(invalid))
+	run(t, options(home, dir))
+	if diff := cmp.Diff(before, unreadable(t, home)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFileWrittenOverByAnotherSessionLeavesTheFirstWithout(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	path := codexSession(t, dir, "first", "/srv/app", "main", "look around")
+	dry := options(home, dir)
+	dry.DryRun = true
+	run(t, dry)
+	must(t, os.Rename(codexSession(t, dir, "second", "/srv/app", "main", "always run make check first"), path))
+	if report := run(t, options(home, dir)); report.Phase1.Failed != 0 || report.Phase1.Claimed != 1 {
+		t.Errorf("phase 1: %+v, %+v", report.Phase1, report.Warnings)
+	}
+	if diff := cmp.Diff([]string{"first"}, unreadable(t, home)); diff != "" {
+		t.Error(diff)
+	}
+	writeIn(t, path, "")
+	if report := run(t, options(home, dir)); report.Phase1.Failed != 0 || report.Scan.Reasons[memoir.ReasonUpToDate] != 1 {
+		t.Errorf("what was extracted from the second is kept: %+v, %+v", report.Scan, report.Phase1)
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/store"
 	"memoir/testdata"
 )
 

@@ -176,7 +176,7 @@ func disable(t *testing.T, home, key string) {
 }
 
 // writeIn writes a file, and the directories that lead to it.
-func writeIn(t *testing.T, path, text string) {
+func writeIn(t testing.TB, path, text string) {
 	t.Helper()
 	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 }

@@ -93,7 +93,7 @@ func prompted(t *testing.T, n int) (home, dir string) {
 }
 
 // prompts adds such sessions to a directory.
-func prompts(t *testing.T, dir string, n int) {
+func prompts(t testing.TB, dir string, n int) {
 	t.Helper()
 	for i := range n {
 		claudeSession(t, dir, fmt.Sprintf("s%02d", i), "/srv/open/app", fmt.Sprintf("always write the header of fixture %d with its name, the tool and version that wrote it, the date, the owner, the licence and a line on what it is for, and keep the order of these fields as it is in the others", i))

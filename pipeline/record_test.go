@@ -1,15 +1,12 @@
 package pipeline_test
 
 import (
-	"context"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"memoir"
-	"memoir/model/modeltest"
 	"memoir/pipeline"
 	"memoir/store"
 )

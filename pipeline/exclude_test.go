@@ -12,7 +12,7 @@ import (
 )
 
 // claudeSession writes a small session that worked in cwd.
-func claudeSession(t *testing.T, dir, id, cwd, prompt string) {
+func claudeSession(t testing.TB, dir, id, cwd, prompt string) {
 	t.Helper()
 	line := func(role, uuid, parent, content string) string {
 		return `{"type":"` + role + `","uuid":"` + uuid + `","parentUuid":` + parent + `,"sessionId":"` + id + `","cwd":"` + cwd +

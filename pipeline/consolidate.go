@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 			}
 			if result, err = make(ctx, in, live); err == nil && paid {
 				var done func()
-				ctx, done = keeping(ctx, c.grace(keepWithin))
+				ctx, done = lasting(ctx, cmp.Or(c.opts.Grace, keepWithin))
 				defer done()
 			}
 		}

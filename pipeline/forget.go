@@ -26,19 +26,17 @@ type Forgetting struct {
 
 // ForgetReport is what was done.
 type ForgetReport struct {
-	Projects []ForgottenIn `json:"projects"` // whose memory rested on what was forgotten
-	Removed  []string      `json:"removed"`  // by a purge: copies of the database, and logs
+	Projects []ForgottenIn // whose memory rested on what was forgotten
+	Removed  []string      // by a purge: copies of the database, and logs
 }
 
 // ForgottenIn is how the memory of one project stands afterwards.
 type ForgottenIn struct {
-	Project    string   `json:"project"`
-	Name       string   `json:"name"`
-	Outcome    Outcome  `json:"outcome"`
-	Generation int      `json:"generation"` // the live one; 0: none
-	Root       string   `json:"root,omitempty"`
-	Archives   []string `json:"archives"` // files that still hold what was forgotten, or did until they were purged
-	Detail     string   `json:"detail,omitempty"`
+	Project    string // its id
+	Name       string
+	Outcome    Outcome
+	Generation int      // the live one; 0: none
+	Archives   []string // files that still hold what was forgotten, or did until they were purged
 }
 
 // Forget withdraws sessions for good, and lines that hold a text. In each project
@@ -130,7 +128,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		if _, err := c.generation(ctx, c.withoutGone, false); err != nil {
 			return err
 		}
-		out.Outcome, out.Root = cmp.Or(c.report.Outcome, OutcomeUnchanged), c.report.Root
+		out.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 		out.Generation = cmp.Or(c.report.Generation, out.Generation)
 		archives, err := c.settleForgetting(ctx)
 		out.Archives = append(out.Archives, archives...)
@@ -143,7 +141,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	switch {
 	case err == nil:
 	case code == memoir.CodeBusy:
-		out.Outcome, out.Detail = OutcomeBusy, err.Error()
+		out.Outcome = OutcomeBusy
 	case ctx.Err() == nil:
 		if err := r.store.WithdrawalFailed(ctx, id, r.redact(err.Error())); err != nil {
 			r.log.Warn("why a project could not forget is not noted", "error", err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -118,7 +119,8 @@ func TestAPurgeThatAReaderHoldsUpIsFinishedLater(t *testing.T) {
 	must(t, err)
 	var n int
 	must(t, tx.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&n))
-	st := openImpatient(t, home)
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
+	must(t, err)
 	_, err = pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	st.Close()
 	wantBusy(t, err)

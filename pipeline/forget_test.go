@@ -215,14 +215,6 @@ func held(t *testing.T, home, project string) (release func()) {
 	}
 }
 
-// openImpatient opens a home's database without much patience for others.
-func openImpatient(t *testing.T, home string) *store.Store {
-	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
-	must(t, err)
-	return st
-}
-
 func wantBusy(t *testing.T, err error) {
 	t.Helper()
 	if memoir.CodeOf(err) != memoir.CodeBusy {

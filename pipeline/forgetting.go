@@ -148,10 +148,10 @@ func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
 
 // FoundLine is a line of a live memory.
 type FoundLine struct {
-	Project string `json:"project"`
-	Path    string `json:"path"`
-	Line    int    `json:"line"` // from 1; 0: the path itself holds the text
-	Text    string `json:"text"`
+	Project string
+	Path    string
+	Line    int // from 1; 0: the path itself holds the text
+	Text    string
 }
 
 // FindText looks for a text in extractions and memories; transcripts are not read. Sessions

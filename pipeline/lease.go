@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -91,34 +90,15 @@ func (r *run) retryPolicy(delaySeconds int) store.Policy {
 // which is to exit within a second.
 const keepWithin = 400 * time.Millisecond
 
-// grace is how long a step may take once a run is interrupted.
-func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
-
 // lasting is a context that outlasts another by a time.
 func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	return outlasting(ctx, func(error) time.Duration { return by })
-}
-
-// keeping is lasting, unless the other context ended because a lease was lost: then it ends
-// at once.
-func keeping(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	return outlasting(ctx, func(cause error) time.Duration {
-		if memoir.CodeOf(cause) == memoir.CodeLeaseLost {
-			return 0
-		}
-		return by
-	})
-}
-
-func outlasting(ctx context.Context, by func(cause error) time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		cause := context.Cause(ctx)
 		select {
-		case <-time.After(by(cause)):
+		case <-time.After(by):
 		case <-longer.Done():
 		}
-		cancel(cause)
+		cancel(context.Cause(ctx))
 	})
 	return longer, func() {
 		stop()

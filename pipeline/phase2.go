@@ -149,10 +149,7 @@ func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 
 // failedProject reports what went wrong with a project.
 func (p *phase2) failedProject(
-	ctx context.Context,
-	project store.ProjectRow,
-	report ProjectReport,
-	err error,
+	ctx context.Context, project store.ProjectRow, report ProjectReport, err error,
 ) ProjectReport {
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, p.redact(err.Error()))
 	switch {
@@ -180,19 +177,14 @@ func (p *phase2) claim(ctx context.Context, project store.ProjectRow, suspect bo
 	}
 	if others > 0 {
 		report.Outcome = OutcomeBusy
-		report.Detail = fmt.Sprintf(
-			"another process is extracting from %d of its sessions and consolidates after that",
-			others,
-		)
+		report.Detail = fmt.Sprintf("another process is extracting from %d of its sessions and consolidates after that",
+			others)
 		return report, nil
 	}
 
 	attempt := time.Now()
-	claim, ok, err := p.store.ClaimProject(
-		ctx,
-		project.ID,
-		store.ProjectClaimOptions{Holder: p.holder, Lease: p.phase2Lease(), NoSuspects: !suspect},
-	)
+	claim, ok, err := p.store.ClaimProject(ctx, project.ID,
+		store.ProjectClaimOptions{Holder: p.holder, Lease: p.phase2Lease(), NoSuspects: !suspect})
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
@@ -215,18 +207,11 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	switch claim.Declined {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf(
-			"failed before (%s), tried again from %s",
-			claim.LastError,
-			claim.RetryAt.Format(time.RFC3339),
-		)
+		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError,
+			claim.RetryAt.Format(time.RFC3339))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf(
-			"failed too often (%s); `memoir retry %s` tries again",
-			claim.LastError,
-			report.Project,
-		)
+		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)
 	}
 	return report
 }
@@ -273,10 +258,7 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 		return err
 	})
 	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeLeaseLost {
-		r.warn(
-			fmt.Sprintf("project %s: what was withdrawn is not taken out yet: %v", project.Name, err),
-			memoir.HintOf(err),
-		)
+		r.warn(fmt.Sprintf("project %s: what was withdrawn is not taken out yet: %v", project.Name, err), memoir.HintOf(err))
 	}
 	return report
 }

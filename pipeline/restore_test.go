@@ -3,13 +3,13 @@ package pipeline_test
 import (
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"memoir"
-	"memoir/lease"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
@@ -169,22 +169,17 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 func TestRestoringWaitsForTheLease(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
-	st := open(t, a.home)
-	defer st.Close()
-	claim, _, err := st.ClaimProject(t.Context(), a.id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
-	must(t, err)
+	release := held(t, a.home, a.id)
 	for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
 		if _, err := a.tryRestore(1, wait); memoir.CodeOf(err) != memoir.CodeBusy {
 			t.Errorf("waited %s: %v", wait, err)
 		}
 	}
 	a.wantKinds("published", "published")
-	free := make(chan error)
-	go func() { free <- st.GiveBack(t.Context(), claim) }()
+	var freed sync.WaitGroup
+	freed.Go(release)
 	if out, err := a.tryRestore(1, time.Minute); err != nil || out.Generation != 4 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if err := <-free; err != nil {
-		t.Error(err)
-	}
+	freed.Wait()
 }

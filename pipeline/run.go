@@ -42,8 +42,8 @@ type Options struct {
 	Limit   int           // sessions claimed by this run, at most
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
 
-	// Grace is how long each step of keeping what was paid for may take once a run is
-	// interrupted. 0 is what lets it exit within a second.
+	// Grace is how long making live what was paid for may take once a run is interrupted. 0 is
+	// what lets it exit within a second.
 	Grace time.Duration
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
@@ -291,7 +291,7 @@ func (r *run) endedWell(ctx context.Context) bool {
 // end is how the run ended, and why it did not do all.
 func (r *run) end(err error) store.RunEnd {
 	rep := r.report
-	end := store.RunEnd{Outcome: store.RunDone, Left: rep.Left}
+	end := store.RunEnd{Outcome: store.RunDone}
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeInterrupted,
 		errors.Is(err, context.Canceled),

@@ -19,9 +19,9 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 		{File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- theirs"}, {File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- of it"},
 	}))
 	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
-	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x", Left: 1}))
+	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x"}))
 	must(t, s.BeginForgetting(t.Context(), claimProject(t, s), Forgetting{Keys: []string{key}, Text: "of it", Purge: true}))
-	if runs, err := s.Runs(t.Context()); err != nil || runs[0].RunEnd != (RunEnd{Outcome: RunFailed, Left: 1}) {
+	if runs, err := s.Runs(t.Context()); err != nil || runs[0].RunEnd != (RunEnd{Outcome: RunFailed}) {
 		t.Errorf("the run says %+v, %v", runs, err)
 	}
 	row := projectRow(t, s, project)

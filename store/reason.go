@@ -96,7 +96,8 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonNoProject
 	case f.current:
 		return memoir.ReasonUpToDate
-	case w.Starting != "" && (w.Starting == f.key || w.Starting == id), w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
+	case w.Starting != "" && (w.Starting == f.key || w.Starting == id),
+		w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
 		return memoir.ReasonActive
 	case w.MinIdle > 0 && since < w.MinIdle.Milliseconds():
 		return memoir.ReasonTooRecent

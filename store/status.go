@@ -127,7 +127,6 @@ type RunEnd struct {
 	Outcome RunOutcome
 	Reason  string // why it did not do all; empty: it did
 	Hint    string // what can be done about that; may be empty
-	Left    int    // sessions that it left to be done
 }
 
 // RunRow is one of the latest runs.
@@ -160,8 +159,8 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
-		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ?, remained = ? WHERE run = ?`,
-			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, end.Left, id)
+		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
+			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, id)
 		return err
 	}), "noting how a run ended")
 }
@@ -169,10 +168,10 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 // Runs lists the latest runs, at most runsKept, the last begun first.
 func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
 	return fetch(ctx, s, func(t tx) ([]RunRow, error) {
-		return collect(t, `SELECT run, holder, began_at, ended_at, outcome, reason, hint, remained FROM run ORDER BY id DESC`,
+		return collect(t, `SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC`,
 			nil, func(scan scanner, r *RunRow) error {
 				return scan(&r.ID, holderColumn{&r.Holder}, timeColumn{&r.Began}, timeColumn{&r.Ended}, &r.Outcome, &r.Reason,
-					&r.Hint, &r.Left)
+					&r.Hint)
 			})
 	}, "listing runs")
 }

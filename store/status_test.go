@@ -65,7 +65,7 @@ func TestTheLatestRunsAreKeptWithTheirEnds(t *testing.T) {
 		must(t, s.BeginRun(t.Context(), fmt.Sprint(i), lease.Self()))
 		clock.advance(time.Minute)
 	}
-	end := RunEnd{Outcome: RunPartly, Reason: "a limit", Hint: "raise it", Left: 3}
+	end := RunEnd{Outcome: RunPartly, Reason: "a limit", Hint: "raise it"}
 	must(t, s.EndRun(t.Context(), fmt.Sprint(runsKept+3), end))
 	runs, err := s.Runs(t.Context())
 	must(t, err)

@@ -109,7 +109,6 @@ type lastRunJSON struct {
 	Outcome string     `json:"outcome"`  // done, partly, busy, failed, interrupted, running or died
 	Reason  string     `json:"reason"`
 	Hint    string     `json:"hint"`
-	Left    int        `json:"left"` // sessions that it left to be done
 }
 
 // nextJSON is what the next run would do; `run --dry-run` lists it.
@@ -223,7 +222,7 @@ func (p *program) lastRun(ctx context.Context, st *store.Store) (*lastRunJSON, e
 	}
 	r := runs[0]
 	out := &lastRunJSON{r.Holder.Describe(), timeJSON(r.Began), timeJSON(r.Ended), string(r.Outcome), p.redact(r.Reason),
-		r.Hint, r.Left}
+		r.Hint}
 	if r.Ended.IsZero() {
 		out.Outcome = "running"
 		if alive, known := r.Holder.Alive(); known && !alive {

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -89,11 +90,7 @@ func BenchmarkConcurrency(b *testing.B) {
 
 func corpusDir(b *testing.B) string {
 	b.Helper()
-	corpus := os.Getenv("MEMOIR_CORPUS")
-	if corpus == "" {
-		corpus = "../../shared/corpus"
-	}
-	corpus, err := filepath.Abs(corpus)
+	corpus, err := filepath.Abs(cmp.Or(os.Getenv("MEMOIR_CORPUS"), "../../shared/corpus"))
 	must(b, err)
 	if _, err := os.Stat(corpus); err != nil {
 		b.Skipf("no corpus of real sessions: %v", err)

@@ -96,7 +96,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonNoProject
 	case f.current:
 		return memoir.ReasonUpToDate
-	case w.Starting != "" && (w.Starting == f.key || w.Starting == id),
+	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting),
 		w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
 		return memoir.ReasonActive
 	case w.MinIdle > 0 && since < w.MinIdle.Milliseconds():

@@ -85,7 +85,7 @@ func (p *program) log(c *cli.Context) error {
 		p.ui.say("%s", count(len(generations), "generation"))
 		if forgotten {
 			p.ui.sayHint("`memoir forget` with --purge removes generations that contain forgotten sessions; " +
-				"restoring one leaves them out")
+				"they cannot be restored")
 		}
 	})
 }
@@ -113,7 +113,7 @@ func generations(ctx context.Context, st *store.Store, home, project string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("list the generations of %s: %w", project, err)
 	}
-	forgotten, err := pipeline.TellOfForgotten(ctx, st, kept)
+	forgotten, err := pipeline.RestingOnForgotten(ctx, st, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func ForgetProject(
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := FinishMoves(ctx, st, opts.Home); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
 		return 0, nil, err
 	}
 	err = r.holding(ctx, memoir.Project{ID: id, Name: id}, opts.Wait, func(ctx context.Context, _ *consolidation) error {
@@ -235,7 +235,7 @@ func ForgetProject(
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := FinishMoves(ctx, st, opts.Home); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
 		return sessions, nil, err
 	}
 	if !purge {
@@ -246,8 +246,8 @@ func ForgetProject(
 	return sessions, removed, err
 }
 
-// FinishMoves removes the folders of projects that were cleared or forgotten.
-func FinishMoves(ctx context.Context, st *store.Store, home string) error {
+// RemoveFolders removes the folders of projects that were cleared or forgotten.
+func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 	ids, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return err

@@ -126,8 +126,8 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	return err != nil || len(f.what.Traces(files, f.in)) > 0
 }
 
-// TellOfForgotten returns the generations that rest on sessions that were forgotten.
-func TellOfForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
+// RestingOnForgotten returns the generations that rest on sessions that were forgotten.
+func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
 	forgotten, err := st.Forgotten(ctx)
 	out := map[int]bool{}
 	for _, g := range generations {

@@ -90,12 +90,12 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
 	window := p.window()
-	window.Without = p.misruledProjects() // their sessions stay eligible for a later run
+	window.Without = p.heldBack() // their sessions stay eligible for a later run
 	claims, err := p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:     p.holder,
 		Lease:      p.stage1Lease(),
 		Limit:      limit,
-		RunningCap: p.opts.Settings.Memories.MaxRolloutsPerStartup,
+		RunningCap: max(p.opts.Limit, p.opts.Settings.Memories.MaxRolloutsPerStartup),
 		Window:     window,
 		Suspects:   suspects,
 	})
@@ -116,8 +116,8 @@ type finished struct {
 // work extracts from one claimed session, and stores nothing.
 func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time) finished {
 	f := finished{claim: claim, release: func() {}}
-	if f.err = p.rulingIn(claim.Session.CWD).err; f.err != nil {
-		p.misrule(claim.Session.ProjectID, f.err)
+	if f.err = p.rulesIn(claim.Session.CWD).err; f.err != nil {
+		p.holdBack(claim.Session.ProjectID, f.err)
 		return f
 	}
 	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.stage1Lease(), attempt)

@@ -104,8 +104,8 @@ func (p *phase2) having(outcome Outcome) []int {
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
 	report, metered := reportOf(project), p.meter.named(p.consolidator.Name()) != nil
-	if _, fault := p.obey(project.Project); fault != nil {
-		p.misrule(project.ID, fault)
+	if _, fault := p.projectScanners(project.Project); fault != nil {
+		p.holdBack(project.ID, fault)
 		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
 	} else if stop := p.meter.stop(); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason

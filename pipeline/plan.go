@@ -49,14 +49,6 @@ type Planned struct {
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }
 
-// LimitLeft is how far a spending limit of a day is used.
-type LimitLeft struct {
-	Limit string  `json:"limit"` // the setting
-	Most  float64 `json:"most"`  // tokens, or US dollars
-	Spent float64 `json:"spent"` // today, a day of UTC
-	Left  float64 `json:"left"`
-}
-
 // plan says what the run would do with what is registered, and what language models would
 // take for it. No session is opened: its size says how much of it would be read.
 func (r *run) plan(ctx context.Context) error {

@@ -56,7 +56,7 @@ func (r *run) cleanRemote(remote string) string {
 // for it, the others call it by that.
 func (r *run) cleanFiles(project memoir.Project, files memory.Files) (memory.Files, secrets.Counts, error) {
 	all := secrets.Counts{}
-	scanners, _ := r.obey(project)
+	scanners, _ := r.projectScanners(project)
 	for _, scanner := range scanners {
 		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
 		if err != nil {
@@ -117,7 +117,7 @@ func since(before, after secrets.Counts) secrets.Counts {
 
 // cleanNameFor redacts a name by the rules of a project.
 func (r *run) cleanNameFor(project memoir.Project, name string) string {
-	scanners, _ := r.obey(project)
+	scanners, _ := r.projectScanners(project)
 	for _, scanner := range scanners {
 		name, _ = scanner.Name(name)
 	}

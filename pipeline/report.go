@@ -11,23 +11,23 @@ import (
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
 type Report struct {
-	Scan       ScanReport              `json:"scan"`
-	Phase1     Phase1Report            `json:"phase1"`
-	Phase2     []ProjectReport         `json:"phase2"`
-	Usage      memoir.Usage            `json:"usage"`
-	Redactions map[string]int          `json:"redactions"`          // by rule, of this run
-	Grounding  *Grounding              `json:"grounding,omitempty"` // of what language models said
-	Left       int                     `json:"left"`                // sessions kept out by the cap or a limit
-	DurationMS int64                   `json:"duration_ms"`
-	DryRun     bool                    `json:"dry_run,omitempty"`
-	Would      []Planned               `json:"would,omitempty"`         // of a dry run
-	Estimate   *memoir.Usage           `json:"estimate,omitempty"`      // of a dry run, by language models
-	EstimateBy map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
-	Limits     []LimitLeft             `json:"limits,omitempty"`        // of a day, of a dry run
-	Stopped    *Stopped                `json:"stopped,omitempty"`       // by a spending limit
-	Unserved   []Unserved              `json:"unserved,omitempty"`      // models that were asked no more
-	Misruled   []Misruled              `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
-	Warnings   []Warning               `json:"warnings,omitempty"`
+	Scan         ScanReport              `json:"scan"`
+	Phase1       Phase1Report            `json:"phase1"`
+	Phase2       []ProjectReport         `json:"phase2"`
+	Usage        memoir.Usage            `json:"usage"`
+	Redactions   map[string]int          `json:"redactions"`          // by rule, of this run
+	Grounding    *Grounding              `json:"grounding,omitempty"` // of what language models said
+	Left         int                     `json:"left"`                // sessions kept out by the cap or a limit
+	DurationMS   int64                   `json:"duration_ms"`
+	DryRun       bool                    `json:"dry_run,omitempty"`
+	Would        []Planned               `json:"would,omitempty"`         // of a dry run
+	Estimate     *memoir.Usage           `json:"estimate,omitempty"`      // of a dry run, by language models
+	EstimateBy   map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
+	Limits       []LimitLeft             `json:"limits,omitempty"`        // of a day, of a dry run
+	Stopped      *Stopped                `json:"stopped,omitempty"`       // by a spending limit
+	Unserved     []Unserved              `json:"unserved,omitempty"`      // models that were asked no more
+	InvalidRules []InvalidRules          `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
+	Warnings     []Warning               `json:"warnings,omitempty"`
 }
 
 // Grounding counts what was kept of the models' answers, and what was dropped because
@@ -116,8 +116,8 @@ func (r Report) problem() (reason, hint string) {
 		return "stopped by a limit: " + r.Stopped.Reason, r.Stopped.hint()
 	case len(r.Unserved) > 0:
 		return r.Unserved[0].Reason, r.Unserved[0].hint
-	case len(r.Misruled) > 0:
-		return "project " + r.Misruled[0].Project + " waits: " + r.Misruled[0].Error, r.Misruled[0].Hint
+	case len(r.InvalidRules) > 0:
+		return "project " + r.InvalidRules[0].Project + " waits: " + r.InvalidRules[0].Error, r.InvalidRules[0].Hint
 	case r.Phase1.Failed+r.Phase1.Postponed > 0:
 		return fmt.Sprintf("%d of the sessions failed", r.Phase1.Failed+r.Phase1.Postponed), ""
 	}

@@ -115,7 +115,7 @@ func (c *consolidation) restorable(
 			"generation %d tells of sessions that were forgotten, disabled or moved to another project since: %s",
 			m.Generation, strings.Join(gone, ", "))
 	}
-	if _, err := c.obey(c.project); err != nil {
+	if _, err := c.projectScanners(c.project); err != nil {
 		return nil, nil, err
 	}
 	return c.cleanFiles(c.project, files)

@@ -34,21 +34,21 @@ func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted
 	return "", false, false
 }
 
-// ruling is what counts in a directory. Where its rules are invalid, the run's count.
-type ruling struct {
+// dirRules are what counts in a directory. Where its rules are invalid, the run's count.
+type dirRules struct {
 	scanner *secrets.Scanner
 	err     error
 }
 
-// rulings remember what counts where. They are safe for concurrent use.
-type rulings struct {
+// ruleCache remembers what counts where. They are safe for concurrent use.
+type ruleCache struct {
 	mu sync.Mutex
-	in map[string]ruling // by directory, and by file of rules
+	in map[string]dirRules // by directory, and by file of rules
 }
 
-// Misruled is a project whose own rules for secrets are invalid: nothing of it is read or
+// InvalidRules is a project whose own rules for secrets are invalid: nothing of it is read or
 // consolidated until they are corrected, since they may say what must not be kept.
-type Misruled struct {
+type InvalidRules struct {
 	Project string `json:"project"`
 	Error   string `json:"error"` // names the file and the rule
 	Hint    string `json:"hint,omitempty"`
@@ -56,34 +56,34 @@ type Misruled struct {
 
 // scannerOf returns the scanner for what comes from a directory: the run's, or one with
 // the rules of its project.
-func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulingIn(dir).scanner }
+func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulesIn(dir).scanner }
 
-func (r *run) rulingIn(dir string) ruling {
-	r.rulings.mu.Lock()
-	defer r.rulings.mu.Unlock()
-	found, known := r.rulings.in[dir]
+func (r *run) rulesIn(dir string) dirRules {
+	r.rules.mu.Lock()
+	defer r.rules.mu.Unlock()
+	found, known := r.rules.in[dir]
 	if known {
 		return found
 	}
 	found.scanner = r.scanner
 	if file, trusted, ok := ProjectRules(dir, r.trusted); ok {
-		if found, known = r.rulings.in[file]; !known {
+		if found, known = r.rules.in[file]; !known {
 			scanner, err := secrets.New(secrets.Options{
 				ConfigPath: config.RulesFile(r.opts.ConfigDir), ProjectPath: file, ProjectTrusted: trusted,
 			})
-			found = ruling{cmp.Or(scanner, r.scanner), err}
-			r.rulings.in[file] = found
+			found = dirRules{cmp.Or(scanner, r.scanner), err}
+			r.rules.in[file] = found
 		}
 	}
-	r.rulings.in[dir] = found
+	r.rules.in[dir] = found
 	return found
 }
 
-// obey finds the scanners that count for a project, those with the rules of its directories or
+// projectScanners finds the scanners that count for a project, those with the rules of its directories or
 // else the run's, and what is wrong with these rules.
-func (r *run) obey(project memoir.Project) (scanners []*secrets.Scanner, fault error) {
+func (r *run) projectScanners(project memoir.Project) (scanners []*secrets.Scanner, fault error) {
 	for _, dir := range project.Directories {
-		found := r.rulingIn(dir)
+		found := r.rulesIn(dir)
 		fault = cmp.Or(fault, found.err)
 		if found.scanner != r.scanner && !slices.Contains(scanners, found.scanner) {
 			scanners = append(scanners, found.scanner)
@@ -97,21 +97,21 @@ func (r *run) obey(project memoir.Project) (scanners []*secrets.Scanner, fault e
 
 // redactFor is redact by the rules of a project.
 func (r *run) redactFor(project memoir.Project, text string) string {
-	scanners, _ := r.obey(project)
+	scanners, _ := r.projectScanners(project)
 	for _, scanner := range scanners {
 		text, _ = scanner.Redact(text)
 	}
 	return text
 }
 
-// misrule keeps a project whose rules are invalid out of what is left of the run, and
+// holdBack keeps a project whose rules are invalid out of what is left of the run, and
 // says so once.
-func (r *run) misrule(projectID string, fault error) {
-	m := Misruled{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}
+func (r *run) holdBack(projectID string, fault error) {
+	m := InvalidRules{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}
 	r.mu.Lock()
-	said := slices.Contains(r.report.Misruled, m)
+	said := slices.Contains(r.report.InvalidRules, m)
 	if !said {
-		r.report.Misruled = append(r.report.Misruled, m)
+		r.report.InvalidRules = append(r.report.InvalidRules, m)
 	}
 	r.mu.Unlock()
 	if !said {
@@ -119,11 +119,11 @@ func (r *run) misrule(projectID string, fault error) {
 	}
 }
 
-// misruledProjects lists the ids of the projects that are kept out.
-func (r *run) misruledProjects() (ids []string) {
+// heldBack lists the ids of the projects that are kept out.
+func (r *run) heldBack() (ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, m := range r.report.Misruled {
+	for _, m := range r.report.InvalidRules {
 		ids = append(ids, m.Project)
 	}
 	return ids

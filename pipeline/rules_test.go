@@ -57,7 +57,7 @@ func TestRulesThatAreNoFileOfThatKindAreNotReadAndSaidToBeInvalid(t *testing.T) 
 		must(t, make(config.RulesFile(project)))
 		r, err := newRun(nil, Options{Home: home})
 		must(t, err)
-		if err := r.rulingIn(project).err; memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), want) {
+		if err := r.rulesIn(project).err; memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -103,7 +103,7 @@ type run struct {
 	id           string   // of this run, in the ledger
 	trusted      config.TrustStore
 	off          map[string]bool // directories that a project file switches off, or not
-	rulings      rulings
+	rules        ruleCache
 
 	mu       sync.Mutex
 	said     map[string]bool // what sessions failed of
@@ -180,15 +180,15 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{
-		store:   st,
-		opts:    opts,
-		holder:  lease.Self(),
-		log:     opts.Log,
-		began:   time.Now(),
-		id:      lease.NewToken(),
-		said:    map[string]bool{},
-		off:     map[string]bool{},
-		rulings: rulings{in: map[string]ruling{}},
+		store:  st,
+		opts:   opts,
+		holder: lease.Self(),
+		log:    opts.Log,
+		began:  time.Now(),
+		id:     lease.NewToken(),
+		said:   map[string]bool{},
+		off:    map[string]bool{},
+		rules:  ruleCache{in: map[string]dirRules{}},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -235,7 +235,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil ||
 		r.capLeft() == 0 ||
-		len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
+		len(r.heldBack()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return (&phase2{run: r}).all(ctx)

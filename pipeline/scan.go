@@ -22,7 +22,7 @@ import (
 // from where it was; another is read at its head and tail.
 func (r *run) scan(ctx context.Context) error {
 	if !r.opts.DryRun {
-		if err := FinishMoves(ctx, r.store, r.opts.Home); err != nil {
+		if err := RemoveFolders(ctx, r.store, r.opts.Home); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,7 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 // rules finds the rules of each project.
 func (s *sweep) rules() error {
 	for _, p := range s.projects {
-		scanners, fault := s.obey(p.Project)
+		scanners, fault := s.projectScanners(p.Project)
 		if fault != nil {
 			return fmt.Errorf("project %s: %w", p.ID, fault)
 		}

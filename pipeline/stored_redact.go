@@ -80,7 +80,7 @@ func (s *sweep) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := FinishMoves(ctx, s.store, s.opts.Home); err != nil {
+	if err := RemoveFolders(ctx, s.store, s.opts.Home); err != nil {
 		return err
 	}
 	return s.finishForgetting(ctx)

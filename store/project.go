@@ -96,6 +96,25 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		"%d projects are called %q", len(found), ref)
 }
 
+// Resolve returns the registered project that one that was found is; an error of
+// code CodeNotFound if none.
+func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
+	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
+		a, err := readAtlas(t)
+		if err != nil {
+			return nil, err
+		}
+		return selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
+	}, "finding project %q", p.ID)
+	if err == nil && len(found) == 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is known as %q", p.Identity)
+	}
+	if err != nil {
+		return ProjectRow{}, err
+	}
+	return found[0], nil
+}
+
 // ancestors returns an absolute path and all directories above it.
 func ancestors(path string) []string {
 	if !filepath.IsAbs(path) {

@@ -234,25 +234,6 @@ func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func
 	return projects, func(p memoir.Project) string { return cmp.Or(a.resolve(p).id, p.ID) }, nil
 }
 
-// Resolve returns the registered project that one that was found is; an error of
-// code CodeNotFound if none.
-func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
-	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
-		a, err := readAtlas(t)
-		if err != nil {
-			return nil, err
-		}
-		return selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
-	}, "finding project %q", p.ID)
-	if err == nil && len(found) == 0 {
-		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is known as %q", p.Identity)
-	}
-	if err != nil {
-		return ProjectRow{}, err
-	}
-	return found[0], nil
-}
-
 // changes reports whether registering p would write anything.
 func (a *atlas) changes(p memoir.Project, at resolution) bool {
 	k := a.projects[at.id]

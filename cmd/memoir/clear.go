@@ -124,7 +124,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			return err
 		}
 	}
-	if err := pipeline.FinishMoves(ctx, st, home); err != nil {
+	if err := pipeline.RemoveFolders(ctx, st, home); err != nil {
 		return err
 	}
 	for _, id := range ids {

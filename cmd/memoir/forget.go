@@ -181,7 +181,7 @@ func (p *program) sayRemoved(paths []string) {
 
 // forgetProject is `forget --project`.
 func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.Options) error {
-	if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
+	if err := pipeline.RemoveFolders(c.Context, st, opts.Home); err != nil {
 		return err
 	}
 	project, err := p.projectNamed(c, st, c.String("project"))

@@ -40,7 +40,7 @@ type dirRules struct {
 	err     error
 }
 
-// ruleCache remembers what counts where. They are safe for concurrent use.
+// ruleCache remembers what counts where. It is safe for concurrent use.
 type ruleCache struct {
 	mu sync.Mutex
 	in map[string]dirRules // by directory, and by file of rules
@@ -79,8 +79,8 @@ func (r *run) rulesIn(dir string) dirRules {
 	return found
 }
 
-// projectScanners finds the scanners that count for a project, those with the rules of its directories or
-// else the run's, and what is wrong with these rules.
+// projectScanners finds the scanners that count for a project, those with the rules of its
+// directories or else the run's, and what is wrong with these rules.
 func (r *run) projectScanners(project memoir.Project) (scanners []*secrets.Scanner, fault error) {
 	for _, dir := range project.Directories {
 		found := r.rulesIn(dir)

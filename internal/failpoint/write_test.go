@@ -28,7 +28,7 @@ var without = map[string]string{
 	"store.withReserve":       "the same",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
-	"pipeline.FinishMoves":    "the same",
+	"pipeline.RemoveFolders":  "the same",
 	"store.lockDatabase":      "it opens what is there",
 	"store.onWriter":          "who writes by it has a moment before",
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",

@@ -2,6 +2,8 @@ package consolidate
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -159,8 +161,12 @@ func citable(id string) string {
 
 // SummaryFileName names the file of a session's summary, relative to the root:
 // rollout_summaries/<YYYY-MM-DD>-<slug>-<short id>.md. The date is the day on
-// which the session ended, in UTC.
+// which the session ended, in UTC. An id longer than a UUID gives way to a hash, as the name of
+// a file has a bound.
 func SummaryFileName(e memoir.Extraction, short string) string {
+	if len(short) > len("019f6782-0000-7000-8000-000000000000") {
+		short = fmt.Sprintf("%.8x", sha256.Sum256([]byte(e.SessionKey)))
+	}
 	slug := slugOf(e.RolloutSlug)
 	if slug == "" {
 		slug = "session"

@@ -14,8 +14,8 @@ import (
 // space at the end of a line do not count, a changed line is one removed and one
 // added. The text of an added line that has a blank line above it begins with a
 // line break. A file's removals come before its additions, so that a line moved
-// elsewhere is not removed again after it was added. Any other file is a note as
-// a whole.
+// elsewhere is not removed again after it was added. Who deletes one of the two asks
+// for a new one, and removes none of its lines. Any other file is a note as a whole.
 func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 	var notes []memoir.Note
 	add := func(path string, action memoir.NoteAction, l standing) {
@@ -26,6 +26,9 @@ func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 	for _, edit := range edits {
 		switch {
 		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
+			if edit.Now == nil {
+				continue
+			}
 			removed, added := lineChanges(edit.Published, edit.Now)
 			for _, l := range removed {
 				add(edit.Path, memoir.NoteRemoved, l)

@@ -102,7 +102,7 @@ func TestAFileThatIsNotUnderstoodSwitchesMemoryOff(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, ProjectFileName)); err == nil {
 		_, _, err := Default().ForProject(dir, TrustStore{})
-		checkError(t, err, "is not a file")
+		checkError(t, err, "not a regular file")
 	}
 }
 

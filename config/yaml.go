@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +16,11 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"memoir"
+	"memoir/internal/disk"
 )
 
-// maxFileSize bounds a configuration file, in bytes.
-const maxFileSize = 1 << 20
+// MaxFileSize bounds a configuration file, in bytes.
+const MaxFileSize = 1 << 20
 
 // entry is a name with its value, as a file gives it.
 type entry struct {
@@ -57,25 +57,17 @@ func (e entry) unknown() error {
 
 func (e entry) origin() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 
-// readFile reads a regular file within the size limit; nil without an error is a file that
-// does not exist, or whose directory a transcript made up. A repository may make its file a
-// link to anything, so what is not a regular file is never opened.
+// readFile reads a file within the size limit; nil without an error is a file that does not
+// exist, or whose directory a transcript made up. A repository may make its file a link to anything.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	data, err := disk.ReadFile(path, MaxFileSize)
 	for _, none := range []error{fs.ErrNotExist, syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EINVAL} {
 		if errors.Is(err, none) {
 			return nil, nil
 		}
 	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileSize) {
-		err = fmt.Errorf("%s is not a file of at most %d bytes", path, maxFileSize)
-	}
-	data := []byte{}
-	if err == nil {
-		data, err = os.ReadFile(path)
-	}
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeConfig, "make it readable", "cannot read settings: %w", err)
+		return nil, memoir.Errorf(memoir.CodeConfig, "make it a readable file", "cannot read settings: %w", err)
 	}
 	return data, nil
 }

@@ -108,7 +108,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, FileName, "x"), "")
 		_, err := Load(Options{ConfigDir: dir})
-		checkError(t, err, "config.yml is not a file")
+		checkError(t, err, "not a regular file")
 	})
 	t.Run("the other ending", func(t *testing.T) {
 		t.Parallel()
@@ -119,8 +119,8 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 	})
 	t.Run("too large", func(t *testing.T) {
 		t.Parallel()
-		_, err := loadYAML(t, strings.Repeat("# filler\n", maxFileSize/9+1))
-		checkError(t, err, "is not a file of at most")
+		_, err := loadYAML(t, strings.Repeat("# filler\n", MaxFileSize/9+1))
+		checkError(t, err, "too large")
 	})
 	t.Run("not permitted", func(t *testing.T) {
 		t.Parallel()

@@ -263,6 +263,9 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 	return errors.Join(errs...)
 }
 
+// maxLog bounds a log that is searched, in bytes; a run sets one of 1 MiB aside.
+const maxLog = 64 << 20
+
 // logFiles are what runs in the background said. They may quote what they worked on.
 var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
@@ -169,7 +169,7 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 	}
 	for _, name := range logFiles {
 		path := filepath.Join(s.opts.Home, filepath.FromSlash(name))
-		text, err := os.ReadFile(path)
+		text, err := disk.ReadFile(path, maxLog)
 		if err == nil {
 			counted(StoredPlace{Path: path, Line: -1}, string(text))
 		} else if !errors.Is(err, fs.ErrNotExist) {

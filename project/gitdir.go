@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir/config"
+	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 )
 
@@ -125,10 +126,9 @@ func (r repository) remoteURL() string {
 
 // readSmall reads a regular file of at most maxGitFile bytes; "" if it cannot.
 func readSmall(file string) string {
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile {
+	content, err := disk.ReadFile(file, maxGitFile)
+	if err != nil {
 		return ""
 	}
-	data, _ := os.ReadFile(file)
-	return string(data)
+	return string(content)
 }

@@ -54,9 +54,6 @@ func open(path string) (io.ReadCloser, error) {
 	return &zstdFile{dec, f}, nil
 }
 
-// errNoFile is what is said of a directory, a named pipe and the like.
-var errNoFile = errors.New("it is not a file")
-
 // Withheld reports an error of a session whose file is gone, forbidden, no file any more
 // or behind a link that leads to itself. Such an error can pass without a change to the session.
 // The path is the file's; empty if it is not known.
@@ -65,23 +62,14 @@ func Withheld(err error) (path string, ok bool) {
 	if memoir.CodeOf(err) != memoir.CodeUnreadable || !errors.As(err, &system) {
 		return "", false
 	}
-	return system.Path, gone(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNoFile) ||
+	return system.Path, gone(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, disk.ErrNotRegular) ||
 		errors.Is(err, syscall.ELOOP)
 }
 
-// openFile opens a regular file. What took its place since it was found may be a
-// named pipe, whose opening would wait for a writer.
+// openFile opens a regular file.
 func openFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := disk.Open(path)
 	if err != nil {
-		return nil, openError(path, err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errNoFile}
-	}
-	if err != nil {
-		f.Close()
 		return nil, openError(path, err)
 	}
 	return f, nil
@@ -93,13 +81,8 @@ const maxSmall = 1 << 20
 // smallFile returns what is in a file beside sessions, nil if it cannot be read or
 // is larger than 1 MiB.
 func smallFile(path string) []byte {
-	f, err := openFile(path)
+	content, err := disk.ReadFile(path, maxSmall)
 	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err != nil || len(content) > maxSmall {
 		return nil
 	}
 	return content

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 )
 
@@ -30,23 +29,11 @@ const maxRules = 4 << 20
 // no regular file is never opened, and what has more than 4 MiB is not read. Either is
 // memoir.CodeConfig; any other error is that of the file system.
 func ReadRules(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	content, err := disk.ReadFile(path, maxRules)
+	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
+		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or move it away", "read secret rules: %w", err)
 	}
-	const hint = "put a file of rules there, or move it away"
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, memoir.Errorf(memoir.CodeConfig, hint, "read secret rules: %s is not a file", path)
-	case info.Size() > maxRules:
-		return nil, memoir.Errorf(memoir.CodeConfig, hint, "read secret rules: %s is larger than %d bytes", path, maxRules)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxRules))
+	return content, err
 }
 
 // mergeFile merges a person's configuration, and the one that its extend.path

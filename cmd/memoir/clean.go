@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 	"memoir/pipeline"
 	"memoir/secrets"
 )
@@ -84,7 +85,7 @@ func (c *cleaner) clean(text string) string {
 		}
 		c.whole = strings.NewReplacer(pairs...)
 		if c.rules != "" {
-			if settings, err := os.ReadFile(filepath.Join(filepath.Dir(c.rules), config.FileName)); err == nil {
+			if settings, err := disk.ReadFile(filepath.Join(filepath.Dir(c.rules), config.FileName), config.MaxFileSize); err == nil {
 				c.given.Text(string(settings))
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/model"
 	"memoir/pipeline"
@@ -186,7 +187,7 @@ func (d *doctor) configuration(c *cli.Context) {
 			d.warn("configuration", "chmod go-w "+shellWord(path),
 				fmt.Sprintf("others may change %s (%s), which names programs and servers", path, mode))
 		}
-		content, err := os.ReadFile(path)
+		content, err := disk.ReadFile(path, config.MaxFileSize)
 		if err == nil && mode&0o044 != 0 && path != rules && d.redact(string(content)) != string(content) {
 			d.warn("configuration", "chmod go= "+shellWord(path)+"; better, name a variable with keyEnv",
 				"others may read "+path+", which seems to hold a key")

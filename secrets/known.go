@@ -112,6 +112,8 @@ func middle(value string, offset int) string {
 // not go from a whole session because it once was a password.
 func telling(value string, r *rule) bool {
 	switch {
+	case r.RuleID == printedRule:
+		return true
 	case len(value) < minRepeated, r.rank == rankGeneric && name.MatchString(value):
 		return false
 	case r.rank == rankExtra && len(value) < longWord:

@@ -96,7 +96,7 @@ func (r *Redactor) Part(text string, start, end int) string {
 func (r *Redactor) Item(it memoir.Item) memoir.Item {
 	before := r.Secrets()
 	r.filesOf(it)
-	it = eachText(it, r.Text)
+	it = eachText(r.printed(it), r.Text)
 	if r.Secrets() > before {
 		it = r.Again(it)
 	}

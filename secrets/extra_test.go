@@ -42,6 +42,8 @@ func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 		{"YAML", "password-line", "db:\n  password: ", pass, "\n  port: 1"},
 		{"properties", "password-line", "spring.datasource.password = ", fake("9dk", "Fq2ls"), ""},
 		{"notes", "password-line", "> - Password: ", fake("m4Te", "ks!w"), "\n"},
+		{"prose", "password-line", "always use ansible_become_pass: ", fake("Tr0ub4", "dor-x9"), " when you deploy"},
+		{"letters in prose", "password-line", "admin_password: ", fake("kQzWxV", "bTnRp"), " for the host"},
 		{"an option", "password-option", "mytool login --password ", fake("hun", "ter-27"), " --user x"},
 		{"an option with an equals sign", "password-environment", "mytool --db-password=", fake("hun", "ter-27"), ""},
 		{"an option in an argument list", "password-option", `["mytool", "--password", "`, fake("hun", "ter-27"), `"]`},

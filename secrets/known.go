@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir/internal/lazyregexp"
 )
@@ -75,6 +76,20 @@ func (k *knownSet) add(value string, r *rule) {
 			if line = strings.Trim(line, margin+"\r\n"); len(line) >= minLine && !strings.ContainsAny(line, " ") {
 				k.insert(line, r)
 			}
+		}
+	}
+}
+
+// addParts remembers what is secret in a header of cookies or in the address of a webhook: their
+// values and path elements that mix letters and digits.
+func (k *knownSet) addParts(value string, r *rule) {
+	value = strings.TrimRight(value, "=")
+	if !strings.ContainsAny(value, "=;") && !(strings.Contains(value, "/") && strings.Contains(value, ".")) {
+		return
+	}
+	for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune("=;/?&, \t\n", c) }) {
+		if strings.ContainsAny(part, "0123456789") && strings.ContainsFunc(part, unicode.IsLetter) || scrambled(part) {
+			k.add(part, r)
 		}
 	}
 }

@@ -47,6 +47,7 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 			spans = append(spans, span{start: start, end: end, rule: f.rule})
 			end = tails.value(f, end)
 			known.add(text[start:end], f.rule)
+			known.addParts(text[start:end], f.rule)
 			if f.hidden != "" {
 				known.add(f.hidden, f.rule)
 			}

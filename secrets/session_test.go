@@ -67,6 +67,21 @@ func TestASecretOfOneItemGoesFromTheOthersOfItsSession(t *testing.T) {
 	}
 }
 
+func TestTheValueOfACookieAndTheTokenOfAWebhookGoFromTheirSession(t *testing.T) {
+	t.Parallel()
+	value := fake("k3J9sLq", "2xWv8")
+	token := fake("aBcDeFgHiJkL", "mNoPqRsTuVwX")
+	for told, secret := range map[string]string{
+		"Cookie: theme=dark; session=" + value + "; lang=en":              value,
+		"curl https://hooks.slack.com/services/T0AB12CD3/B0XY98ZW7/" + token: token,
+	} {
+		r := ours.Session()
+		if r.Text(told); strings.Contains(r.Text("later "+secret+" again, theme dark"), secret) {
+			t.Errorf("%q is left", secret)
+		}
+	}
+}
+
 func TestATextThatWasCleanIsLookedAtAgainAfterANewSecret(t *testing.T) {
 	t.Parallel()
 	r := ours.Session()

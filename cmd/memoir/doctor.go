@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"mvdan.cc/sh/v3/syntax"
@@ -199,12 +200,13 @@ func (d *doctor) configuration(c *cli.Context) {
 	d.check("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
 }
 
-// permissions looks for files of the home that others may read.
+// permissions looks for files of the home that others may read, and for directories and databases
+// that their owner may not write.
 func (d *doctor) permissions(home string) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	var open []string
+	var open, locked []string
 	err := filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -213,6 +215,10 @@ func (d *doctor) permissions(home string) {
 		if err == nil && entry.Type()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
 			open = append(open, path)
 		}
+		database := strings.HasPrefix(entry.Name(), "memoir.db")
+		if err == nil && (entry.IsDir() || database) && info.Mode().Perm()&0o200 == 0 {
+			locked = append(locked, path)
+		}
 		return nil
 	})
 	switch path := (*fs.PathError)(nil); {
@@ -220,6 +226,9 @@ func (d *doctor) permissions(home string) {
 		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), err.Error())
 	case err != nil:
 		d.fail("permissions", "", err.Error())
+	case len(locked) > 0:
+		d.fail("permissions", "chmod -R u+rwX "+shellWord(home),
+			fmt.Sprintf("%s forbidden to be written, such as %s", count(len(locked), "path"), locked[0]))
 	case len(open) > 0:
 		d.warn("permissions", "chmod -R go= "+shellWord(home),
 			fmt.Sprintf("others may read %s, such as %s", count(len(open), "path"), open[0]))

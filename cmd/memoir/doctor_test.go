@@ -128,6 +128,8 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 	}{
 		{"a file that others may read", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o644)) },
 			"permissions", "others may read 1 path", 0},
+		{"a database that may not be written", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o400)) },
+			"permissions", "1 path forbidden to be written", 1},
 		{"settings that others may change", func(p patient) {
 			path := filepath.Join(p.user, ".config", "memoir", "config.yml")
 			put(p.t, path, "memories: {enabled: true}\n")

@@ -141,7 +141,7 @@ var usageWords = []string{
 // misused finds the right use of a command after a message that names what was wrong, or the
 // same behind a launcher or with variables set, where nothing was edited between.
 func (s *session) misused(r *run, later []*run) (candidate, bool) {
-	message := usageMessage(r)
+	message := firstClause(usageMessage(r))
 	for _, l := range later {
 		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || l.dir != r.dir {
 			continue
@@ -149,7 +149,7 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 		if strings.HasSuffix(l.text, " "+r.text) && !slices.ContainsFunc(s.edits, func(e edit) bool {
 			return e.item > r.item && e.item < l.item
 		}) {
-			why := cmp.Or(message, failureLine(r.call.output))
+			why := cmp.Or(message, firstClause(failureLine(r.call.output)))
 			return failure(r, why, code(l.text), l.item), why != "" && len(why) <= maxMessageLine
 		}
 		for _, w := range r.args {
@@ -190,6 +190,17 @@ func usageMessage(r *run) string {
 	}
 	return ""
 }
+
+// firstClause is a message without what follows its first clause: a tool's output may go on with
+// advice that nobody has tried, or with an order.
+func firstClause(message string) string {
+	if m := firstEnd.FindStringIndex(message); m != nil {
+		return message[:m[0]]
+	}
+	return message
+}
+
+var firstEnd = lazyregexp.New(`;|\.\s`)
 
 // namesWord reports whether a message holds a word as a whole.
 func namesWord(message, word string) bool {

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -131,8 +132,8 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 
 // WalkDir calls fn for every regular file below dir, whatever its name, in order
 // of path, and instead of a file that an agent keeps sessions in for each of these;
-// .git directories are left out. Dir may be such a file. Errors are given as by Walk,
-// but a dir that cannot be read at all is an error.
+// .git directories are left out, and a link that leads out of dir is an error of its own. Dir may be
+// such a file. Errors are given as by Walk, but a dir that cannot be read at all is an error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -142,7 +143,10 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if !info.IsDir() {
 		return w.file(dir, info)
 	}
-	return w.dir(dir, "", "", false)
+	if w.within, err = filepath.EvalSymlinks(dir); err != nil {
+		return openError(dir, err)
+	}
+	return w.dir(dir, "", w.within, false)
 }
 
 // leastLooked is how many entries of a directory are worth a goroutine.
@@ -154,7 +158,11 @@ type walker struct {
 	seen    map[location]bool // directories that were entered, files that were given
 	source  memoir.Source
 	session func(string) bool // nil: every file
+	within  string            // out of which no link is followed; "" for the directories of agents
 }
+
+// errLeadsOut is what is said of a link that leads out of the directory that is walked.
+var errLeadsOut = errors.New("it is a link that leads out of the directory")
 
 // location is a file, by the real path of its directory and its name, or a directory without
 // a name, looked at for one agent's sessions: a link from an agent's directory into another's
@@ -246,7 +254,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	}
 	info, err := looked.info, looked.err
 	if isLink {
-		info, err = os.Stat(path)
+		info, err = w.follow(path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // gone since, or a link to nothing
@@ -259,6 +267,19 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 		return w.file(path, info)
 	}
 	return nil
+}
+
+// follow looks at what a link leads to.
+func (w *walker) follow(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil || w.within == "" {
+		return info, err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil && real != w.within && !strings.HasPrefix(real, w.within+string(filepath.Separator)) {
+		err = &fs.PathError{Op: "follow", Path: path, Err: errLeadsOut}
+	}
+	return info, err
 }
 
 // file gives a file, or the sessions that OpenCode keeps in it.

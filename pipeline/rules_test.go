@@ -50,8 +50,8 @@ func TestAProjectsOwnSecretRulesCountForItsSessions(t *testing.T) {
 func TestRulesThatAreNoFileOfThatKindAreNotReadAndSaidToBeInvalid(t *testing.T) {
 	t.Parallel()
 	for want, make := range map[string]func(path string) error{
-		"not a regular file":  func(path string) error { return os.Symlink(os.DevNull, path) },
-		"too large": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+		"not a regular file": func(path string) error { return os.Symlink(os.DevNull, path) },
+		"too large":          func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
 	} {
 		home, project := t.TempDir(), t.TempDir()
 		must(t, make(config.RulesFile(project)))

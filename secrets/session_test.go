@@ -72,7 +72,7 @@ func TestTheValueOfACookieAndTheTokenOfAWebhookGoFromTheirSession(t *testing.T) 
 	value := fake("k3J9sLq", "2xWv8")
 	token := fake("aBcDeFgHiJkL", "mNoPqRsTuVwX")
 	for told, secret := range map[string]string{
-		"Cookie: theme=dark; session=" + value + "; lang=en":              value,
+		"Cookie: theme=dark; session=" + value + "; lang=en":                 value,
 		"curl https://hooks.slack.com/services/T0AB12CD3/B0XY98ZW7/" + token: token,
 	} {
 		r := ours.Session()

@@ -36,7 +36,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Free: r.meter.named(r.extractor.Name()) == nil}}
+	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
 	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {

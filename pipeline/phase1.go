@@ -65,7 +65,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 					turns <- struct{}{}
 					f := p.work(ctx, claim, attempt)
 					<-turns
-					p.finish(ctx, f)
+					p.finish(ctx, f) // the store commits together what several finish at once
 					done <- struct{}{}
 					return nil
 				})

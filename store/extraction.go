@@ -243,25 +243,19 @@ type Result struct {
 	Extraction memoir.Extraction
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
-	Withdraw bool
-	// Free means that it cost nothing to make. Such a result survives a loss of power with the next
-	// durable commit, as that of a generation, and any other at once.
-	Free       bool
+	Withdraw   bool
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Skipped    []Skipped      // records that no reader understood
 }
 
 // StoreExtraction finishes a claim with its result: the extraction, the ledger and
-// the job are one transaction. The project becomes due if what it remembers
+// the job are one durable transaction. The project becomes due if what it remembers
 // of the session changed. When the claim is no longer ours the error has the code
 // memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
 // still knows what was spent, and says so with EndWork.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
-	key, how := c.Session.Key(), durable
-	if r.Free {
-		how = quick
-	}
-	err := s.write(ctx, how, func(t tx) error {
+	key := c.Session.Key()
+	err := s.together(ctx, func(t tx) error {
 		if err := c.job().held(t); err != nil {
 			return err
 		}
@@ -287,7 +281,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
 	})
 	if err == nil {
-		failpoint.After("stored")
+		failpoint.After("stored") // one commit may be that of several results
 	}
 	return s.explain(err, "storing extraction of session %s", key)
 }

@@ -39,6 +39,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"memoir"
@@ -79,6 +80,9 @@ type Store struct {
 	writer  *sql.DB       // one connection, so that no other makes its page cache invalid; nil if ReadOnly
 	readers *sql.DB       // refuses to write
 	writing chan struct{} // holds a token while this process writes
+
+	batch         sync.Mutex // guards waitingWrites
+	waitingWrites []*batched
 }
 
 // ErrOutdated means that a database opened ReadOnly needs a migration first.

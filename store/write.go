@@ -76,6 +76,73 @@ func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) e
 // errFull is what SQLite says where the disk is full.
 var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
 
+// batched is a write that waits to be committed together with others.
+type batched struct {
+	fn   func(tx) error
+	done chan struct{} // closed once err is set
+	err  error
+}
+
+// errBatch is the result of a write whose batch ended without one.
+var errBatch = errors.New("the transaction was given up")
+
+// together is durably for writes of several workers at once: those that wait for their
+// turn share one transaction, and so one flush of the disk. If one of them fails, each is
+// run again in a transaction of its own, so fn must give the same when it is repeated.
+func (s *Store) together(ctx context.Context, fn func(tx) error) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if failpoint.Enabled { // how many writes meet depends on time, and tests count them
+		return s.durably(ctx, fn)
+	}
+	b := &batched{fn: fn, done: make(chan struct{}), err: errBatch}
+	s.batch.Lock()
+	s.waitingWrites = append(s.waitingWrites, b)
+	s.batch.Unlock()
+	select {
+	case <-b.done:
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+		s.commitBatch(ctx)
+		<-b.done
+	}
+	return b.err
+}
+
+// commitBatch runs all writes that wait, for one whose turn it is.
+func (s *Store) commitBatch(ctx context.Context) {
+	s.batch.Lock()
+	all := s.waitingWrites
+	s.waitingWrites = nil
+	s.batch.Unlock()
+	for _, b := range all {
+		defer close(b.done)
+	}
+	if len(all) > 1 {
+		err := s.inTurn(ctx, durable, func(t tx) error {
+			for _, b := range all {
+				if err := b.fn(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			for _, b := range all {
+				b.err = nil
+			}
+			return
+		}
+	}
+	for _, b := range all {
+		b.err = s.inTurn(ctx, durable, b.fn)
+	}
+}
+
 // reserveSize is more than giving back all claims of a run takes, in bytes.
 const reserveSize = 256 << 10
 

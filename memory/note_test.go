@@ -125,8 +125,6 @@ func TestOtherFilesAreNotesAsAWhole(t *testing.T) {
 		{ProjectID: "p", File: "notes.md", Action: memoir.NoteFile, Text: "mine", At: noon},
 		{ProjectID: "p", File: "empty.md", Action: memoir.NoteFile, At: noon},
 		{ProjectID: "p", File: "raw_memories.md", Action: memoir.NoteDeleted, At: noon},
-		{ProjectID: "p", File: "MEMORY.md", Action: memoir.NoteRemoved, Text: "## A", At: noon},
-		{ProjectID: "p", File: "MEMORY.md", Action: memoir.NoteRemoved, Section: "## A", Text: "- x", At: noon},
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)

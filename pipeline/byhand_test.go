@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,25 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	a.wantKinds("published", "by hand of 1", "published", "by hand of 3", "published", "published")
 	if text := a.text("MEMORY.md"); strings.Count(text, "- and Bob\n") != 1 || strings.Count(text, "- ask Ada before a release\n") != 1 {
 		t.Errorf("hand-written lines are not there once:\n%s", text)
+	}
+}
+
+func TestWhoDeletesTheMemoryStartsFromTheSessionsWithoutTheLinesDeletedBefore(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	a.run()
+	lines := strings.Split(a.text("MEMORY.md"), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "pnpm") })
+	must(t, os.WriteFile(a.path("MEMORY.md"), []byte(strings.Join(lines, "\n")), 0o600))
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	must(t, os.Remove(a.path("MEMORY.md")))
+	a.session("aaaaaaaa-0004", "Always write the header of a fixture.")
+	a.run()
+	text := a.text("MEMORY.md")
+	if strings.Contains(text, "pnpm") || !strings.Contains(text, "git tag -s") || !strings.Contains(text, "Friday") {
+		t.Errorf("MEMORY.md:\n%s", text)
 	}
 }
 

@@ -85,7 +85,8 @@ func (c *cleaner) clean(text string) string {
 		}
 		c.whole = strings.NewReplacer(pairs...)
 		if c.rules != "" {
-			if settings, err := disk.ReadFile(filepath.Join(filepath.Dir(c.rules), config.FileName), config.MaxFileSize); err == nil {
+			path := filepath.Join(filepath.Dir(c.rules), config.FileName)
+			if settings, err := disk.ReadFile(path, config.MaxFileSize); err == nil {
 				c.given.Text(string(settings))
 			}
 		}

@@ -26,9 +26,14 @@ const maxCommand = 140
 func passedCommands(s *session) []candidate {
 	byShape := map[string]*shape{}
 	var order []*shape
+	broken := map[string]bool{} // heads of builds, set-ups, releases and the like whose last run failed
+	for _, r := range s.runs {
+		purpose, head := r.purpose()
+		broken[head] = r.status != statusPassed && !checks(purpose)
+	}
 	for _, r := range s.runs {
 		purpose, head := s.repeatable(r)
-		if purpose == "" {
+		if purpose == "" || broken[head] {
 			continue
 		}
 		key := head + "\x00" + strings.Join(r.flags(), " ") + "\x00" + r.dir
@@ -63,6 +68,11 @@ func passedCommands(s *session) []candidate {
 		out = append(out, c)
 	}
 	return out
+}
+
+// checks reports whether a failure of a command of some purpose is one of what it checks.
+func checks(purpose string) bool {
+	return slices.Contains([]string{forTest, forLint, forFormat, forCheck}, purpose)
 }
 
 // repeatable tells the purpose and head of a command that passed and can be run again;

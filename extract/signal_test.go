@@ -103,6 +103,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a substitution":                     {memoir.StatementCommand, []string{"$ go test $(go list ./...)", "=> ok"}, ""},
 		"a package that is added":            {memoir.StatementCommand, []string{"$ npm install lodash", "=> added 1 package"}, ""},
 		"a script that was removed later":    {memoir.StatementCommand, []string{"$ ./scripts/check.sh", "=> ok", "$ rm scripts/check.sh"}, ""},
+		"a build that failed in the end":     {memoir.StatementCommand, []string{"$ npm run build", "=> ok", "! npm run build", "=> error TS2305"}, ""},
+		"a test that failed in the end":      {memoir.StatementCommand, []string{"$ go test ./...", "=> ok", "! go test ./...", "=> FAIL"}, "test: `go test ./...`"},
 		// fixed
 		"a program behind a launcher":      {memoir.StatementFailure, []string{"! pytest -q", "=> bash: line 1: pytest: command not found", "$ uv run pytest -q", "=> 3 passed"}, "`pytest -q` failed: pytest: command not found; fixed by `uv run pytest -q`"},
 		"an option that the message names": {memoir.StatementFailure, []string{"! cargo test --nocapture", "=> error: unexpected argument '--nocapture' found", "$ cargo test -- --show-output", "=> ok"}, "fixed by `cargo test -- --show-output`"},

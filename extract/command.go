@@ -47,6 +47,9 @@ type call struct {
 // file written by a here-document or generated code.
 const maxShellLine = 64 << 10
 
+// maxRuns bounds the commands that are read of one line: what has more is generated.
+const maxRuns = 200
+
 // maxNesting bounds how deep shells that are handed command lines are followed.
 const maxNesting = 3
 
@@ -155,6 +158,10 @@ func pipedInto(s *syntax.Stmt) certainty {
 // call reads a simple command.
 func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filter bool) {
 	if len(x.Args) == 0 {
+		return
+	}
+	if len(p.runs) == maxRuns {
+		p.partial = true
 		return
 	}
 	r := &run{dir: p.dir, depends: c, filter: filter}

@@ -66,6 +66,7 @@ func (s *session) post(c *call) {
 		case program == "git" && i >= 0 && i < 3:
 			s.commit(r)
 		case program == "git" && r.status == statusPassed:
+			s.worktree(r)
 			s.undo(r)
 		case program != "git" && r.status == statusPassed:
 			s.pull(r)
@@ -96,31 +97,37 @@ func (s *session) commit(r *run) {
 	}
 }
 
-// elsewhere reports whether a command of version control worked on another repository: outside of the
-// session's root, and in no working tree that a command inside of it added.
-func (s *session) elsewhere(r *run) bool {
-	dir, outside := s.worksIn(r)
-	return outside && !slices.ContainsFunc(s.runs, func(w *run) bool {
-		if !slices.Contains(w.args, "worktree") {
-			return false
+// worktree notes the directory of a working tree that a git command adds.
+func (s *session) worktree(r *run) {
+	if i := slices.Index(r.args, "worktree"); i >= 0 && i+1 < len(r.args) && r.args[i+1] == "add" {
+		for _, word := range r.args[i+2:] {
+			if strings.Contains(word, "/") {
+				s.worktrees[s.relative(join(join(s.root, s.worksIn(r)), word))] = true
+			}
 		}
-		from, foreign := s.worksIn(w)
-		return !foreign && slices.ContainsFunc(w.args, func(word string) bool {
-			tree := s.relative(join(join(s.root, from), word))
-			return strings.Contains(word, "/") && tree != "" && strings.HasPrefix(dir+"/", tree+"/")
-		})
-	})
+	}
 }
 
-// worksIn is the directory that a command of version control works in, and whether it is
-// neither below the session's root nor above it.
-func (s *session) worksIn(r *run) (dir string, outside bool) {
-	dir = r.dir
-	if in, ok := r.option("-C"); ok {
-		dir = s.relative(join(join(s.root, dir), in))
+// elsewhere reports whether a command of version control worked on another repository: neither below
+// the session's root nor above it, and in no working tree that was added there.
+func (s *session) elsewhere(r *run) bool {
+	dir := s.worksIn(r)
+	if s.root == "" || dir == "" || dir[0] != '/' && dir[0] != '~' && !strings.HasPrefix(dir, "..") ||
+		strings.HasPrefix(s.root, dir+"/") {
+		return false
 	}
-	return dir, s.root != "" && dir != "" && (dir[0] == '/' || dir[0] == '~' || strings.HasPrefix(dir, "..")) &&
-		!strings.HasPrefix(s.root, dir+"/")
+	for len(s.worktrees) > 0 && strings.Contains(dir, "/") && !s.worktrees[dir] {
+		dir = dir[:strings.LastIndexByte(dir, '/')]
+	}
+	return dir == "" || !s.worktrees[dir]
+}
+
+// worksIn is the directory that a command of version control works in.
+func (s *session) worksIn(r *run) string {
+	if in, ok := r.option("-C"); ok {
+		return s.relative(join(join(s.root, r.dir), in))
+	}
+	return r.dir
 }
 
 // textOf is the text that a command takes from the file that an option names, or from standard input.

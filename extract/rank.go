@@ -117,6 +117,15 @@ var retractions = []string{
 	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
 }
 
+// maxRetractions bounds the retractions, the last ones, that each statement is compared with.
+const maxRetractions = 100
+
+// A retraction is a sentence that takes something back: the words of what it names.
+type retraction struct {
+	item  int
+	words map[string]bool
+}
+
 // takenBack reports whether a later sentence takes back words that were said at an item.
 func (s *session) takenBack(text string, item int) bool {
 	if s.retracted == nil {
@@ -130,19 +139,19 @@ func (s *session) takenBack(text string, item int) bool {
 		if words == nil {
 			words = contentWords(text)
 		}
-		if held(words, contentWords(r.text)) >= 2 {
+		if held(words, r.words) >= 2 {
 			return true
 		}
 	}
 	return false
 }
 
-// retracting are the sentences of the session that take something back.
-func (s *session) retracting() []say {
-	out := []say{}
+// retracting are the last retractions of the session.
+func (s *session) retracting() []retraction {
+	out := []retraction{}
 	add := func(item int, text string) {
 		if startsAny(withoutLead(lowerWords(text)), retractions...) {
-			out = append(out, say{item, text})
+			out = append(out, retraction{item, contentWords(text)})
 		}
 	}
 	for _, t := range s.turns {
@@ -157,5 +166,5 @@ func (s *session) retracting() []say {
 			}
 		}
 	}
-	return out
+	return out[max(0, len(out)-maxRetractions):]
 }

@@ -58,10 +58,10 @@ func withoutOpening(text string) string {
 
 var (
 	link    = lazyregexp.New(`\[([^\[\]]*)\]\(([^()]*)\)`)
-	address = lazyregexp.New(`https://[^/\s)\]>,]+/?([^\s)\]>,?#]*)[^\s)\]>,]*`)
+	address = lazyregexp.New(`https://(?:[^/\s)\]>,?#]+/)?([^\s)\]>,?#]+)[^\s)\]>,]*`)
 )
 
-// shortLinks replaces links by their labels, and addresses by their paths.
+// shortLinks replaces links by their labels, and addresses by their paths, or hosts where they have none.
 func shortLinks(text string) string {
 	text = address.ReplaceAllString(labels(text), "$1")
 	return strings.Join(strings.Fields(text), " ")

@@ -46,8 +46,8 @@ func commitStyle(s *session) []candidate {
 func hooks(s *session) []candidate {
 	for _, p := range []string{"husky", "lefthook", "commitlint", "lint-staged", "pre-commit"} {
 		for _, q := range s.posts {
-			at := slices.IndexFunc(s.calls, func(c *call) bool { return c.item == q.item })
-			if q.kind != postCommit || at < 0 {
+			at, found := slices.BinarySearchFunc(s.calls, q.item, func(c *call, item int) int { return c.item - item })
+			if q.kind != postCommit || !found {
 				continue
 			}
 			if output := s.calls[at].output; strings.Contains(output[:min(len(output), window)], p) {

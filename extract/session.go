@@ -20,8 +20,9 @@ type session struct {
 	edits     []edit
 	texts     map[string]string // what the session wrote into files, by path relative to root
 	posts     []post            // commits, pull requests and approved plans, in order
+	worktrees map[string]bool   // directories of working trees that commands in the project added
 	gone      map[string]int    // path -> the item that removed or restored the file
-	retracted []say             // see takenBack; nil until asked for
+	retracted []retraction      // see takenBack; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did until they
@@ -55,7 +56,7 @@ const maxMessage = 64 << 10
 // arrange reads the items of a session.
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, gone: map[string]int{}}
+		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}}
 	parser := newShellParser()
 	t := &turn{}
 	refused := ""

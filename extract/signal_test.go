@@ -75,6 +75,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit with its body": {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: fix: retry — The upstream resets idle connections"},
 		"a commit in another repository": {memoir.StatementOutcome,
 			[]string{"$ cd ~/src/other && git commit -m 'fix: retry'"}, ""},
+		"a commit where a word was searched for": {memoir.StatementOutcome,
+			[]string{"$ grep -r worktree /srv/other", "$ cd /srv/other && git commit -m 'fix: retry'"}, ""},
 		"a commit in a working tree of the session": {memoir.StatementOutcome,
 			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: fix: retry"},
 		"a question that led to a commit": {memoir.StatementTask,
@@ -126,6 +128,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch” (after: `git push --force`, refused)"},
 		// asked
 		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: feat: retry"},
+		"a request with a host":        {memoir.StatementTask, []string{"> deploy the client to https://staging.example.test and [docs](https://example.test/a?b)", commit("feat: deploy")}, "deploy the client to staging.example.test and docs → committed"},
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},
 		// required

@@ -72,7 +72,7 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	}
 	set, known := s.Providers[spec.Provider], providers[spec.Provider]
 	api := cmp.Or(API(set.API), known.api)
-	if set.BaseURL == "" && known.baseURL == "" { // another account at the API's own server
+	if api == APIExec || set.BaseURL == "" && known.baseURL == "" { // a program, or a further account at the API's server
 		known = providers[map[API]string{APIChat: "openai", APIAnthropic: "anthropic"}[api]]
 	}
 	c.Options = Options{

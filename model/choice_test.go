@@ -41,6 +41,7 @@ providers:
   ollama: {baseURL: 'http://box:11434/v1', temperature: 0.5}
   anthropic: {baseURL: 'https://proxy.example'}
   gemini: {baseURL: 'https://proxy.example', keyEnv: MINE}
+  openrouter: {api: exec, command: [ask]}
   tool: {api: exec, command: [ask, -q], timeoutSeconds: 5}
   mine: {api: exec, preset: claude, command: [/opt/claude]}
   exec: {window: 200000}
@@ -65,6 +66,7 @@ providers:
 			Key{Provider: "anthropic", Variable: "ANTHROPIC_API_KEY", Optional: true}},
 		{"gemini/m", Options{API: APIChat, BaseURL: "https://proxy.example"}, Key{Provider: "gemini", Variable: "MINE"}},
 		{"lmstudio/m", Options{API: APIChat, BaseURL: "http://127.0.0.1:1234/v1"}, Key{Provider: "lmstudio"}},
+		{"openrouter/m", Options{API: APIExec, Command: []string{"ask"}}, Key{Provider: "openrouter"}}, // a program needs no key
 		{"tool/m", Options{API: APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, Key{Provider: "tool"}},
 		{"mine/opus", Options{API: APIExec, Command: []string{"/opt/claude"}, Preset: "claude"}, Key{Provider: "mine"}},
 		{"exec/claude/opus", Options{API: APIExec, Window: 200000}, Key{Provider: "exec"}},

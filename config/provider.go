@@ -37,7 +37,8 @@ type Provider struct {
 var providerFields = []definition{
 	{name: "api", doc: "how the provider is spoken to: openai-chat, anthropic or exec",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
-	{name: "baseURL", doc: "where the provider is reached", form: lazyregexp.New(`^https?://[^\s/?#@]+(/[^\s?#@]*)?$`),
+	{name: "baseURL", doc: "where the provider is reached",
+		form:   lazyregexp.New(`^https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#@]*)?$`),
 		wanted: "an http or https URL without a password or a query; a key is named with keyEnv"},
 	{name: "keyEnv", doc: "environment variable that holds the key",
 		form: lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`), wanted: "the name of a variable, not the key itself"},

@@ -33,6 +33,8 @@ func TestProviderSettings(t *testing.T) {
 		{"a negative price", "providers: {x: {outputPrice: -1}}\n", "providers.x.outputPrice must be a number from 0 to 100000"},
 		{"a list for a number", "providers: {x: {window: [1]}}\n", "providers.x.window must be a single value"},
 		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must be an http or https URL without a password or a query"},
+		{"a port that is none", "providers: {x: {baseURL: 'http://h:80a/v1'}}\n", "providers.x.baseURL must be an http or https URL"},
+		{"an address of IPv6", "providers: {x: {baseURL: 'http://[::1]:80/v1'}}\n", ""},
 		{"a command that needs a shell", "providers: {x: {keyCommand: 'echo $KEY | tr a b'}}\n",
 			"providers.x.keyCommand holds what only a shell understands, and none is started; write it as a list: [program, argument]"},
 		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must begin with a program"},

@@ -178,8 +178,8 @@ func (s *session) work() []string {
 		told := strings.Contains(task, became)
 		i := slices.IndexFunc(outcomes, func(outcome string) bool {
 			subject, _, _ := strings.Cut(outcome, further)
-			_, title, _ := strings.Cut(subject, ": ")
-			return !told && len(tasks) == 1 || told && title != "" && strings.HasSuffix(task, title)
+			_, title, named := strings.Cut(subject, ": ")
+			return !told && len(tasks) == 1 || told && named && strings.HasSuffix(task, ": "+title)
 		})
 		if i >= 0 {
 			if _, body, ok := strings.Cut(outcomes[i], further); !told {

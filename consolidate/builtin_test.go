@@ -66,6 +66,8 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"files count from five sessions", "## Files that matter", many(5, "Files: `a/b.go` (3 edits)", "Files: `a/c.go` (1 edit)")[:5],
 			[]string{"- `a/b.go` " + last(5) + ", +4]", "- `a/c.go` " + last(5) + ", +4]"}},
 		{"not from four", "## Files that matter", many(4, "Files: `a/b.go` (3 edits)"), nil},
+		{"a body of another subject", "## Recent work", many(1, "Task: fix the lock → committed: hotfix", "Outcome: commit: fix — writers race"),
+			[]string{"- commit: fix — writers race " + last(1) + "]", "- fix the lock → committed: hotfix " + last(1) + "]"}},
 		{"a body goes to the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race"),
 			[]string{"- fix the lock → committed: fix: lock — writers race " + last(1) + "]"}},
 		{"an outcome belongs to the only request", "## Recent work", many(1, "Task: fix the lock", "Outcome: done: fixed"),

@@ -48,12 +48,14 @@ var (
 		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must",
 		"before", "after", "whenever", "when", "please", "run", "keep", "avoid",
 	}
-	// everyCase are the words by which a sentence speaks of every case.
-	everyCase = []string{
-		"always", "never", "ever", "every", "each", "any", "all", "whenever", "every time",
-		"before committing", "before you commit", "before pushing", "before you push",
-		"after every", "in this repo", "in this project", "from now on", "unless i", "without asking",
-		"anywhere", "in general", "by default", "in future",
+	// everyCase are the words by which a sentence speaks of every case, everyTime those of them that say when.
+	everyCase = append([]string{
+		"ever", "every", "each", "any", "all", "unless i", "without asking", "anywhere",
+	}, everyTime...)
+	everyTime = []string{
+		"always", "never", "whenever", "every time", "before committing", "before you commit", "before pushing",
+		"before you push", "after every", "in this repo", "in this project", "from now on", "in general", "by default",
+		"in future",
 	}
 	// momentary words tie a sentence to the work at hand.
 	momentary = []string{
@@ -90,6 +92,8 @@ func lasting(text string) bool {
 		return !hasAny(strings.ReplaceAll(lowerWords(clause), " again ", " "), momentary...)
 	case startsAny(lower, "every", "each", "all"): // else they begin a report
 		return hasAny(lower, "must", "should", "has to", "have to", "needs to", "need to") && !hasAny(lower, momentary...)
+	case startsAny(lower, "run all", "run every", "run each", "use every", "use each"): // now, if no time is named
+		return hasAny(lower, everyTime...) && !hasAny(lower, momentary...)
 	case startsAny(lower, instructions...):
 		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
 	case hasAny(lower, "must never", "must always", "must not", "should never", "should always"):

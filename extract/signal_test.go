@@ -118,6 +118,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a rule for this time": {memoir.StatementPreference, []string{"> Always skip the slow test for now."}, ""},
 		"a question":           {memoir.StatementPreference, []string{"> Never use the cache here?"}, ""},
 		"a report":             {memoir.StatementPreference, []string{"> It always shows the old value."}, ""},
+		"an errand of all":     {memoir.StatementPreference, []string{"> please run all tests"}, ""},
+		"a rule of all":        {memoir.StatementPreference, []string{"> Run all tests before committing."}, "“Run all tests before committing.”"},
 		"a report of all":      {memoir.StatementPreference, []string{"> all i see is the list"}, ""},
 		"a rule for all":       {memoir.StatementPreference, []string{"> All handlers must return an error."}, "“All handlers must return an error.”"},
 		"an errand":            {memoir.StatementPreference, []string{"> Don't worry about the docs, go on."}, ""},

@@ -61,7 +61,9 @@ func unusable(text string) bool {
 // hostPath joins what identifies a repository on a server.
 func hostPath(host, p string) string {
 	host = strings.TrimRight(strings.ToLower(host), ".")
-	if host == "" || strings.ContainsAny(host, "[]:@/\\ ?#%") {
+	if host == "" || strings.ContainsFunc(host, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune(".-_", r)
+	}) {
 		return ""
 	}
 	if same, ok := sameHost[host]; ok {

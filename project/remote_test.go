@@ -57,7 +57,7 @@ func TestDifferentRepositoriesStayDifferent(t *testing.T) {
 func FuzzNormalizeRemote(f *testing.F) {
 	for _, seed := range []string{
 		"https://u:p@github.com:443/a/b.git?x#y", "git@h.example:a/../../b.git", "file:///C:/x", "ssh://[::1]:22/x", `\\a\b`, "a::b::c", "/a//b/..",
-		"https://h/%2e%2e/%2e%2e", "https://h/%00", "h.x:/.git/.git", "https://@/x", "x@y@z.w:/a", "C:\\..\\..", "https://a.b/.git.git/", "/%2e", "http://h./x",
+		"https://h/%2e%2e/%2e%2e", "https://h/%00", "h.x:/.git/.git", "https://@/x", "x@y@z.w:/a", "C:\\..\\..", "https://a.b/.git.git/", "/%2e", "http://h./x", "}:00",
 	} {
 		f.Add(seed)
 	}

@@ -18,20 +18,13 @@ var ErrTooLarge = errors.New("it is too large")
 // Open opens a regular file for reading; anything else is ErrNotRegular in a *fs.PathError. It never
 // waits for the writer of a named pipe, which may have taken a file's place at any moment.
 func Open(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	notRegular := &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	if !info.Mode().IsRegular() {
-		return nil, notRegular
-	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = notRegular
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -44,8 +44,8 @@ func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	// An encoder clears its whole window first, and most memories are small.
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
+	// An encoder clears its tables first, which are large at higher levels, and most memories are small.
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(256<<10))
 	if err != nil {
 		return nil, err

@@ -4,9 +4,9 @@
 //
 // Open extract.go first: the interface, the built-in model and its signals. session.go
 // arranges the items; command.go, purpose.go and status.go read command lines, typed.go and
-// text.go what people and agents wrote. One file a signal finds statements, preference.go
-// those of both a person's rules and corrections; rank.go drops what the session later took
-// back and decides what is kept, render.go names it. llm.go asks a language model instead.
+// text.go what people and agents wrote. Each signal has a file; preference.go has two of them, a
+// person's rules and corrections. rank.go drops what the session later took back and decides
+// what is kept; render.go makes title and slug. llm.go asks a language model instead.
 package extract
 
 import (

@@ -31,8 +31,8 @@ type post struct {
 	void   bool // a later post takes its place, or it was undone
 }
 
-// publish enters a post. One that replaces another, such as an edited pull request, takes
-// its place, and what it does not say is as it was. A commit's message is always whole.
+// publish enters a post. One that replaces another, such as an edited pull request, takes over
+// what it does not say itself. A commit's message is always whole.
 func (s *session) publish(p post, replaces bool) {
 	if old := s.standing(p.kind, p.number); old != nil && replaces {
 		p.number, p.title = cmp.Or(p.number, old.number), cmp.Or(p.title, old.title)

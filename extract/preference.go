@@ -36,7 +36,7 @@ const (
 )
 
 var (
-	// orders begin a sentence that holds always, by themselves.
+	// orders begin a sentence that is a rule whatever follows.
 	orders = []string{
 		"always", "never", "from now on", "in this repo", "in this project", "in this repository",
 		"in this codebase", "we always", "we never", "we use", "we prefer",

@@ -74,8 +74,8 @@ func byWord[T comparable](lists map[T]string) map[string]T {
 	return out
 }
 
-// grammarOf is the grammar of a program behind which a word stands. Its name is told with
-// that word where the grammar is that of both.
+// grammarOf returns the name and the grammar of a program with the first word that it is given.
+// Where the grammar depends on that word, the name holds it: "npm run".
 func grammarOf(program, word string) (name string, g grammar) {
 	program = path.Base(program)
 	if g := grammars[program+"_"+word]; g != byName {

@@ -154,8 +154,8 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// presetOf is the agent that a model is, nil for a person's own command, and what the agent
-// calls the model. A provider named exec has its preset in the model's name,
+// presetOf returns the agent that answers for a model, nil for a person's own command, and what
+// the agent calls the model. A provider named exec has its preset in the model's name,
 // exec/claude/opus; another one in Options.
 func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	name, model := o.Preset, spec.Model
@@ -174,8 +174,8 @@ func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	return &presets[i], model, nil
 }
 
-// ask has an agent asked by what is started. Without a system prompt it would use its own, which
-// is about tools and files.
+// ask adds an agent's switches, variables and input to what is started. Without a system prompt the
+// agent would use its own, which is about tools and files.
 func (p *preset) ask(s *start, q Request, model, effort string) error {
 	q.System = cmp.Or(q.System, "Answer the question.")
 	if its, ok := p.efforts[effort]; ok {

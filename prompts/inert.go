@@ -55,7 +55,7 @@ func inert(text string) string {
 
 // Untag replaces the opening bracket of those tags in a text, however they are spelled, whose
 // names a function picks: in lower case, with '-' for what joins their words, and "|" for a mark
-// of a chat template. What follows a tag's name may be a part of it.
+// of a chat template. The name may go on with words behind it: that of <system x> is "system-x".
 func Untag(text string, picks func(name string) bool) string {
 	return replaceBrackets(text, func(bracket byte, rest string) string {
 		if bracket != '[' && picks(tagName(rest)) {

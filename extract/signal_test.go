@@ -63,6 +63,18 @@ func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
 	return out
 }
 
+// Were the time to grow with the square of the commands, the test would not end.
+func TestGeneratedCommandLinesAreReadInTime(t *testing.T) {
+	t.Parallel()
+	lines := []string{"> add a retry to the client"}
+	for range 100 {
+		lines = append(lines, "$ "+strings.Repeat("git -C /x a;", 5000))
+	}
+	if got := statementsOf(t, talk(lines...), memoir.StatementTask); len(got) > 0 {
+		t.Errorf("work elsewhere is told: %q", got)
+	}
+}
+
 func TestSignalsTakeAndLeave(t *testing.T) {
 	t.Parallel()
 	commit := func(message string) string { return "$ git commit -m '" + message + "'" }

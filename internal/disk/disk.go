@@ -1,6 +1,7 @@
 // Package disk is what a file system refuses or can't do, said so that a person can
 // act: which error calls for what, whether enough files can be opened, and whether a
-// directory is fit for a home. It knows nothing of what is kept there.
+// directory is fit for a home. It opens regular files and nothing else (open.go). It knows
+// nothing of what is kept there.
 package disk
 
 import (

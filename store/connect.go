@@ -151,10 +151,11 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 			doing, s.path, err)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
+	case sqlite3.ErrError: // a table or an index that is gone, for instance, for which SQLite has no code
+		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
+			"%s: database %s cannot do it: %w", doing, s.path, err)
 	}
-	// A table or an index that is gone, for instance. SQLite has no code for it.
-	return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
-		"%s: database %s cannot do it: %w", doing, s.path, err)
+	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
 }
 
 // sqliteHint says what to do about an error of the disk that SQLite met. What can't

@@ -203,3 +203,17 @@ func TestWritesThatWaitTogetherAreAllAnswered(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
+
+func TestOnlyWhatADatabaseLacksIsDamageAmongOtherErrors(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "memoir.db"), Options{})
+	for statement, damaged := range map[string]bool{
+		`SELECT 1 FROM missing`:                                  true,
+		`INSERT INTO withdrawal (project_id) VALUES ('nowhere')`: false, // breaks a rule of the schema
+	} {
+		err := s.explain(s.quickly(t.Context(), func(t tx) error { _, err := t.exec(statement); return err }), "trying")
+		if err == nil || (memoir.CodeOf(err) == memoir.CodeCorrupt) != damaged {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}

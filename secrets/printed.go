@@ -68,10 +68,12 @@ func printsSecret(line string) bool {
 }
 
 // printed takes out what a command printed that reads a secret. A single value of 8 bytes and more
-// that is no placeholder is a secret of the session; anything else goes where it stands alone.
+// that is no placeholder is a secret of the session; anything else goes where it stands alone. What
+// a command prints that fails is an error, but of several commands another one may have failed.
 func (r *Redactor) printed(it memoir.Item) memoir.Item {
 	output := strings.TrimSpace(it.Output)
-	if output == "" || it.Failed || !it.Shell() || !printsSecret(it.Input) {
+	alone := !splits.MatchString(strings.TrimSpace(it.Input))
+	if output == "" || it.Failed && alone || !it.Shell() || !printsSecret(it.Input) {
 		return it
 	}
 	single := !strings.ContainsAny(output, " \t\r\n") && len(output) >= minFileSecret && len(output) <= maxFileSecret

@@ -40,6 +40,12 @@ func TestWhatACommandThatReadsASecretPrintsIsOne(t *testing.T) {
 			t.Errorf("%s: gone %t, gone later %t, want it %s", command, gone, later, want)
 		}
 	}
+	for command, gone := range map[string]bool{"pass show a/b": false, "echo $NPM_TOKEN; npm publish": true} {
+		it := memoir.Item{Kind: memoir.ItemTool, Tool: "Bash", Input: command, Output: word + "\nnpm error", Failed: true}
+		if got := ours.Session().Item(it); strings.Contains(got.Output, word) == gone {
+			t.Errorf("%s failed: %q", command, got.Output)
+		}
+	}
 	for _, output := range []string{"changeme", "********", "$DB_PASSWORD", "<no-value>"} {
 		it := memoir.Item{Kind: memoir.ItemTool, Tool: "Bash", Input: "echo $DB_PASSWORD", Output: output}
 		if got := ours.Session().Item(it); got.Output != output {

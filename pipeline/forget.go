@@ -150,8 +150,8 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	return out, err
 }
 
-// settleForgetting holds the live files against what was forgotten, and then clears
-// away what was kept to tell it by. It returns the archives that hold it.
+// settleForgetting holds the live files against what was forgotten, and then clears away the
+// earlier ones and what was kept to tell it by. It returns the archives that hold it.
 func (c *consolidation) settleForgetting(ctx context.Context) (archives []string, err error) {
 	live, err := c.root.Current()
 	if err != nil {
@@ -161,6 +161,11 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	if traces := f.what.Traces(live.Files, f.in); len(traces) > 0 {
 		return nil, memoir.Errorf(memoir.CodeInvalid, "take the line out of that file, and forget again",
 			"what was forgotten is left in %d places of the live memory: %s", len(traces), traces[0])
+	}
+	late, err := c.root.RemovePrevious() // which else stays until the next publication
+	c.warnOfLate(c.project.ID, late)
+	if err != nil {
+		return nil, err
 	}
 	if f.keys, err = c.store.Forgotten(ctx); err != nil {
 		return nil, err

@@ -81,6 +81,9 @@ func TestAForgottenSessionIsInNoLiveFile(t *testing.T) {
 	if !strings.Contains(text, "header of a fixture") || !strings.Contains(text, "pnpm") {
 		t.Errorf("what another session said is gone:\n%s", text)
 	}
+	if lives, err := os.ReadDir(filepath.Dir(memory.At(home, project).Live(2))); err != nil || len(lives) != 1 {
+		t.Errorf("live directories: %v, %v; the earlier one holds what was forgotten", lives, err)
+	}
 	if again := run(t, options(home, dir)); len(again.Phase2) != 1 || again.Phase2[0].Outcome != pipeline.OutcomeUnchanged || again.Phase1.Claimed != 0 {
 		t.Errorf("the next run: %+v", again)
 	}

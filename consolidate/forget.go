@@ -27,10 +27,13 @@ type forgetting struct {
 	kept      string          // all that was extracted from the others, in lower case
 	texts     []string        // folded
 	spanned   map[string]bool // lines, without space around them, that hold a part of a text
+	heads     string          // the headings of both pages, which name the project
 }
 
 func (f Forgotten) in(in Input) *forgetting {
-	g := &forgetting{register: in.register(), hand: handLines(in), spanned: map[string]bool{}}
+	name := projectName(in.Project)
+	g := &forgetting{register: in.register(), hand: handLines(in), spanned: map[string]bool{},
+		heads: memoryTitle(name) + summaryHead(name)}
 	for _, text := range f.Texts {
 		if text != "" {
 			g.texts = append(g.texts, memoir.Folded(text))
@@ -77,8 +80,12 @@ func (f *forgetting) learn(content string) {
 	}
 }
 
-// holds reports whether a line holds one of the texts, or a part of one.
+// holds reports whether a line holds one of the texts, or a part of one. The project keeps its
+// name, and so the headings of its pages.
 func (f *forgetting) holds(line string) bool {
+	if strings.HasPrefix(line, "# ") && strings.Contains(f.heads, strings.TrimSpace(line)+"\n") {
+		return false
+	}
 	return f.spanned[strings.TrimSpace(line)] ||
 		slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(memoir.Folded(line), text) })
 }

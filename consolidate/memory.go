@@ -46,8 +46,8 @@ func memoryHead(name string, sessions []*session) string {
 	if last != when {
 		when += " to " + last
 	}
-	return fmt.Sprintf("# %s: project memory\n\nFrom %s, %s. A line cites its newest session; +N is how many more "+
-		"support it.\n", name, plural(len(sessions), "session"), when)
+	return memoryTitle(name) + fmt.Sprintf("\nFrom %s, %s. A line cites its newest session; +N is how many more "+
+		"support it.\n", plural(len(sessions), "session"), when)
 }
 
 // projectName names a project: owner and name of its repository if its remote, which is
@@ -118,6 +118,9 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 	return withMap(p, memory, skills, limit)
 }
 
+// memoryTitle is the heading of MEMORY.md.
+func memoryTitle(name string) string { return "# " + name + ": project memory\n" }
+
 func summaryHead(name string) string { return "# " + name + ": what earlier sessions taught\n" }
 
 // onePurposeFirst puts the first command of each purpose before all others.
@@ -173,7 +176,7 @@ func OnlyNotes(in Input) memoir.Consolidation {
 		left = "Only what people wrote by hand"
 	}
 	return ApplyNotes(memoir.Consolidation{
-		MemoryMD: "# " + name + ": project memory\n\n" +
+		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions were taken out of this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
 	}, notes)

@@ -110,6 +110,21 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	a.run()
 }
 
+// The headings of its pages name the project, whatever is forgotten in it.
+func TestATextThatTheProjectIsNamedAfterIsForgotten(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	codexSession(t, a.dir, "aaaaaaaa-0002", "/srv/app", "main", "Always ask the app team.")
+	a.run()
+	report := forgetText(t, options(a.home, a.dir), "app", true)
+	if len(report.Projects) != 1 || len(report.Projects[0].Archives) == 0 {
+		t.Errorf("%+v", report)
+	}
+	if text := liveText(t, a.home, a.id); strings.Contains(text, "team") {
+		t.Errorf("it is left:\n%s", text)
+	}
+}
+
 // begunForgetting is a home in which a process died when the tombstones of the first
 // of two sessions stood.
 func begunForgetting(t *testing.T) (home, dir, project string) {

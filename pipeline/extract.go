@@ -38,13 +38,19 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
+	session := claim.Session
+	session.Title, _ = scanner.Redact(session.Title)
+	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
+	if session.Title != claim.Session.Title { // the session told later that it holds a secret
+		if err := r.store.Retitle(ctx, session.Key(), session.Title); err != nil {
+			return out, err
+		}
+	}
 	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
 		out.unchanged = true
 		return out, nil
 	}
-	session := claim.Session
-	session.Title, _ = scanner.Redact(session.Title)
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	if err != nil {
@@ -98,10 +104,11 @@ const (
 type Loaded struct {
 	Items      []memoir.Item
 	Stats      rollout.Stats
-	Hash       string         // of the filtered items, before redaction and bounds
-	Grown      bool           // it begins with the content that has the earlier hash
-	Redactions secrets.Counts // by rule
-	Omitted    int            // items, and texts of items, that gave way to maxHeld
+	Hash       string              // of the filtered items, before redaction and bounds
+	Grown      bool                // it begins with the content that has the earlier hash
+	Redactions secrets.Counts      // by rule
+	Again      func(string) string // takes the session's secrets out of a text
+	Omitted    int                 // items, and texts of items, that gave way to maxHeld
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
@@ -131,7 +138,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	for i, it := range out.Items {
 		out.Items[i] = redactor.Again(it)
 	}
-	out.Hash = hasher.Sum()
+	out.Hash, out.Again = hasher.Sum(), redactor.AgainText
 	out.Redactions = redactor.Counts()
 	return out, nil
 }

@@ -107,3 +107,17 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 		})
 	}
 }
+
+// Titles and slugs come from what a person typed first, before a command shows that it is a secret.
+func TestASecretThatTheSessionShowsLaterIsInNoTitle(t *testing.T) {
+	t.Parallel()
+	const word = "correct-horse-battery"
+	home, dir := t.TempDir(), t.TempDir()
+	path := codexSession(t, dir, "aaaaaaaa-0001", "/srv/app", "main", "Always log in with "+word+".")
+	appendLine(t, path, `{"timestamp":"2026-05-01T10:00:03Z","type":"response_item","payload":{"type":"function_call","name":"shell","call_id":"c","arguments":"{\"command\":[\"bash\",\"-lc\",\"echo $ADMIN_PASSWORD\"]}"}}`)
+	appendLine(t, path, `{"timestamp":"2026-05-01T10:00:04Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":\"`+word+`\\n\",\"metadata\":{\"exit_code\":0}}"}}`)
+	run(t, options(home, dir))
+	if left := holding(t, home, word); len(left) > 0 {
+		t.Errorf("left in %q", left)
+	}
+}

@@ -198,6 +198,19 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	return err
 }
 
+// Retitle replaces the title of a session, also in what was found in its files.
+func (s *Store) Retitle(ctx context.Context, key, title string) error {
+	err := s.quickly(ctx, func(t tx) error {
+		if _, err := t.exec(`UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
+			AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`, title, key); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE session SET title = ? WHERE key = ?`, title, key)
+		return err
+	})
+	return s.explain(err, "changing the title of session %s", key)
+}
+
 // removeFile forgets a file that is gone.
 func (s *Store) removeFile(t tx, path string) error {
 	var key string

@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
 
@@ -334,84 +328,4 @@ func in(section, lines string) func(e *scribe.Extraction) {
 			e.RawMemory += "\n" + head + lines
 		}
 	}
-}
-
-// A net finds canaries as they are, escaped as in JSON or in a URL, and in base64 wherever in a
-// group of three bytes they begin.
-type net struct {
-	forms  map[uint64][]form // by their first eight bytes
-	caught map[string]string // a passage, by what the canary was and where it was found
-}
-
-type form struct{ text, canary, what string }
-
-func newNet(canaries map[string]string) *net {
-	n := &net{forms: map[uint64][]form{}, caught: map[string]string{}}
-	for canary, what := range canaries {
-		seen := map[string]bool{}
-		add := func(text, how string) {
-			if len(text) < 8 || seen[text] {
-				return
-			}
-			seen[text] = true
-			head := binary.LittleEndian.Uint64([]byte(text))
-			n.forms[head] = append(n.forms[head], form{text, canary, what + how})
-		}
-		add(canary, "")
-		escaped, _ := json.Marshal(canary)
-		inner := string(escaped[1 : len(escaped)-1])
-		add(inner, ", escaped")
-		again, _ := json.Marshal(inner)
-		add(string(again[1:len(again)-1]), ", escaped twice")
-		add(url.QueryEscape(canary), ", in a URL")
-		for before := range 3 {
-			code := base64.StdEncoding.EncodeToString([]byte("xxx"[:before] + canary))
-			code = code[(before*8+5)/6 : (before+len(canary))*8/6]
-			add(code, ", in base64")
-			add(strings.NewReplacer("+", "-", "/", "_").Replace(code), ", in base64")
-		}
-	}
-	return n
-}
-
-func (n *net) search(where string, data []byte) {
-	for i := 0; i+8 <= len(data); i++ {
-		for _, f := range n.forms[binary.LittleEndian.Uint64(data[i:])] {
-			if bytes.HasPrefix(data[i:], []byte(f.text)) {
-				n.caught[fmt.Sprintf("%s, in %s", f.what, where)] = fmt.Sprintf("%q in %q", f.canary, data[max(0, i-60):min(len(data), i+len(f.text)+20)])
-			}
-		}
-	}
-}
-
-// home searches all that is in a home: names of files, their content, and what archives hold.
-func (n *net) home(t *testing.T, home string) {
-	t.Helper()
-	must(t, filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(home, path)
-		n.search("a name", []byte(name))
-		if !entry.Type().IsRegular() {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		n.search(name, data)
-		if strings.HasSuffix(name, ".zst") {
-			d, err := zstd.NewReader(nil)
-			if err != nil {
-				return err
-			}
-			defer d.Close()
-			if data, err = d.DecodeAll(data, nil); err != nil {
-				return err
-			}
-			n.search(name+", unpacked", data)
-		}
-		return nil
-	}))
 }

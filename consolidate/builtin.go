@@ -131,15 +131,20 @@ const (
 )
 
 // recent lists what the newest sessions were asked and what became of it, a session's
-// last lines first. A request of which nothing came is left out.
+// last lines first. A request of which nothing came is left out, and a commit that has a
+// subject alone where other work has a body.
 func recent(sessions []*session) []*claim {
 	var out []*claim
 	seen := map[string]bool{}
+	described := slices.ContainsFunc(sessions, func(s *session) bool {
+		return slices.ContainsFunc(s.work(), func(text string) bool { return strings.Contains(text, further) })
+	})
 	for _, s := range slices.Backward(sessions) {
 		n := 0
 		for _, text := range slices.Backward(s.work()) {
 			key := byWords(text)
-			if n == perSession || seen[key] {
+			bare := strings.HasPrefix(text, "commit: ") && !strings.Contains(text, further)
+			if n == perSession || seen[key] || bare && described {
 				continue
 			}
 			seen[key] = true

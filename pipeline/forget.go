@@ -13,6 +13,7 @@ import (
 	"memoir"
 	"memoir/internal/failpoint"
 	"memoir/memory"
+	"memoir/model"
 	"memoir/store"
 )
 
@@ -125,7 +126,11 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		if c.forgetting, err = loadForgetting(ctx, c.store, c.project.ID); err != nil {
 			return err
 		}
-		if _, err := c.generation(ctx, c.withoutGone, false); err != nil {
+		makes := c.withoutGone
+		if out.Generation > 0 && r.anew() {
+			makes = c.askOnce // of the built-in model: no other is chosen yet
+		}
+		if _, err := c.generation(ctx, makes, false); err != nil {
 			return err
 		}
 		out.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
@@ -148,6 +153,15 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		}
 	}
 	return out, err
+}
+
+// anew reports whether the built-in model makes memories. It makes one anew without what is
+// forgotten: a line that others support as well may have had its words of a forgotten session.
+// Where a language model does, code takes the lines out: forgetting asks none.
+func (r *run) anew() bool {
+	_, two := model.Phases(r.opts.Settings.ModelRoles)
+	spec, err := model.SpecOf(r.opts.Settings, two.Model)
+	return r.opts.Phases == nil && err == nil && spec.Builtin()
 }
 
 // settleForgetting holds the live files against what was forgotten, and then clears away the

@@ -89,6 +89,28 @@ func TestAForgottenSessionIsInNoLiveFile(t *testing.T) {
 	}
 }
 
+func TestALineThatOthersSupportHasTheirWordsAfterForgetting(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	for id, folder := range map[string]string{secretID: "zanzibar", besideID: "integration"} {
+		path := codexSession(t, dir, id, "/srv/app", "main", "Run the tests.")
+		for _, payload := range []string{
+			`"function_call","name":"shell_command","call_id":"c","arguments":"{\"command\":\"go test ./` + folder + `\"}"`,
+			`"function_call_output","call_id":"c","output":"Exit code: 0\nWall time: 1 seconds\nOutput:\nok"`,
+		} {
+			appendLine(t, path, `{"timestamp":"2026-05-01T10:00:03Z","type":"response_item","payload":{"type":`+payload+`}}`)
+		}
+	}
+	project := run(t, options(home, dir)).Phase2[0].Project
+	if text := liveText(t, home, project); !strings.Contains(text, "`go test ./zanzibar`, also with other arguments") {
+		t.Fatalf("no line that both support:\n%s", text)
+	}
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "`go test ./integration` [bbbbbbbb") {
+		t.Errorf("after forgetting:\n%s", text)
+	}
+}
+
 func TestForgettingBeatsHandEditsThatCiteWhatIsForgotten(t *testing.T) {
 	t.Parallel()
 	home, dir, project := twoSessions(t)

@@ -125,6 +125,28 @@ func TestATextThatTheProjectIsNamedAfterIsForgotten(t *testing.T) {
 	}
 }
 
+func TestAGenerationWithATextThatIsBeingForgottenIsNotRestored(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.edit("MEMORY.md", "- zanzibar is Ada's")
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	a.run()
+	st := open(t, a.home)
+	claim, ok, err := st.ClaimProject(t.Context(), a.id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1 << 40, Always: true})
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Text: "zanzibar"}))
+	must(t, st.GiveBack(t.Context(), claim))
+	must(t, st.Close())
+	if _, err := a.tryRestore(2, 0); memoir.CodeOf(err) != memoir.CodeInvalid {
+		t.Errorf("restored: %v", err)
+	}
+	if a.restore(1).Generation == 0 {
+		t.Errorf("one without it was not restored")
+	}
+}
+
 // begunForgetting is a home in which a process died when the tombstones of the first
 // of two sessions stood.
 func begunForgetting(t *testing.T) (home, dir, project string) {

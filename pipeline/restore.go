@@ -106,7 +106,11 @@ func (c *consolidation) restorable(
 	if in.Withdrawn, err = c.withdrawn(ctx, c.project.ID, nil); err != nil {
 		return nil, nil, err
 	}
-	if traces := (consolidate.Forgotten{}).Traces(files, in); len(gone) == 0 && len(traces) > 0 {
+	unfinished, err := loadForgetting(ctx, c.store, c.project.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if traces := unfinished.what.Traces(files, in); len(gone) == 0 && len(traces) > 0 {
 		gone = append(gone, traces[0].String()) // a line may rest on more than the inputs
 	}
 	if len(gone) > 0 {

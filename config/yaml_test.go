@@ -133,7 +133,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Load(Options{ConfigDir: dir})
-		checkError(t, err, "permission denied; make it readable")
+		checkError(t, err, "permission denied; make it a readable file")
 	})
 }
 

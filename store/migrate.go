@@ -158,14 +158,14 @@ func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error
 // withoutReferences is durably while SQLite does not look after references, since a migration
 // may rebuild a table that others refer to.
 func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error {
-	set := func(ctx context.Context, mode string) error {
-		_, err := s.writer.ExecContext(ctx, "PRAGMA foreign_keys = "+mode)
+	set := func(mode string) error {
+		_, err := s.writer.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = "+mode)
 		return err
 	}
-	if err := set(ctx, "OFF"); err != nil {
+	if err := set("OFF"); err != nil {
 		return err
 	}
-	return errors.Join(s.durably(ctx, fn), set(context.WithoutCancel(ctx), "ON"))
+	return errors.Join(s.durably(ctx, fn), set("ON"))
 }
 
 // apply takes the steps after a version. Rows that refer to rows that are gone are no error

@@ -189,6 +189,9 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 		}
 		began := time.Now()
 		err := try()
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return context.Cause(ctx)
+		}
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}

@@ -212,3 +212,17 @@ func TestShortIDsAreUniqueAndShort(t *testing.T) {
 		t.Errorf("short ids %v, want %v", got, want)
 	}
 }
+
+func TestASummaryOfALongIDHasALegalName(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for n := range 3 {
+		id := fmt.Sprintf("rollout-2026-10-01T10-00-00-01a10000-0000-7000-8000-%012d", n)
+		e := memoir.Extraction{SessionKey: "codex:" + id, RolloutSlug: strings.Repeat("a-long-slug-", 10)}
+		name := consolidate.SummaryFileName(e, id)
+		if err := memoir.CheckPath(name); err != nil || seen[name] {
+			t.Errorf("%s: %v", name, err)
+		}
+		seen[name] = true
+	}
+}

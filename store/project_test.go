@@ -14,12 +14,12 @@ func TestAProjectKeepsItsEarlierNamesAndPlaces(t *testing.T) {
 	s, _ := newStore(t)
 	p := memoir.Project{ID: "a-1", Name: "a", Identity: "/src/a", Directories: []string{"/src/a"}, Aliases: []string{"old"}}
 	must(t, s.UpsertProject(t.Context(), p))
-	p = memoir.Project{ID: "a-1", Name: "b", Identity: "host/a", Remote: "host/a", Directories: []string{"/work/a"}}
+	p = memoir.Project{ID: "a-1", Name: "b", Identity: "host/a", Remote: "host/a", Directories: []string{"/srv/a"}}
 	must(t, s.UpsertProject(t.Context(), p))
 	p.Remote = "" // not known this time
 	must(t, s.UpsertProject(t.Context(), p, p))
 	want := memoir.Project{ID: "a-1", Name: "b", Identity: "host/a", Remote: "host/a",
-		Directories: []string{"/src/a", "/work/a"}, Aliases: []string{"/src/a", "a", "old"}}
+		Directories: []string{"/src/a", "/srv/a"}, Aliases: []string{"/src/a", "a", "old"}}
 	got, err := s.Projects(t.Context())
 	must(t, err)
 	if diff := cmp.Diff([]ProjectRow{{Project: want}}, got); diff != "" {

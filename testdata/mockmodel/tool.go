@@ -81,7 +81,8 @@ func (s Step) call(tools []Tool, id string) (modeltest.ToolCall, bool) {
 
 // code calls an inner tool through one that runs JavaScript.
 func code(inner, argument string) string {
-	return fmt.Sprintf("const r = await tools.%s(%s);\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n", inner, argument)
+	return fmt.Sprintf("const r = await tools.%s(%s);\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n",
+		inner, argument)
 }
 
 func (f File) patch() string {

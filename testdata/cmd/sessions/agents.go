@@ -47,7 +47,8 @@ var agents = []agent{
 		prompt: after("-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"),
 		resume: after("-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions", "--continue"),
 		fork: func(prompt, id string) []string {
-			return []string{"-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions", "--resume", id, "--fork-session", prompt}
+			return []string{"-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions", "--resume", id,
+				"--fork-session", prompt}
 		},
 	},
 	{

@@ -150,7 +150,8 @@ func compareItems(differ func(string, ...any), t truth, c conversation, items []
 	}
 	for n, turn := range c.turns {
 		what := fmt.Sprintf("prompt %q", turn.Prompt)
-		if it := expect(what, func(it memoir.Item) bool { return it.Kind == memoir.ItemMessage && it.Text == turn.Prompt }); it != nil {
+		prompted := func(it memoir.Item) bool { return it.Kind == memoir.ItemMessage && it.Text == turn.Prompt }
+		if it := expect(what, prompted); it != nil {
 			origin := memoir.OriginTyped
 			if c.sub {
 				origin = memoir.OriginSubagentTask

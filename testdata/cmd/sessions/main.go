@@ -51,7 +51,9 @@ func runAll(ctx context.Context, prefix, only string, keep bool) (ok bool, err e
 	chosen := agents
 	if only != "" {
 		names := strings.Split(only, ",")
-		chosen = slices.DeleteFunc(slices.Clone(agents), func(a agent) bool { return !slices.Contains(names, string(a.source)) })
+		chosen = slices.DeleteFunc(slices.Clone(agents), func(a agent) bool {
+			return !slices.Contains(names, string(a.source))
+		})
 	}
 	if prefix != "" {
 		if prefix, err = filepath.Abs(prefix); err != nil {

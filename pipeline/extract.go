@@ -23,7 +23,7 @@ type extracted struct {
 
 // extractOne reads, redacts and extracts one session.
 func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, error) {
-	parts, err := Parts(ctx, claim.Session)
+	parts, err := parts(ctx, claim.Session, r.headOf)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -69,12 +69,18 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 // Parts looks at a registered session's files as they are now, and puts them into
 // reading order. Its errors have the code CodeUnreadable.
 func Parts(ctx context.Context, s memoir.Session) ([]rollout.Part, error) {
+	return parts(ctx, s, rollout.Probe)
+}
+
+func parts(
+	ctx context.Context, s memoir.Session, probe func(rollout.Entry) (rollout.Head, error),
+) ([]rollout.Part, error) {
 	parts := make([]rollout.Part, 0, len(s.Files))
 	for _, f := range s.Files {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		head, err := rollout.Probe(rollout.Entry{File: f, Source: s.Source})
+		head, err := probe(rollout.Entry{File: f, Source: s.Source})
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ type phase1 struct {
 
 // ahead is how many sessions a worker has claimed at once where no model has to be waited
 // for: claiming and storing many together costs less than the work on a small one.
-const ahead = 4
+const ahead = 16
 
 // all takes sessions whose last attempt died with its process last and one at a time,
 // so that they cannot take others along.

@@ -106,7 +106,8 @@ type run struct {
 	rules        ruleCache
 
 	mu       sync.Mutex
-	said     map[string]bool // what sessions failed of
+	heads    map[string]seenHead // by path, for Phase 1
+	said     map[string]bool     // what sessions failed of
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
@@ -186,6 +187,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 		log:    opts.Log,
 		began:  time.Now(),
 		id:     lease.NewToken(),
+		heads:  map[string]seenHead{},
 		said:   map[string]bool{},
 		off:    map[string]bool{},
 		rules:  ruleCache{in: map[string]dirRules{}},

@@ -205,12 +205,44 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	if err != nil {
 		return row, err
 	}
+	r.keepHead(e.File, head)
 	head = r.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
 		return row, fmt.Errorf("write down the head of %s: %w", e.Path, err)
 	}
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
+}
+
+// seenHead is the head of a file as a scan found it.
+type seenHead struct {
+	file memoir.File
+	head rollout.Head
+}
+
+// mostHeads is how many heads a scan keeps for Phase 1, about half a KiB each.
+const mostHeads = 10_000
+
+// keepHead spares Phase 1 of this run a second look at a file.
+func (r *run) keepHead(f memoir.File, head rollout.Head) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.heads != nil && len(r.heads) < mostHeads {
+		r.heads[f.Path] = seenHead{f, head.Untitled()}
+	}
+}
+
+// headOf is rollout.Probe of a registered file, which is not read again where this run's scan
+// has read it and it is unchanged. The head is given once.
+func (r *run) headOf(e rollout.Entry) (rollout.Head, error) {
+	r.mu.Lock()
+	seen, ok := r.heads[e.Path]
+	delete(r.heads, e.Path)
+	r.mu.Unlock()
+	if ok && same(seen.file, e.File) && untouched(e.File) {
+		return seen.head, nil
+	}
+	return rollout.Probe(e)
 }
 
 // restrict limits claims to the sessions below SessionsDir, unless the registry

@@ -246,6 +246,12 @@ func (h *Head) CleanTitle(clean func(text string) string) string {
 	return clean(h.Title)
 }
 
+// Untitled is the head without its title, which is most of its size.
+func (h Head) Untitled() Head {
+	h.entitle()
+	return h
+}
+
 // entitle takes the first line of the first of some texts that has one for the title.
 func (h *Head) entitle(texts ...string) {
 	h.Title, h.told = "", ""

@@ -61,34 +61,51 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 			return nil
 		}
 		candidates, err := o.candidates(t, s.now(), limit)
-		if err != nil {
+		if err != nil || len(candidates) == 0 {
 			return err
 		}
-		for _, c := range candidates {
-			claim, err := s.claimSession(t, c, o)
-			if err != nil {
-				return fmt.Errorf("session %s: %w", c.key, err)
-			}
-			claims = append(claims, claim)
-		}
-		return nil
+		claims, err = s.claimAll(t, candidates, o)
+		return err
 	})
 	return claims, s.explain(err, "claiming sessions")
 }
 
-func (s *Store) claimSession(t tx, f facts, o ClaimOptions) (Claim, error) {
-	found, err := selectSessions(t, Filter{Keys: []string{f.key}})
-	if err != nil {
-		return Claim{}, err
+// claimAll claims sessions, in their order.
+func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, error) {
+	keys := make([]string, len(candidates))
+	for i, f := range candidates {
+		keys[i] = f.key
 	}
-	c := Claim{Session: found[0], Token: lease.NewToken(), InputVersion: f.version}
-	g, err := s.claimJob(t, c.job(), terms{holder: o.Holder, lasts: o.Lease, version: f.version})
+	sessions, err := selectSessions(t, Filter{Keys: keys})
 	if err != nil {
-		return Claim{}, err
+		return nil, err
 	}
-	c.Attempt, c.Crashes, c.DoneHash, c.DoneFilterVersion = g.attempt, g.crashes, g.doneHash, g.doneFilter
-	c.Prior, err = selectExtraction(t, f.key)
-	return c, err
+	priors, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e
+		WHERE e.session_key IN (SELECT value FROM json_each(?))`, []any{jsonList(keys)}, scanExtraction)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]Claim, len(candidates))
+	for _, se := range sessions {
+		of[se.Key()] = Claim{Session: se}
+	}
+	for i := range priors {
+		c := of[priors[i].SessionKey]
+		c.Prior = &priors[i]
+		of[priors[i].SessionKey] = c
+	}
+	claims := make([]Claim, len(candidates))
+	for i, f := range candidates {
+		c := of[f.key]
+		c.Token, c.InputVersion = lease.NewToken(), f.version
+		g, err := s.claimJob(t, c.job(), terms{holder: o.Holder, lasts: o.Lease, version: f.version})
+		if err != nil {
+			return nil, fmt.Errorf("session %s: %w", f.key, err)
+		}
+		c.Attempt, c.Crashes, c.DoneHash, c.DoneFilterVersion = g.attempt, g.crashes, g.doneHash, g.doneFilter
+		claims[i] = c
+	}
+	return claims, nil
 }
 
 // MarkUnchanged finishes a claim whose session turned out to hold, for all that its

@@ -246,21 +246,18 @@ func (h *holding) shed() {
 	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
 }
 
-// seal redacts what the extractor wrote, checks it, and fills in what it rests on.
+// seal redacts what the extractor wrote, fills in what it rests on, and checks it.
 func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
 	redacted, counts := r.scannerOf(s.CWD).Extraction(*e)
 	loaded.Redactions.Merge(counts)
 	*e = redacted
-	if err := extract.Check(*e, loaded.Items); err != nil {
-		return err
-	}
 	e.SessionKey = s.Key()
 	e.ProjectID = s.ProjectID
 	e.CWD, e.Branch = s.CWD, s.Branch
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
 	e.Model = r.extractor.Name()
-	return nil
+	return extract.Check(*e, loaded.Items)
 }
 
 // lastSaid is when the session's last item was: agents go on writing records that

@@ -120,15 +120,6 @@ func openError(path string, err error) error {
 	return memoir.Errorf(memoir.CodeUnreadable, disk.Hint(err), "read session %s: %w", path, err)
 }
 
-// memberPath is the path of a session inside a database. An id that could not be
-// part of a path is escaped as in a URL.
-func memberPath(database, id string) string {
-	if !legalID.MatchString(id) {
-		id = url.PathEscape(id)
-	}
-	return database + "#" + id
-}
-
 // splitMember is the inverse of memberPath. A file may have such a name too: it
 // is not ok if there is one.
 func splitMember(path string) (database, id string, ok bool) {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-
 	"memoir"
 )
 
@@ -258,4 +257,13 @@ func databaseError(path string, err error) error {
 	}
 	return memoir.Errorf(memoir.CodeUnreadable, "`sqlite3 FILE .recover` may help", "read OpenCode's database %s: %w",
 		path, err)
+}
+
+// memberPath is the path of a session inside a database. An id that could not be
+// part of a path is escaped as in a URL.
+func memberPath(database, id string) string {
+	if !legalID.MatchString(id) {
+		id = url.PathEscape(id)
+	}
+	return database + "#" + id
 }

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -90,27 +89,6 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 		err = unstop(e.err)
 	}
 	return stats, err
-}
-
-// tailRecords returns copies of the whole records in the last piece of a file. A partial
-// piece may begin in the middle of a line.
-func tailRecords(piece []byte, partial bool) (out [][]byte) {
-	skipped := 0
-	if partial {
-		i := bytes.IndexByte(piece, '\n')
-		if i < 0 {
-			return nil
-		}
-		skipped = i + 1
-	}
-	r := NewReader(bytes.NewReader(piece[skipped:]))
-	for {
-		raw, err := r.Next()
-		if err != nil {
-			return out
-		}
-		out = append(out, append([]byte(nil), raw...))
-	}
 }
 
 // Assemble puts the files of one thread in reading order. Of copies of the same

@@ -2,11 +2,9 @@ package secrets
 
 import (
 	_ "embed"
-	"fmt"
 	"regexp/syntax"
 	"strings"
 
-	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
 
 	"memoir/internal/lazyregexp"
@@ -82,61 +80,6 @@ func Check(options Options) error {
 	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
 	_, err := readRules(options, true)
 	return err
-}
-
-// readRules reads the rules from the configurations that they come from.
-func readRules(options Options, extra bool) (specs, error) {
-	merged, err := parseConfig(config.DefaultConfig)
-	if err != nil {
-		return specs{}, fmt.Errorf("read gitleaks' default rules: %w", err)
-	}
-	own := map[string]bool{}
-	if extra {
-		widen(&merged)
-		more, err := parseConfig(extraConfig)
-		if err != nil {
-			return specs{}, fmt.Errorf("read the built-in extra rules: %w", err)
-		}
-		for _, r := range more.Rules {
-			own[r.ID] = true
-		}
-		merge(&merged, more)
-	}
-	at := ""
-	if options.ConfigPath != "" {
-		at = options.ConfigPath
-		if err := mergeFile(&merged, at, 0); err != nil {
-			return specs{}, err
-		}
-	}
-	if options.ProjectPath != "" {
-		at = options.ProjectPath
-		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
-			return specs{}, err
-		}
-	}
-	compiled, err := translate(merged)
-	if err != nil {
-		if at != "" {
-			return specs{}, configError(at, err)
-		}
-		return specs{}, fmt.Errorf("compile the built-in rules: %w", err)
-	}
-	return newSpecs(compiled, own)
-}
-
-// parseConfig reads a configuration in gitleaks' TOML form. It uses a viper of
-// its own: gitleaks' own loading works on global state that wears out.
-func parseConfig(text string) (config.ViperConfig, error) {
-	var c config.ViperConfig
-	v := viper.New()
-	v.SetConfigType("toml")
-	if err := v.ReadConfig(strings.NewReader(text)); err != nil {
-		return c, lineNamed(err)
-	}
-	err := v.Unmarshal(&c)
-	upgrade(&c)
-	return c, ruleNamed(err, c)
 }
 
 // translate compiles a merged configuration with gitleaks' own checks.

@@ -106,6 +106,10 @@ const (
 	maxOutput  = 16 << 10 // the output of one tool call
 )
 
+// maxSecrets bounds the different secrets that are remembered of one session, in which each of them
+// is looked for in all texts. They take some 250 bytes each.
+const maxSecrets = 1 << 15
+
 // Loaded is one session as Phase 1 sees it: filtered, redacted, bounded.
 type Loaded struct {
 	Items      []memoir.Item
@@ -118,7 +122,8 @@ type Loaded struct {
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
-// unredacted. Earlier is the hash of an earlier reading, if there was one.
+// unredacted. Earlier is the hash of an earlier reading, if there was one. A session with more than
+// maxSecrets is given up with an error of the code CodeUnreadable: none of them may be forgotten.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string) (Loaded, error) {
 	var (
 		out      Loaded
@@ -130,6 +135,10 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		hasher.Add(it)
 		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
 		it = redactor.Item(it)
+		if redactor.Secrets() > maxSecrets {
+			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` leaves it out for good",
+				"read session %s: it holds more than %d different secrets", parts[0].Path, maxSecrets)
+		}
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
 		it.Output = cutMiddle(it.Output, maxOutput)

@@ -155,7 +155,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
 		}
 	case "web_search_call":
-		if input := cmp.Or(getText(p, "action", "query"), string(get(p, "action"))); input != "" {
+		if input := cmp.Or(getText(p, "action", "query"), source(get(p, "action"))); input != "" {
 			r.e.lone("web_search_call", input, outcome{}, r.w)
 		}
 	case "reasoning", "agent_message", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary",

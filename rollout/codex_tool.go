@@ -18,7 +18,7 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	case "local_shell_call":
 		return kind, commandLine(get(p, "action", "command")), getText(p, "action", "working_directory")
 	case "tool_search_call":
-		return kind, string(get(p, "arguments")), ""
+		return kind, source(get(p, "arguments")), ""
 	case "custom_tool_call":
 		input = getText(p, "input")
 		if tool == "exec" {
@@ -33,7 +33,7 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	if object == nil {
 		return tool, getText(p, "arguments"), ""
 	}
-	input, dir = string(object), getText(object, "workdir")
+	input, dir = source(object), getText(object, "workdir")
 	switch tool {
 	case "shell", "container.exec", "shell_command", "exec_command", "unified_exec", "local_shell":
 		for _, key := range []string{"command", "cmd", "input"} {
@@ -115,14 +115,14 @@ func codexOutput(p []byte, call *memoir.Item) outcome {
 		if content := get(raw, "content"); isArray(content) {
 			o = blocksOutput(content, call)
 		} else if content == nil {
-			o = stringOutput(string(raw))
+			o = stringOutput(source(raw))
 		}
 		if success := get(raw, "success"); success != nil && string(success) == "false" {
 			o.failed = true
 		}
 		return o
 	}
-	return outcome{output: string(raw)}
+	return outcome{output: source(raw)}
 }
 
 func stringOutput(s string) outcome {
@@ -213,7 +213,7 @@ func unwrapBlocks(s string) string {
 func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	var o outcome
 	var texts []string
-	inner, ended, first := 0, 0, true
+	inner, ended, length, first := 0, 0, 0, true
 	for block := range elements(raw) {
 		s := cmp.Or(text(block), getText(block, "text"))
 		if first && hasAnyPrefix(s, preambles) {
@@ -235,7 +235,9 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 				o.goesOn = session
 			}
 		}
-		texts = append(texts, s)
+		if length += len(s); length-len(s) <= maxText {
+			texts = append(texts, s)
+		}
 	}
 	if ended < inner && o.exit != nil && *o.exit == 0 {
 		o.exit = nil // one of the commands is still running

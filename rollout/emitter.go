@@ -156,8 +156,11 @@ func callInput(shell bool, arguments []byte) string {
 	if command := get(arguments, "command"); shell && isString(command) {
 		return text(command)
 	}
-	return string(arguments)
+	return source(arguments)
 }
+
+// source is a raw value as it stands, as far as a text of an item may reach.
+func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 
 // bound gives the oldest calls up when too many wait.
 func (e *emitter) bound() {

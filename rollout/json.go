@@ -162,11 +162,12 @@ func unquotedNumber(raw []byte) []byte {
 	return raw
 }
 
-// compact is a raw value without the white space between its tokens.
+// compact is a raw value without the white space between its tokens. One that is longer than a
+// text of an item stays as it is.
 func compact(raw []byte) string {
 	var b bytes.Buffer
-	if err := json.Compact(&b, raw); err != nil {
-		return string(raw)
+	if len(raw) > maxText || json.Compact(&b, raw) != nil {
+		return source(raw)
 	}
 	return b.String()
 }

@@ -138,6 +138,7 @@ func readHead(path string, budget int64) (head [][]byte, whole bool, err error) 
 	}
 	defer f.Close()
 	r := NewReader(f)
+	defer r.Close()
 	r.budget, r.brief = budget, true
 	for {
 		raw, err := r.Next()
@@ -193,6 +194,7 @@ func tailRecords(piece []byte, partial bool) (out [][]byte) {
 		skipped = i + 1
 	}
 	r := NewReader(bytes.NewReader(piece[skipped:]))
+	defer r.Close()
 	for {
 		raw, err := r.Next()
 		if err != nil {

@@ -26,7 +26,7 @@ type Stats struct {
 	Items     int // items given
 	Malformed int // lines or values that are not JSON
 	Elided    int // strings of more than 1 MiB that were cut
-	Oversized int // records that were skipped because they are still over 64 MiB
+	Oversized int // records that were skipped because they are still too large
 	Undone    int // records of what was rolled back, reverted or left on an abandoned branch
 	CutTail   bool
 	OwnRun    bool           // the session is one of memoir's own model calls

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -14,13 +15,18 @@ import (
 // Bounds of a record. Real lines reach hundreds of megabytes (compactions that
 // repeat every image); what is worth reading in them is small.
 const (
-	maxString = 1 << 20  // a JSON string above this is cut, see Reader
-	maxRecord = 64 << 20 // a record above this after cutting is skipped
-	maxDepth  = 512      // a record nested deeper is malformed
-	chunkSize = 256 << 10
+	maxString  = 1 << 20  // a JSON string above this is cut, see Reader
+	maxRecord  = 32 << 20 // a record above this after cutting is skipped
+	maxMembers = 1 << 20  // as is one with more members and elements in all
+	maxDepth   = 512      // a record nested deeper is malformed
+	chunkSize  = 256 << 10
 
 	keptRecord = 4 << 20 // room for records up to this is kept for the next one
 )
+
+// large is held by the one Reader of the process whose record takes more than keptRecord. It is
+// held while that record is read and handled, which waits for nothing else.
+var large sync.Mutex
 
 // Reader reads JSON objects one after the other from a stream that programs
 // append to and crash in. Values may be glued together on a line, or spread over
@@ -29,8 +35,9 @@ const (
 //
 // A string longer than 1 MiB is cut to the head that ends at its last white
 // space, so that a secret at the edge is never half kept; a string without white
-// space is data, and becomes empty. A record that is still over 64 MiB is
-// skipped. No more than that is ever held.
+// space is data, and becomes empty. A record that is still over 32 MiB, or holds more than
+// maxMembers, is skipped. No more than that is ever held, by one Reader of the process at a time:
+// another whose record takes more than keptRecord waits until Next or Close is called there.
 type Reader struct {
 	Malformed int  // lines or values that are not JSON
 	Elided    int  // strings that were cut
@@ -76,7 +83,7 @@ func chunkOf(src io.Reader) int {
 // bytes are good until the next call.
 func (r *Reader) Next() ([]byte, error) {
 	for {
-		r.release()
+		r.Close()
 		c, ok := r.peek()
 		if !ok {
 			if r.err != nil {
@@ -191,12 +198,13 @@ func (r *Reader) fill() bool {
 	return false
 }
 
-// release gives back the room of a large record. Waiting for the collector's own
+// Close gives back the room of a large record. Waiting for the collector's own
 // pace would let the heap grow to twice that room first.
-func (r *Reader) release() {
+func (r *Reader) Close() {
 	if cap(r.buf) > keptRecord {
 		r.buf = nil
 		runtime.GC()
+		large.Unlock()
 	}
 }
 
@@ -268,6 +276,7 @@ type splitter struct {
 	inString bool
 	odd      bool // an odd number of backslashes stands before in[pos], in a string
 	strPos   int  // where the string began, as an offset in the object
+	members  int  // and elements so far, of all objects and arrays
 	dropping bool // the rest of the string is not wanted
 	deep     bool
 	over     bool
@@ -353,6 +362,10 @@ func (s *splitter) passStructure() (how ending, done bool) {
 				return endDeep, true
 			}
 			return endWhole, true
+		case ',':
+			s.fresh = false
+			s.members++
+			s.over = s.over || s.members >= maxMembers
 		case '\n':
 			s.fresh = true
 		default:
@@ -363,7 +376,7 @@ func (s *splitter) passStructure() (how ending, done bool) {
 }
 
 // grow makes room for n bytes. A record beyond 4 MiB gets the whole bound at
-// once: pages that are never touched cost nothing, copies of 32 MiB would.
+// once: pages that are never touched cost nothing, copies of 16 MiB would.
 func (r *Reader) grow(n int) {
 	need := len(r.buf) + n
 	if need <= cap(r.buf) {
@@ -371,6 +384,7 @@ func (r *Reader) grow(n int) {
 	}
 	size := max(2*cap(r.buf), need, len(r.in))
 	if size > keptRecord {
+		large.Lock()
 		size = maxRecord + chunkSize
 	}
 	buf := make([]byte, len(r.buf), size)

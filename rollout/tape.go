@@ -74,6 +74,7 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 	t.spare = r
 	r.bad, r.known = t.bad[at.part]
 	defer func() {
+		r.Close()
 		if !r.known && r.eof {
 			if t.bad == nil {
 				t.bad = map[int][]int{}

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,17 +23,22 @@ const margin = " \t>|│"
 
 // knownSet remembers secrets and finds their further occurrences: one look at every position of
 // a text, however many secrets there are. Growing it is cheap, unlike an automaton that would
-// be built anew for each secret. A nil *knownSet is empty.
+// be built anew for each secret. It holds hashes, so that a secret takes some 50 bytes for each of its
+// forms and keeps no text alive. A nil *knownSet is empty.
 type knownSet struct {
-	filter  [1 << 7]uint64   // bits by hash of the first eight bytes
-	lengths map[uint64][]int // of the values that begin with these bytes, longest first
-	values  map[string]*rule // the rule that found each first
-	count   int              // of values, without their encoded forms
+	filter  [1 << 7]uint64    // bits by hash of the first eight bytes
+	heads   map[uint64]uint64 // by the first eight bytes: a bit for each length of a value, modulo 64
+	lengths []int             // of all values, longest first
+	values  map[uint64]*rule  // by the hash of a value: the rule that found it first
+	count   int               // of values, without their encoded forms
 }
 
 func newKnownSet() *knownSet {
-	return &knownSet{lengths: map[uint64][]int{}, values: map[string]*rule{}}
+	return &knownSet{heads: map[uint64]uint64{}, values: map[uint64]*rule{}}
 }
+
+// knownSeed makes the hashes of values unforeseeable, so that no text is made to equal a secret.
+var knownSeed = maphash.MakeSeed()
 
 func (k *knownSet) empty() bool { return k.size() == 0 }
 
@@ -49,9 +55,6 @@ const (
 	minLine = 40
 	// minEncodedForm is how long a secret must be, in bytes, to be known in base64, too.
 	minEncodedForm = 16
-	// maxEncodedForms is of how many secrets base64 is remembered, which takes several times
-	// the memory that they do themselves. A session has some, and not thousands.
-	maxEncodedForms = 1 << 15
 )
 
 // add remembers a secret, and the forms that base64 gives it, if its other occurrences can be
@@ -64,7 +67,7 @@ func (k *knownSet) add(value string, r *rule) {
 	if v, changed := normalise(value, nil); changed {
 		k.insert(v.text, r)
 	}
-	if len(value) >= minEncodedForm && k.count <= maxEncodedForms {
+	if len(value) >= minEncodedForm {
 		for offset := range 3 {
 			standard := middle(value, offset)
 			k.insert(standard, r)
@@ -96,14 +99,18 @@ func (k *knownSet) addParts(value string, r *rule) {
 
 // insert reports whether the value is a new one.
 func (k *knownSet) insert(value string, r *rule) bool {
-	if len(value) < minRepeated || k.values[value] != nil {
+	if len(value) < minRepeated {
 		return false
 	}
-	k.values[value] = r
+	hash := maphash.String(knownSeed, value)
+	if k.values[hash] != nil {
+		return false
+	}
+	k.values[hash] = r
 	head := headOf(value, 0)
-	lengths := k.lengths[head]
-	if at, known := slices.BinarySearchFunc(lengths, len(value), func(a, b int) int { return b - a }); !known {
-		k.lengths[head] = slices.Insert(lengths, at, len(value))
+	k.heads[head] |= 1 << (len(value) % 64)
+	if at, known := slices.BinarySearchFunc(k.lengths, len(value), func(a, b int) int { return b - a }); !known {
+		k.lengths = slices.Insert(k.lengths, at, len(value))
 	}
 	h := hashHead(head)
 	k.filter[h>>6] |= 1 << (h & 63)
@@ -169,11 +176,15 @@ func (k *knownSet) plain(text string) []span {
 		if k.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		for _, n := range k.lengths[head] {
-			if i+n > len(text) {
+		ofHead := k.heads[head]
+		if ofHead == 0 {
+			continue
+		}
+		for _, n := range k.lengths {
+			if ofHead&(1<<(n%64)) == 0 || i+n > len(text) {
 				continue
 			}
-			if r := k.values[text[i:i+n]]; r != nil {
+			if r := k.values[maphash.String(knownSeed, text[i:i+n])]; r != nil {
 				spans = append(spans, span{start: i, end: i + n, rule: r})
 				break
 			}

@@ -97,6 +97,8 @@ var definitions = []definition{
 		doc: "archived generations older than this many days are removed, the live one never; 0: no limit"},
 	{name: "memories.busyTimeoutSeconds", usual: "120", max: 3600,
 		doc: "how long work waits for a locked database; reading waits 10 seconds at most"},
+	{name: "memories.maxResidentMegabytes", usual: "128", own: true, min: 96, max: 1e6,
+		doc: "memory that one process takes at most, in MB; large sessions wait for room in it"},
 	{name: "modelRoles.default", usual: builtin,
 		doc: "model of Phase 1, as provider/model; builtin needs no network and no key"},
 	{name: "modelRoles.smol", doc: "model of Phase 2; unset: modelRoles.default"},

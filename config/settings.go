@@ -64,7 +64,12 @@ type Memories struct {
 	GenerationsKept            int
 	GenerationsMaxAgeDays      float64 // 0: no limit
 	BusyTimeoutSeconds         int
+	MaxResidentMegabytes       int
 }
+
+// Heap is how many bytes of MaxResidentMegabytes are for the heap. The rest is for the pages of the
+// program and of SQLite, and for what the collector has not found yet.
+func (m Memories) Heap() int64 { return int64(m.MaxResidentMegabytes) * 1e6 / 2 }
 
 // ModelRoles name the models, as "provider/model" or "builtin".
 type ModelRoles struct {

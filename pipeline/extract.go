@@ -21,8 +21,9 @@ type extracted struct {
 	unchanged bool // the content is the one that was extracted before
 }
 
-// extractOne reads, redacts and extracts one session.
-func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, error) {
+// extractOne reads, redacts and extracts one session. Once it is read it tells how many bytes it takes
+// from there on: a model may take long.
+func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(bytes int64)) (extracted, error) {
 	parts, err := parts(ctx, claim.Session, r.headOf)
 	if err != nil {
 		return extracted{}, err
@@ -36,6 +37,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
+	takes(2 * int64(loaded.bytes))
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
 	session := claim.Session
@@ -119,6 +121,7 @@ type Loaded struct {
 	Redactions secrets.Counts      // by rule
 	Again      func(string) string // takes the session's secrets out of a text
 	Omitted    int                 // items, and texts of items, that gave way to maxHeld
+	bytes      int                 // that the items cost
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
@@ -145,7 +148,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		held.add(it)
 		return nil
 	})
-	out.Stats, out.Items, out.Omitted = stats, held.items, held.omitted
+	out.Stats, out.Items, out.Omitted, out.bytes = stats, held.items, held.omitted, held.bytes
 	if err != nil {
 		return out, err
 	}

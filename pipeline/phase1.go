@@ -42,43 +42,43 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		most = ahead * workers
 	}
 	var (
-		g     errgroup.Group
-		done  = make(chan struct{}, most)
-		turns = make(chan struct{}, workers)
-		busy  int
-		fail  error
+		g    errgroup.Group
+		room = newRoom(p.opts.Settings.Memories, workers)
+		done = make(chan bool, 2*most) // whether it was a large one
+		busy = map[bool]int{}          // of large ones, and of small ones
+		fail error
 	)
 	for {
 		if fail == nil {
 			fail = p.faulty()
 		}
-		// Sessions at work count toward the cap until they turn out to be unchanged.
-		slots := min(most, p.capLeft()) - busy
+		// Sessions at work count toward the cap until they turn out to be unchanged. Large ones, which
+		// may wait for room, take no place from small ones.
+		slots := min(most-busy[false], most-busy[true], p.capLeft()-busy[false]-busy[true])
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
 			p.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := p.claim(ctx, slots, suspects)
 			fail = err
 			for _, claim := range claims {
-				busy++
+				large := isLarge(claim.Session)
+				busy[large]++
 				g.Go(func() error {
-					turns <- struct{}{}
-					f := p.work(ctx, claim, attempt)
-					<-turns
-					p.finish(ctx, f) // the store commits together what several finish at once
-					done <- struct{}{}
+					p.finish(ctx, p.work(ctx, claim, attempt, room)) // the store commits together what several finish at once
+					done <- large
 					return nil
 				})
 			}
+			if len(claims) == slots {
+				continue // there is place for small ones yet where some of these are large
+			}
 		}
-		if busy == 0 {
+		if busy[false]+busy[true] == 0 {
 			break
 		}
-		<-done
-		busy--
+		busy[<-done]--
 		for len(done) > 0 { // those that finished meanwhile make one claim
-			<-done
-			busy--
+			busy[<-done]--
 		}
 	}
 	_ = g.Wait() // no goroutine returns an error
@@ -113,8 +113,9 @@ type finished struct {
 	release func()
 }
 
-// work extracts from one claimed session, and stores nothing.
-func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time) finished {
+// work extracts from one claimed session once there is room for it, and stores nothing. Its lease is
+// kept while it waits.
+func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) finished {
 	f := finished{claim: claim, release: func() {}}
 	if f.err = p.rulesIn(claim.Session.CWD).err; f.err != nil {
 		p.holdBack(claim.Session.ProjectID, f.err)
@@ -122,14 +123,21 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 	}
 	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.stage1Lease(), attempt)
 	f.release = release
-	p.extracting(claim.Session.ID)
 	held = forWork(held, store.Call{
 		Work:       claim.Token,
 		Phase:      phaseExtract,
 		SessionKey: claim.Session.Key(),
 		ProjectID:  claim.Session.ProjectID,
 	}, p.scannerOf(claim.Session.CWD))
-	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
+	f.result, f.err = apart(held, p.run, func() (extracted, error) {
+		at, err := room.enter(held, claim.Session)
+		if err != nil {
+			return extracted{}, err
+		}
+		defer at.leave()
+		p.extracting(claim.Session.ID)
+		return p.extractOne(held, claim, at.shrink)
+	})
 	if f.err != nil && held.Err() != nil {
 		f.err = context.Cause(held)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -67,15 +68,14 @@ func (in input) close() error {
 }
 
 // pieces calls fn for each piece of the text and shows the progress.
-func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Piece)) error {
+func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Piece) error) error {
 	done := 0
 	defer p.ui.stopBar()
 	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		if done++; !p.ui.outTTY {
 			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
 		}
-		fn(piece)
-		return p.ui.outBroken
+		return cmp.Or(fn(piece), p.ui.outBroken)
 	})
 }
 

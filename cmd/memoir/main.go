@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/config"
 	"memoir/internal/disk"
 )
 
@@ -194,15 +195,12 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// heapLimit is the soft limit of the heap of a command that reads whole sessions, in bytes.
-// The binary and the memory of SQLite come on top.
-const heapLimit = 64 << 20
-
-// limitHeap trades memory for speed below heapLimit and collects often above it, so that a
-// session of a gigabyte fits a small machine. GOGC in the environment overrides it.
-func limitHeap() {
+// limitHeap trades memory for speed below the heap's share of memories.maxResidentMegabytes, and collects
+// often above it, so that a session of a gigabyte fits a small machine. GOGC in the environment
+// overrides it.
+func limitHeap(settings config.Settings) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
-		debug.SetMemoryLimit(heapLimit)
+		debug.SetMemoryLimit(settings.Memories.Heap())
 	}
 }

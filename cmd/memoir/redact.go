@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/secrets"
 )
 
@@ -67,7 +68,12 @@ func (p *program) redactText(c *cli.Context) error {
 			p.ui.say("reading standard input; end it with Ctrl-D")
 		}
 	}
-	clean, err := p.learn(c.Context, path, redactor)
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return err
+	}
+	most := int(settings.Memories.Heap() / bytesPerSecret)
+	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
@@ -76,7 +82,7 @@ func (p *program) redactText(c *cli.Context) error {
 		return fmt.Errorf("redact: %w", err)
 	}
 	defer in.close()
-	err = p.pieces(c.Context, in.text, func(piece secrets.Piece) {
+	err = p.pieces(c.Context, in.text, func(piece secrets.Piece) error {
 		text := piece.Part()
 		if !clean {
 			if piece.Line == 0 && piece.Column == 0 {
@@ -85,6 +91,7 @@ func (p *program) redactText(c *cli.Context) error {
 			text = redactor.Part(piece.Text, piece.Start, piece.End)
 		}
 		p.ui.write(text)
+		return tooMany(redactor, most)
 	})
 	if n := redactor.Counts(); len(n) > 0 {
 		p.ui.say("redacted %s", byRule(n))
@@ -95,7 +102,7 @@ func (p *program) redactText(c *cli.Context) error {
 // learn reads a file that is longer than one piece before it is redacted, so that a value which
 // only the last piece shows to be a secret is removed from the first. It reports whether there is
 // nothing to redact. A pipe cannot be read twice.
-func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor) (clean bool, err error) {
+func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor, most int) (clean bool, err error) {
 	file := p.ui.stdin
 	if path != "-" {
 		if file, err = os.Open(path); err != nil {
@@ -112,9 +119,24 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 		return false, nil
 	}
 	clean = true
-	err = p.pieces(ctx, decoded(file), func(piece secrets.Piece) { clean = !redactor.Learn(piece.Text) && clean })
+	err = p.pieces(ctx, decoded(file), func(piece secrets.Piece) error {
+		clean = !redactor.Learn(piece.Text) && clean
+		return tooMany(redactor, most)
+	})
 	if err == nil {
 		_, err = file.Seek(from, io.SeekStart)
 	}
 	return clean, err
+}
+
+// bytesPerSecret is what a remembered secret takes of the heap, with its forms and the collector's share.
+const bytesPerSecret = 1 << 10
+
+// tooMany is the error of a text with more different secrets than can be remembered.
+func tooMany(redactor *secrets.Redactor, most int) error {
+	if redactor.Secrets() <= most {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeInvalid, "raise memories.maxResidentMegabytes",
+		"more than %d different secrets", most)
 }

@@ -59,7 +59,6 @@ func runCommand(p *program) *cli.Command {
 }
 
 func (p *program) run(c *cli.Context) error {
-	limitHeap()
 	if c.IsSet("project") && c.Bool("all") {
 		return usagef("", "--project and --all exclude each other")
 	}
@@ -67,6 +66,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	limitHeap(opts.Settings)
 	timeout, err := durationFlag(c, "timeout")
 	if err != nil {
 		return err

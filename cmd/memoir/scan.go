@@ -68,9 +68,15 @@ func scanCommand(p *program) *cli.Command {
 	}
 }
 
-// scanner returns the secret scanner with a person's own rules, if they have any, and those of the
+// scanner is what commands begin with that read texts of any length: it limits the heap, and returns
+// the secret scanner with a person's own rules, if they have any, and those of the
 // project in a directory: all of a file that is trusted, else what it adds. "" is no directory.
 func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	limitHeap(settings)
 	own, err := p.configDir(c)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,6 @@ func showCommand(p *program) *cli.Command {
 }
 
 func (p *program) show(c *cli.Context) error {
-	limitHeap()
 	name, err := argument(c, "session or a file")
 	if err != nil {
 		return err

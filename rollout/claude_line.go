@@ -77,15 +77,16 @@ func (l *claudeLine) spoken() (texts []string, ok bool) {
 	if isString(content) {
 		return []string{text(content)}, true
 	}
+	var said blocks
 	for block := range elements(content) {
 		switch getText(block, "type") {
 		case "tool_result":
 			return nil, false
 		case "text":
-			texts = append(texts, getText(block, "text"))
+			said.add(getText(block, "text"))
 		}
 	}
-	return texts, true
+	return said.texts, true
 }
 
 // untyped reports whether a line, or an attachment, says that no person typed its text:

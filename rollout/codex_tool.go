@@ -212,8 +212,8 @@ func unwrapBlocks(s string) string {
 // script printed; a printed exec_command result says how the command ended.
 func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	var o outcome
-	var texts []string
-	inner, ended, length, first := 0, 0, 0, true
+	var texts blocks
+	inner, ended, first := 0, 0, true
 	for block := range elements(raw) {
 		s := cmp.Or(text(block), getText(block, "text"))
 		if first && hasAnyPrefix(s, preambles) {
@@ -235,14 +235,12 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 				o.goesOn = session
 			}
 		}
-		if length += len(s); length-len(s) <= maxText {
-			texts = append(texts, s)
-		}
+		texts.add(s)
 	}
 	if ended < inner && o.exit != nil && *o.exit == 0 {
 		o.exit = nil // one of the commands is still running
 	}
-	o.output = strings.Join(texts, "\n")
+	o.output = strings.Join(texts.texts, "\n")
 	if call != nil && o.exit == nil && call.Exit != nil {
 		o.exit = call.Exit
 	}

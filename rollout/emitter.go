@@ -159,6 +159,19 @@ func callInput(shell bool, arguments []byte) string {
 	return source(arguments)
 }
 
+// blocks are the texts of a record that make one text of an item. What lies beyond the bound of such a
+// text is not taken in, or copies of a large record would be held.
+type blocks struct {
+	texts []string
+	size  int
+}
+
+func (b *blocks) add(s string) {
+	if b.size <= maxText {
+		b.texts, b.size = append(b.texts, s), b.size+len(s)
+	}
+}
+
 // source is a raw value as it stands, as far as a text of an item may reach.
 func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 

@@ -134,13 +134,13 @@ func geminiText(content []byte) string {
 	if !isArray(content) {
 		return contentText(content)
 	}
-	var texts []string
+	var said blocks
 	for part := range elements(content) {
 		if s := contentText(part); !isTrue(get(part, "thought")) && strings.TrimSpace(s) != "" {
-			texts = append(texts, s)
+			said.add(s)
 		}
 	}
-	return strings.Join(texts, "\n")
+	return strings.Join(said.texts, "\n")
 }
 
 // parts are the objects that parts of a message have as a member.

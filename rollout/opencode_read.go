@@ -109,7 +109,7 @@ func (r *opencodeReader) cut(part []byte) bool {
 const shellNotice = "The following tool was executed by the user"
 
 func (r *opencodeReader) user(id string, parts []byte) {
-	var said []string
+	var said blocks
 	for p := range elements(parts) {
 		if r.cut(p) {
 			continue
@@ -123,7 +123,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 				r.shell = id
 			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
 			case strings.TrimSpace(s) != "":
-				said = append(said, s)
+				said.add(s)
 			}
 		case "subtask":
 			if command := getText(p, "command"); command != "" {
@@ -138,7 +138,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 			r.e.stats.unknown(kind)
 		}
 	}
-	own := stripAdded(strings.Join(said, "\n\n"), nil)
+	own := stripAdded(strings.Join(said.texts, "\n\n"), nil)
 	if command, ok := opencodeCommand(own); ok {
 		r.e.user(memoir.OriginSlashCommand, command, r.w)
 		return
@@ -181,7 +181,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 			calls++
 		}
 	}
-	var sum []string
+	var sum blocks
 	for p := range elements(parts) {
 		if r.cut(p) {
 			continue
@@ -194,7 +194,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 			switch {
 			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
 			case summary:
-				sum = append(sum, s)
+				sum.add(s)
 			default:
 				r.e.assistant(s, ended && calls == 0, w)
 			}
@@ -206,7 +206,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 			r.e.stats.unknown(kind)
 		}
 	}
-	r.e.summary(strings.Join(sum, "\n\n"), r.w)
+	r.e.summary(strings.Join(sum.texts, "\n\n"), r.w)
 }
 
 // opencodeRejection begins what a tool call ends with if a person refused it with a word why.

@@ -99,13 +99,13 @@ func piText(content []byte) string {
 	if isString(content) {
 		return text(content)
 	}
-	var texts []string
+	var said blocks
 	for block := range elements(content) {
 		if s := getText(block, "text"); getText(block, "type") == "text" && strings.TrimSpace(s) != "" {
-			texts = append(texts, s)
+			said.add(s)
 		}
 	}
-	return strings.Join(texts, "\n\n")
+	return strings.Join(said.texts, "\n\n")
 }
 
 // user takes files and skills that the agent expanded off what a person typed.

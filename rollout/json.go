@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // The functions here walk raw JSON without decoding it: a record of many
@@ -255,4 +257,17 @@ func valueEnd(b []byte, i int) int {
 		i++
 	}
 	return i
+}
+
+// lastObject finds the record that was glued to a line whose writer died: what
+// begins like a record and is whole. Nil if there is none.
+func lastObject(line []byte) []byte {
+	best := -1
+	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
+		best = max(best, bytes.LastIndex(line, []byte(opening)))
+	}
+	if best <= 0 || !gjson.ValidBytes(line[best:]) {
+		return nil
+	}
+	return line[best:]
 }

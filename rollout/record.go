@@ -208,19 +208,6 @@ func (r *Reader) Close() {
 	}
 }
 
-// lastObject finds the record that was glued to a line whose writer died: what
-// begins like a record and is whole. Nil if there is none.
-func lastObject(line []byte) []byte {
-	best := -1
-	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
-		best = max(best, bytes.LastIndex(line, []byte(opening)))
-	}
-	if best <= 0 || !gjson.ValidBytes(line[best:]) {
-		return nil
-	}
-	return line[best:]
-}
-
 // How an object ended.
 type ending int
 

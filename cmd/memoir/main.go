@@ -198,9 +198,9 @@ func exitCode(err error) int {
 // limitHeap trades memory for speed below the heap's share of memories.maxResidentMegabytes, and collects
 // often above it, so that a session of a gigabyte fits a small machine. GOGC in the environment
 // overrides it.
-func limitHeap(settings config.Settings) {
+func limitHeap(memories config.Memories) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
-		debug.SetMemoryLimit(settings.Memories.Heap())
+		debug.SetMemoryLimit(memories.Heap())
 	}
 }

@@ -102,6 +102,16 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
 }
 
+// memories are the settings of that section, and the defaults where they are invalid: a text is read all
+// the same.
+func (p *program) memories(c *cli.Context) config.Memories {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		settings = config.Default()
+	}
+	return settings.Memories
+}
+
 // env is the environment in which agents keep their sessions.
 func (p *program) env() rollout.Env {
 	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}

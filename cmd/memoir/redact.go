@@ -68,11 +68,7 @@ func (p *program) redactText(c *cli.Context) error {
 			p.ui.say("reading standard input; end it with Ctrl-D")
 		}
 	}
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return err
-	}
-	most := int(settings.Memories.Heap() / bytesPerSecret)
+	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {
 		return fmt.Errorf("redact: %w", err)
@@ -102,7 +98,9 @@ func (p *program) redactText(c *cli.Context) error {
 // learn reads a file that is longer than one piece before it is redacted, so that a value which
 // only the last piece shows to be a secret is removed from the first. It reports whether there is
 // nothing to redact. A pipe cannot be read twice.
-func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor, most int) (clean bool, err error) {
+func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor, most int) (
+	clean bool, err error,
+) {
 	file := p.ui.stdin
 	if path != "-" {
 		if file, err = os.Open(path); err != nil {

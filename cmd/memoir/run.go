@@ -66,7 +66,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	limitHeap(opts.Settings)
+	limitHeap(opts.Settings.Memories)
 	timeout, err := durationFlag(c, "timeout")
 	if err != nil {
 		return err

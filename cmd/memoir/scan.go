@@ -72,11 +72,7 @@ func scanCommand(p *program) *cli.Command {
 // the secret scanner with a person's own rules, if they have any, and those of the
 // project in a directory: all of a file that is trusted, else what it adds. "" is no directory.
 func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	limitHeap(settings)
+	limitHeap(p.memories(c))
 	own, err := p.configDir(c)
 	if err != nil {
 		return nil, err

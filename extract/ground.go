@@ -29,7 +29,7 @@ type evidence struct {
 	whole string      // all of these
 
 	tool, typed string          // what tools returned; what people wrote
-	done, said  string          // this with what tools were given; that with the agent's words
+	done, said  string          // this with the commands that were run; that with the agent's words
 	orders      map[string]bool // words of the lines in which people wrote like an instruction to an agent
 }
 
@@ -49,7 +49,9 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 			person.WriteString("\n" + it.Text + "\n" + it.Input)
 			tool.WriteString("\n" + it.Output)
 		case it.Kind == memoir.ItemTool:
-			input.WriteString("\n" + it.Input)
+			if it.Shell() { // a text that an agent searched for, or put into a file, ran nothing
+				input.WriteString("\n" + it.Input)
+			}
 			tool.WriteString("\n" + it.Output + "\n" + it.Text)
 		case it.Origin == memoir.OriginInjected:
 			tool.WriteString("\n" + it.Text)
@@ -159,7 +161,7 @@ func (ev *evidence) gaveInstruction(text string) bool {
 }
 
 // copies reports whether a part of a text stands in what tools returned, and neither in what
-// people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
+// people wrote nor in a command that was run: that an agent repeats it makes it nobody else's.
 func (ev *evidence) copies(text string) bool {
 	text = loose(text)
 	for i := 0; i+copied <= len(text); i++ {

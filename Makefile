@@ -3,8 +3,11 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions
 
-# What measures, in one goroutine, is not run under the race detector.
+# What works, or measures, in one goroutine is not run under the race detector, which makes it
+# several times slower; but what goroutines share of it is, and so are the packages that call it.
+ALONE := memoir/consolidate memoir/extract memoir/secrets
 MEASURES = $(shell go list ./bench/...)
+SHARED := ^Test(AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 # -s -w leave out symbols and DWARF, a third of the binary. Stack traces and pprof have
@@ -24,8 +27,8 @@ DEMO := $(CURDIR)/bin/demo
 AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
 AGENTS ?=
 
-# How much `make torture` does: few moments; dense, a sample chosen at random; all.
-DEPTH ?= dense
+# How much `make torture` does: few moments; sample, some minutes; dense, half an hour; all.
+DEPTH ?= sample
 
 export CGO_ENABLED := 1
 # The version comes from git describe; a checkout owned by somebody else must build too.
@@ -59,10 +62,11 @@ endif
 		printf '\n%s\n\n' "$$root/MEMORY.md"; head -n 40 "$$root/MEMORY.md"; \
 	done
 
-test: lint ## vet, staticcheck, and every test, with the race detector but for measurements
-	go test -race -timeout 25m $(filter-out $(MEASURES),$(shell go list $(PACKAGES)))
+test: lint ## vet, staticcheck, and every test, with the race detector where goroutines are
+	go test -race -timeout 25m $(filter-out $(ALONE) $(MEASURES),$(shell go list $(PACKAGES)))
+	go test -race -run '$(SHARED)' ./secrets
+	go test $(ALONE)
 	go test $(MEASURES)
-	go test -run '^TestSameFindings' ./secrets
 	.ci/forbidden
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck
@@ -70,9 +74,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
 
-torture: ## kill, stop and starve what writes: minutes; DEPTH=all: at each write, hours
-	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -count=1 -v -timeout $(if $(filter all,$(DEPTH)),10h,20m) \
-		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIsDisturbed|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut)' ./cmd/memoir
+torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an hour; all: many
+	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
+		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIs|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut|SecretsAndNames|NoDamageOfAFile)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

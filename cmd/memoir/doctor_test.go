@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // patient is an installation that doctor looks at: a home of its own, with the memory
@@ -190,30 +188,5 @@ func TestDoctorSaysThatALimitOnCostsMayNotHold(t *testing.T) {
 	put(t, path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
 	if found := p.findings(exitDone); len(found) > 0 {
 		t.Errorf("%+v", found)
-	}
-}
-
-// Damage that SQLite finds ends the command, and the next run goes on with the backup.
-func TestADamagedDatabaseIsReplacedByItsBackupAndCostsNoMemory(t *testing.T) {
-	t.Parallel()
-	p := newPatients(t)(t)
-	before := p.memoir(exitDone, "view", "--project", filepath.Base(p.project))
-	path := filepath.Join(p.home, databaseName)
-	content, err := os.ReadFile(path)
-	p.must(err)
-	clear(content[:len(content)/2])
-	p.must(os.WriteFile(path, content, 0o600))
-	p.memoir(exitFailed, "run")
-	p.memoir(exitDone, "run")
-	found := p.findings(exitDone)
-	if len(found) != 1 || found[0].Name != "database" || !strings.Contains(found[0].Detail, "memoir.db.damaged-") {
-		t.Fatalf("%+v", found)
-	}
-	p.follow(found[0].Hint)
-	if left := p.findings(exitDone); len(left) > 0 {
-		t.Errorf("%+v", left)
-	}
-	if diff := cmp.Diff(before, p.memoir(exitDone, "view", "--project", filepath.Base(p.project))); diff != "" {
-		t.Error(diff)
 	}
 }

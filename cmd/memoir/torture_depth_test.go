@@ -11,8 +11,9 @@ import (
 )
 
 // tortureVariable says how much these tests do: all, every moment, which takes hours;
-// dense, as many as fit into minutes, as `make torture` does; none, nothing, for who does
-// more in another step; a number, that moment of each command; else a few.
+// dense, as many as fit into half an hour; sample, a quarter of these, as `make torture` does;
+// none, nothing, for who does more in another step; a number, that moment of each command;
+// else a few.
 const tortureVariable = "MEMOIR_TORTURE_TESTS"
 
 // every is more moments than any command has.
@@ -24,6 +25,11 @@ func by[T any](t testing.TB, few, dense, all T) T {
 	switch os.Getenv(tortureVariable) {
 	case "none":
 		t.Skip(tortureVariable + " is none")
+	case "sample":
+		if a, ok := any(few).(int); ok {
+			return any(a + (any(dense).(int)-a)/4).(T)
+		}
+		return dense
 	case "dense":
 		return dense
 	case "all":

@@ -3,21 +3,109 @@
 package main
 
 import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// A run that is killed at any time, between writes or within one.
-func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
+// whileRead does a work while another reads the memories, through their links and as agents are told
+// them: whole generations of those that are known, and never none once there was one.
+func (try trial) whileRead(t *testing.T, what string, work func() output) output {
+	t.Helper()
+	if !try.watched {
+		return work()
+	}
+	done, published := make(chan struct{}), map[string]bool{}
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer close(done)
+	reader.Go(func() {
+		for n := 0; ; n++ {
+			links, err := filepath.Glob(filepath.Join(try.home, "projects", "*", "memory"))
+			must(t, err)
+			for _, link := range links {
+				published[link] = true
+			}
+			for link := range published {
+				try.readWhole(t, what, link, n%16) // a process takes as long as many files
+			}
+			try.read.Add(int64(len(published)))
+			select {
+			case <-done:
+				return
+			case <-time.After(5 * time.Millisecond): // which leaves others room
+			}
+		}
+	})
+	return work()
+}
+
+// readWhole reads a memory: file by file through its link, all of the directory that it leads to, and
+// in the first two ways of asking as an agent is told it.
+func (try trial) readWhole(t *testing.T, what, link string, way int) {
+	t.Helper()
+	project := filepath.Base(filepath.Dir(link))
+	dir, err := filepath.EvalSymlinks(link)
+	must(t, err)
+	all, told := files(t, dir), ""
+	if way < 2 {
+		args := [][]string{{"view"}, {"inject", "--format", "plain"}}[way]
+		cmd := try.command("", append(args, "--project", project)...)
+		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
+		told = capture(t, cmd).stdout
+	}
+	known := func(is func(live map[string]string) bool) bool {
+		return slices.ContainsFunc(try.lives, func(lives map[string]map[string]string) bool {
+			return lives[project] != nil && is(lives[project])
+		})
+	}
+	if !known(func(live map[string]string) bool { return maps.Equal(live, all) }) {
+		t.Errorf("%s: %s was read, which is none of the generations", what, dir)
+	}
+	if way < 2 && !known(func(live map[string]string) bool { return strings.Contains(told, live["memory_summary.md"]) }) {
+		t.Errorf("%s: an agent is told what is in none of the generations: %q", what, told)
+	}
+	for _, path := range []string{"MEMORY.md", "memory_summary.md", filepath.FromSlash("skills/by-hand/SKILL.md")} {
+		text, err := os.ReadFile(filepath.Join(link, path))
+		if !known(func(live map[string]string) bool { return live[path] == string(text) }) {
+			t.Errorf("%s: %s was read, which is in none of the generations: %v", what, path, err)
+		}
+	}
+}
+
+// Any command is killed or terminated at any time, between writes or within one, while others
+// read the memories of the home: they meet whole generations only.
+func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
-	times := by(t, 6, 120, 1000)
-	x := newTorture(t, few(t, 7), "")
-	x.undisturbed(t)
-	x.flushesBeforeItPublishes(t)
+	for _, scene := range tortureScenes {
+		t.Run(scene.name, func(t *testing.T) {
+			t.Parallel()
+			times := by(t, 1, cmp.Or(scene.kills, 16), 1000)
+			x := scene.make(t)
+			x.undisturbed(t)
+			x.watched = scene.kills > 0
+			if len(x.args) == 0 && x.before == "" {
+				x.flushesBeforeItPublishes(t)
+			}
+			x.killedAtAnyTime(t, times)
+		})
+	}
+}
+
+// killedAtAnyTime kills the command, and terminates it every sixth time.
+func (x *torture) killedAtAnyTime(t *testing.T, times int) {
+	t.Helper()
 	calm := x.trial(t)
 	began := time.Now()
-	calm.succeeds(t, "undisturbed")
+	calm.whileRead(t, "undisturbed", func() output { return calm.succeeds(t, "undisturbed", x.args...) })
 	lasts := time.Since(began)
 	calm.remove()
 	random := chance(t, "kill")
@@ -25,12 +113,27 @@ func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	for i := range at {
 		at[i] = time.Duration(random.Int64N(int64(lasts)))
 	}
+	var struck atomic.Int64
 	x.trials(t, times, func(try trial, k int) {
-		cmd := try.command("")
-		must(t, cmd.Start())
-		time.Sleep(at[k]) // the moment of death is anywhere in the run
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
-		try.finish(t, "killed after "+at[k].String())
+		what, signal := "killed after "+at[k].String(), syscall.SIGKILL
+		if k%6 == 5 {
+			what, signal = "terminated after "+at[k].String(), syscall.SIGTERM
+		}
+		cmd := try.command("", x.args...)
+		out := try.whileRead(t, what, func() output {
+			var errs strings.Builder
+			cmd.Stderr = &errs
+			must(t, cmd.Start())
+			defer time.AfterFunc(at[k], func() { _ = cmd.Process.Signal(signal) }).Stop() // the moment of death is anywhere
+			return output{code: codeOf(t, cmd.Wait()), stderr: errs.String()}
+		})
+		if out.code != exitDone && out.code != -1 && out.code != exitInterrupted || strings.Contains(out.stderr, "goroutine ") {
+			t.Errorf("%s: %d: %s", what, out.code, out.stderr)
+		}
+		x.check(try, t, what)
+		if out.code != exitDone {
+			struck.Add(1)
+		}
 	})
+	t.Logf("%d of %d met it at work, %d reads meanwhile; %s=%d", struck.Load(), times, x.read.Load(), seedVariable, seed)
 }

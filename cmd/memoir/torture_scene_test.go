@@ -85,7 +85,7 @@ func made(t *testing.T, sessions string) string {
 
 const houseRules = "\n## House rules\n\n- never on a Friday\n"
 
-// edit adds a text to each memory by hand.
+// edit adds a text and a skill to each memory by hand.
 func edit(t *testing.T, home, text string) {
 	t.Helper()
 	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
@@ -94,6 +94,7 @@ func edit(t *testing.T, home, text string) {
 		b, err := os.ReadFile(path)
 		must(t, err)
 		must(t, os.WriteFile(path, append(b, text...), 0o600))
+		put(t, filepath.Join(filepath.Dir(path), "skills", "by-hand", "SKILL.md"), "---\nname: by-hand\ndescription: Use it on Fridays.\n---\n\n1. `make`\n")
 	}
 }
 
@@ -121,29 +122,45 @@ func on(args ...string) func(t *testing.T) *torture {
 	}
 }
 
+// after disturbs a command in an old home in which another was given before.
+func after(first []string, args ...string) func(t *testing.T) *torture {
+	return func(t *testing.T) *torture {
+		try := on()(t).trial(t)
+		try.succeeds(t, "the command before", first...)
+		return newTorture(t, try.sessions, try.home, args...)
+	}
+}
+
 // A scene of torture is a command in a home.
 var tortureScenes = []struct {
 	name  string
 	dense int // moments of a dense sample; 0: as many as of any
+	kills int // at any time, while others read; 0: a few, and nobody reads
 	make  func(t *testing.T) *torture
 }{
-	{"first run", 80, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
-	{"next run, after hand edits", 90, func(t *testing.T) *torture {
+	{"first run", 80, 300, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
+	{"next run, after hand edits", 90, 300, func(t *testing.T) *torture {
 		sessions, home := grown(t)
 		return newTorture(t, sessions, home)
 	}},
-	{"run over damage", 20, damaged},
-	{"forget a session", 0, on("forget", "019e3048", "--yes")},
-	{"forget and purge", 0, on("forget", "019e3048", "--purge", "--yes")},
-	{"forget a text", 0, on("forget", "--match", "exit with code 3", "--yes")},
-	{"forget a project", 0, on("forget", "--project", "papertrail", "--yes")},
-	{"restore", 0, on("restore", "1", "--project", "papertrail", "--yes")},
-	{"disable", 0, on("sessions", "disable", "019e3048")},
-	{"enqueue", 0, on("enqueue", "--project", "papertrail")},
-	{"clear a project", 0, on("clear", "--project", "papertrail", "--yes")},
-	{"clear all", 0, on("clear", "--all", "--yes")},
-	{"retry", 0, failures},
-	{"trust", 0, trusted},
+	{"run over damage", 20, 0, damaged},
+	{"forget a session", 0, 30, on("forget", "019e3048", "--yes")},
+	{"forget and purge", 0, 0, on("forget", "019e3048", "--purge", "--yes")},
+	{"forget a text", 0, 0, on("forget", "--match", "exit with code 3", "--yes")},
+	{"forget a project", 0, 0, on("forget", "--project", "papertrail", "--yes")},
+	{"take back that a session was forgotten", 0, 0, after([]string{"forget", "019e3048", "--yes"}, "forget", "--undo", "019e3048")},
+	{"restore", 0, 30, on("restore", "1", "--project", "papertrail", "--yes")},
+	{"disable", 0, 0, on("sessions", "disable", "019e3048")},
+	{"enable", 0, 0, after([]string{"sessions", "disable", "019e3048"}, "sessions", "enable", "019e3048")},
+	{"enqueue", 0, 0, on("enqueue", "--project", "papertrail")},
+	{"clear a project", 0, 0, on("clear", "--project", "papertrail", "--yes")},
+	{"clear all", 0, 0, on("clear", "--all", "--yes")},
+	{"retry", 0, 0, failures},
+	{"trust", 0, 0, trusted},
+	{"take trust back", 0, 0, func(t *testing.T) *torture {
+		x := trusted(t)
+		return after(x.args, "trust", "--undo", x.args[1])(t)
+	}},
 }
 
 // damaged is a home of which one memory has lost its link and another its files, and
@@ -310,6 +327,7 @@ func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t
 	l.dense, l.check = 24, l.finishRedaction
 	l.killed(t)
 	l.starved(t)
+	l.killedAtAnyTime(t, by(t, 1, 24, 1000))
 	if again := try.succeeds(t, "the next run"); !strings.Contains(again.stdout, `"claimed": 0`) {
 		t.Errorf("the next run found work: %s", again.stdout)
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -45,6 +46,9 @@ type torture struct {
 	ends []state
 	// The live files of each project: before, between and after.
 	lives []map[string]map[string]string
+	// Whether others read the memories meanwhile, and how often they did.
+	watched bool
+	read    atomic.Int64
 	// How a disturbed command is brought to its end, and which of the ends that is.
 	check func(try trial, t *testing.T, what string) int
 }
@@ -241,7 +245,7 @@ func (try trial) finish(t *testing.T, what string) int {
 	t.Helper()
 	try.whole(t, what)
 	stored, base := extracted(t, try.home), try.base
-	out := try.succeeds(t, what+": the next run")
+	out := try.whileRead(t, what, func() output { return try.succeeds(t, what+": the next run") })
 	if out.code != exitDone {
 		return 0
 	}

@@ -1,0 +1,132 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// damaging does to a file what a line of a shell does, in testdata/damages.txt: $0 is a copy of it, $1
+// its path, $2 a place in it and $3 its size. It returns what puts the file back.
+func damaging(t testing.TB, path, line string, random *rand.Rand) (undo func()) {
+	t.Helper()
+	aside, copied := filepath.Join(t.TempDir(), "aside"), filepath.Join(t.TempDir(), "copy")
+	copyHome(t, path, aside)
+	b, err := os.ReadFile(path)
+	if err != nil { // a directory
+		b = []byte("text\n")
+	}
+	must(t, errors.Join(os.WriteFile(copied, b, 0o600), os.RemoveAll(path)))
+	cmd := exec.Command("sh", "-c", line, copied, path, fmt.Sprint(random.IntN(len(b)+1)), fmt.Sprint(len(b)))
+	if out := capture(t, cmd); out.code != exitDone {
+		t.Errorf("%s: %s", line, out.stderr)
+	}
+	return func() {
+		must(t, os.RemoveAll(path))
+		copyHome(t, aside, path)
+	}
+}
+
+// bears checks that commands end in time, with a plain error or none; hooks always with none.
+func (try trial) bears(t *testing.T, what string, random *rand.Rand) {
+	t.Helper()
+	lines := []string{"status", "view --project papertrail", "doctor", "sessions", "inject --agent claude", "config",
+		"trust --list", "log --project papertrail", "projects"}
+	random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	for _, line := range append(lines[:3], "run", "run") {
+		cmd := try.command("", strings.Fields(line)...)
+		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
+		bounded := exec.Command("timeout", append([]string{"-s", "KILL", "120", cmd.Path}, cmd.Args[1:]...)...)
+		bounded.Dir, bounded.Env = cmd.Dir, cmd.Env
+		out := capture(t, bounded)
+		said := fmt.Sprintf("%s: memoir %s: %d: %.2000s", what, line, out.code, out.stderr)
+		if out.code < exitDone || out.code > exitBusy || strings.Contains(out.stderr, "goroutine ") ||
+			strings.HasPrefix(line, "inject") && (out.code != exitDone || out.stderr != "") ||
+			out.code != exitDone && line != "doctor" && !strings.Contains(out.stderr, "memoir: hint: ") {
+			t.Error(said)
+		}
+	}
+}
+
+// damagedFiles are what a home, a person's settings and their sessions are made of.
+var damagedFiles = []string{
+	"home/memoir.db", "home/memoir.db-wal", "home/memoir.db-shm", "home/memoir.db-reserve", "home/memoir.db.backup", "home/trust.yml",
+	"home/projects", "home/projects/papertrail-*", "home/projects/papertrail-*/memory", "home/projects/papertrail-*/live",
+	"home/projects/papertrail-*/memory/manifest.json", "home/projects/papertrail-*/memory/MEMORY.md",
+	"home/projects/papertrail-*/memory/memory_summary.md", "home/projects/papertrail-*/memory/raw_memories.md",
+	"home/projects/papertrail-*/memory/skills/by-hand/SKILL.md", "home/projects/papertrail-*/memory/rollout_summaries",
+	"home/projects/papertrail-*/memory/rollout_summaries/*",
+	"home/projects/papertrail-*/generations", "home/projects/papertrail-*/generations/*.zst",
+	"user/.config/memoir/config.yml", "user/.config/memoir/.gitleaks.toml", "user/.memoir.yml",
+	"sessions/claude", "sessions/claude/projects/*/*.jsonl", "sessions/codex/sessions/*/*/*/*", "sessions/copilot/*/*/*",
+	"sessions/omp/*/*/*/*", "sessions/opencode/*", "sessions/pi/*/*/*/*", "sessions/qwen/*/*/*/*",
+}
+
+// holdsEdits matches what holds the edit that no run has seen.
+var holdsEdits = regexp.MustCompile(`^home/projects(?:$|/papertrail-\*(?:$|/live|/memory/))`)
+
+// Whatever becomes of one of them: commands end with a plain error or none, and once the file is put
+// back, or without that, the next run leaves what it leaves undisturbed, with all that a person wrote.
+func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
+	t.Parallel()
+	many := by(t, 6, 340, every)
+	x := newTorture(t, fixtures(t), "", "enqueue", "--all")
+	first := x.trial(t)
+	for i, args := range [][]string{nil, x.args, nil} {
+		first.succeeds(t, "a run", args...)
+		edit(t, first.home, fmt.Sprintf("\n## House rules %d\n\n- never on a Friday, but in week %d\n", i, i))
+	}
+	x.before = first.home
+	x.undisturbed(t)
+	b, err := os.ReadFile("testdata/damages.txt")
+	must(t, err)
+	kinds := strings.Split(strings.TrimSpace(string(b)), "\n")
+	x.trials(t, min(many, len(kinds)*len(damagedFiles)), func(try trial, k int) {
+		random := chance(t, fmt.Sprint(k))
+		file := damagedFiles[k%len(damagedFiles)]
+		kind, line, _ := strings.Cut(kinds[(k/len(damagedFiles)+k+int(seed))%len(kinds)], ": ")
+		try.torture = newTorture(t, filepath.Join(try.dir, "sessions"), try.home)
+		copyHome(t, x.sessions, try.sessions)
+		put(t, filepath.Join(try.user, ".config", "memoir", "config.yml"), "memories: {enabled: true, concurrency: 2}\n")
+		put(t, filepath.Join(try.user, ".config", "memoir", ".gitleaks.toml"), "title = \"own\"\n[[rules]]\nid = \"own\"\nregex = '''zqx_[a-z]{9}'''\n")
+		put(t, filepath.Join(try.user, ".memoir.yml"), "memories: {enabled: false}\n")
+		try.succeeds(t, "trust", "trust", try.user)
+		try.run(t, "kill 8", "enqueue", "--all") // which leaves its log
+		paths, err := filepath.Glob(filepath.Join(try.dir, file))
+		if must(t, err); len(paths) == 0 {
+			t.Fatalf("no %s", file)
+		}
+		path := paths[random.IntN(len(paths))]
+		what := fmt.Sprintf("%s: %s", strings.TrimPrefix(path, try.dir), kind)
+		undo := damaging(t, path, line, random)
+		try.bears(t, what, random)
+		try.run(t, "", "retry", "--all")
+		if out := try.run(t, ""); out.code != exitDone || !strings.HasPrefix(file, "home/") {
+			undo()
+		}
+		for _, args := range [][]string{{"retry", "--all"}, x.args, nil} {
+			try.succeeds(t, what+": a command after it", args...)
+		}
+		last := lastOf(t, try.home)
+		for path, text := range last {
+			if filepath.Base(path) == "MEMORY.md" && !(strings.Contains(text, "but in week 0") && strings.Contains(text, "but in week 1")) {
+				t.Errorf("%s: %s lost what a person wrote", what, path)
+			}
+		}
+		// A session whose id was damaged is another one, which stays.
+		if diff := cmp.Diff(x.last, last); diff != "" && !holdsEdits.MatchString(file) && extracted(t, try.home) == x.base {
+			t.Errorf("%s: the memory differs:\n%.1500s", what, diff)
+		}
+	})
+	t.Logf("%d cases of %d kinds of damage to %d files; %s=%d", many, len(kinds), len(damagedFiles), seedVariable, seed)
+}

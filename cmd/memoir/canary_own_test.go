@@ -19,24 +19,29 @@ import (
 	"memoir"
 )
 
+// linesIn are the lines of a file of testdata.
+func linesIn(t *testing.T, name string) []string {
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	must(t, err)
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // In testdata/secret_forms.txt are secrets as people and programs write them, whatever rules there are.
 // A brace holds an alphabet and a length: what is made of it is secret.
 var (
 	ownBrace     = regexp.MustCompile(`\{([A-Za-z])(\d+)\}`)
-	ownAlphabets = map[string]string{
-		"B": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "U": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "d": "0123456789",
-		"h": "0123456789abcdef", "q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
-		"l": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-		"a": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-	}
+	ownAlphabets = map[string]string{"B": letters + "234567", "U": letters + "0123456789", "d": "0123456789", "h": "0123456789abcdef",
+		"l": letters + strings.ToLower(letters), "q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"}
 )
 
 // ownSecret makes a secret of a form, and what of it must not turn up. It ends with a digit where
 // it is a password: one of letters alone may be a word.
 func ownSecret(form string, random *rand.Rand) (text string, parts []string) {
-	return ownBrace.ReplaceAllStringFunc(strings.ReplaceAll(form, `\n`, "\n"), func(brace string) string {
+	text = ownBrace.ReplaceAllStringFunc(strings.ReplaceAll(form, `\n`, "\n"), func(brace string) string {
 		m := ownBrace.FindStringSubmatch(brace)
-		made, alphabet := "", cmp.Or(ownAlphabets[m[1]], ownAlphabets["a"])
+		made, alphabet := "", cmp.Or(ownAlphabets[m[1]], ownAlphabets["l"]+ownAlphabets["d"])
 		for n, _ := strconv.Atoi(m[2]); len(made) < n; {
 			made += string(alphabet[random.IntN(len(alphabet))])
 		}
@@ -50,7 +55,8 @@ func ownSecret(form string, random *rand.Rand) (text string, parts []string) {
 			parts = append(parts, made)
 		}
 		return made
-	}), parts
+	})
+	return text, parts
 }
 
 // named matches the names of fields that name something.
@@ -68,18 +74,11 @@ var hostileNames = append([]string{"../../../../pwned", "..", ".", "-rf", "--yes
 // the same in each run unless one is named.
 func TestSecretsAndNamesOfOwnFormsComeOutNowhere(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile("testdata/secret_forms.txt")
-	must(t, err)
-	forms := strings.Split(strings.TrimSpace(string(b)), "\n")
+	forms := linesIn(t, "secret_forms.txt")
 	many := by(t, 24, 2*len(forms), 20*len(forms))
-	from := uint64(1)
-	if os.Getenv(seedVariable) != "" {
-		from = seed
-	}
-	dir, all, next := t.TempDir(), map[string]string{}, 0
-	random, sessions := rand.New(rand.NewPCG(from, 1)), templates(t)
+	f, sessions, dir, all, next := newFlock(t, 3), templates(t), t.TempDir(), map[string]string{}, 0
 	for n := range many {
-		x, name := sessions[n%len(sessions)].copyOf(n), hostileNames[n%len(hostileNames)]
+		x, name := sessions[n%len(sessions)].copyOf(n), hostileNames[n/2%len(hostileNames)]
 		x.fields(func(path, text string) string {
 			switch {
 			case n%2 == 1 && named.MatchString(path) && text != "":
@@ -88,7 +87,7 @@ func TestSecretsAndNamesOfOwnFormsComeOutNowhere(t *testing.T) {
 				return text
 			}
 			next++
-			secret, parts := ownSecret(forms[next%len(forms)], random)
+			secret, parts := ownSecret(forms[next%len(forms)], f.random)
 			for _, part := range parts {
 				all[part] = fmt.Sprintf("%q in %s of %s", forms[next%len(forms)], path, x.agent)
 			}
@@ -123,9 +122,9 @@ func TestSecretsAndNamesOfOwnFormsComeOutNowhere(t *testing.T) {
 		t.Errorf("%s: %s", what, catch.caught[what])
 	}
 	for _, place := range []string{".", filepath.Dir(dir), s.user, filepath.Dir(s.home), s.home} {
-		if found, _ := filepath.Glob(filepath.Join(place, "*pwned*")); len(found) > 0 {
+		if found, _ := filepath.Glob(place + "/*pwned*"); len(found) > 0 {
 			t.Errorf("%s was made", found)
 		}
 	}
-	t.Logf("%d forms of secrets in %d texts, %d names, %d sessions; %s=%d", len(forms), next, len(hostileNames), many, seedVariable, from)
+	t.Logf("%d forms, %d secrets in %d texts, %d sessions; %s=%d", len(forms), len(all), next, many, seedVariable, f.seed)
 }

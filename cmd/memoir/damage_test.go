@@ -46,36 +46,20 @@ func (try trial) bears(t *testing.T, what string, random *rand.Rand) {
 	for _, line := range append(lines[:3], "run", "run") {
 		cmd := try.command("", strings.Fields(line)...)
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
-		bounded := exec.Command("timeout", append([]string{"-s", "KILL", "120", cmd.Path}, cmd.Args[1:]...)...)
-		bounded.Dir, bounded.Env = cmd.Dir, cmd.Env
-		out := capture(t, bounded)
-		said := fmt.Sprintf("%s: memoir %s: %d: %.2000s", what, line, out.code, out.stderr)
+		cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `exec timeout -s KILL 120 "$0" "$@"`}, cmd.Args...)
+		out := capture(t, cmd)
 		if out.code < exitDone || out.code > exitBusy || strings.Contains(out.stderr, "goroutine ") ||
 			strings.HasPrefix(line, "inject") && (out.code != exitDone || out.stderr != "") ||
 			out.code != exitDone && line != "doctor" && !strings.Contains(out.stderr, "memoir: hint: ") {
-			t.Error(said)
+			t.Errorf("%s: memoir %s: %d: %.2000s", what, line, out.code, out.stderr)
 		}
 	}
-}
-
-// damagedFiles are what a home, a person's settings and their sessions are made of.
-var damagedFiles = []string{
-	"home/memoir.db", "home/memoir.db-wal", "home/memoir.db-shm", "home/memoir.db-reserve", "home/memoir.db.backup", "home/trust.yml",
-	"home/projects", "home/projects/papertrail-*", "home/projects/papertrail-*/memory", "home/projects/papertrail-*/live",
-	"home/projects/papertrail-*/memory/manifest.json", "home/projects/papertrail-*/memory/MEMORY.md",
-	"home/projects/papertrail-*/memory/memory_summary.md", "home/projects/papertrail-*/memory/raw_memories.md",
-	"home/projects/papertrail-*/memory/skills/by-hand/SKILL.md", "home/projects/papertrail-*/memory/rollout_summaries",
-	"home/projects/papertrail-*/memory/rollout_summaries/*",
-	"home/projects/papertrail-*/generations", "home/projects/papertrail-*/generations/*.zst",
-	"user/.config/memoir/config.yml", "user/.config/memoir/.gitleaks.toml", "user/.memoir.yml",
-	"sessions/claude", "sessions/claude/projects/*/*.jsonl", "sessions/codex/sessions/*/*/*/*", "sessions/copilot/*/*/*",
-	"sessions/omp/*/*/*/*", "sessions/opencode/*", "sessions/pi/*/*/*/*", "sessions/qwen/*/*/*/*",
 }
 
 // holdsEdits matches what holds the edit that no run has seen.
 var holdsEdits = regexp.MustCompile(`^home/projects(?:$|/papertrail-\*(?:$|/live|/memory/))`)
 
-// Whatever becomes of one of them: commands end with a plain error or none, and once the file is put
+// Whatever becomes of a file of a home, of settings or of sessions: commands end with a plain error or none, and once the file is put
 // back, or without that, the next run leaves what it leaves undisturbed, with all that a person wrote.
 func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 	t.Parallel()
@@ -88,13 +72,11 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 	}
 	x.before = first.home
 	x.undisturbed(t)
-	b, err := os.ReadFile("testdata/damages.txt")
-	must(t, err)
-	kinds := strings.Split(strings.TrimSpace(string(b)), "\n")
-	x.trials(t, min(many, len(kinds)*len(damagedFiles)), func(try trial, k int) {
+	kinds, damaged := linesIn(t, "damages.txt"), linesIn(t, "damaged_files.txt")
+	x.trials(t, min(many, len(kinds)*len(damaged)), func(try trial, k int) {
 		random := chance(t, fmt.Sprint(k))
-		file := damagedFiles[k%len(damagedFiles)]
-		kind, line, _ := strings.Cut(kinds[(k/len(damagedFiles)+k+int(seed))%len(kinds)], ": ")
+		file := damaged[k%len(damaged)]
+		kind, line, _ := strings.Cut(kinds[(k/len(damaged)+k+int(seed))%len(kinds)], ": ")
 		try.torture = newTorture(t, filepath.Join(try.dir, "sessions"), try.home)
 		copyHome(t, x.sessions, try.sessions)
 		put(t, filepath.Join(try.user, ".config", "memoir", "config.yml"), "memories: {enabled: true, concurrency: 2}\n")
@@ -128,5 +110,5 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 			t.Errorf("%s: the memory differs:\n%.1500s", what, diff)
 		}
 	})
-	t.Logf("%d cases of %d kinds of damage to %d files; %s=%d", many, len(kinds), len(damagedFiles), seedVariable, seed)
+	t.Logf("%d cases of %d kinds of damage to %d files; %s=%d", many, len(kinds), len(damaged), seedVariable, seed)
 }

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// tortureVariable says how much these tests do: all, every moment, which takes hours;
-// dense, as many as fit into half an hour; sample, a quarter of these, as `make torture` does;
-// none, nothing, for who does more in another step; a number, that moment of each command;
-// else a few.
+// tortureVariable says how much these tests do: all, every moment, which takes hours; dense, as many
+// as fit into an hour; sample, a quarter of these, as `make torture` does; none, nothing, for who
+// does more in another step; a number, that moment of each command; else a few.
 const tortureVariable = "MEMOIR_TORTURE_TESTS"
 
 // every is more moments than any command has.

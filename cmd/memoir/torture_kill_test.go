@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,8 +58,7 @@ func (try trial) readWhole(t *testing.T, what, link string, way int) {
 	must(t, err)
 	all, told := files(t, dir), ""
 	if way < 2 {
-		args := [][]string{{"view"}, {"inject", "--format", "plain"}}[way]
-		cmd := try.command("", append(args, "--project", project)...)
+		cmd := try.command("", append([][]string{{"view"}, {"inject", "--format", "plain"}}[way], "--project", project)...)
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
 		told = capture(t, cmd).stdout
 	}
@@ -92,9 +92,6 @@ func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 			x := scene.make(t)
 			x.undisturbed(t)
 			x.watched = scene.kills > 0
-			if len(x.args) == 0 && x.before == "" {
-				x.flushesBeforeItPublishes(t)
-			}
 			x.killedAtAnyTime(t, times)
 		})
 	}
@@ -103,28 +100,23 @@ func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 // killedAtAnyTime kills the command, and terminates it every sixth time.
 func (x *torture) killedAtAnyTime(t *testing.T, times int) {
 	t.Helper()
-	calm := x.trial(t)
-	began := time.Now()
+	calm, began := x.trial(t), time.Now()
 	calm.whileRead(t, "undisturbed", func() output { return calm.succeeds(t, "undisturbed", x.args...) })
 	lasts := time.Since(began)
 	calm.remove()
-	random := chance(t, "kill")
-	at := make([]time.Duration, times)
-	for i := range at {
-		at[i] = time.Duration(random.Int64N(int64(lasts)))
-	}
 	var struck atomic.Int64
 	x.trials(t, times, func(try trial, k int) {
-		what, signal := "killed after "+at[k].String(), syscall.SIGKILL
+		signal, at := syscall.SIGKILL, time.Duration(chance(t, fmt.Sprint(k)).Int64N(int64(lasts)))
 		if k%6 == 5 {
-			what, signal = "terminated after "+at[k].String(), syscall.SIGTERM
+			signal = syscall.SIGTERM
 		}
+		what := fmt.Sprintf("%s after %s", signal, at)
 		cmd := try.command("", x.args...)
 		out := try.whileRead(t, what, func() output {
 			var errs strings.Builder
 			cmd.Stderr = &errs
 			must(t, cmd.Start())
-			defer time.AfterFunc(at[k], func() { _ = cmd.Process.Signal(signal) }).Stop() // the moment of death is anywhere
+			defer time.AfterFunc(at, func() { _ = cmd.Process.Signal(signal) }).Stop() // the moment of death is anywhere
 			return output{code: codeOf(t, cmd.Wait()), stderr: errs.String()}
 		})
 		if out.code != exitDone && out.code != -1 && out.code != exitInterrupted || strings.Contains(out.stderr, "goroutine ") {

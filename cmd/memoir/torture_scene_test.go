@@ -157,10 +157,7 @@ var tortureScenes = []struct {
 	{"clear all", 0, 0, on("clear", "--all", "--yes")},
 	{"retry", 0, 0, failures},
 	{"trust", 0, 0, trusted},
-	{"take trust back", 0, 0, func(t *testing.T) *torture {
-		x := trusted(t)
-		return after(x.args, "trust", "--undo", x.args[1])(t)
-	}},
+	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }
 
 // damaged is a home of which one memory has lost its link and another its files, and

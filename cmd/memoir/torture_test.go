@@ -45,10 +45,9 @@ type torture struct {
 	// What the command and a run leave, and a run alone, where that is another.
 	ends []state
 	// The live files of each project: before, between and after.
-	lives []map[string]map[string]string
-	// Whether others read the memories meanwhile, and how often they did.
-	watched bool
-	read    atomic.Int64
+	lives   []map[string]map[string]string
+	watched bool         // whether others read the memories meanwhile
+	read    atomic.Int64 // how often they did
 	// How a disturbed command is brought to its end, and which of the ends that is.
 	check func(try trial, t *testing.T, what string) int
 }
@@ -97,6 +96,7 @@ func (x *torture) undisturbed(t *testing.T) {
 		x.calls = x.asks.calls(t, try)
 	}
 	if len(x.args) == 0 {
+		x.flushesBeforeItPublishes(t)
 		return
 	}
 	alone := x.trial(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -122,7 +123,7 @@ func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
 // openArchive reads the archive at a path; whole says whether all of it is wanted
 // or the manifest will do.
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) { // where it would be is of no use to anybody
 		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Err: err,
 			Hint: "`memoir log` lists the generations that are kept", Message: fmt.Sprintf("generation %d is not kept", n)}

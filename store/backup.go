@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -194,7 +195,7 @@ func restoreBackup(path string) (aside string, err error) {
 
 // copyFile copies a file to one of the owner's alone, and flushes it.
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, err := disk.Open(from)
 	if err != nil {
 		return err
 	}

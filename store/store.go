@@ -211,7 +211,7 @@ func create(path string) error {
 
 // checkHeader tells a database from another file before SQLite touches it.
 func checkHeader(path string) error {
-	f, err := os.Open(path)
+	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes it", "there is no database at %s yet: %w", path, err)
 	}

@@ -163,9 +163,10 @@ func (s *Store) reserve() error {
 	if err := disk.Sizes(size); err != nil {
 		return err
 	}
-	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() == reserveSize {
+	if info, err := os.Lstat(s.reservePath()); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
 		return nil
 	}
+	_ = os.Remove(s.reservePath()) // a link is not written through, a pipe not waited for
 	f, err := os.OpenFile(s.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return storageError(err, "reserving room for database %s", s.path)

@@ -27,6 +27,7 @@ func linesIn(t *testing.T, name string) []string {
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // In testdata/secret_forms.txt are secrets as people and programs write them, whatever rules there are.
 // A brace holds an alphabet and a length: what is made of it is secret.
 var (

@@ -69,7 +69,7 @@ type Memories struct {
 
 // Heap is how many bytes of MaxResidentMegabytes are for the heap. The rest is for the pages of the
 // program and of SQLite, and for what the collector has not found yet.
-func (m Memories) Heap() int64 { return int64(m.MaxResidentMegabytes) * 1e6 / 2 }
+func (m Memories) Heap() int64 { return int64(m.MaxResidentMegabytes) * 1e6 * 9 / 16 }
 
 // ModelRoles name the models, as "provider/model" or "builtin".
 type ModelRoles struct {

@@ -9,7 +9,6 @@ import (
 
 	"memoir"
 	"memoir/project"
-	"memoir/store"
 )
 
 // finder tells which project a directory belongs to. Sessions whose agent records
@@ -101,7 +100,7 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 // that are new. Where a directory leads to no repository, the project that is known to have
 // lived there counts, also if another session of the scan told. A session that was forgotten
 // belongs nowhere.
-func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
+func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 	finder, err := r.newFinder(ctx)
 	if err != nil {
 		return err
@@ -112,8 +111,8 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	}
 	var projects []memoir.Project // in the order in which they came up
 	index := map[string]int{}
-	place := func(s *memoir.Session, p memoir.Project) {
-		s.ProjectID = p.ID
+	place := func(s *foundSession, p memoir.Project) {
+		s.project = p.ID
 		i, seen := index[p.ID]
 		if !seen {
 			i, projects = len(projects), append(projects, memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity})
@@ -124,13 +123,13 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		known.Directories = append(known.Directories, p.Directories...)
 		known.Aliases = append(known.Aliases, p.Aliases...)
 	}
-	var later []*memoir.Session
-	for i := range scans {
-		s := &scans[i].Session
-		if s.ProjectID = ""; forgotten[s.Key()] || s.Error != "" { // one that cannot be read stays where it was
+	var later []*foundSession
+	for i := range found {
+		s := &found[i]
+		if s.project = ""; forgotten[s.key] || s.unreadable { // one that cannot be read stays where it was
 			continue
 		}
-		switch p, status := finder.identify(s.CWD, s.Remote); {
+		switch p, status := finder.identify(s.cwd.Value(), s.remote.Value()); {
 		case status == project.Directory, !status.OK():
 			later = append(later, s)
 		default:
@@ -139,7 +138,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		}
 	}
 	for _, s := range later {
-		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
+		if p, status := finder.find(s.cwd.Value(), s.remote.Value()); status.OK() {
 			place(s, p)
 		}
 	}
@@ -147,9 +146,9 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	if err != nil {
 		return fmt.Errorf("register projects: %w", err)
 	}
-	for i := range scans {
-		if id, ok := ids[scans[i].Session.ProjectID]; ok {
-			scans[i].Session.ProjectID = id
+	for i := range found {
+		if id, ok := ids[found[i].project]; ok {
+			found[i].project = id
 		}
 	}
 	return nil

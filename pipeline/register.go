@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+	"unique"
 
 	"memoir"
 	"memoir/rollout"
@@ -31,7 +32,8 @@ func (r *run) register(
 	if err != nil {
 		return err
 	}
-	scans := make([]store.SessionScan, 0, len(groups))
+	r.report.Scan.Changed = len(groups)
+	found := make([]foundSession, 0, len(groups))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
 		slices.SortFunc(rows, func(a, b store.FileRow) int { return strings.Compare(a.Path, b.Path) })
@@ -39,14 +41,14 @@ func (r *run) register(
 		if err != nil {
 			return err
 		}
-		scans = append(scans, store.SessionScan{Session: session, Files: rows})
+		found = append(found, foundSession{key: key, files: rows, cwd: unique.Make(session.CWD),
+			remote: unique.Make(session.Remote), unreadable: session.Error != ""})
 	}
-	r.report.Scan.Changed = len(scans)
 	for try := 1; ; try++ {
-		if err := r.assignProjects(ctx, scans); err != nil {
+		if err := r.assignProjects(ctx, found); err != nil {
 			return err
 		}
-		err := r.save(ctx, scans, gone)
+		err := r.save(ctx, found, gone)
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
 			continue // a project was taken away in between
 		}
@@ -57,14 +59,33 @@ func (r *run) register(
 	}
 }
 
+// foundSession is what finding a session's project takes. The rest is put together when
+// it is saved: a first scan may find many thousands.
+type foundSession struct {
+	key         string
+	files       []store.FileRow
+	cwd, remote unique.Handle[string] // many sessions are of one project
+	unreadable  bool
+	project     string // its id; empty: none
+}
+
 // saved is how many sessions one transaction registers: few enough to fit SQLite's cache.
 const saved = 2000
 
 // save writes down what the scan found. The files that are gone come last, when those that
 // took their place are registered.
-func (r *run) save(ctx context.Context, scans []store.SessionScan, gone []string) error {
-	for batch := range slices.Chunk(scans, saved) {
-		if err := r.store.SaveScan(ctx, batch, nil); err != nil {
+func (r *run) save(ctx context.Context, found []foundSession, gone []string) error {
+	for batch := range slices.Chunk(found, saved) {
+		scans := make([]store.SessionScan, 0, saved)
+		for _, f := range batch {
+			session, err := assemble(f.key, f.files)
+			if err != nil {
+				return err
+			}
+			session.ProjectID = f.project
+			scans = append(scans, store.SessionScan{Session: session, Files: f.files})
+		}
+		if err := r.store.SaveScan(ctx, scans, nil); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ const (
 )
 
 // room is what the sessions that are at work may take together: of workers, and of
-// memories.maxResidentMegabytes. Half of these is for the heap (config.Memories.Heap), of which half is for
+// memories.maxResidentMegabytes. A part of these is for the heap (config.Memories.Heap), of which half is for
 // large sessions, an eighth for small ones, and the rest for one large record and for what all share.
 //
 // Large and small sessions wait in lines of their own, first come first served. In one line a small

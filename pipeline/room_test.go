@@ -33,7 +33,7 @@ func ofSize(path string, bytes int64) memoir.Session {
 func TestLargeSessionsWaitForRoomAndSmallOnesGoOn(t *testing.T) { synctest.Test(t, largeWait) }
 
 func largeWait(t *testing.T) {
-	for megabytes, most := range map[int]int{96: 1, 128: 2, 1024: 16} {
+	for megabytes, most := range map[int]int{96: 1, 128: 2, 1024: 18} {
 		r := newRoom(config.Memories{MaxResidentMegabytes: megabytes}, 64)
 		var inside []*share
 		for _, path := range []string{"a.jsonl", "b.jsonl.zst", "opencode.db#c"} {

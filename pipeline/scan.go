@@ -52,13 +52,13 @@ func (r *run) scan(ctx context.Context) error {
 	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
 	r.report.Scan.Files = len(seen)
 	r.sayUnreadable(probed)
+	r.restrict(known, seen, probed)
 	gone := vanished(known, seen)
 	if len(probed) > 0 || len(gone) > 0 {
 		if err := r.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
 	}
-	r.restrict(known, seen, probed)
 	if err := r.exclude(ctx); err != nil {
 		return err
 	}
@@ -95,18 +95,14 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 // the registry, or cannot be looked at for another reason than before.
 func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[string]bool, changed []rollout.Entry) {
 	seen = make(map[string]bool, len(entries))
-	for _, e := range entries {
+	return seen, slices.DeleteFunc(entries, func(e rollout.Entry) bool {
 		if seen[e.Path] {
-			continue
+			return true
 		}
 		seen[e.Path] = true
 		k, ok := known[e.Path]
-		unchanged := ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
-		if !unchanged {
-			changed = append(changed, e)
-		}
-	}
-	return seen, changed
+		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
+	})
 }
 
 // same reports whether two looks at a file mean the same bytes.

@@ -200,7 +200,7 @@ func exitCode(err error) int {
 // overrides it.
 func limitHeap(memories config.Memories) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(200)
 		debug.SetMemoryLimit(memories.Heap())
 	}
 }

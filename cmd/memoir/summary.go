@@ -72,6 +72,8 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 		p.ui.say("%s left by %s", left, r.Stopped.Limit) // the warning about the limit has the hint
 	case len(r.Unserved) > 0:
 		p.ui.say("%s left: %s does not serve", left, r.Unserved[0].Model)
+	case len(r.InvalidRules) > 0: // the warning has the hint
+		p.ui.say("%s left: the rules for secrets of project %s are invalid", left, r.InvalidRules[0].Project)
 	case limited:
 		p.ui.say("%s left by the cap", left)
 		p.ui.sayHint("run again, or raise --limit")

@@ -11,7 +11,7 @@ import (
 )
 
 // tortureVariable says how much these tests do: all, every moment, which takes hours; dense, as many
-// as fit into an hour; sample, a quarter of these, as `make torture` does; none, nothing, for who
+// as fit into an hour; sample, a twentieth of these, as `make torture` does; none, nothing, for who
 // does more in another step; a number, that moment of each command; else a few.
 const tortureVariable = "MEMOIR_TORTURE_TESTS"
 
@@ -26,7 +26,7 @@ func by[T any](t testing.TB, few, dense, all T) T {
 		t.Skip(tortureVariable + " is none")
 	case "sample":
 		if a, ok := any(few).(int); ok {
-			return any(a + (any(dense).(int)-a)/4).(T)
+			return any(a + (any(dense).(int)-a)/20).(T)
 		}
 		return dense
 	case "dense":

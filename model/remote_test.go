@@ -202,8 +202,9 @@ func TestAnswersAreReadWithWhatTheyCost(t *testing.T) {
 				if c.wire != "" && c.wire != wire {
 					return
 				}
-				c.step.Usage = memoir.Usage{InputTokens: 1000, CachedTokens: 600, OutputTokens: 50}
-				m, s := serve(t, wire, step(c.step), Options{Window: 8192, Price: Price{Input: 2, Cached: 0.5, Output: 10}})
+				says := c.step
+				says.Usage = memoir.Usage{InputTokens: 1000, CachedTokens: 600, OutputTokens: 50}
+				m, s := serve(t, wire, step(says), Options{Window: 8192, Price: Price{Input: 2, Cached: 0.5, Output: 10}})
 				if m.Name() != "local/vendor/m-1" || m.Window() != 8192 {
 					t.Errorf("got %s with a window of %d", m.Name(), m.Window())
 				}

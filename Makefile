@@ -3,8 +3,8 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions
 
-# What works, or measures, in one goroutine is not run under the race detector, which makes it
-# several times slower; but what goroutines share of it is, and so are the packages that call it.
+# Packages that start no goroutine, and benchmarks, run without the race detector, which makes them
+# several times slower. SHARED names the tests of what goroutines share of them, which run with it.
 ALONE := memoir/consolidate memoir/extract memoir/secrets
 MEASURES = $(shell go list ./bench/...)
 SHARED := ^Test(AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)

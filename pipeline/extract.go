@@ -24,7 +24,7 @@ type extracted struct {
 // extractOne reads, redacts and extracts one session. Once it is read it tells how many bytes it takes
 // from there on: a model may take long.
 func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(bytes int64)) (extracted, error) {
-	parts, err := parts(ctx, claim.Session, r.headOf)
+	parts, err := Parts(ctx, claim.Session, r.headOf)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -68,13 +68,9 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(byte
 	return out, nil
 }
 
-// Parts looks at a registered session's files as they are now, and puts them into
-// reading order. Its errors have the code CodeUnreadable.
-func Parts(ctx context.Context, s memoir.Session) ([]rollout.Part, error) {
-	return parts(ctx, s, rollout.Probe)
-}
-
-func parts(
+// Parts looks at a registered session's files as they are now, by rollout.Probe or what stands for it, and
+// puts them into reading order. Its errors have the code CodeUnreadable.
+func Parts(
 	ctx context.Context, s memoir.Session, probe func(rollout.Entry) (rollout.Head, error),
 ) ([]rollout.Part, error) {
 	parts := make([]rollout.Part, 0, len(s.Files))

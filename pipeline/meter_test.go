@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -188,6 +189,27 @@ func prepared(t *testing.T) *run {
 	})
 	must(t, err)
 	return r
+}
+
+func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	must(t, r.scan(t.Context()))
+	var kept rollout.Entry
+	for _, seen := range r.heads {
+		if strings.HasSuffix(seen.file.Path, ".jsonl") && seen.head.Source == memoir.SourceCodex {
+			kept = rollout.Entry{File: seen.file, Source: seen.head.Source}
+		}
+	}
+	was, err := rollout.Probe(kept)
+	must(t, err)
+	text, err := os.ReadFile(kept.Path)
+	must(t, err)
+	other := strings.Repeat("f", 8) + was.ID[8:]
+	must(t, os.WriteFile(kept.Path, []byte(strings.ReplaceAll(string(text), was.ID, other)+"\n"), 0o600))
+	if got, err := r.headOf(kept); err != nil || got.ID != other {
+		t.Errorf("got the head of %s, want that of %s: %v", got.ID, other, err)
+	}
 }
 
 func TestASessionThatMakesTheExtractorPanicFailsAlone(t *testing.T) {

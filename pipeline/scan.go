@@ -223,7 +223,7 @@ const mostHeads = 10_000
 func (r *run) keepHead(f memoir.File, head rollout.Head) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.heads != nil && len(r.heads) < mostHeads {
+	if len(r.heads) < mostHeads {
 		r.heads[f.Path] = seenHead{f, head.Untitled()}
 	}
 }

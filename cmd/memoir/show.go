@@ -129,7 +129,7 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	if err != nil {
 		return memoir.Session{}, nil, err
 	}
-	parts, err := pipeline.Parts(c.Context, session)
+	parts, err := pipeline.Parts(c.Context, session, rollout.Probe)
 	return session, parts, err
 }
 

@@ -73,7 +73,7 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 	case len(r.Unserved) > 0:
 		p.ui.say("%s left: %s does not serve", left, r.Unserved[0].Model)
 	case len(r.InvalidRules) > 0: // the warning has the hint
-		p.ui.say("%s left: the rules for secrets of project %s are invalid", left, r.InvalidRules[0].Project)
+		p.ui.say("%s left; project %s waits for valid rules for secrets", left, r.InvalidRules[0].Project)
 	case limited:
 		p.ui.say("%s left by the cap", left)
 		p.ui.sayHint("run again, or raise --limit")

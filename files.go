@@ -88,6 +88,23 @@ func LegalSkill(name string) bool {
 	return len(name) <= 64 && !device(name)
 }
 
+// OfferedSkill is the name under which agents are offered a skill of a project, whose id it takes: agents
+// show the skills of all projects in one list, and want the name of the directory in SKILL.md as well.
+func OfferedSkill(projectID, skill string) string {
+	name, hash := projectID, ""
+	if i := strings.LastIndexByte(projectID, '-'); i >= 0 {
+		name, hash = projectID[:i], projectID[i:]
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	hash = hash[:min(len(hash), 5)]
+	room := max(0, 64-len("memoir-")-len(hash)-1-len(skill))
+	name = strings.Join(words, "-")
+	name = strings.Trim(name[:min(len(name), room)], "-")
+	return strings.Trim("memoir-"+name, "-") + hash + "-" + skill
+}
+
 // Bounds of a path in a memory.
 const (
 	maxPart  = 128 // bytes of one part

@@ -65,6 +65,8 @@ type Memories struct {
 	GenerationsMaxAgeDays      float64 // 0: no limit
 	BusyTimeoutSeconds         int
 	MaxResidentMegabytes       int
+	RunAtSessionEnd            bool
+	SessionEndSeconds          int
 }
 
 // Heap is how many bytes of MaxResidentMegabytes are for the heap. The rest is for the pages of the

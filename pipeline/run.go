@@ -47,6 +47,7 @@ type Options struct {
 	Grace time.Duration
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
+	OnlySession     string // key of the one session to extract from; empty: all
 
 	// Sleep waits before a call to a model is tried again, or returns the context's
 	// error as soon as it is done. Nil is a real one.

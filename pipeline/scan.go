@@ -276,6 +276,9 @@ func (r *run) window() store.Window {
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
 	}
+	if r.opts.OnlySession != "" {
+		w.Keys = []string{r.opts.OnlySession}
+	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
 	}

@@ -45,6 +45,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			injectCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
+			installCommand(p), uninstallCommand(p),
 			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p), helpCommand(),
 		},
 		Writer:                 p.ui,

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
 )
 
@@ -16,6 +22,7 @@ import (
 // names for the same things.
 type hookInput struct {
 	Event         string
+	Source        string // why the session starts: startup, resume, clear, compact, fork
 	SessionID     string
 	SessionCamel  string // Copilot
 	Conversation  string // Cursor
@@ -60,7 +67,7 @@ func parseHook(r io.Reader) (hookInput, bool) {
 	}
 	var in hookInput
 	for name, target := range map[string]any{
-		"hook_event_name": &in.Event, "session_id": &in.SessionID, "sessionId": &in.SessionCamel,
+		"hook_event_name": &in.Event, "source": &in.Source, "session_id": &in.SessionID, "sessionId": &in.SessionCamel,
 		"conversation_id": &in.Conversation, "cwd": &in.CWD, "working_dir": &in.WorkingDir,
 		"workspace_roots": &in.Workspaces, "cursor_version": &in.CursorVersion,
 	} {
@@ -181,4 +188,71 @@ func hookOutput(agent, event, context string) (string, error) {
 		return "", err
 	}
 	return b.String(), nil
+}
+
+// Bounds of what is remembered of injections. Two hooks of one start run within sameStart of each other.
+const (
+	sameStart    = 10 * time.Second
+	maxInjected  = 2000 // files
+	injectedName = "injected"
+)
+
+// forgetful are the agents whose sessions do not hold the context that a hook gave: each start needs it
+// again. The others keep it until they compact or clear a session.
+var forgetful = []string{"qwen", "opencode"}
+
+// first reports whether a session of an agent has no context yet, and remembers that it has one now. An
+// agent may call two hooks at one start, such as Cursor, which runs those of Claude Code as well. If
+// nothing can be remembered, the context is given.
+func first(home, agent string, in hookInput, now time.Time) bool {
+	session := in.session()
+	if session == "" {
+		return true
+	}
+	fresh, reason := slices.Contains(forgetful, agent), "start"
+	if in.Source == "compact" || in.Source == "clear" {
+		fresh, reason = true, in.Source
+	}
+	dir := filepath.Join(home, injectedName)
+	if failpoint.MkdirAll(dir, 0o700) != nil {
+		return true
+	}
+	sum := sha256.Sum256([]byte(session + "\x00" + reason))
+	path := filepath.Join(dir, hex.EncodeToString(sum[:16]))
+	if info, err := os.Stat(path); err == nil {
+		if !fresh || now.Sub(info.ModTime()).Abs() < sameStart {
+			return false
+		}
+		_ = failpoint.Remove(path)
+	}
+	if failpoint.Before("remember injection") != nil {
+		return true
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return !errors.Is(err, fs.ErrExist)
+	}
+	_ = f.Close()
+	if sum[0] < 8 { // now and then
+		forgetInjections(dir)
+	}
+	return true
+}
+
+// forgetInjections removes the oldest of what is remembered beyond maxInjected.
+func forgetInjections(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= maxInjected {
+		return
+	}
+	age := func(entry fs.DirEntry) time.Time {
+		if info, err := entry.Info(); err == nil {
+			return info.ModTime()
+		}
+		return time.Time{}
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, entry := range entries[:len(entries)-maxInjected] {
+		_ = failpoint.Remove(filepath.Join(dir, entry.Name()))
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,50 +52,66 @@ func injectCommand(p *program) *cli.Command {
 			"nothing at all where there is no memory or memories.enabled is off (to Gemini {}). The project\n"+
 			"is that of the directory in the hook's input, else of this directory.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
-		Flags: append(contextFlags(), &cli.StringFlag{Name: "format",
-			Usage: "use the `FORMAT` of another agent, or plain"}),
+		Flags: append(contextFlags(),
+			&cli.StringFlag{Name: "format", Usage: "use the `FORMAT` of another agent, or plain"},
+			&cli.BoolFlag{Name: "run", Usage: "then start a run in the background, if memories.enabled"}),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
 			}
 			in, isHook := readHook(p.ui.stdin, injectPatience)
-			agent, err := agentNamed(c, "format")
-			if isHook || agent != "" {
-				if agent == "" {
-					agent = caller(in, isHook, p.getenv)
-				}
-				p.hook = &hookCall{silence[agent]}
+			err := p.inject(c, in, isHook)
+			if c.Bool("run") && p.ui.push() {
+				err = errors.Join(err, p.launch(c, in))
 			}
-			if err != nil {
-				return err
-			}
-			if agent == "" {
-				agent = "plain"
-			}
-			settings, err := p.settings(c, nil)
-			if err != nil {
-				return err
-			}
-			if !settings.Memories.Enabled {
-				p.ui.write(silence[agent])
-				return nil
-			}
-			text, _, err := p.context(c, settings, in.directory(), agent)
-			if err != nil {
-				return err
-			}
-			if text == "" {
-				p.ui.write(silence[agent])
-				return nil
-			}
-			output, err := hookOutput(agent, in.Event, text)
-			if err != nil {
-				return err
-			}
-			p.ui.printf("%s", output)
-			return nil
+			return err
 		},
 	}
+}
+
+// inject prints the context for the caller of a hook, or for a person.
+func (p *program) inject(c *cli.Context, in hookInput, isHook bool) error {
+	agent, err := agentNamed(c, "format")
+	name := c.String("agent")
+	if isHook || agent != "" {
+		if agent == "" {
+			agent = caller(in, isHook, p.getenv)
+		}
+		name = cmp.Or(name, agent)
+		p.hook = &hookCall{silence[agent]}
+	}
+	if err != nil {
+		return err
+	}
+	if agent == "" {
+		agent = "plain"
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return err
+	}
+	if !settings.Memories.Enabled {
+		p.ui.write(silence[agent])
+		return nil
+	}
+	text, _, err := p.context(c, settings, in.directory(), agent)
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	if text == "" || isHook && c.Bool("run") && !first(home, name, in, time.Now()) {
+		p.ui.write(silence[agent])
+		return nil
+	}
+	output, err := hookOutput(agent, in.Event, text)
+	if err != nil {
+		return err
+	}
+	p.ui.printf("%s", output)
+	return nil
 }
 
 func viewCommand(p *program) *cli.Command {

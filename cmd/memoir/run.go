@@ -44,6 +44,9 @@ func runCommand(p *program) *cli.Command {
 			waitFlag(),
 			jsonFlag(),
 			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "write messages to a log"},
+			&cli.StringFlag{Name: "ended", Hidden: true,
+				Usage: "with --startup: the session of the `AGENT` that calls has ended; memories.runAtSessionEnd"},
+			&cli.StringFlag{Name: "only", Hidden: true, Usage: "extract from the session `KEY` alone, active or not"},
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
 		Action: func(c *cli.Context) error {
@@ -152,6 +155,9 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
 	opts.Limit = memories.MaxRolloutsPerStartup
+	if opts.OnlySession = c.String("only"); opts.OnlySession != "" {
+		opts.MinIdle = 0
+	}
 	if c.IsSet("sessions") {
 		if opts.SessionsDir, err = sessionsDirectory("--sessions", c.String("sessions")); err != nil {
 			return opts, err

@@ -22,12 +22,18 @@ const startupPatience = 20 * time.Millisecond
 // maxLog is the size, in bytes, from which on a log file is rotated.
 const maxLog = 1 << 20
 
-// startup starts a run in the background, in a session of its own so that it
-// outlives the agent that called the hook.
+// startup answers a hook that calls for a run: at a session's start, or, with --ended, at its end.
 func (p *program) startup(c *cli.Context) error {
 	if p.getenv(memoir.ChildVariable) != "" {
 		return nil
 	}
+	in, _ := readHook(p.ui.stdin, startupPatience)
+	return p.launch(c, in)
+}
+
+// launch starts a run in the background, in a session of its own so that it outlives the agent that
+// called the hook.
+func (p *program) launch(c *cli.Context, in hookInput) error {
 	settings, err := p.settings(c, nil)
 	if err != nil || !settings.Memories.Enabled {
 		return err
@@ -40,7 +46,13 @@ func (p *program) startup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if in, ok := readHook(p.ui.stdin, startupPatience); ok && in.session() != "" {
+	switch agent := c.String("ended"); {
+	case agent != "" && (!settings.Memories.RunAtSessionEnd || in.session() == ""):
+		return nil
+	case agent != "":
+		args = append(args, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
+			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
+	case in.session() != "":
 		args = append(args, "--starting="+in.session())
 	}
 	log, err := openLog(home, "run.log")
@@ -74,6 +86,9 @@ func (p *program) sayBackground() {
 	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
 }
 
+// notHandedOn are the flags that the run in the background does not get as they are.
+var notHandedOn = []string{"background", "startup", "ended", "json", "home", "config"}
+
 // backgroundArgs are the arguments of the run in the background: the flags of this command line. Its
 // working directory is another, so that paths are made absolute.
 func backgroundArgs(c *cli.Context, home string) ([]string, error) {
@@ -87,7 +102,7 @@ func backgroundArgs(c *cli.Context, home string) ([]string, error) {
 	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains([]string{"background", "startup", "json", "home", "config"}, name) {
+		if c.Command.Name != "run" || !c.IsSet(name) || slices.Contains(notHandedOn, name) {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))

@@ -1,0 +1,379 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/integrate"
+)
+
+func installCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "install", Category: groupSetup, ArgsUsage: "[AGENT ...]",
+		Usage: "connect coding agents: memory at each start, the MCP server, skills",
+		Description: help("Shows what it would change in the agents' configuration, asks, and changes it: a hook,\n"+
+			"extension or plugin that gives each session the memory and starts a run in the background, one that reports\n"+
+			"the end of a session, an entry for the MCP server, and links to skills. Without a name: the agents\n"+
+			"that are used here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
+			"cannot be parsed is not touched. `memoir uninstall` takes exactly that back. Called again it changes\n"+
+			"nothing, or mends what is no longer right. Agents: "+strings.Join(agentNames(), ", ")+".",
+			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
+			"memoir install gemini --scope project --no-mcp"),
+		Flags: append(integrationFlags(),
+			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions and plugins"},
+			&cli.BoolFlag{Name: "no-mcp", Usage: "install no entry for the MCP server"}),
+		Action: func(c *cli.Context) error {
+			in, err := p.integration(c)
+			if err != nil {
+				return err
+			}
+			in.options.NoHooks, in.options.NoMCP = c.Bool("no-hooks"), c.Bool("no-mcp")
+			agents, err := in.agents()
+			if err != nil {
+				return err
+			}
+			for _, a := range agents {
+				in.planFor(a.Name, func() ([]integrate.Change, error) {
+					return in.record.Install(in.env, in.options, a)
+				})
+				if a.Confirm != "" && !in.options.NoHooks {
+					in.out.Confirm = append(in.out.Confirm, agentText{a.Name, a.Confirm, ""})
+				}
+			}
+			if err := in.enable(len(agents)); err != nil {
+				return err
+			}
+			return in.finish(c.Context, "install", func() error { return in.linkSkills(agents) })
+		},
+	}
+}
+
+func uninstallCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT ...]",
+		Usage: "take back what install changed in agents",
+		Description: help("Gives each file back byte for byte if nobody else changed it since, and otherwise removes\n"+
+			"exactly memoir's entries. Without a name: everything that was installed, memories.enabled included. Memory\n"+
+			"itself stays.",
+			"memoir uninstall", "memoir uninstall claude --dry-run"),
+		Flags: integrationFlags(),
+		Action: func(c *cli.Context) error {
+			in, err := p.integration(c)
+			if err != nil {
+				return err
+			}
+			names := in.record.Agents()
+			for _, name := range c.Args().Slice() {
+				if !slices.Contains(agentNames(), name) {
+					return unknownAgent(name)
+				}
+			}
+			if c.NArg() > 0 {
+				names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(c.Args().Slice(), name) })
+			}
+			left := slices.DeleteFunc(in.record.Agents(), func(name string) bool {
+				return name == integrate.SettingsName || slices.Contains(names, name)
+			})
+			if len(left) == 0 && !slices.Contains(names, integrate.SettingsName) {
+				names = append(names, integrate.SettingsName)
+			}
+			for _, name := range names {
+				for _, project := range in.projects(c, name) {
+					in.planFor(name, func() ([]integrate.Change, error) { return in.record.Uninstall(name, project) })
+				}
+			}
+			return in.finish(c.Context, "uninstall", func() error {
+				for _, name := range names {
+					if in.options.Project == "" {
+						if err := in.record.UnlinkSkills(name); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func integrationFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "scope", Usage: "change files of `WHOM`: user, or project (this one); default: user"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show the changes and make none"},
+		yesFlag(), jsonFlag(),
+	}
+}
+
+// integration is one call of install or uninstall.
+type integration struct {
+	*program
+	c       *cli.Context
+	env     integrate.Env
+	options integrate.Options
+	record  *integrate.Record
+	changes []integrate.Change
+	failed  []error
+	out     integrationJSON
+}
+
+// integrationJSON is what --json prints.
+type integrationJSON struct {
+	Program string       `json:"program"`
+	Applied bool         `json:"applied"`
+	Changes []changeJSON `json:"changes"`
+	Failed  []agentText  `json:"failed"`
+	Confirm []agentText  `json:"confirm"` // what a person has to confirm by hand
+}
+
+type changeJSON struct {
+	Agent  string   `json:"agent"`
+	Path   string   `json:"path"`
+	Action string   `json:"action"` // create, change, remove
+	What   []string `json:"what"`
+	Diff   string   `json:"diff"`
+}
+
+type agentText struct {
+	Agent string `json:"agent"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func (p *program) integration(c *cli.Context) (*integration, error) {
+	in := &integration{program: p, c: c, out: integrationJSON{
+		Changes: []changeJSON{}, Failed: []agentText{}, Confirm: []agentText{}}}
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	if in.env, in.options, err = p.integrationPlace(c, home); err != nil {
+		return nil, err
+	}
+	switch scope := c.String("scope"); scope {
+	case "", "user":
+	case "project":
+		settings, err := p.settings(c, nil)
+		if err != nil {
+			return nil, err
+		}
+		here, err := p.here(c, settings)
+		if err != nil {
+			return nil, err
+		}
+		in.options.Project = cmp.Or(here.top, here.dir)
+	default:
+		return nil, usagef("user or project", "--scope: %q is not a scope", scope)
+	}
+	in.out.Program = in.options.Program
+	in.record, err = integrate.Load(home)
+	return in, err
+}
+
+// integrationPlace is the machine as package integrate sees it, and how agents are to call this program:
+// with the directories that it would not find by itself.
+func (p *program) integrationPlace(c *cli.Context, home string) (env integrate.Env, o integrate.Options, err error) {
+	env = integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv, Home: home}
+	if env.UserHome == "" {
+		return env, o, memoir.Errorf(memoir.CodeConfig, "set HOME", "no home directory: agents keep their settings there")
+	}
+	if o.Program, err = integrate.Program(env); err != nil {
+		return env, o, err
+	}
+	bare := []string{"HOME=" + env.UserHome}
+	if usual, err := config.Home("", bare); err != nil || usual != home {
+		o.Flags = append(o.Flags, "--home="+home)
+	}
+	dir, err := p.configDir(c)
+	if err != nil {
+		return env, o, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return env, o, err
+	}
+	if usual, err := config.ConfigDir(bare); err != nil || usual != dir {
+		o.Flags = append(o.Flags, "--config="+dir)
+	}
+	return env, o, nil
+}
+
+func agentNames() (names []string) {
+	for _, a := range integrate.Agents {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func unknownAgent(name string) error {
+	return usagef("one of "+strings.Join(agentNames(), ", "), "no agent is named %q", name)
+}
+
+// agents are those that the command line names, else those that are found here.
+func (in *integration) agents() (agents []integrate.Agent, err error) {
+	for _, name := range in.c.Args().Slice() {
+		a, ok := integrate.Named(name)
+		if !ok {
+			return nil, unknownAgent(name)
+		}
+		agents = append(agents, a)
+	}
+	if len(agents) > 0 {
+		return agents, nil
+	}
+	for _, a := range integrate.Agents {
+		if why, ok := a.Found(in.env); ok {
+			in.ui.say("found %s: %s", a.Name, why)
+			agents = append(agents, a)
+		}
+	}
+	if len(agents) == 0 {
+		return nil, notFoundf("name one: "+strings.Join(agentNames(), ", "), "no agent was found here")
+	}
+	return agents, nil
+}
+
+// projects are those whose files an uninstall without --scope covers: the user's and this one's.
+func (in *integration) projects(c *cli.Context, agent string) (projects []string) {
+	if c.IsSet("scope") {
+		return []string{in.options.Project}
+	}
+	for _, f := range in.record.Files {
+		if f.Agent == agent && !slices.Contains(projects, f.Project) {
+			projects = append(projects, f.Project)
+		}
+	}
+	return projects
+}
+
+// planFor adds the changes of one agent. An error leaves that agent out.
+func (in *integration) planFor(agent string, plan func() ([]integrate.Change, error)) {
+	changes, err := plan()
+	if err != nil {
+		in.failed = append(in.failed, err)
+		in.out.Failed = append(in.out.Failed, agentText{agent, in.redact(err.Error()), memoir.HintOf(err)})
+		return
+	}
+	in.changes = append(in.changes, changes...)
+}
+
+// enable adds the change that switches memories.enabled on, if agents are connected.
+func (in *integration) enable(agents int) error {
+	settings, err := in.settings(in.c, nil)
+	if err != nil {
+		return err
+	}
+	if settings.Memories.Enabled || agents == len(in.failed) {
+		return nil
+	}
+	dir, err := in.configDir(in.c)
+	if err != nil {
+		return err
+	}
+	if origin := settings.Origin("memories.enabled"); strings.HasPrefix(origin, "$") {
+		in.ui.warn("unset it", "%s keeps memories.enabled off: hooks do nothing", origin)
+	}
+	in.planFor(integrate.SettingsName, func() ([]integrate.Change, error) {
+		return in.record.Install(in.env, integrate.Options{}, integrate.Settings(filepath.Join(dir, config.FileName)))
+	})
+	return nil
+}
+
+func (in *integration) linkSkills(agents []integrate.Agent) error {
+	if in.options.Project != "" || in.options.NoHooks {
+		return nil
+	}
+	for _, a := range agents {
+		if _, err := in.record.LinkSkills(in.env, a); err != nil {
+			return err
+		}
+	}
+	return in.record.RefreshSkills()
+}
+
+// finish shows the changes, asks, makes them and ends with what remains to be done.
+func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
+	in.describe()
+	for _, err := range in.failed {
+		in.ui.warn(memoir.HintOf(err), "%v", err)
+	}
+	dry := in.c.Bool("dry-run")
+	if len(in.changes) > 0 && !dry && !in.c.Bool("yes") {
+		if !in.ui.canAsk() {
+			return usagef("pass --yes, or --dry-run to see the changes", "%s would change %s, and stdin is not a terminal",
+				verb, count(len(in.changes), "file"))
+		}
+		if yes, err := in.ui.ask(ctx, "make these changes?"); err != nil || !yes {
+			return notConfirmed(in.ui, err, "nothing was changed")
+		}
+	}
+	if !dry {
+		for _, change := range in.changes {
+			if err := in.record.Apply(change); err != nil {
+				return err
+			}
+			if change.Note != "" {
+				in.ui.warn("", "%s: %s", change.Path, change.Note)
+			}
+		}
+		if err := last(); err != nil {
+			return err
+		}
+		in.out.Applied = true
+	}
+	if err := in.result(in.c, in.out, func() { in.conclude(verb, dry) }); err != nil {
+		return err
+	}
+	if len(in.failed) > 0 {
+		return status(exitPartly)
+	}
+	return nil
+}
+
+// describe prints the changes as diffs, without secrets that stand beside them.
+func (in *integration) describe() {
+	for _, change := range in.changes {
+		j := changeJSON{change.Agent, change.Path, "change", change.What, ""}
+		switch {
+		case change.Before == nil:
+			j.Action = "create"
+		case change.After == nil:
+			j.Action = "remove"
+		}
+		if change.What == nil {
+			j.What = []string{}
+		}
+		j.Diff = in.redact(string(diff.Diff(change.Path, change.Before, change.Path, change.After)))
+		in.out.Changes = append(in.out.Changes, j)
+		if !in.c.Bool("json") {
+			in.ui.write(j.Diff)
+		}
+	}
+}
+
+func (in *integration) conclude(verb string, dry bool) {
+	for _, change := range in.changes {
+		switch {
+		case dry:
+		case change.Agent == integrate.SettingsName && verb == "install":
+			in.ui.say("memories.enabled is on now, in %s: hooks read sessions and inject memory", change.Path)
+		default:
+			in.ui.say("%s: %s", change.Agent, change.Path)
+		}
+	}
+	switch {
+	case dry:
+		in.ui.say("%s would change %s", verb, count(len(in.changes), "file"))
+	case len(in.changes) == 0 && len(in.failed) == 0:
+		in.ui.say("nothing to change: all is as %s leaves it", verb)
+	}
+	for _, confirm := range in.out.Confirm {
+		in.ui.say("%s: %s", confirm.Agent, confirm.Text)
+	}
+}

@@ -1,0 +1,54 @@
+// Written by `memoir install`; `memoir uninstall` removes it. Gives each session of OpenCode the memory of
+// its project, and the command /memory.
+import { execFile } from "node:child_process";
+
+const program = "{{program}}";
+const flags = "{{flags}}";
+const agent = "{{agent}}";
+
+const actions = {
+  view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],
+};
+
+export const Memoir = async ({ directory }) => {
+  const contexts = new Map(); // by session
+
+  // call runs memoir and resolves to what it printed, also where it failed.
+  const call = (args, input) =>
+    new Promise((resolve) => {
+      const child = execFile(program, [...args, ...flags], { cwd: directory, timeout: 10000, maxBuffer: 1 << 24 },
+        (error, stdout, stderr) => resolve(input ? (error ? "" : stdout) : stdout + stderr));
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input ? JSON.stringify(input) : "");
+    });
+
+  const contextOf = (session) => {
+    if (!contexts.has(session)) {
+      if (contexts.size > 100) contexts.delete(contexts.keys().next().value);
+      contexts.set(session, call(["inject", "--agent", agent, "--format", "plain", "--run"],
+        { hook_event_name: "SessionStart", session_id: session, cwd: directory }));
+    }
+    return contexts.get(session);
+  };
+
+  return {
+    // The first part of the system prompt is the only one that all servers take.
+    "experimental.chat.system.transform": async (input, output) => {
+      const context = await contextOf(input?.sessionID ?? "");
+      if (!context || output.system.some((part) => part.includes(context))) return;
+      output.system[0] = output.system[0] ? output.system[0] + "\n\n" + context : context;
+    },
+    config: async (config) => {
+      config.command = { ...config.command, memory: {
+        description: "The memory of this project: view, clear, reset, enqueue, rebuild", template: "$ARGUMENTS" } };
+    },
+    "command.execute.before": async (input, output) => {
+      if (input.command !== "memory") return;
+      const name = String(input.arguments ?? "").trim() || "view";
+      const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+      const said = action ? await call(action) : "/memory " + Object.keys(actions).join(" | ");
+      const text = "`memoir` was called for me and printed what follows. Tell me so; do nothing else.\n\n" + said;
+      output.parts.splice(0, output.parts.length, { type: "text", text });
+    },
+  };
+};

@@ -1,0 +1,121 @@
+// Package integrate connects memoir with coding agents: hooks, extension files, entries for the MCP
+// server and links to skills. It knows where each agent reads them, changes configuration files without
+// touching what else is in them, and takes its changes back. It knows nothing of a memory's content.
+//
+// Read agents.go first (the table of agents), then plan.go (what would be changed), apply.go (the writes,
+// and how they are taken back), record.go (what was changed), edit.go with json.go and text.go (how a
+// file is edited), and skill.go (links to skills).
+package integrate
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"memoir"
+)
+
+// Env is the machine that agents are looked for on.
+type Env struct {
+	UserHome string              // the person's home directory
+	Getenv   func(string) string // the environment
+	Home     string              // memoir's data
+}
+
+// Options say what is installed.
+type Options struct {
+	Program string   // absolute path of memoir; it should stay valid when memoir is updated
+	Flags   []string // what every call of it needs, such as --home=DIR
+	Project string   // the directory of a project whose own files are changed; "": the user's
+	NoHooks bool
+	NoMCP   bool
+}
+
+// Found reports whether an agent is used here, and why: its command is on PATH or its configuration
+// directory exists.
+func (a Agent) Found(e Env) (why string, ok bool) {
+	for _, command := range a.commands {
+		if path, ok := lookPath(e, command); ok {
+			return path, true
+		}
+	}
+	dir := a.dir(e)
+	info, err := os.Stat(dir)
+	return dir, err == nil && info.IsDir()
+}
+
+// lookPath finds a command on the PATH of the environment.
+func lookPath(e Env, command string) (string, bool) {
+	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// Program returns the path by which agents should call the running program: the first one on PATH that
+// is this program, links included, since that path stays when a new version takes its place; else its
+// own path.
+func Program(e Env) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(self)
+	if err != nil {
+		return "", err
+	}
+	name := "memoir"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if path, ok := lookPath(e, name); ok {
+		if other, err := os.Stat(path); err == nil && os.SameFile(info, other) {
+			self = path
+		}
+	}
+	if strings.ContainsFunc(self, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", memoir.Errorf(memoir.CodeInvalid, "move memoir to another directory",
+			"the path of this program, %q, has a control character, which no agent's configuration takes", self)
+	}
+	return self, nil
+}
+
+// site is what one agent's entries are made of.
+type site struct {
+	Options
+	Env
+	agent string
+	dir   string // of the agent's configuration, or of that in the project
+}
+
+// user says whether the user's own files are changed, not a project's.
+func (s site) user() bool { return s.Project == "" }
+
+// call is a command line of memoir, as words.
+func (s site) call(words ...string) []string {
+	return append(append([]string{s.Program}, words...), s.Flags...)
+}
+
+// shell is a command line of memoir for a shell. A word that needs no quotes has none.
+func (s site) shell(words ...string) string {
+	line := s.call(words...)
+	for i, word := range line {
+		if runtime.GOOS == "windows" {
+			if strings.ContainsAny(word, " &^()") {
+				line[i] = `"` + word + `"`
+			}
+		} else if quoted, err := syntax.Quote(word, syntax.LangPOSIX); err == nil {
+			line[i] = quoted
+		}
+	}
+	return strings.Join(line, " ")
+}

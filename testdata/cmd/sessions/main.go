@@ -25,15 +25,92 @@ func main() {
 	prefix := flag.String("prefix", "", "directory below which agents are installed")
 	only := flag.String("only", "", "comma-separated names of the agents to run; empty: all")
 	keep := flag.Bool("keep", false, "keep the agents' homes")
+	installed := flag.Bool("installed", false, "run the agents with memoir installed in them, and look at what reaches the model")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := runAll(ctx, *prefix, *only, *keep)
+	run := runAll
+	if *installed {
+		run = runAllInstalled
+	}
+	ok, err := run(ctx, *prefix, *only, *keep)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessions:", err)
 	}
 	if err != nil || !ok {
 		os.Exit(1)
+	}
+}
+
+// chosenAgents are those of a list of names, or all, and prefix in full.
+func chosenAgents(prefix, only string) ([]agent, string, error) {
+	chosen := agents
+	if only != "" {
+		names := strings.Split(only, ",")
+		chosen = slices.DeleteFunc(slices.Clone(agents), func(a agent) bool {
+			return !slices.Contains(names, string(a.source))
+		})
+	}
+	if prefix == "" {
+		return chosen, "", nil
+	}
+	prefix, err := filepath.Abs(prefix)
+	return chosen, prefix, err
+}
+
+// runAllInstalled runs each agent with memoir installed in it.
+func runAllInstalled(ctx context.Context, prefix, only string, keep bool) (ok bool, err error) {
+	chosen, prefix, err := chosenAgents(prefix, only)
+	if err != nil {
+		return false, err
+	}
+	dir, err := os.MkdirTemp("", "memoir-agents-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildMemoir(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	var rows []installation
+	ok = true
+	for _, a := range chosen {
+		command, path := find(a, prefix)
+		if command == "" {
+			fmt.Fprintln(os.Stderr, "agents: not installed:", a.source)
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "agents: running", a.source)
+		r := runInstalled(ctx, a, command, path, program, keep)
+		ok = ok && len(r.differences) == 0
+		rows = append(rows, r)
+	}
+	reportInstalled(rows)
+	return ok, ctx.Err()
+}
+
+// reportInstalled prints the table of docs/agents.md, then what is to be said of each agent.
+func reportInstalled(rows []installation) {
+	fmt.Println("| agent | version | channel | characters | requests | result | to confirm by hand |\n|---|---|---|---|---|---|---|")
+	for _, r := range rows {
+		verdict := "ok"
+		if n := len(r.differences); n > 0 {
+			verdict = fmt.Sprintf("%d differences", n)
+		}
+		fmt.Printf("| %s | %s | %s | %d | %d | %s | %s |\n", r.source, r.version, r.channel, r.delivered, r.requests,
+			verdict, cmp.Or(r.confirm, "nothing"))
+	}
+	for _, r := range rows {
+		for _, d := range r.differences {
+			fmt.Printf("%s differs: %s\n", r.source, d)
+		}
+		for _, n := range r.notes {
+			fmt.Printf("%s note: %s\n", r.source, n)
+		}
+		if r.home != "" {
+			fmt.Printf("%s files: %s\n", r.source, r.home)
+		}
 	}
 }
 
@@ -48,17 +125,9 @@ type row struct {
 }
 
 func runAll(ctx context.Context, prefix, only string, keep bool) (ok bool, err error) {
-	chosen := agents
-	if only != "" {
-		names := strings.Split(only, ",")
-		chosen = slices.DeleteFunc(slices.Clone(agents), func(a agent) bool {
-			return !slices.Contains(names, string(a.source))
-		})
-	}
-	if prefix != "" {
-		if prefix, err = filepath.Abs(prefix); err != nil {
-			return false, err
-		}
+	chosen, prefix, err := chosenAgents(prefix, only)
+	if err != nil {
+		return false, err
 	}
 	rows := make([]row, 0, len(chosen))
 	ok = true

@@ -93,3 +93,10 @@ func LinesHolding(text, folded string) []int {
 	}
 	return slices.Sorted(maps.Keys(holds))
 }
+
+// RuleKey is the same for rules that differ in letter case, punctuation and marks of code alone.
+func RuleKey(text string) string {
+	return strings.Join(strings.FieldsFunc(Folded(text), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
+	}), " ")
+}

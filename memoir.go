@@ -208,6 +208,18 @@ type Project struct {
 	Aliases     []string // earlier identities and names
 }
 
+// UserProjectID is the id of the project that is the user's own memory: what a person stated in
+// several projects. No session belongs to it. Its hash is none that an identity has.
+const UserProjectID = "user-000000000000"
+
+// UserProject is the project of UserProjectID.
+func UserProject() Project {
+	return Project{ID: UserProjectID, Name: "user", Identity: UserProjectID}
+}
+
+// IsUser reports whether a project is the user's own memory.
+func (p Project) IsUser() bool { return p.ID == UserProjectID }
+
 // Extraction is Phase 1's result for one version of one session. All three texts
 // empty means that nothing was worth keeping.
 type Extraction struct {

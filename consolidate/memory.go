@@ -53,6 +53,9 @@ func memoryHead(name string, sessions []*session) string {
 // projectName names a project: owner and name of its repository if its remote, which is
 // HOST/OWNER/…/NAME, says them.
 func projectName(p memoir.Project) string {
+	if p.IsUser() {
+		return userName
+	}
 	name := oneLine(p.Name)
 	parts := strings.Split(p.Remote, "/")
 	if len(parts) > 2 && strings.Contains(parts[0], ".") && path.Base(p.Remote) == name {
@@ -115,13 +118,30 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		}
 		p.add(part.heading, lines)
 	}
+	if name == userName { // it has no files beside the two
+		p.shrink(limit, func(string) bool { return false })
+		return p.String()
+	}
 	return withMap(p, memory, skills, limit)
 }
 
-// memoryTitle is the heading of MEMORY.md.
-func memoryTitle(name string) string { return "# " + name + ": project memory\n" }
+// userName is the name of the project that is the user's own memory; no other has a blank in it.
+const userName = "The user"
 
-func summaryHead(name string) string { return "# " + name + ": what earlier sessions taught\n" }
+// memoryTitle is the heading of MEMORY.md.
+func memoryTitle(name string) string {
+	if name == userName {
+		return "# " + name + ": memory of all projects\n"
+	}
+	return "# " + name + ": project memory\n"
+}
+
+func summaryHead(name string) string {
+	if name == userName {
+		return "# " + name + ": what holds in all projects\n"
+	}
+	return "# " + name + ": what earlier sessions taught\n"
+}
 
 // onePurposeFirst puts the first command of each purpose before all others.
 func onePurposeFirst(lines []string) []string {

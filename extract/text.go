@@ -142,6 +142,9 @@ func sentenceEnd(text string, mark int) int {
 	if end < len(text) && text[end] != ' ' {
 		return 0
 	}
+	if strings.HasSuffix(strings.TrimRight(text[:mark], "."), "/") { // of a path: ./...
+		return 0
+	}
 	if text[mark] == '.' && end == mark+1 {
 		word := strings.ToLower(text[strings.LastIndexByte(text[:mark], ' ')+1 : mark])
 		if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {

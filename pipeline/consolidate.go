@@ -70,11 +70,11 @@ func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (Pr
 	case ctx.Err() != nil:
 		return c.report, giveBack(store.OutcomeInterrupted, err)
 	}
-	verdict := p.judge(p.consolidator.Name(), err)
+	verdict := p.judge(c.consolidator.Name(), err)
 	if verdict == returned {
 		return c.report, giveBack(outcomeOf(err), err)
 	}
-	failure := p.failureOf(p.consolidator.Name(), err, verdict == postponed)
+	failure := p.failureOf(c.consolidator.Name(), err, verdict == postponed)
 	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
 		p.retryPolicy(p.opts.Settings.Memories.Phase2RetryDelaySeconds))
 	if failed != nil {

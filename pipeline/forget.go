@@ -127,7 +127,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 			return err
 		}
 		makes := c.withoutGone
-		if out.Generation > 0 && r.anew() {
+		if out.Generation > 0 && (r.anew() || c.project.IsUser()) {
 			makes = c.askOnce // of the built-in model: no other is chosen yet
 		}
 		if _, err := c.generation(ctx, makes, false); err != nil {

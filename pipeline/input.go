@@ -16,7 +16,11 @@ import (
 
 // inputs selects what Phase 2 works from.
 func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
-	extractions, others, err := r.store.Selected(ctx, project.ID, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	most := r.opts.Settings.Memories.MaxRawMemoriesForGlobal
+	extractions, others, err := r.store.Selected(ctx, project.ID, most)
+	if project.IsUser() {
+		extractions, err = r.sharedRules(ctx, most)
+	}
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
 	}
@@ -162,7 +166,10 @@ const (
 // as people rewrote them, and what people put there themselves; none with a line that
 // rests on withdrawn sessions alone.
 func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
-	files := companions(in.Extractions)
+	files := memory.Files{}
+	if !c.project.IsUser() {
+		files = companions(in.Extractions)
+	}
 	for path, content := range live.Files.Extra() {
 		if !isCompanion(path) {
 			files[path] = []byte(c.forgetting.clean(string(content), in))

@@ -30,6 +30,9 @@ type phase2 struct {
 // process died over, with the fewest crashes first, and again on those that were busy:
 // processes that share a backlog are in each other's way for moments.
 func (p *phase2) all(ctx context.Context) error {
+	if err := p.noteUser(ctx); err != nil {
+		return err
+	}
 	projects, err := p.store.Projects(ctx)
 	if err != nil {
 		return fmt.Errorf("list projects: %w", err)
@@ -103,13 +106,13 @@ func (p *phase2) having(outcome Outcome) []int {
 // rules for secrets are invalid, a limit is reached, or its model is out of service.
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
-	report, metered := reportOf(project), p.meter.named(p.consolidator.Name()) != nil
+	report, metered := reportOf(project), p.meter.named(p.consolidatorOf(project.ID).Name()) != nil
 	if _, fault := p.projectScanners(project.Project); fault != nil {
 		p.holdBack(project.ID, fault)
 		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
 	} else if stop := p.meter.stop(); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason
-	} else if out := p.unserved(p.consolidator.Name()); out != nil {
+	} else if out := p.unserved(p.consolidatorOf(project.ID).Name()); out != nil {
 		report.Outcome, report.Detail = OutcomeStopped, out.Reason
 	} else {
 		return false
@@ -246,7 +249,7 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 // withdrawOnly takes what was withdrawn out of the memory of a project that is not
 // consolidated now, because its model waits or must not be asked: that needs no model.
 func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
-	if r.consolidator.Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
+	if r.consolidatorOf(project.ID).Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
 		ctx.Err() != nil {
 		return report
 	}

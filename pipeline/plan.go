@@ -77,10 +77,11 @@ func (r *run) plan(ctx context.Context) error {
 			continue
 		}
 		tokens := 0
-		if r.meter.named(r.consolidator.Name()) != nil {
+		name := r.consolidatorOf(p.ID).Name()
+		if r.meter.named(name) != nil {
 			tokens = r.toConsolidate(p, fresh[p.ID])
 		}
-		r.would(phaseConsolidate, r.consolidator.Name(), Planned{Project: p.ID, Tokens: tokens})
+		r.would(phaseConsolidate, name, Planned{Project: p.ID, Tokens: tokens})
 	}
 	return r.sumUp(ctx)
 }

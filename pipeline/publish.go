@@ -23,11 +23,14 @@ type consolidation struct {
 	claim   *store.ProjectClaim
 	report  ProjectReport
 
+	consolidator consolidate.Consolidator // in place of the run's
+
 	forgetting *forgetting // nil unless the memory is made for the sake of forgetting
 }
 
 func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
-	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim}
+	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim,
+		consolidator: r.consolidatorOf(project.ID)}
 }
 
 // current puts the memory in order after a crash, reads it, and records what people changed in

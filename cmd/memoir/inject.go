@@ -120,8 +120,9 @@ func viewCommand(p *program) *cli.Command {
 		Usage: "print exactly what would be injected into the next session here",
 		Description: help("Prints the text that inject gives an agent, for this directory's project or another.\n"+
 			"With --agent it is cut to what that agent takes.",
-			"memoir view", "memoir view --project mise --agent claude"),
-		Flags: contextFlags(),
+			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
+		Flags: append(contextFlags(), &cli.BoolFlag{Name: "user",
+			Usage: "print what holds in all projects: `memoir cat MEMORY.md --project user` has the sessions behind it"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
 			if err != nil {
@@ -177,23 +178,35 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 		return "", "", err
 	}
 	id := ""
-	if c.String("project") != "" {
+	if c.Bool("user") {
+		id = memoir.UserProjectID
+	} else if c.String("project") != "" {
 		id, err = p.projectID(c)
 	} else {
 		id, why, err = p.projectOfSession(c, &settings, home, dir)
 	}
-	if err != nil || id == "" {
+	if err != nil || why != "" {
 		return "", why, err
 	}
-	summary, err := memory.At(home, id).Summary()
-	if err != nil || summary == "" {
+	user, err := memory.At(home, memoir.UserProjectID).Summary()
+	if err != nil || !strings.Contains(user, "\n- ") { // all that it rested on is gone
+		user = ""
+	}
+	summary := ""
+	if id != "" && id != memoir.UserProjectID {
+		summary, err = memory.At(home, id).Summary()
+	}
+	if err != nil || user == "" && summary == "" {
 		return "", "", err
+	}
+	if summary == "" {
+		id = memoir.UserProjectID
 	}
 	limit := settings.Memories.SummaryInjectionTokenLimit
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if text = frame(home, id, summary, limit); text == "" {
+	if text = frame(home, id, user, summary, limit); text == "" {
 		why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -231,17 +244,29 @@ func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, ho
 	return id, "", err
 }
 
-// frame puts a summary into the prompt of the read path. Limit is in tokens, of
-// the whole. The root is a path, which any agent can open.
-func frame(home, id, summary string, limit int) string {
+// userShare is the part of the limit that what holds in all projects may take.
+const userShare = 4
+
+// frame puts the user's summary and a project's, either of which may be empty, into the prompt of the
+// read path. Limit is in tokens, of the whole. The root is a path, which any agent can open.
+func frame(home, id, user, summary string, limit int) string {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
 	empty := prompts.ReadPath(vars)
-	summary = memory.Neutralise(summary)
+	if user = memory.FitTokens(memory.Neutralise(user), limit/userShare); user != "" {
+		user += "\n"
+		vars.MemorySummary = user
+		if alone := prompts.ReadPath(vars); summary == "" && memoir.Tokens(alone) <= limit {
+			return alone
+		}
+	}
+	summary = withoutRules(memory.Neutralise(summary), user)
 	// Making the summary inert may lengthen it, so a fit is tried until the whole fits.
-	for room := limit - memoir.Tokens(empty); room > 0; {
-		if vars.MemorySummary = memory.FitTokens(summary, room); vars.MemorySummary == "" {
+	for room := limit - memoir.Tokens(empty+user); room > 0; {
+		fit := memory.FitTokens(summary, room)
+		if fit == "" {
 			break
 		}
+		vars.MemorySummary = user + fit
 		text := prompts.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
 		if over <= 0 {
@@ -250,6 +275,30 @@ func frame(home, id, summary string, limit int) string {
 		room -= over
 	}
 	return ""
+}
+
+// withoutRules is a summary without the lines that the user's has too, and headings that have no line left.
+func withoutRules(summary, user string) string {
+	told := map[string]bool{}
+	for line := range strings.Lines(user) {
+		told[memoir.RuleKey(line)] = true
+	}
+	var out strings.Builder
+	held := "" // a heading, until a line follows
+	for line := range strings.Lines(summary) {
+		switch entry := strings.HasPrefix(line, "- "); {
+		case entry && told[memoir.RuleKey(line)]:
+			continue
+		case strings.HasPrefix(line, "## "):
+			held = line
+		case strings.TrimSpace(line) == "" && held != "":
+			held += line
+		default:
+			out.WriteString(held + line)
+			held = ""
+		}
+	}
+	return out.String()
 }
 
 // memoryOf finds the project of a place: by its identity, which needs no database, else by the

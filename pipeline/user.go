@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/consolidate"
+)
+
+// consolidatorOf is the model that makes a project's memory. The user's own has nothing to ask a
+// language model about.
+func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
+	if projectID == memoir.UserProjectID {
+		return consolidate.NewBuiltin()
+	}
+	return r.consolidator
+}
+
+// noteUser makes the user's own memory due if the rules that are shared have changed.
+func (r *run) noteUser(ctx context.Context) error {
+	if !r.selected(memoir.UserProjectID) {
+		return nil
+	}
+	state, noted, err := r.store.Changes(ctx)
+	if err != nil || noted {
+		return err
+	}
+	shared, err := r.sharedRules(ctx, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	if err != nil {
+		return err
+	}
+	last, err := r.store.LastInputs(ctx, memoir.UserProjectID)
+	if err != nil {
+		return err
+	}
+	now := map[string]string{}
+	for _, e := range shared {
+		now[e.SessionKey] = e.ContentHash
+	}
+	return r.store.NoteChanges(ctx, state, !maps.Equal(now, last))
+}
+
+// leastProjects is in how many projects a person states a rule that holds for all of them.
+const leastProjects = 2
+
+// sharedRules is what the user's memory is made of: of each session the rules that the person stated
+// in at least leastProjects projects, and nothing else that is known of it. Of more than most sessions,
+// those that ended last count.
+func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
+	all, err := r.store.Stated(ctx, memoir.StatementPreference)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
+	projects := map[string]map[string]bool{} // of a rule
+	words := map[string]string{}             // of the session that stated it last
+	for _, e := range all {
+		for _, rule := range rulesOf(e) {
+			key := memoir.RuleKey(rule.Text)
+			if projects[key] == nil {
+				projects[key] = map[string]bool{}
+			}
+			projects[key][e.ProjectID], words[key] = true, rule.Text
+		}
+	}
+	var shared []memoir.Extraction
+	for _, e := range slices.Backward(all) {
+		var rules []memoir.Statement
+		for _, rule := range rulesOf(e) {
+			if key := memoir.RuleKey(rule.Text); key != "" && len(projects[key]) >= leastProjects {
+				rule.Text = words[key]
+				rules = append(rules, rule)
+			}
+		}
+		if len(rules) == 0 {
+			continue
+		}
+		text := memoir.FormatStatements(rules)
+		sum := sha256.Sum256([]byte(text))
+		shared = append(shared, memoir.Extraction{
+			SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID, RawMemory: text,
+			StartedAt: e.StartedAt, EndedAt: e.EndedAt, ContentHash: hex.EncodeToString(sum[:]),
+		})
+	}
+	shared = shared[:min(len(shared), most)]
+	slices.SortFunc(shared, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
+	return shared, nil
+}
+
+// rulesOf are the rules that a person stated in a session, without what they were said to: that
+// tells of one project. A correction that is repeated in another project is a rule.
+func rulesOf(e memoir.Extraction) []memoir.Statement {
+	var rules []memoir.Statement
+	for _, st := range memoir.ParseStatements(e.RawMemory) {
+		if st.Kind != memoir.StatementPreference {
+			continue
+		}
+		st.Text = strings.TrimPrefix(st.Text, memoir.CorrectionMark)
+		if quoted, _, ok := strings.Cut(st.Text, "” (after: "); ok {
+			st.Text = quoted + "”"
+		}
+		rules = append(rules, st)
+	}
+	return rules
+}

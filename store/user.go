@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"hash/fnv"
+
+	"memoir"
+)
+
+// Changes tells one state of all projects from another, and whether NoteChanges noted this one.
+func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error) {
+	err = s.read(ctx, func(t tx) error {
+		sum := fnv.New64a()
+		rows, err := t.texts(`SELECT id || ' ' || change_seq FROM project WHERE id <> ? ORDER BY id`, memoir.UserProjectID)
+		for _, row := range rows {
+			sum.Write([]byte(row + "\n"))
+		}
+		if state = int64(sum.Sum64()); err != nil {
+			return err
+		}
+		var before int64
+		err = t.get(`SELECT n FROM counter WHERE name = 'user'`, nil, &before)
+		noted = err == nil && state == before
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return state, noted, s.explain(err, "looking for changes")
+}
+
+// NoteChanges notes that the user's own memory was held against a state of the projects. If it is
+// due, it becomes so, and is registered.
+func (s *Store) NoteChanges(ctx context.Context, state int64, due bool) error {
+	err := s.quickly(ctx, func(t tx) error {
+		if user := memoir.UserProject(); due {
+			if _, err := t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING`,
+				user.ID, user.Name, user.Identity); err != nil {
+				return err
+			}
+			if _, err := bump(t, user.ID); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec(`INSERT INTO counter (name, n) VALUES ('user', ?) ON CONFLICT (name) DO UPDATE SET n = excluded.n`,
+			state)
+		return err
+	})
+	return s.explain(err, "noting changes")
+}
+
+// Stated returns the extractions of all projects that have statements of a kind, of sessions that are
+// neither disabled nor forgotten, ordered by session key.
+func (s *Store) Stated(ctx context.Context, kind memoir.StatementKind) ([]memoir.Extraction, error) {
+	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
+		return collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id IS NOT NULL
+			AND instr(e.raw_memory, ?) > 0 AND `+isInput+` ORDER BY e.session_key`, []any{"## " + string(kind)}, scanExtraction)
+	}, "reading what was stated")
+}

@@ -116,6 +116,8 @@ var definitions = []definition{
 		doc: "US dollars that one run may spend; 0: no limit"},
 	{name: "limits.costPerDay", usual: "0", zeroNone: true, own: true, max: 1e6,
 		doc: "US dollars that all runs of a day, of UTC, may spend; 0: no limit"},
+	{name: "mcp.allProjects", usual: "false", own: true,
+		doc: "let agents ask `memoir mcp` for the memory of other projects than the one that they work in"},
 	{name: "exclude", own: true, list: expandGlobs,
 		doc: "globs of directories whose sessions are left alone, with what is below them"},
 }

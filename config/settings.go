@@ -21,6 +21,7 @@ type Settings struct {
 	Memories   Memories
 	ModelRoles ModelRoles
 	Limits     Limits
+	MCP        MCP
 
 	// Exclude lists globs of directories that are kept out, absolute or
 	// beginning with "**/"; Excluded matches them.
@@ -79,6 +80,11 @@ type ModelRoles struct {
 	Smol    string // empty: as Default
 	Phase1  string // empty: as Default
 	Phase2  string // empty: as Smol
+}
+
+// MCP are the settings of the server that agents ask.
+type MCP struct {
+	AllProjects bool
 }
 
 // Limits are spending limits; 0 is none.

@@ -49,6 +49,23 @@ func lineKey(line string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
+// Words are those of a line of MEMORY.md, without its list mark and its citation.
+func Words(line string) string { return withoutMark(uncited(line)) }
+
+// Cited lists the sessions that a line of MEMORY.md cites: by their keys where lists, which is
+// memoir.Consolidation's Citations, has them, else by the beginnings of their ids.
+func Cited(line string, lists map[string][]string) []string {
+	var keys []string
+	for _, one := range lists[lineKey(line)] {
+		key, _, _ := strings.Cut(one, " ")
+		keys = append(keys, key)
+	}
+	if len(keys) > 0 {
+		return keys
+	}
+	return slices.DeleteFunc(idsIn(lastBracket.FindString(line)), func(id string) bool { return !looksOwn(id) })
+}
+
 // withoutBracket is a line without what has the form of a citation at its end.
 func withoutBracket(line string) string {
 	return strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(line, " \t\r\n"), ""), " ")

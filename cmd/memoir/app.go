@@ -43,7 +43,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		Commands: []*cli.Command{
 			runCommand(p), viewCommand(p), catCommand(p), projectsCommand(p), logCommand(p), diffCommand(p), restoreCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
-			injectCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
+			injectCommand(p), mcpCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),
 			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p), helpCommand(),

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/ask"
 	"memoir/extract"
 	"memoir/pipeline"
 	"memoir/rollout"
@@ -70,7 +71,7 @@ func (p *program) show(c *cli.Context) error {
 		Tokens  int         `json:"tokens"`
 	}{Session: asSessionJSON(session), Items: []itemJSON{}, Omitted: omitted}
 	for _, it := range items {
-		tokens += memoir.Tokens(itemText(it))
+		tokens += memoir.Tokens(ask.ItemText(it))
 		out.Items = append(out.Items, asItemJSON(it))
 	}
 	out.Tokens = tokens
@@ -202,38 +203,8 @@ func (p *program) printItems(items []memoir.Item, marks bool) {
 			p.ui.printf("[… %s left out …]\n\n", count(it.N-last-1, "item"))
 		}
 		last = it.N
-		p.ui.write(plain(itemText(it)) + "\n\n") // also for a pipe, which may end at a terminal
+		p.ui.write(plain(ask.ItemText(it)) + "\n\n") // also for a pipe, which may end at a terminal
 	}
-}
-
-// itemText is an item as it is printed and counted.
-func itemText(it memoir.Item) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%d] ", it.N)
-	switch {
-	case it.Kind == memoir.ItemTool:
-		b.WriteString(it.Tool)
-		if it.Exit != nil {
-			fmt.Fprintf(&b, " exit %d", *it.Exit)
-		} else if it.Failed {
-			b.WriteString(" failed")
-		}
-		if it.Shell() {
-			b.WriteString("\n$ " + it.Input)
-		} else if it.Input != "" {
-			b.WriteString("\n" + it.Input)
-		}
-		if it.Output != "" {
-			b.WriteString("\n" + strings.TrimRight(it.Output, "\n"))
-		}
-	default:
-		b.WriteString(it.Role)
-		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
-			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(string(it.Origin), "_", " "))
-		}
-		b.WriteString("\n" + strings.TrimRight(it.Text, "\n"))
-	}
-	return b.String()
 }
 
 func orUntitled(title string) string { return cmp.Or(title, "untitled") }

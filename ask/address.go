@@ -1,0 +1,92 @@
+package ask
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+	"memoir/memory"
+)
+
+// Schemes of addresses. A session is named by its key, or the beginning of its id.
+const (
+	memoryScheme  = "memory://"
+	rootAddress   = memoryScheme + "root"
+	sessionScheme = "session:"
+)
+
+// maxAddress bounds an address, in bytes.
+const maxAddress = 500
+
+// address is what a client names: a place in a project's memory, or a session.
+type address struct {
+	text    string // as it is told
+	project string // id of another project; empty: the client's
+	place   string // as memory.Root.Open takes it; empty: a session
+	session string
+	line    int // of the place, or number of an item; 0: none
+}
+
+var (
+	fragment   = lazyregexp.New(`#L?([0-9]{1,7})$`)
+	sessionRef = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:-]{3,199}$`)
+	projectRef = lazyregexp.New(`^[\p{L}\p{N}_.-]{1,200}$`)
+)
+
+// parse reads an address: memory://root/PATH, memory://PROJECT/PATH, session:KEY, or a path in the memory; behind
+// #L or # may stand the number of a line or an item. What leads out of a memory is refused where it is opened.
+func parse(text string) (address, error) {
+	if text == "" || len(text) > maxAddress {
+		return address{}, usage("for example memory://root/MEMORY.md or session:KEY",
+			"an address has 1 to %d bytes, this one %d", maxAddress, len(text))
+	}
+	a := address{text: text}
+	if found := fragment.FindStringSubmatch(text); found != nil {
+		a.line, _ = strconv.Atoi(found[1]) // digits alone
+		a.text = strings.TrimSuffix(text, found[0])
+	}
+	if session, ok := strings.CutPrefix(a.text, sessionScheme); ok {
+		if a.session = session; !sessionRef.MatchString(session) {
+			return a, usage("memory_search tells keys of sessions", "%q is not the key of a session", session)
+		}
+		return a, nil
+	}
+	a.place = a.text
+	if rest, ok := strings.CutPrefix(a.text, memoryScheme); ok {
+		host, path, _ := strings.Cut(rest, "/")
+		if host != "root" && projectRef.MatchString(host) && host[0] != '.' {
+			a.project, a.place = host, strings.TrimSuffix(rootAddress+"/"+path, "/")
+		}
+	}
+	return a, nil
+}
+
+// open reads the place in a memory that an address names.
+func (s *server) open(ctx context.Context, a address) ([]byte, error) {
+	id, root, err := s.root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.project != "" && a.project != id {
+		if !s.AllProjects {
+			return nil, s.otherProject()
+		}
+		root = memory.At(s.Home, a.project)
+	}
+	return root.Open(a.place)
+}
+
+// otherProject is the error of what belongs to another project.
+func (s *server) otherProject() error {
+	return usage("the setting mcp.allProjects allows it", "other projects' memory is not told here")
+}
+
+// mayTell reports whether a session of the registry may be told of in a project.
+func (s *server) mayTell(session memoir.Session, project string) bool {
+	if session.Reason == memoir.ReasonForgotten || session.Reason == memoir.ReasonDisabled || session.ProjectID == "" {
+		return false
+	}
+	return session.ProjectID == project || s.AllProjects
+}

@@ -1,0 +1,138 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+type memoryForgetIn struct {
+	Session string `json:"session,omitempty" jsonschema:"its key"`
+	Line    string `json:"line,omitempty" jsonschema:"a whole line of MEMORY.md"`
+	Confirm bool   `json:"confirm,omitempty" jsonschema:"true: do it, not only show it"`
+}
+
+type memoryForgetOut struct {
+	Forgotten bool     `json:"forgotten"`
+	Sessions  []string `json:"sessions" jsonschema:"that go"`
+	Lines     []string `json:"lines" jsonschema:"that go"`
+	Note      string   `json:"note"`
+}
+
+// memoryForget is the tool memory_forget. It does what `memoir forget` does: a line goes with the sessions that
+// say it, or the next run would write it again.
+func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in memoryForgetIn) (
+	*mcp.CallToolResult, memoryForgetOut, error) {
+	none := memoryForgetOut{}
+	if (in.Session == "") == (in.Line == "") || len(in.Session)+len(in.Line) > maxQuery {
+		return nil, none, usage("", "memory_forget takes a session or a line, of at most %d bytes", maxQuery)
+	}
+	id, root, err := s.root(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	options, st, err := s.Change(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	defer st.Close()
+	options.ProjectIDs = []string{id}
+	what := pipeline.Forgetting{Projects: []string{id}}
+	var lines []string
+	if in.Session != "" {
+		session, err := s.findSession(ctx, st, strings.TrimPrefix(in.Session, sessionScheme))
+		if err != nil {
+			return nil, none, err
+		}
+		what.Keys = []string{session.Key()}
+	} else if lines, err = s.saying(ctx, st, options, root, in.Line, &what); err != nil {
+		return nil, none, err
+	}
+	noted := "nothing is forgotten yet: ask the user, then call again with confirm"
+	if in.Confirm {
+		report, err := pipeline.Forget(ctx, st, options, what)
+		if err != nil {
+			return nil, none, err
+		}
+		noted = forgotten(report)
+	}
+	out, err := fit(usualTokens, func(room int) (memoryForgetOut, error) {
+		keys, leftKeys := within(room/2, what.Keys)
+		shown, leftLines := within(room/2, lines)
+		return memoryForgetOut{Forgotten: in.Confirm, Sessions: keys, Lines: shown,
+			Note: note([]string{noted}, leftKeys, leftLines)}, nil
+	})
+	return nil, out, err
+}
+
+// saying fills in what is to be forgotten with a line of MEMORY.md: its words, and the sessions that say or
+// support it. It returns the lines that hold the words.
+func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
+	what *pipeline.Forgetting) (lines []string, err error) {
+	live, err := root.Current()
+	if err != nil {
+		return nil, err
+	}
+	words := memoir.Folded(consolidate.Words(line))
+	if len(words) < leastGiven {
+		return nil, usage("`memoir forget --match` takes any text", "a line of fewer than %d bytes may be a part of many",
+			leastGiven)
+	}
+	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {
+		own := consolidate.Words(l)
+		if memoir.Folded(own) != words || strings.HasPrefix(l, "#") {
+			continue
+		}
+		what.Text = own
+		for _, ref := range consolidate.Cited(l, live.Manifest.Citations) {
+			if session, err := s.findSession(ctx, st, ref); err == nil {
+				what.Keys = append(what.Keys, session.Key())
+			}
+		}
+	}
+	if what.Text == "" {
+		return nil, memoir.Errorf(memoir.CodeNotFound, "memory_get of memory://root/MEMORY.md shows its lines",
+			"no line of MEMORY.md reads so")
+	}
+	found, err := pipeline.FindText(ctx, st, options, what.Text)
+	if err != nil {
+		return nil, err
+	}
+	for _, session := range found.Sessions {
+		what.Keys = append(what.Keys, session.Key())
+	}
+	slices.Sort(what.Keys)
+	what.Keys = slices.Compact(what.Keys)
+	for _, l := range found.Lines {
+		lines = append(lines, frame(s.clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
+	}
+	return lines, nil
+}
+
+// forgotten says what was done, and what the next run does.
+func forgotten(report pipeline.ForgetReport) string {
+	var done []string
+	for _, p := range report.Projects {
+		switch {
+		case p.Outcome == pipeline.OutcomePublished:
+			done = append(done, fmt.Sprintf("generation %d of the memory is without it", p.Generation))
+		default:
+			done = append(done, "the live memory did not hold it")
+		}
+		if n := len(p.Archives); n > 0 {
+			done = append(done, fmt.Sprintf("%d earlier generations still hold it: `memoir forget --purge` removes it there", n))
+		}
+	}
+	return cmp.Or(strings.Join(done, "; "), "no memory held it") +
+		"; runs never read a forgotten session again, and the agents' own files stay"
+}

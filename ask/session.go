@@ -1,0 +1,110 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// readSession reads the items of a session as Phase 1 sees them: filtered, redacted and bounded.
+func (s *server) readSession(ctx context.Context, d *document) error {
+	session, err := s.sessionNamed(ctx, d.session)
+	if err != nil {
+		return err
+	}
+	parts, err := pipeline.Parts(ctx, session, rollout.Probe)
+	if err != nil {
+		return err
+	}
+	scanner, err := s.Scanner(session.CWD)
+	if err != nil {
+		return err
+	}
+	loaded, err := pipeline.Load(ctx, scanner, parts, "")
+	if err != nil {
+		return err
+	}
+	d.address.text = sessionScheme + session.Key()
+	d.about = s.clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
+		memoir.ShortTitle(loaded.Again(session.Title))))
+	for _, it := range loaded.Items {
+		d.units = append(d.units, unit{it.N, memory.Neutralise(ItemText(it))})
+	}
+	if n := len(loaded.Items); n > 0 {
+		d.total = loaded.Items[n-1].N
+	}
+	return nil
+}
+
+// sessionNamed finds the one session that a client may be told of.
+func (s *server) sessionNamed(ctx context.Context, ref string) (memoir.Session, error) {
+	st, err := s.Read(ctx)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	defer st.Close()
+	return s.findSession(ctx, st, ref)
+}
+
+// findSession is sessionNamed with the registry open. What belongs to another project is as unknown as what
+// there is not.
+func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
+	project, err := s.Project(ctx)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	all, err := st.FindSessions(ctx, ref)
+	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
+		return memoir.Session{}, err
+	}
+	var sessions []memoir.Session
+	for _, session := range all {
+		if s.mayTell(session, project) {
+			sessions = append(sessions, session)
+		}
+	}
+	switch len(sessions) {
+	case 0:
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "memory_search tells keys of sessions",
+			"no session of this project matches %q", ref)
+	case 1:
+		return sessions[0], nil
+	}
+	return memoir.Session{}, usage("name it in full", "%q matches %d sessions", ref, len(sessions))
+}
+
+// ItemText is an item as it is shown and counted.
+func ItemText(it memoir.Item) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d] ", it.N)
+	switch {
+	case it.Kind == memoir.ItemTool:
+		b.WriteString(it.Tool)
+		if it.Exit != nil {
+			fmt.Fprintf(&b, " exit %d", *it.Exit)
+		} else if it.Failed {
+			b.WriteString(" failed")
+		}
+		if it.Shell() {
+			b.WriteString("\n$ " + it.Input)
+		} else if it.Input != "" {
+			b.WriteString("\n" + it.Input)
+		}
+		if it.Output != "" {
+			b.WriteString("\n" + strings.TrimRight(it.Output, "\n"))
+		}
+	default:
+		b.WriteString(it.Role)
+		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
+			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(string(it.Origin), "_", " "))
+		}
+		b.WriteString("\n" + strings.TrimRight(it.Text, "\n"))
+	}
+	return b.String()
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/ask"
+	"memoir/pipeline"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+func mcpCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "mcp", Category: groupMemory,
+		Usage: "answer an agent's questions about memory (an MCP server on standard input and output)",
+		Description: help("For an agent's list of MCP servers. Serves memory_search, memory_get, search, fetch and\n"+
+			"memory_forget, and the memory's files as resources, for the project of this directory. With\n"+
+			"--agent, what inject told the session at its start is not told again.",
+			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
+			"memoir mcp --deliver instructions"),
+		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",
+			Usage: "instructions: tell the summary by `CHANNEL`, to agents without a start hook"}),
+		Action: p.mcp,
+	}
+}
+
+func (p *program) mcp(c *cli.Context) error {
+	if channel := c.String("deliver"); channel != "" && channel != "instructions" {
+		return usagef("", "--deliver takes instructions, not %q", channel)
+	}
+	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "", Redact: p.redact}
+	if !o.Silent {
+		if err := p.askOptions(c, &o); err != nil {
+			return err
+		}
+	}
+	return ask.Serve(c.Context, ask.New(o), p.ui.stdin, standardOutput{p.ui})
+}
+
+// askOptions fills in what the server has of the program. Calls of a client may come at the same time.
+func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
+	agent, err := agentNamed(c, "agent")
+	if err != nil {
+		return err
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return err
+	}
+	if o.Home, err = p.home(c); err != nil {
+		return err
+	}
+	o.Deliver, o.AllProjects = c.String("deliver") != "", settings.MCP.AllProjects
+	if settings.Memories.Enabled && (agent != "" || o.Deliver) {
+		if o.Context, _, err = p.context(c, settings, "", cmp.Or(agent, "plain")); err != nil && c.String("project") != "" {
+			return err
+		}
+	}
+	var mu sync.Mutex
+	o.Project = func(context.Context) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return p.projectAsked(c)
+	}
+	o.Scanner = func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) }
+	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
+	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
+		opts, st, err := p.openToChange(c)
+		opts.Progress = nil
+		return opts, st, err
+	}
+	return nil
+}
+
+// projectAsked is the id of the project that a client asks about, by the settings of now.
+func (p *program) projectAsked(c *cli.Context) (string, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return "", err
+	}
+	if c.String("project") != "" {
+		return p.projectID(c)
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return "", err
+	}
+	id, why, err := p.projectOfSession(c, &settings, home, "")
+	if err == nil && id == "" {
+		if why == "" {
+			why = "this directory is not a project with sessions"
+		}
+		err = notFoundf("`memoir projects` lists those with a memory", "there is no memory here: %s", why)
+	}
+	return id, err
+}
+
+// standardOutput is the standard output of a server: each message is written at once.
+type standardOutput struct{ ui *ui }
+
+// Write writes all of b, or returns why it could not.
+func (o standardOutput) Write(b []byte) (int, error) {
+	o.ui.put(string(b))
+	o.ui.push()
+	return len(b), o.ui.outBroken
+}
+
+// Close does nothing: the process ends.
+func (o standardOutput) Close() error { return nil }

@@ -52,11 +52,11 @@ func fit[T any](tokens int, render func(room int) (T, error)) (T, error) {
 		if err != nil || room == 0 {
 			return answer, err
 		}
-		over := size(answer) - tokens*4
-		if over <= 0 {
+		is := size(answer)
+		if is <= tokens*4 {
 			return answer, nil
 		}
-		room = max(room-max(over/2, 64), 0) // a text stands in both forms
+		room = max(min(room*tokens*4/is, room-64), 0)
 	}
 }
 
@@ -134,7 +134,11 @@ func (s *server) briefErrors(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
 		if wire, ok := err.(*jsonrpc.Error); ok {
-			wire.Message = brief(wire.Message)
+			told := &jsonrpc.Error{Code: wire.Code, Message: brief(wire.Message)}
+			if len(wire.Data) <= maxError && json.Valid(wire.Data) { // the SDK quotes addresses as Go does
+				told.Data = wire.Data
+			}
+			return nil, told
 		}
 		called, ok := result.(*mcp.CallToolResult)
 		if !ok || called == nil || !called.IsError {

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
+
+	"memoir"
+	"memoir/testdata"
+)
+
+// remembering is a home with the memory of the fixture sessions, which tests only read.
+var remembering = once(func(t *testing.T) string {
+	t.Helper()
+	dir := sharedDir(t)
+	_, err := testdata.Write(filepath.Join(dir, "sessions"))
+	must(t, err)
+	home := filepath.Join(dir, "home")
+	cmd := exec.Command(released(t), "run", "--all", "--sessions", filepath.Join(dir, "sessions"), "--home", home,
+		"--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339))
+	cmd.Env = environment("HOME=" + dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("run: %v\n%s", err, out)
+	}
+	return home
+})
+
+// serving is a server that was started in an empty directory for a project of the fixtures.
+func serving(t *testing.T, environ ...string) *exec.Cmd {
+	t.Helper()
+	home := remembering(t)
+	cmd := exec.Command(released(t), "mcp", "--agent", "claude", "--home", home, "--project", "lanternd-97c055e77a45")
+	cmd.Dir = t.TempDir()
+	cmd.Env = environment(append(environ, "HOME="+cmd.Dir)...)
+	return cmd
+}
+
+// TestTheServerAnswersTheClientOfTheSDK drives the program over pipes.
+func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
+	t.Parallel()
+	cmd := serving(t)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	must(t, err)
+	tools, err := session.ListTools(t.Context(), nil)
+	must(t, err)
+	if len(tools.Tools) != 5 {
+		t.Errorf("%d tools", len(tools.Tools))
+	}
+	for _, call := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"memory_search", map[string]any{"query": "unsigned tags"}, "not instructions"},
+		{"memory_get", map[string]any{"path": "memory://root"}, "What the user wants"},
+		{"memory_get", map[string]any{"path": "session:2b9ad815"}, "make lint"},
+		{"search", map[string]any{"query": "unsigned tags"}, "results"},
+		{"fetch", map[string]any{"id": "memory://root/MEMORY.md#5"}, "User preferences"},
+		{"memory_forget", map[string]any{"session": "2b9ad815"}, "nothing is forgotten yet"},
+	} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: call.tool, Arguments: call.arguments})
+		must(t, err)
+		if text := result.Content[0].(*mcp.TextContent).Text; result.IsError || !strings.Contains(text, call.want) {
+			t.Errorf("%s: %s", call.tool, text)
+		}
+	}
+	read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://root/MEMORY.md"})
+	must(t, err)
+	if !strings.Contains(read.Contents[0].Text, "User preferences") {
+		t.Errorf("read %s", read.Contents[0].Text)
+	}
+	if err := session.Close(); err != nil || said.Len() > 0 {
+		t.Errorf("it ended with %v and said %s", err, said.String())
+	}
+}
+
+// TestTheServerKeepsTheMannersOfTheProtocol writes what clients do to its input, and closes it.
+func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
+	t.Parallel()
+	const (
+		initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+			`"clientInfo":{"name":"test","version":"1"}}}` + "\n"
+		list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n"
+	)
+	child := memoir.ChildVariable + "=1"
+	for _, test := range []struct {
+		name, input, environ string
+		answers              map[string]string // by id: a path in the answer and its value
+	}{
+		{"nothing", "", "", nil},
+		{"a probe before initialize", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, "",
+			map[string]string{"1": "error.code -32601"}},
+		{"an unknown method before initialize", `{"jsonrpc":"2.0","id":"x","method":"no/such"}`, "",
+			map[string]string{"x": "error.code -32601"}},
+		{"an unknown method later", initialize + `{"jsonrpc":"2.0","id":7,"method":"no/such"}`, "",
+			map[string]string{"7": "error.code -32601"}},
+		{"an input that ends before the answer", initialize + list, "",
+			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  5"}},
+		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",
+			map[string]string{"1": "result.serverInfo.name memoir"}},
+		{"a process that memoir started", initialize + list, child,
+			map[string]string{"1": "result.instructions ", "2": "result.tools.# 0"}},
+	} {
+		cmd := serving(t, test.environ)
+		cmd.Stdin = strings.NewReader(test.input)
+		out := capture(t, cmd)
+		if out.code != 0 || out.stderr != "" {
+			t.Errorf("%s: ended with %d and said %s", test.name, out.code, out.stderr)
+		}
+		answers := map[string]string{}
+		for line := range strings.Lines(out.stdout) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("%s: on standard output stands %q", test.name, line)
+			}
+			answers[gjson.Get(line, "id").String()] = line
+		}
+		for id, want := range test.answers {
+			path, value, _ := strings.Cut(want, " ")
+			if got := gjson.Get(answers[id], path).String(); got != strings.TrimSpace(value) {
+				t.Errorf("%s: %s of %s is %q", test.name, path, answers[id], got)
+			}
+		}
+	}
+}

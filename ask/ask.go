@@ -96,7 +96,7 @@ func (s *server) addTools(m *mcp.Server) {
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
 	mcp.AddTool(m, &mcp.Tool{
 		Name: "memory_search", Annotations: reads,
-		Description: "Search the memory of earlier sessions in this project. Returns an index of hits; read one with memory_get.",
+		Description: "Search the memory of earlier sessions in this project: an index of hits to read with memory_get.",
 		// Claude Code shows a model only the names of other tools until it asks for them.
 		Meta: mcp.Meta{"anthropic/alwaysLoad": true},
 	}, s.memorySearch)

@@ -40,6 +40,20 @@ func (r *Record) Apply(c Change) error {
 	return r.save()
 }
 
+// Sweep removes what an earlier call left that died.
+func (r *Record) Sweep() error {
+	for _, f := range r.Files {
+		path := f.Path
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		if err := removeFile(path + beside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // put adds the record of a file, or replaces it.
 func (r *Record) put(f FileRecord) {
 	if i := r.find(f.Agent, f.Path); i >= 0 {
@@ -55,9 +69,8 @@ func (c Change) write() error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	err := removeFile(path + beside) // of an attempt that died
+	var err error
 	switch {
-	case err != nil:
 	case c.Aside != "":
 		err = failpoint.Rename(path, c.Aside)
 	case c.After == nil:

@@ -58,7 +58,7 @@ func undoSplices(content []byte, splices []splice) ([]byte, bool) {
 		}
 		content = slices.Concat(content[:s.At], []byte(s.Old), content[s.At+len(s.New):])
 	}
-	return content, true
+	return append([]byte{}, content...), true
 }
 
 // bom is the mark of UTF-8 that some editors write at the beginning of a file. No parser here takes it.

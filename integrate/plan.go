@@ -93,9 +93,13 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	now := FileRecord{Agent: s.agent, Project: s.Project, Path: f.path, Form: f.form, Made: missing(filepath.Dir(f.path))}
 	base := current
 	now.Created = current == nil
-	if i := r.find(s.agent, f.path); i >= 0 && current != nil {
+	i := r.find(s.agent, f.path)
+	if i >= 0 {
+		now.Made = append(slices.Clone(r.Files[i].Made), now.Made...)
+	}
+	if i >= 0 && current != nil {
 		earlier := r.Files[i]
-		now.Made, now.Created = earlier.Made, earlier.Created
+		now.Created = earlier.Created
 		switch before, whole := earlier.undone(current); {
 		case whole:
 			base = before

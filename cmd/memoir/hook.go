@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
 )
@@ -57,6 +59,23 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	case <-time.After(patience):
 		return hookInput{}, false
 	}
+}
+
+// inputFlag is a hook's input where it is not at standard input: memoir's own extensions use it, as an agent
+// that is about to start may take seconds to write to a pipe.
+func inputFlag() cli.Flag {
+	return &cli.StringFlag{Name: "input", Hidden: true, Usage: "the hook's `INPUT`"}
+}
+
+// hookInput reads the input of a hook, waiting for it for patience, or longer for a hook that install wrote.
+func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, bool) {
+	if text := c.String("input"); text != "" {
+		return parseHook(strings.NewReader(text))
+	}
+	if c.Bool("run") || c.String("ended") != "" {
+		patience = hookPatience
+	}
+	return readHook(p.ui.stdin, patience)
 }
 
 // parseHook reads one JSON object; fields of an unexpected type are ignored.
@@ -192,14 +211,14 @@ func hookOutput(agent, event, context string) (string, error) {
 
 // Bounds of what is remembered of injections. Two hooks of one start run within sameStart of each other.
 const (
-	sameStart    = 10 * time.Second
+	sameStart    = 5 * time.Second
 	maxInjected  = 2000 // files
 	injectedName = "injected"
 )
 
 // forgetful are the agents whose sessions do not hold the context that a hook gave: each start needs it
 // again. The others keep it until they compact or clear a session.
-var forgetful = []string{"qwen", "opencode"}
+var forgetful = []string{"gemini", "qwen", "copilot", "opencode"}
 
 // first reports whether a session of an agent has no context yet, and remembers that it has one now. An
 // agent may call two hooks at one start, such as Cursor, which runs those of Claude Code as well. If
@@ -209,8 +228,8 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 	if session == "" {
 		return true
 	}
-	fresh, reason := slices.Contains(forgetful, agent), "start"
-	if in.Source == "compact" || in.Source == "clear" {
+	fresh, reason := false, "start"
+	if slices.Contains(forgetful, agent) || in.Source == "compact" || in.Source == "clear" {
 		fresh, reason = true, in.Source
 	}
 	dir := filepath.Join(home, injectedName)

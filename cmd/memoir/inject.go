@@ -23,6 +23,10 @@ import (
 // nobody writes to may stay open.
 const injectPatience = 100 * time.Millisecond
 
+// hookPatience is the same for the hooks that install writes: their agents always write, but on a machine
+// that is busy they may be late, and the input tells which session has the context already.
+const hookPatience = time.Second
+
 // agentTokens limits the context of an agent: 9,000 bytes. Of more than 10,000
 // characters Claude Code shows the model a preview of 2 KB, and Codex cuts the
 // middle out of more than 2,500 tokens; other agents may change at any time.
@@ -54,12 +58,13 @@ func injectCommand(p *program) *cli.Command {
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags(),
 			&cli.StringFlag{Name: "format", Usage: "use the `FORMAT` of another agent, or plain"},
-			&cli.BoolFlag{Name: "run", Usage: "then start a run in the background, if memories.enabled"}),
+			&cli.BoolFlag{Name: "run", Usage: "then start a run in the background, if memories.enabled"},
+			inputFlag()),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
 			}
-			in, isHook := readHook(p.ui.stdin, injectPatience)
+			in, isHook := p.hookInput(c, injectPatience)
 			err := p.inject(c, in, isHook)
 			if c.Bool("run") && p.ui.push() {
 				err = errors.Join(err, p.launch(c, in))

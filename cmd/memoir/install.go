@@ -314,6 +314,9 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 		}
 	}
 	if !dry {
+		if err := in.record.Sweep(); err != nil {
+			return err
+		}
 		for _, change := range in.changes {
 			if err := in.record.Apply(change); err != nil {
 				return err

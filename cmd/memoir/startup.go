@@ -27,7 +27,7 @@ func (p *program) startup(c *cli.Context) error {
 	if p.getenv(memoir.ChildVariable) != "" {
 		return nil
 	}
-	in, _ := readHook(p.ui.stdin, startupPatience)
+	in, _ := p.hookInput(c, startupPatience)
 	return p.launch(c, in)
 }
 
@@ -87,7 +87,7 @@ func (p *program) sayBackground() {
 }
 
 // notHandedOn are the flags that the run in the background does not get as they are.
-var notHandedOn = []string{"background", "startup", "ended", "json", "home", "config"}
+var notHandedOn = []string{"background", "startup", "ended", "input", "json", "home", "config"}
 
 // backgroundArgs are the arguments of the run in the background: the flags of this command line. Its
 // working directory is another, so that paths are made absolute.

@@ -13,20 +13,21 @@ const actions = {
 export const Memoir = async ({ directory }) => {
   const contexts = new Map(); // by session
 
-  // call runs memoir and resolves to what it printed, also where it failed.
-  const call = (args, input) =>
+  // call runs memoir and resolves to what it printed, and to what it said.
+  const call = (args) =>
     new Promise((resolve) => {
-      const child = execFile(program, [...args, ...flags], { cwd: directory, timeout: 10000, maxBuffer: 1 << 24 },
-        (error, stdout, stderr) => resolve(input ? (error ? "" : stdout) : stdout + stderr));
+      const options = { cwd: directory, timeout: 10000, maxBuffer: 1 << 24 };
+      const child = execFile(program, [...args, ...flags], options,
+        (error, stdout, stderr) => resolve([error ? "" : stdout, stderr]));
       child.stdin?.on("error", () => {});
-      child.stdin?.end(input ? JSON.stringify(input) : "");
+      child.stdin?.end();
     });
 
   const contextOf = (session) => {
     if (!contexts.has(session)) {
       if (contexts.size > 100) contexts.delete(contexts.keys().next().value);
-      contexts.set(session, call(["inject", "--agent", agent, "--format", "plain", "--run"],
-        { hook_event_name: "SessionStart", session_id: session, cwd: directory }));
+      const input = JSON.stringify({ hook_event_name: "SessionStart", session_id: session, cwd: directory });
+      contexts.set(session, call(["inject", "--agent", agent, "--run", "--input=" + input]));
     }
     return contexts.get(session);
   };
@@ -34,7 +35,7 @@ export const Memoir = async ({ directory }) => {
   return {
     // The first part of the system prompt is the only one that all servers take.
     "experimental.chat.system.transform": async (input, output) => {
-      const context = await contextOf(input?.sessionID ?? "");
+      const [context] = await contextOf(input?.sessionID ?? "");
       if (!context || output.system.some((part) => part.includes(context))) return;
       output.system[0] = output.system[0] ? output.system[0] + "\n\n" + context : context;
     },
@@ -46,7 +47,7 @@ export const Memoir = async ({ directory }) => {
       if (input.command !== "memory") return;
       const name = String(input.arguments ?? "").trim() || "view";
       const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-      const said = action ? await call(action) : "/memory " + Object.keys(actions).join(" | ");
+      const said = action ? (await call(action)).join("") : "/memory " + Object.keys(actions).join(" | ");
       const text = "`memoir` was called for me and printed what follows. Tell me so; do nothing else.\n\n" + said;
       output.parts.splice(0, output.parts.length, { type: "text", text });
     },

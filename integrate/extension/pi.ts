@@ -9,20 +9,21 @@ const agent = "{{agent}}";
 export default function (pi: any) {
   let context = "";
 
-  // call runs memoir and resolves to what it printed, also where it failed.
-  const call = (ctx: any, args: string[], input?: object) =>
-    new Promise<string>((resolve) => {
-      const child = execFile(program, [...args, ...flags], { cwd: ctx?.cwd, timeout: 10000, maxBuffer: 1 << 24 },
-        (error: any, stdout: string, stderr: string) => resolve(input ? (error ? "" : stdout) : stdout + stderr));
+  // call runs memoir and resolves to what it printed, and to what it said.
+  const call = (ctx: any, args: string[]) =>
+    new Promise<[string, string]>((resolve) => {
+      const options = { cwd: ctx?.cwd, timeout: 10000, maxBuffer: 1 << 24 };
+      const child = execFile(program, [...args, ...flags], options,
+        (error: any, stdout: string, stderr: string) => resolve([error ? "" : stdout, stderr]));
       child.stdin?.on("error", () => {});
-      child.stdin?.end(input ? JSON.stringify(input) : "");
+      child.stdin?.end();
     });
 
-  const input = (ctx: any, event: string, source?: string) =>
-    ({ hook_event_name: event, session_id: ctx?.sessionManager?.getSessionId?.(), cwd: ctx?.cwd, source });
+  const input = (ctx: any, event: string, source?: string) => "--input=" + JSON.stringify(
+    { hook_event_name: event, session_id: ctx?.sessionManager?.getSessionId?.(), cwd: ctx?.cwd, source });
 
   const load = async (ctx: any, source?: string) => {
-    context = await call(ctx, ["inject", "--agent", agent, "--run"], input(ctx, "SessionStart", source));
+    [context] = await call(ctx, ["inject", "--agent", agent, "--run", input(ctx, "SessionStart", source)]);
   };
 
   pi.on("session_start", (event: any, ctx: any) => load(ctx, event?.reason));
@@ -34,11 +35,9 @@ export default function (pi: any) {
     return { message: { customType: "memoir", content, display: false } };
   });
   pi.on("session_shutdown", (_: any, ctx: any) => {
-    const child = spawn(program, ["run", "--startup", "--ended", agent, ...flags],
-      { cwd: ctx?.cwd, detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const args = ["run", "--startup", "--ended", agent, input(ctx, "SessionEnd"), ...flags];
+    const child = spawn(program, args, { cwd: ctx?.cwd, detached: true, stdio: "ignore" });
     child.on("error", () => {});
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(JSON.stringify(input(ctx, "SessionEnd")));
     child.unref();
   });
 
@@ -52,7 +51,7 @@ export default function (pi: any) {
       const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
       if (!action) return ctx.ui.notify("/memory " + Object.keys(actions).join(" | "), "warning");
       if (action[0] === "clear" && !(await ctx.ui.confirm("memoir", "Remove what is stored of this project?"))) return;
-      ctx.ui.notify((await call(ctx, action)).trim() || "memoir: done", "info");
+      ctx.ui.notify((await call(ctx, action)).join("").trim() || "memoir: done", "info");
     },
   });
 }

@@ -1,0 +1,233 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// agentHome is a home with agents whose files hold comments, CRLF, hooks and servers of others.
+var agentHome = map[string]string{
+	".claude/settings.json":     "{\r\n  // mine\r\n  \"hooks\": {\"SessionStart\": [\r\n    {\"hooks\": [{\"type\": \"command\", \"command\": \"echo\"}]}, // theirs\r\n  ]},\r\n}\r\n",
+	".claude.json":              `{"mcpServers":{"other":{"command":"x"}},"n":12345678901234567890}`,
+	".codex/config.toml":        "# mine\r\nmodel = \"m\" # why\r\n\r\n[mcp_servers.other]\r\ncommand = \"x\" # theirs\r\n",
+	".codex/hooks.json":         `{"hooks": {}}`,
+	".pi/agent/mcp.json":        "{}",
+	".omp/agent/config.yml":     "a: 1\n",
+	".config/opencode/x":        "",
+	".gemini/settings.json":     "\xef\xbb\xbf{\n\t\"mcpServers\": {\n\t\t\"other\": {} /* theirs */\n\t}\n}\n",
+	".qwen/settings.json":       "",
+	".copilot/mcp-config.json":  "{\"mcpServers\": {}}\n",
+	".cursor/hooks.json":        "{\"version\": 1, \"hooks\": {\"stop\": [{\"command\": \"x\"}]}}",
+	".config/crush/crush.json":  "{\n  \"options\": {}\n}\n",
+	".config/goose/config.yaml": "extensions: # mine\n  other:\n    enabled: true\nGOOSE_MODE: auto",
+	".config/memoir/config.yml": "# settings\nmemories:\n  enabled: false # not yet\n",
+}
+
+func layOut(t *testing.T, home string) {
+	t.Helper()
+	for name, content := range agentHome {
+		path := filepath.Join(home, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(content), 0o640))
+	}
+	// A configuration may be kept elsewhere, as dotfiles are.
+	real := filepath.Join(home, "dotfiles", "crush.json")
+	must(t, os.MkdirAll(filepath.Dir(real), 0o700))
+	must(t, os.Rename(filepath.Join(home, ".config/crush/crush.json"), real))
+	must(t, os.Symlink(real, filepath.Join(home, ".config/crush/crush.json")))
+}
+
+// agentTree is what is in a home, without memoir's data: files with their modes, directories, links.
+func agentTree(t *testing.T, home string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	must(t, filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
+		must(t, err)
+		name, _ := filepath.Rel(home, path)
+		switch name {
+		case ".":
+			return nil
+		case ".local":
+			return fs.SkipDir
+		}
+		info, err := entry.Info()
+		must(t, err)
+		tree[name] = info.Mode().String()
+		if entry.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			must(t, err)
+			tree[name] += " " + string(content)
+		}
+		return nil
+	}))
+	return tree
+}
+
+func sameTree(t *testing.T, what string, want, got map[string]string) {
+	t.Helper()
+	for name := range maps.All(want) {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s is\n%q\nwant\n%q", what, name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: %s should not be there", what, name)
+		}
+	}
+}
+
+// callAt runs the program with a home, and returns what it printed and how it ended.
+func callAt(t *testing.T, program, home string, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + filepath.Dir(program)}, env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func mustCall(t *testing.T, program, home string, args ...string) string {
+	t.Helper()
+	out, err := callAt(t, program, home, nil, args...)
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
+	t.Parallel()
+	program, home := released(t), t.TempDir()
+	layOut(t, home)
+	before := agentTree(t, home)
+	all := append([]string{"install", "--yes"}, agentNames()...)
+	mustCall(t, program, home, all...)
+	once := agentTree(t, home)
+	for _, name := range agentNames() {
+		if len(once) < len(before)+5 || !strings.Contains(fmt.Sprint(once), "--agent "+name) &&
+			!strings.Contains(fmt.Sprint(once), `"`+name+`"`) && !strings.Contains(fmt.Sprint(once), "- "+name) {
+			t.Errorf("nothing was installed for %s", name)
+		}
+	}
+	if out := mustCall(t, program, home, all...); !strings.Contains(out, "nothing to change") {
+		t.Errorf("installed again: %s", out)
+	}
+	sameTree(t, "installed again", once, agentTree(t, home))
+	mustCall(t, program, home, "uninstall", "--yes")
+	sameTree(t, "uninstalled", before, agentTree(t, home))
+
+	// Another agent's program changes its files; memoir is called by another path.
+	mustCall(t, program, home, all...)
+	moved := filepath.Join(t.TempDir(), "memoir")
+	content, err := os.ReadFile(program)
+	must(t, err)
+	must(t, os.WriteFile(moved, content, 0o700))
+	config := filepath.Join(home, ".codex/config.toml")
+	text, err := os.ReadFile(config)
+	must(t, err)
+	must(t, os.WriteFile(config, append(text, "\r\n[projects.\"/x\"]\r\ntrust_level = \"trusted\"\r\n"...), 0o640))
+	mustCall(t, moved, home, all...)
+	for name, content := range agentTree(t, home) {
+		if strings.Contains(content, filepath.Dir(program)+"/") {
+			t.Errorf("%s still names the program that moved", name)
+		}
+	}
+	mustCall(t, moved, home, "uninstall", "--yes")
+	before[".codex/config.toml"] += "\r\n[projects.\"/x\"]\r\ntrust_level = \"trusted\"\r\n"
+	sameTree(t, "uninstalled after others wrote", before, agentTree(t, home))
+}
+
+func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
+	t.Parallel()
+	program := built(t)
+	if program == "" {
+		t.Skip("no go to build the program with failpoints")
+	}
+	install := []string{"install", "--yes", "codex", "copilot"}
+	whole := t.TempDir()
+	layOut(t, whole)
+	before := agentTree(t, whole)
+	mustCall(t, program, whole, install...)
+	for _, work := range [][]string{install, {"uninstall", "--yes"}} {
+		killed := 0
+		for n := 1; ; n++ {
+			home := filepath.Join(t.TempDir(), "home")
+			layOut(t, home)
+			if work[0] == "uninstall" {
+				mustCall(t, program, home, install...)
+			}
+			_, err := callAt(t, program, home, []string{fmt.Sprintf("FAILPOINT=kill %d", n)}, work...)
+			if err == nil {
+				break
+			}
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() >= 0 {
+				t.Fatalf("kill %d: %v", n, err)
+			}
+			killed++
+			if n%4 == 0 {
+				mustCall(t, program, home, install...)
+				sameTree(t, fmt.Sprintf("%s, killed at %d, installed", work[0], n), moveTree(agentTree(t, whole), whole, home),
+					agentTree(t, home))
+			}
+			mustCall(t, program, home, "uninstall", "--yes")
+			sameTree(t, fmt.Sprintf("%s, killed at %d, uninstalled", work[0], n), before, agentTree(t, home))
+		}
+		if killed < 20 {
+			t.Errorf("%s was killed only %d times", work[0], killed)
+		}
+	}
+}
+
+// moveTree is a tree as it would be in another home.
+func moveTree(tree map[string]string, from, to string) map[string]string {
+	for name, content := range tree {
+		tree[name] = strings.ReplaceAll(content, from, to)
+	}
+	return tree
+}
+
+func TestASessionGetsTheContextOnceAtEachStart(t *testing.T) {
+	t.Parallel()
+	home, now := t.TempDir(), time.Now()
+	for _, test := range []struct {
+		name, agent, session, source string
+		after                        time.Duration
+		want                         bool
+	}{
+		{"a start", "claude", "s1", "startup", 0, true},
+		{"a second hook of the same start", "cursor", "s1", "", 0, false},
+		{"it is resumed, and holds it", "claude", "s1", "resume", time.Hour, false},
+		{"it was compacted", "claude", "s1", "compact", 2 * time.Hour, true},
+		{"a second hook of that", "claude", "s1", "compact", 2*time.Hour + time.Second, false},
+		{"compacted again", "claude", "s1", "compact", 3 * time.Hour, true},
+		{"a fork", "claude", "s2", "fork", 3 * time.Hour, true},
+		{"one whose agent forgets", "gemini", "s3", "startup", 0, true},
+		{"resumed at once", "gemini", "s3", "resume", time.Second, true},
+		{"and twice", "gemini", "s3", "resume", 2 * time.Second, false},
+		{"resumed later", "gemini", "s3", "resume", time.Hour, true},
+		{"no session", "claude", "", "startup", 0, true},
+		{"no session again", "claude", "", "startup", 0, true},
+	} {
+		at := now.Add(test.after)
+		if got := first(home, test.agent, hookInput{SessionID: test.session, Source: test.source}, at); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+		entries, _ := os.ReadDir(filepath.Join(home, injectedName))
+		for _, entry := range entries { // files are as old as they are made
+			path := filepath.Join(home, injectedName, entry.Name())
+			if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) < time.Minute && test.want {
+				must(t, os.Chtimes(path, at.Add(-time.Millisecond), at.Add(-time.Millisecond)))
+			}
+		}
+	}
+}

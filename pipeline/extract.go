@@ -53,6 +53,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(byte
 		out.unchanged = true
 		return out, nil
 	}
+	out.Messages = messages(loaded.Items)
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	if err != nil {

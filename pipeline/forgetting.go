@@ -138,7 +138,7 @@ func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memo
 
 // Found is what holds a text, as memoir.Folded compares it.
 type Found struct {
-	Sessions []memoir.Session // whose extraction, title or directory holds it, the latest first
+	Sessions []memoir.Session // whose extraction, messages, title or directory hold it, the latest first
 	Lines    []FoundLine      // of live memories, by project, path and number
 	Projects []string         // ids of those whose memory, its archives or hand edits hold it; sorted
 }
@@ -154,7 +154,7 @@ type FoundLine struct {
 	Text    string
 }
 
-// FindText looks for a text in extractions and memories; transcripts are not read. Sessions
+// FindText looks for a text in extractions, messages and memories; transcripts are not read. Sessions
 // that are forgotten already are left out. opts.ProjectIDs limits it to projects.
 func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
 	var out Found
@@ -171,6 +171,10 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 			return
 		case at.Table == "extraction":
 			extracted[at.Key] = true
+			return
+		case at.Table == "message":
+			_, key, _ := strings.Cut(at.Key, " ")
+			extracted[key] = true
 			return
 		case at.Table != "note" && at.Table != "" || at.Project == "":
 			return

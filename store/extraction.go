@@ -261,12 +261,13 @@ type Result struct {
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
 	Withdraw   bool
+	Messages   []Message      // what was said, also where nothing was worth keeping
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Skipped    []Skipped      // records that no reader understood
 }
 
-// StoreExtraction finishes a claim with its result: the extraction, the ledger and
-// the job are one durable transaction. The project becomes due if what it remembers
+// StoreExtraction finishes a claim with its result: the extraction, the messages, the ledger
+// and the job are one durable transaction. The project becomes due if what it remembers
 // of the session changed. When the claim is no longer ours the error has the code
 // memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
 // still knows what was spent, and says so with EndWork.
@@ -284,6 +285,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		}
 		outcome, err := s.storeExtraction(t, e, r.Withdraw)
 		if err != nil {
+			return err
+		}
+		if err := putMessages(t, key, r.Messages); err != nil {
 			return err
 		}
 		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {

@@ -183,6 +183,7 @@ func extend(t testing.TB, s *Store, c Claimed, until time.Time) bool {
 func worth(text string) Result {
 	return Result{
 		Extraction: memoir.Extraction{RawMemory: text, RolloutSummary: "summary of " + text, ContentHash: "hash of " + text, FilterVersion: 1, Model: "builtin"},
+		Messages:   []Message{{Item: 1, Typed: true, At: noon, Text: "please remember " + text}, {Item: 3, Text: "done: " + text}},
 	}
 }
 

@@ -140,7 +140,8 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
 			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
-		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
+		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`, // with its messages
+		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`,      // it may quote one of them
 	)
 	if err != nil {
 		return err
@@ -159,6 +160,7 @@ func deleteExtracted(t tx, keys []string) error {
 		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`,
 	)
 }
 

@@ -175,6 +175,7 @@ func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
 	after := rows(t, s)
 	left := map[string]int{
 		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "note": 1, "redaction": 2, "project_directory": 1,
+		"searchable": 1, "message": 2,
 		"removed_folder": 1, // the folder is yet to be removed
 	}
 	for table, n := range before {
@@ -235,7 +236,7 @@ var noText = strings.Fields(`
 	project_directory.path project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent session.cwd session.remote
-	session.version session.reason skipped_record.session_key skipped_record.why skipped_record.type
+	session.version session.reason searchable.session_key skipped_record.session_key skipped_record.why skipped_record.type
 	withdrawal.project_id withdrawal.text withdrawal.error`)
 
 // A column that a migration adds must be either scanned for secrets or named here.

@@ -131,6 +131,10 @@ func ancestors(path string) []string {
 
 // moveSession moves the extraction, if there is one in another project.
 func moveSession(t tx, key, projectID string) error {
+	if _, err := t.exec(`UPDATE searchable SET moves = moves + 1 WHERE session_key = ?1 AND EXISTS
+		(SELECT 1 FROM session WHERE key = ?1 AND project_id IS NOT nullif(?2, ''))`, key, projectID); err != nil {
+		return err
+	}
 	var from string
 	var input bool
 	err := t.get(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`,
@@ -282,6 +286,9 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 		WHERE s.key = ? AND p.id = ?`, []any{e.SessionKey, projectID}, &e.ProjectID, timeColumn{&e.StartedAt}, &e.Seq)
 	if err == nil {
 		err = s.putExtraction(t, e)
+	}
+	if err == nil {
+		err = putMessages(t, e.SessionKey, nil) // they come when it is read
 	}
 	if err != nil {
 		return false, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,19 +153,24 @@ type Text struct {
 type textTable struct {
 	name, key, project string
 	columns            []string
+	row                string // selects the row whose key is ?2; empty: key = ?2
 }
 
 // textTables lists the columns that Texts reads and ReplaceTexts writes. Ids and paths by
 // which rows and files are found are not among them.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}},
-	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}},
-	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}},
-	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`, []string{"head", "error"}},
+		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}, ""},
+	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
+		`coalesce((SELECT project_id FROM searchable q JOIN session ON key = session_key WHERE q.seq = message.seq), '')`,
+		[]string{"text"}, `item = CAST(?2 AS INTEGER)
+			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
+	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
+	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}, ""},
+	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`, []string{"head", "error"}, ""},
 	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`,
-		[]string{"last_error"}},
-	{"run", `id`, `''`, []string{"reason", "hint"}},
+		[]string{"last_error"}, ""},
+	{"run", `id`, `''`, []string{"reason", "hint"}, ""},
 }
 
 // nameColumns are the texts that are names of files.
@@ -230,7 +236,8 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text)
 func replaceText(t tx, text Text, value string) (int64, error) {
 	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
 	// Two notes may differ in their secret alone: then one of them stays.
-	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s = ?2 AND %s = ?3`,
-		text.Table, text.Column, textTables[i].key, text.Column), value, text.Key, text.Value)
+	row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
+	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
+		text.Table, text.Column, row, text.Column), value, text.Key, text.Value)
 	return n, err
 }

@@ -21,8 +21,8 @@ func forgetCommand(p *program) *cli.Command {
 		Name: "forget", Category: groupMemory, ArgsUsage: "[SESSION]...",
 		Usage: "remove sessions, a project or a text from memory, for good",
 		Description: help("Forgets sessions, named by id, the beginning of an id, or file; a project with all its\n"+
-			"sessions; or, with --match, sessions whose extraction contains a text, and the lines of\n"+
-			"memory that contain it. A new generation without them is published at once, without a\n"+
+			"sessions; or, with --match, sessions that say a text, and the lines of memory that\n"+
+			"contain it. A new generation without them is published at once, without a\n"+
 			"language model, and checked. Lines that depend only on forgotten sessions are removed, hand\n"+
 			"edits that cite them included. A forgotten session is never read again; the agents' own\n"+
 			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay\n"+

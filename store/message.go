@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Message is one text that was said in a session; the caller has redacted and bounded it.
+type Message struct {
+	Item  int  // its number in the session
+	Typed bool // by a person; else the agent said it
+	At    time.Time
+	Text  string
+}
+
+// Searchable is a session that searching finds.
+type Searchable struct {
+	Seq        int64 // another one whenever what is stored of the session changes
+	SessionKey string
+	ProjectID  string // empty: none
+}
+
+// Said is what is stored of a session's words.
+type Said struct {
+	Searchable
+	Title     string
+	EndedAt   time.Time
+	RawMemory string // empty: nothing was worth keeping
+	Messages  []Message
+}
+
+// putMessages replaces what was said in a session, and gives it a new number.
+func putMessages(t tx, key string, messages []Message) error {
+	if err := t.execEach(key, `DELETE FROM searchable WHERE session_key = ?`,
+		`INSERT INTO searchable (session_key) VALUES (?)`); err != nil {
+		return err
+	}
+	for _, m := range messages {
+		_, err := t.exec(`INSERT INTO message (seq, item, typed, at, text)
+			SELECT seq, ?, ?, ?, ? FROM searchable WHERE session_key = ?`, m.Item, m.Typed, millis(m.At), m.Text, key)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromSearchable joins session s and excludes those that a person or a setting has taken out.
+const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_key
+	WHERE NOT EXISTS (SELECT 1 FROM mark m
+		WHERE m.session_key = q.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
+
+// SearchState is a text that differs whenever searching may find something else than before, but
+// for memories that were edited by hand.
+func (s *Store) SearchState(ctx context.Context) (state string, err error) {
+	return fetch(ctx, s, func(t tx) (state string, err error) {
+		return state, t.get(`SELECT json_array(
+			(SELECT json_array(count(*), sum(seq), max(seq), sum(moves)) FROM searchable),
+			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR excluded OR forgotten),
+			(SELECT json_group_array(id || ' ' || generation) FROM (SELECT id, generation FROM project ORDER BY id)))`,
+			nil, &state)
+	}, "comparing what is searched")
+}
+
+// Searchable lists the sessions that searching finds, by number.
+func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
+	return fetch(ctx, s, func(t tx) ([]Searchable, error) {
+		return collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, '')`+fromSearchable+` ORDER BY q.seq`, nil,
+			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.SessionKey, &q.ProjectID) })
+	}, "listing what is searched")
+}
+
+// Said returns what is stored of the words of those sessions, named by number, that searching still
+// finds; by number.
+func (s *Store) Said(ctx context.Context, seqs []int64) ([]Said, error) {
+	list, err := json.Marshal(seqs)
+	if err != nil {
+		return nil, fmt.Errorf("naming sessions: %w", err)
+	}
+	return fetch(ctx, s, func(t tx) ([]Said, error) {
+		all, err := collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, ''), s.title, s.updated_at,
+			coalesce((SELECT raw_memory FROM extraction e WHERE e.session_key = q.session_key), '')`+fromSearchable+`
+			AND q.seq IN (SELECT value FROM json_each(?)) ORDER BY q.seq`, []any{string(list)},
+			func(scan scanner, d *Said) error {
+				return scan(&d.Seq, &d.SessionKey, &d.ProjectID, &d.Title, timeColumn{&d.EndedAt}, &d.RawMemory)
+			})
+		for i := 0; i < len(all) && err == nil; i++ {
+			all[i].Messages, err = collect(t, `SELECT item, typed, at, text FROM message WHERE seq = ? ORDER BY id`,
+				[]any{all[i].Seq}, func(scan scanner, m *Message) error {
+					return scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
+				})
+		}
+		return all, err
+	}, "reading what was said")
+}

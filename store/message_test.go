@@ -1,0 +1,92 @@
+package store
+
+import (
+	"testing"
+
+	"memoir"
+)
+
+// said returns the messages of all sessions that searching finds, by key.
+func said(t *testing.T, s *Store) map[string][]Message {
+	t.Helper()
+	found, err := s.Searchable(t.Context())
+	must(t, err)
+	var seqs []int64
+	for _, q := range found {
+		seqs = append(seqs, q.Seq)
+	}
+	all, err := s.Said(t.Context(), seqs)
+	must(t, err)
+	out := map[string][]Message{}
+	for _, d := range all {
+		out[d.SessionKey] = d.Messages
+	}
+	return out
+}
+
+func searchState(t *testing.T, s *Store) string {
+	t.Helper()
+	state, err := s.SearchState(t.Context())
+	must(t, err)
+	return state
+}
+
+// What was said is stored with the end of the job, also where nothing was worth keeping, and replaced by
+// what a later reading gives. Each change is seen by the state.
+func TestMessagesAreStoredWithTheExtraction(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	register(t, s, other)
+	const key = "codex:s00"
+	states := map[string]string{}
+	changed := func(what string) {
+		t.Helper()
+		state := searchState(t, s)
+		if before, known := states[state]; known {
+			t.Errorf("%s: the state is that of %q", what, before)
+		}
+		states[state] = what
+	}
+	changed("nothing")
+	empty := Result{Messages: worth("tea").Messages}
+	empty.Extraction.ContentHash = "h"
+	extracted(t, s, empty)
+	changed("stored")
+	if got := said(t, s)[key]; len(got) != 2 || got[0] != empty.Messages[0] || got[1].Typed || got[1].Item != 3 {
+		t.Errorf("said: %+v", got)
+	}
+	scan(t, s, session("s00", grown))
+	extracted(t, s, Result{Messages: []Message{{Item: 2, Text: "other words"}}})
+	changed("read again")
+	if got := said(t, s)[key]; len(got) != 1 || got[0].Text != "other words" {
+		t.Errorf("said: %+v", got)
+	}
+	scan(t, s, session("s00", grown, theirs))
+	changed("moved")
+	must(t, s.SetDisabled(t.Context(), key, true))
+	changed("disabled")
+	if got := said(t, s); len(got) != 0 {
+		t.Errorf("disabled, it is found: %+v", got)
+	}
+	must(t, s.SetDisabled(t.Context(), key, false))
+	must(t, s.BeginForgetting(t.Context(), hold(t, s, other), Forgetting{Keys: []string{key}}))
+	changed("forgotten")
+	if n := rows(t, s); n["message"] != 0 || n["searchable"] != 0 {
+		t.Errorf("once forgetting began there are %d messages, %d sessions to find", n["message"], n["searchable"])
+	}
+}
+
+// An extraction that was adopted is found, although nobody knows what was said.
+func TestAnAdoptedExtractionIsSearched(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	_, err := s.Adopt(t.Context(), Adoption{
+		Project:     memoir.Project{ID: project, Name: "memoir", Identity: "host/memoir"},
+		Generations: []GenerationRecord{{N: 1}},
+		Extractions: []memoir.Extraction{{SessionKey: "codex:a", RawMemory: "- a", RolloutSummary: "b", ContentHash: "h"}},
+	})
+	must(t, err)
+	if got, ok := said(t, s)["codex:a"]; !ok || len(got) != 0 {
+		t.Errorf("%v, %+v", ok, got)
+	}
+}

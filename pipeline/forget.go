@@ -14,6 +14,7 @@ import (
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/model"
+	"memoir/search"
 	"memoir/store"
 )
 
@@ -66,6 +67,9 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	}
 	if keys := found[""]; len(keys) > 0 {
 		if err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
+			return report, err
+		}
+		if err := search.Update(ctx, st, opts.Home, true); err != nil {
 			return report, err
 		}
 	}
@@ -187,6 +191,9 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	if archives, err = f.archives(c.root); err != nil {
 		return archives, err
 	}
+	if err := search.Update(ctx, c.store, c.opts.Home, true); err != nil {
+		return archives, err
+	}
 	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
 }
 
@@ -265,13 +272,19 @@ func ForgetProject(
 	return sessions, removed, err
 }
 
-// RemoveFolders removes the folders of projects that were cleared or forgotten.
+// RemoveFolders removes the folders of projects that were cleared or forgotten, and what the index has of them.
 func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 	ids, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return err
 	}
+	if len(ids) == 0 {
+		return nil
+	}
 	var errs []error
+	if err := search.Update(ctx, st, home, true); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		err := memory.At(home, id).Remove()
 		if err == nil {
@@ -289,10 +302,13 @@ const maxLog = 64 << 20
 var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
 
 // Purge takes what was deleted out of the places where it may have been left: free
-// pages and the log of the database, its copies, the logs of background runs. It
-// returns the files that it removed.
+// pages and the log of the database, its copies, the logs of background runs, the index, which
+// is made anew. It returns the files that it removed.
 func Purge(ctx context.Context, st *store.Store, home string) (removed []string, err error) {
 	removed = []string{}
+	if err := search.Renew(ctx, st, home); err != nil {
+		return removed, err
+	}
 	for _, name := range logFiles {
 		path := filepath.Join(home, filepath.FromSlash(name))
 		switch err := failpoint.Remove(path); {

@@ -45,6 +45,9 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 		out, err = c.restore(ctx, n)
 		return err
 	})
+	if err == nil {
+		r.index(ctx)
+	}
 	return out, err
 }
 

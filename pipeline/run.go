@@ -21,6 +21,7 @@ import (
 	"memoir/lease"
 	"memoir/model"
 	"memoir/rollout"
+	"memoir/search"
 	"memoir/secrets"
 	"memoir/store"
 )
@@ -145,6 +146,9 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err == nil && r.report.has(OutcomePublished) {
 		r.keepBackup(ctx, false)
 	}
+	if err == nil && !r.opts.DryRun {
+		r.index(ctx)
+	}
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
@@ -157,6 +161,13 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		err = interruption(ctx)
 	}
 	return r.report, err
+}
+
+// index brings the index of what is searched up to date. One that cannot be is made by a later run.
+func (r *run) index(ctx context.Context) {
+	if err := search.Update(ctx, r.store, r.opts.Home, false); err != nil && ctx.Err() == nil {
+		r.warn("the index for searching is behind: "+err.Error(), memoir.HintOf(err))
+	}
 }
 
 // interruption is the error of a run whose context has ended.

@@ -52,16 +52,19 @@ const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_k
 	WHERE NOT EXISTS (SELECT 1 FROM mark m
 		WHERE m.session_key = q.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
 
-// SearchState is a text that differs whenever searching may find something else than before, but
-// for memories that were edited by hand.
-func (s *Store) SearchState(ctx context.Context) (state string, err error) {
-	return fetch(ctx, s, func(t tx) (state string, err error) {
-		return state, t.get(`SELECT json_array(
+// SearchState is a text that differs whenever searching sessions may find something else than before,
+// and the ids of the projects that have a memory, in order.
+func (s *Store) SearchState(ctx context.Context) (state string, projects []string, err error) {
+	err = s.read(ctx, func(t tx) error {
+		err := t.get(`SELECT json_array(
 			(SELECT json_array(count(*), sum(seq), max(seq), sum(moves)) FROM searchable),
-			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR excluded OR forgotten),
-			(SELECT json_group_array(id || ' ' || generation) FROM (SELECT id, generation FROM project ORDER BY id)))`,
-			nil, &state)
-	}, "comparing what is searched")
+			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR excluded OR forgotten))`, nil, &state)
+		if err == nil {
+			projects, err = t.texts(`SELECT id FROM project WHERE generation > 0 ORDER BY id`)
+		}
+		return err
+	})
+	return state, projects, s.explain(err, "comparing what is searched")
 }
 
 // Searchable lists the sessions that searching finds, by number.

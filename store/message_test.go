@@ -26,7 +26,7 @@ func said(t *testing.T, s *Store) map[string][]Message {
 
 func searchState(t *testing.T, s *Store) string {
 	t.Helper()
-	state, err := s.SearchState(t.Context())
+	state, _, err := s.SearchState(t.Context())
 	must(t, err)
 	return state
 }

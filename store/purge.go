@@ -162,7 +162,8 @@ var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
 		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
-		`coalesce((SELECT project_id FROM searchable q JOIN session ON key = session_key WHERE q.seq = message.seq), '')`,
+		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
+			WHERE q.seq = message.seq), '')`,
 		[]string{"text"}, `item = CAST(?2 AS INTEGER)
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
 	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},

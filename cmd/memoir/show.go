@@ -28,9 +28,10 @@ func showCommand(p *program) *cli.Command {
 			"database, named as FILE#ID. One file of a Codex thread in several shows the whole thread.\n"+
 			"With a budget, what counts least is left out first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
-			"memoir show codex:019f1fd6 --budget 8000 --json"),
+			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12"),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit the least important beyond `TOKENS` (4 bytes each)"},
+			&cli.IntFlag{Name: "at", DefaultText: "the first", Usage: "begin at item `N`"},
 			jsonFlag(),
 		},
 		Action: p.show,
@@ -45,6 +46,9 @@ func (p *program) show(c *cli.Context) error {
 	budget := c.Int("budget")
 	if c.IsSet("budget") && budget < 1 {
 		return usagef("", "--budget: must be at least 1, not %d", budget)
+	}
+	if c.IsSet("at") && c.Int("at") < 1 {
+		return usagef("", "--at: must be at least 1, not %d", c.Int("at"))
 	}
 	session, parts, err := p.sessionOrFile(c, name)
 	if err != nil {
@@ -63,6 +67,11 @@ func (p *program) show(c *cli.Context) error {
 	items, omitted, tokens := loaded.Items, 0, 0
 	if budget > 0 {
 		items, omitted = extract.Fit(items, budget)
+	}
+	all := len(items)
+	items = slices.DeleteFunc(items, func(it memoir.Item) bool { return it.N < c.Int("at") })
+	if len(items) == 0 && all > 0 {
+		return notFoundf("", "the session has no item %d or later", c.Int("at"))
 	}
 	out := struct {
 		Session sessionJSON `json:"session"`

@@ -1,0 +1,92 @@
+package search
+
+import (
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/store"
+)
+
+// kind is the kind of a passage: the lowest bits of its number in the index.
+type kind uint8
+
+const (
+	memoryKind kind = iota
+	summaryKind
+	statementKind
+	claimKind
+	typedKind
+	agentKind
+)
+
+var sources = [...]string{SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent}
+
+// passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
+// what it was made of.
+type passage struct {
+	kind kind
+	text string
+	line int // of a file, from 1
+	item int // of a session; 0: not known
+	at   time.Time
+}
+
+// maxPassages bounds the passages of one document, since their place has 13 bits of a passage's number.
+const maxPassages = 1 << 13
+
+// passagesOf are the passages of a session: its messages in their order, then its statements.
+func passagesOf(d store.Said) []passage {
+	var out []passage
+	for _, m := range d.Messages {
+		p := passage{kind: agentKind, text: m.Text, item: m.Item, at: m.At}
+		if m.Typed {
+			p.kind = typedKind
+		}
+		out = append(out, p)
+	}
+	out = append(out, passage{}) // a statement is no neighbour of what was said last
+	for _, s := range memoir.ParseStatements(d.RawMemory) {
+		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
+		if s.Kind == memoir.StatementClaim {
+			p.kind = claimKind
+		}
+		if len(s.Items) > 0 {
+			p.item = s.Items[0]
+		}
+		out = append(out, p)
+	}
+	return out[:min(len(out), maxPassages)]
+}
+
+// linesOf are the lines of a file of a memory that say something.
+func linesOf(text string, k kind) []passage {
+	var out []passage
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, passage{kind: k, text: line, line: n})
+		}
+	}
+	return out[:min(len(out), maxPassages)]
+}
+
+// headed reads the head of a rollout summary: which session it is about, and when that ended. The lines
+// of the head are no passages.
+func headed(text string) (key string, ended time.Time, body string) {
+	head, body, found := strings.Cut(text, "\n\n")
+	fields := map[string]string{}
+	for line := range strings.Lines(head) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		fields[name] = value
+	}
+	if !found || fields["session"] == "" || fields["agent"] == "" {
+		return "", time.Time{}, text
+	}
+	ended, _ = time.Parse(time.RFC3339, fields["ended"])
+	// The lines keep their numbers.
+	return memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"]), ended,
+		strings.Repeat("\n", strings.Count(head, "\n")+2) + body
+}

@@ -1,0 +1,210 @@
+package search
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How a document is scored: BM25 over all of it, and what its best passage says together with its
+// neighbours. bench/search measures it.
+const (
+	saturation = 1.2  // k1 of BM25
+	byLength   = 0.75 // b of BM25
+	windowed   = 1.0  // what the best passage counts, beside the document
+)
+
+// nearness is what a word counts that stands so many passages away.
+var nearness = [...]float64{1, 0.5, 0.25}
+
+// found is a document, or a line of MEMORY.md, that has words of a query.
+type found struct {
+	document int64
+	place    int // of the best passage
+	kind     kind
+	score    float64
+}
+
+// size is how much a document says.
+type size struct{ units, words int }
+
+// sizes returns the documents of a project, or all for "", with what they have together.
+func (x *index) sizes(ctx context.Context, projectID string) (map[int64]size, size, error) {
+	const list = `SELECT coalesce(group_concat(n || ' ' || units || ' ' || words, ' '), '') FROM document`
+	where, args := "", []any{}
+	if projectID != "" {
+		where, args = ` WHERE project = ?`, []any{projectID}
+	}
+	var text string
+	if err := x.get(ctx, list+where, args, &text); err != nil {
+		return nil, size{}, err
+	}
+	all, total, row, at := map[int64]size{}, size{}, [3]int64{}, 0
+	for field := range strings.FieldsSeq(text) {
+		row[at], _ = strconv.ParseInt(field, 10, 64)
+		if at++; at == len(row) {
+			one := size{int(row[1]), int(row[2])}
+			all[row[0]], at = one, 0
+			total.units, total.words = total.units+one.units, total.words+one.words
+		}
+	}
+	return all, total, nil
+}
+
+// matches returns the numbers of the passages that have a word.
+func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
+	match := `"` + strings.ReplaceAll(word, `"`, "") + `"`
+	if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
+		match += " *"
+	}
+	var text string
+	// One row for all: each row that SQLite hands over costs more than the numbers in it.
+	err := x.get(ctx, `SELECT coalesce(group_concat(rowid), '') FROM passage WHERE passage MATCH ?`, []any{match}, &text)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	out := make([]int64, 0, 1+strings.Count(text, ","))
+	for field := range strings.SplitSeq(text, ",") {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// where says which words of a query a passage has, a bit each.
+type where struct {
+	document int64
+	place    int
+	kind     kind
+	words    uint32
+}
+
+// rank returns what has words of a query, the best first.
+func (x *index) rank(ctx context.Context, projectID string, words []string) ([]found, error) {
+	sizes, total, err := x.sizes(ctx, projectID)
+	if err != nil || len(sizes) == 0 {
+		return nil, err
+	}
+	marks := map[int64]uint32{}
+	for i, word := range words {
+		numbers, err := x.matches(ctx, word)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range numbers {
+			marks[n] |= 1 << i
+		}
+	}
+	passages := make([]where, 0, len(marks))
+	for n, set := range marks {
+		if _, ok := sizes[n>>16]; ok {
+			passages = append(passages, where{n >> 16, int(n >> 3 & (maxPassages - 1)), kind(n & 7), set})
+		}
+	}
+	slices.SortFunc(passages, func(a, b where) int {
+		if a.document != b.document {
+			return int(a.document - b.document)
+		}
+		return a.place - b.place
+	})
+	groups := grouped(passages)
+	weights := rarity(groups, len(words), total.units)
+	mean := float64(total.words) / float64(max(total.units, 1))
+	out := make([]found, 0, len(groups))
+	for _, group := range groups {
+		one := sizes[group[0].document]
+		out = append(out, score(group, weights, float64(one.words)/float64(max(one.units, 1))/mean))
+	}
+	slices.SortFunc(out, func(a, b found) int {
+		switch {
+		case a.score != b.score:
+			if a.score > b.score {
+				return -1
+			}
+			return 1
+		case a.document != b.document:
+			return int(b.document - a.document)
+		}
+		return a.place - b.place
+	})
+	return out, nil
+}
+
+// grouped splits passages into those of a document each, and each line of MEMORY.md.
+func grouped(passages []where) [][]where {
+	var out [][]where
+	for i, p := range passages {
+		if i > 0 && passages[i-1].document == p.document && p.kind != memoryKind {
+			last := &out[len(out)-1]
+			*last = append(*last, p)
+		} else {
+			out = append(out, passages[i:i+1:i+1])
+		}
+	}
+	return out
+}
+
+// rarity is the inverse document frequency of each word.
+func rarity(groups [][]where, words, units int) []float64 {
+	seen := make([]int, words)
+	for _, group := range groups {
+		var set uint32
+		for _, p := range group {
+			set |= p.words
+		}
+		for ; set != 0; set &= set - 1 {
+			seen[bits.TrailingZeros32(set)]++
+		}
+	}
+	out := make([]float64, words)
+	for i, n := range seen {
+		out[i] = math.Log(1 + (float64(units)-float64(n)+0.5)/(float64(n)+0.5))
+	}
+	return out
+}
+
+// score judges the passages of one document, which is length times as long as others.
+func score(group []where, weights []float64, length float64) found {
+	var often [maxTerms]float64
+	best := found{document: group[0].document}
+	window := -1.0
+	for i, p := range group {
+		for set := p.words; set != 0; set &= set - 1 {
+			often[bits.TrailingZeros32(set)]++
+		}
+		if s := near(group, i, weights); s > window {
+			window, best.place, best.kind = s, p.place, p.kind
+		}
+	}
+	for i, weight := range weights {
+		if n := often[i]; n > 0 {
+			best.score += weight * n * (saturation + 1) / (n + saturation*(1-byLength+byLength*length))
+		}
+	}
+	best.score += windowed * window
+	return best
+}
+
+// near is what a passage says together with its neighbours.
+func near(group []where, at int, weights []float64) (sum float64) {
+	seen := uint32(0)
+	for away, factor := range nearness {
+		set := uint32(0)
+		for i := max(0, at-away); i < len(group) && i <= at+away; i++ {
+			if d := group[i].place - group[at].place; d == away || d == -away {
+				set |= group[i].words
+			}
+		}
+		for fresh := set &^ seen; fresh != 0; fresh &= fresh - 1 {
+			sum += factor * weights[bits.TrailingZeros32(fresh)]
+		}
+		seen |= set
+	}
+	return sum
+}

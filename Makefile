@@ -32,8 +32,9 @@ DEPTH ?= sample
 
 export CGO_ENABLED := 1
 # The version comes from git describe; a checkout owned by somebody else must build too.
-# urfave/cli's tag leaves out its manual pages, whose library would cost every start.
-export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs
+# urfave/cli's tag leaves out its manual pages, whose library would cost every start. SQLite's
+# full-text index is what `memoir search` needs.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs,sqlite_fts5
 
 # A program with the race detector sleeps for a second before it exits, in case another
 # goroutine is about to report a race, and the tests start hundreds of programs.
@@ -81,6 +82,7 @@ torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
 	go run ./bench/memory
+	go run ./bench/search
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said
 	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'

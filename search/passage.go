@@ -18,9 +18,10 @@ const (
 	claimKind
 	typedKind
 	agentKind
+	dayKind // the day on which a session began: no place in it
 )
 
-var sources = [...]string{SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent}
+var sources = [...]string{SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent, SourceAgent}
 
 // passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
 // what it was made of.
@@ -35,9 +36,23 @@ type passage struct {
 // maxPassages bounds the passages of one document, since their place has 13 bits of a passage's number.
 const maxPassages = 1 << 13
 
-// passagesOf are the passages of a session: its messages in their order, then its statements.
+// gap keeps passages from being neighbours.
+var gap = make([]passage, len(nearness))
+
+// dates are the forms in which a day is asked for.
+const dates = "2006-01-02 2 January 2006"
+
+// passagesOf are the passages of a session: the day of its beginning, its messages in their order, then its statements.
 func passagesOf(d store.Said) []passage {
 	var out []passage
+	at := d.EndedAt
+	if len(d.Messages) > 0 && !d.Messages[0].At.IsZero() {
+		at = d.Messages[0].At
+	}
+	if !at.IsZero() { // people ask for what was said on a day
+		out = append(out, passage{kind: dayKind, text: at.UTC().Format(dates), at: at})
+		out = append(out, gap...)
+	}
 	for _, m := range d.Messages {
 		p := passage{kind: agentKind, text: m.Text, item: m.Item, at: m.At}
 		if m.Typed {
@@ -45,7 +60,7 @@ func passagesOf(d store.Said) []passage {
 		}
 		out = append(out, p)
 	}
-	out = append(out, passage{}) // a statement is no neighbour of what was said last
+	out = append(out, gap...)
 	for _, s := range memoir.ParseStatements(d.RawMemory) {
 		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
 		if s.Kind == memoir.StatementClaim {
@@ -66,7 +81,8 @@ func linesOf(text string, k kind) []passage {
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "#") {
+		preamble := n <= 3 && strings.HasPrefix(line, "From ") // what a memory was made from
+		if line != "" && !preamble && !strings.HasPrefix(line, "#") {
 			out = append(out, passage{kind: k, text: line, line: n})
 		}
 	}

@@ -172,13 +172,12 @@ func rarity(groups [][]where, words, units int) []float64 {
 // score judges the passages of one document, which is length times as long as others.
 func score(group []where, weights []float64, length float64) found {
 	var often [maxTerms]float64
-	best := found{document: group[0].document}
-	window := -1.0
+	best, window := found{document: group[0].document, kind: dayKind}, 0.0
 	for i, p := range group {
 		for set := p.words; set != 0; set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, weights); s > window {
+		if s := near(group, i, weights); s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}

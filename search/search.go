@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -47,7 +48,7 @@ type Hit struct {
 	Score              float64
 	Snippet            string // one line of at most 100 tokens, neutralised
 	Source             string
-	Session            string    // the session's key; empty for a line of MEMORY.md
+	Session            string    // the session's key; of a line of MEMORY.md, the newest that it cites, if any
 	Item               int       // of the session; 0: not known
 	At                 time.Time // of the item, else the session's last; zero: not known
 }
@@ -164,10 +165,10 @@ func (f *finder) hits(ctx context.Context, x *index, ranked []found) ([]Hit, err
 	var out []Hit
 	for _, r := range ranked {
 		d := docs[r.document]
-		hit := Hit{ProjectID: d.project, Score: math.Round(r.score*1000) / 1000, Source: sources[r.kind]}
+		hit := Hit{ProjectID: d.project, Score: math.Round(r.score*1000) / 1000}
 		ok := false
 		if d.seq == 0 {
-			ok = f.inFile(&hit, d, r)
+			ok = f.inFile(ctx, &hit, d, r)
 		} else if i := slices.IndexFunc(sessions, func(s store.Said) bool { return s.Seq == d.seq }); i >= 0 {
 			ok = f.inSession(&hit, sessions[i], r)
 		}
@@ -181,11 +182,14 @@ func (f *finder) hits(ctx context.Context, x *index, ranked []found) ([]Hit, err
 // inSession fills in a hit in a session.
 func (f *finder) inSession(hit *Hit, d store.Said, r found) bool {
 	passages := passagesOf(d)
-	if r.place >= len(passages) {
+	if r.kind == dayKind { // what was said first that day
+		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
+	}
+	if r.place < 0 || r.place >= len(passages) {
 		return false
 	}
 	p := passages[r.place]
-	hit.Path, hit.Session, hit.Item, hit.At = "session:"+d.SessionKey, d.SessionKey, p.item, p.at
+	hit.Source, hit.Path, hit.Session, hit.Item, hit.At = sources[p.kind], "session:"+d.SessionKey, d.SessionKey, p.item, p.at
 	if hit.At.IsZero() {
 		hit.At = d.EndedAt
 	}
@@ -193,8 +197,11 @@ func (f *finder) inSession(hit *Hit, d store.Said, r found) bool {
 	return hit.Snippet != ""
 }
 
+// citation is the newest session that a line of MEMORY.md cites.
+var citation = lazyregexp.New(`\[([0-9A-Za-z_-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
+
 // inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
-func (f *finder) inFile(hit *Hit, d document, r found) bool {
+func (f *finder) inFile(ctx context.Context, hit *Hit, d document, r found) bool {
 	content, err := memory.At(f.home, d.project).Open(d.path)
 	if err != nil {
 		return false
@@ -204,14 +211,19 @@ func (f *finder) inFile(hit *Hit, d document, r found) bool {
 		hit.Session, hit.At, text = headed(text)
 	}
 	passages := linesOf(text, r.kind)
-	if r.place >= len(passages) || !says(passages[r.place].text, f.words) {
-		r.place = slices.IndexFunc(passages, func(p passage) bool { return says(p.text, f.words) })
+	if r.place >= len(passages) || spoken(passages[r.place].text, f.words) == 0 {
+		r.place = slices.IndexFunc(passages, func(p passage) bool { return spoken(p.text, f.words) != 0 })
 	}
 	if r.place < 0 {
 		return false
 	}
 	p := passages[r.place]
-	hit.Path, hit.StartLine, hit.EndLine = "memory://root/"+d.path, p.line, p.line
+	if cited := citation.FindStringSubmatch(p.text); cited != nil {
+		if sessions, err := f.st.FindSessions(ctx, cited[1]); err == nil && len(sessions) == 1 {
+			hit.Session, hit.At = sessions[0].Key(), sessions[0].UpdatedAt
+		}
+	}
+	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+d.path, p.line, p.line
 	hit.Snippet = snippet(p.text, f.words)
 	return hit.Snippet != ""
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 
@@ -13,22 +14,37 @@ const maxSnippet = 320
 // snippet is the part of a text that says most of the words, in whole words on one line, neutralised.
 func snippet(text string, words []string) string {
 	fields := strings.Fields(memory.Neutralise(text))
+	said := make([]uint32, len(fields))
 	for i, f := range fields {
-		fields[i] = cutWord(f)
+		fields[i], said[i] = cutWord(f), spoken(f, words)
 	}
 	best, from, to := -1, 0, 0
-	for start, end, length := 0, 0, 0; start < len(fields); start++ {
-		for end < len(fields) && (length+len(fields[end]) <= maxSnippet || end == start) {
-			length += len(fields[end]) + 1
-			end++
+	for start := range fields {
+		if said[start] == 0 && start > 0 {
+			continue
 		}
-		if s := spoken(fields[start:end], words); s > best {
-			best, from, to = s, start, end
+		set, length, last := said[start], 0, start
+		for i := start; i < len(fields) && length+len(fields[i]) <= maxSnippet; i++ {
+			if length += len(fields[i]) + 1; set|said[i] != set {
+				set, last = set|said[i], i
+			}
 		}
-		if end == len(fields) {
-			break // what follows says less
+		if n := bits.OnesCount32(set); n > best || n == best && last+1-start < to-from {
+			best, from, to = n, start, last+1
 		}
-		length -= len(fields[start]) + 1
+	}
+	// Room that is left goes to what stands before and behind.
+	length := len(strings.Join(fields[from:to], " "))
+	for grown := true; grown; {
+		grown = false
+		if from > 0 && length+len(fields[from-1]) < maxSnippet {
+			from--
+			length, grown = length+len(fields[from])+1, true
+		}
+		if to < len(fields) && length+len(fields[to]) < maxSnippet {
+			length, grown = length+len(fields[to])+1, true
+			to++
+		}
 	}
 	out := strings.Join(fields[from:to], " ")
 	if from > 0 {
@@ -52,23 +68,17 @@ func cutWord(word string) string {
 	return word[:cut] + "…"
 }
 
-// spoken counts the different words that fields have.
-func spoken(fields, words []string) int {
-	seen := map[string]bool{}
-	for _, f := range fields {
-		for _, have := range split(f) {
-			for _, word := range words {
-				if alike(have, word) {
-					seen[word] = true
-				}
+// spoken tells which of the words a text has, a bit each.
+func spoken(text string, words []string) (set uint32) {
+	for _, have := range split(text) {
+		for i, word := range words {
+			if alike(have, word) {
+				set |= 1 << i
 			}
 		}
 	}
-	return len(seen)
+	return set
 }
-
-// says reports whether a text has one of the words.
-func says(text string, words []string) bool { return spoken([]string{text}, words) > 0 }
 
 // alike reports whether two words may have one stem, which is SQLite's to know.
 func alike(a, b string) bool {

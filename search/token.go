@@ -30,8 +30,14 @@ func init() {
 // between words give pairs of letters.
 func split(text string) []string {
 	var out []string
-	for field := range strings.FieldsFuncSeq(norm.NFKD.String(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && !strings.ContainsRune(`_-./'’`, r)
+	text = norm.NFC.String(strings.Map(func(r rune) rune {
+		if r >= 0x300 && r <= 0x36f { // the accents of Latin, Greek and Cyrillic
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(text)))
+	for field := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(`_-./'’`, r)
 	}) {
 		out = append(out, wordsIn(field)...)
 	}
@@ -67,8 +73,6 @@ func splitWord(field string) (parts []string) {
 	runes := []rune(field)
 	for i, r := range runes {
 		switch {
-		case unicode.Is(unicode.Mn, r):
-			continue
 		case r == '\'' || r == '’': // Ada's, we'll: what follows is no part of the word
 			if rest := runes[i+1:]; len(rest) <= 2 && len(part) > 0 {
 				flush()

@@ -86,8 +86,8 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	sessions, err := fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
 		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
 		if err == nil && len(keys) == 0 {
-			keys, err = t.texts(`SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1
-				OR substr(key, 1, length(?1)) = ?1`, ref)
+			keys, err = t.texts(`SELECT key FROM session WHERE thread_id >= ?1 AND thread_id < ?1 || char(0x10ffff)
+				OR key >= ?1 AND key < ?1 || char(0x10ffff)`, ref)
 		}
 		if err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/search"
 	"memoir/store"
 	"memoir/testdata"
 )
@@ -73,7 +74,8 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Dir(released(t)) + string(os.PathListSeparator)
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:       "testdata/script",
+		Condition: func(name string) (bool, error) { return name == "fts5" && search.Available, nil },
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "user")
 			env.Setenv("HOME", home)
@@ -112,7 +114,11 @@ var built = once(func(t *testing.T) string {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-tags", "failpoint,urfave_cli_no_docs", "-o", path, ".")
+	tags := "failpoint,urfave_cli_no_docs"
+	if search.Available {
+		tags += ",sqlite_fts5"
+	}
+	cmd := exec.Command("go", "build", "-tags", tags, "-o", path, ".")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

@@ -81,6 +81,8 @@ var bookkeeping = map[string][]string{
 		"last_error", "input_version", "done_version", "started_at", "finished_at"},
 	"ledger":     {"id", "at", "run", "duration_ms", "work"},
 	"mark":       {"at"},
+	"message":    {"id", "seq"},
+	"searchable": {"seq"},
 	"run":        nil,
 	"note":       {"id", "at"},
 	"project":    {"change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
@@ -95,7 +97,7 @@ func stateOf(t testing.TB, home string) state {
 		case strings.HasPrefix(base, databaseName+".backup"), // made again by the next run that publishes
 			path == "log", strings.HasPrefix(path, "log/"): // what runs in the background said
 			delete(s.Files, path)
-		case base == databaseName, strings.HasSuffix(base, ".bak"):
+		case base == "search.db", base == databaseName, strings.HasSuffix(base, ".bak"):
 			s.Files[path] = "" // what is in it is compared by row, or tells when things happened
 		case strings.HasSuffix(base, ".tar.zst"):
 			s.Files[path] = inArchive(t, home, path)

@@ -21,7 +21,9 @@ const (
 	dayKind // the day on which a session began: no place in it
 )
 
-var sources = [...]string{SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent, SourceAgent}
+var sources = [...]string{
+	SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent, SourceAgent,
+}
 
 // passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
 // what it was made of.

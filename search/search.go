@@ -158,9 +158,13 @@ func (f *finder) hits(ctx context.Context, x *index, ranked []found) ([]Hit, err
 	for _, d := range docs {
 		seqs = append(seqs, d.seq)
 	}
-	sessions, err := f.st.Said(ctx, seqs)
+	all, err := f.st.Said(ctx, seqs)
 	if err != nil {
 		return nil, err
+	}
+	sessions := map[int64]store.Said{}
+	for _, d := range all {
+		sessions[d.Seq] = d
 	}
 	var out []Hit
 	for _, r := range ranked {
@@ -169,8 +173,8 @@ func (f *finder) hits(ctx context.Context, x *index, ranked []found) ([]Hit, err
 		ok := false
 		if d.seq == 0 {
 			ok = f.inFile(ctx, &hit, d, r)
-		} else if i := slices.IndexFunc(sessions, func(s store.Said) bool { return s.Seq == d.seq }); i >= 0 {
-			ok = f.inSession(&hit, sessions[i], r)
+		} else if said, stored := sessions[d.seq]; stored {
+			ok = f.inSession(&hit, said, r)
 		}
 		if ok {
 			out = append(out, hit)
@@ -189,7 +193,8 @@ func (f *finder) inSession(hit *Hit, d store.Said, r found) bool {
 		return false
 	}
 	p := passages[r.place]
-	hit.Source, hit.Path, hit.Session, hit.Item, hit.At = sources[p.kind], "session:"+d.SessionKey, d.SessionKey, p.item, p.at
+	hit.Path, hit.Session, hit.Item, hit.At = "session:"+d.SessionKey, d.SessionKey, p.item, p.at
+	hit.Source = sources[p.kind]
 	if hit.At.IsZero() {
 		hit.At = d.EndedAt
 	}

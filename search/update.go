@@ -293,7 +293,8 @@ func (w *writer) missing(ctx context.Context) (sessions []int64, projects []stri
 
 // remove takes a document out.
 func (w *writer) remove(n int64) error {
-	if _, err := w.tx.Exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1); err != nil {
+	_, err := w.tx.Exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1)
+	if err != nil {
 		return err
 	}
 	if _, err := w.tx.Exec(`DELETE FROM document WHERE n = ?`, n); err != nil {
@@ -380,7 +381,8 @@ func (w *writer) add(ctx context.Context, d document, passages []passage) error 
 		if total += n; p.kind == memoryKind {
 			units++
 		}
-		if _, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text); err != nil {
+		_, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
+		if err != nil {
 			return err
 		}
 	}

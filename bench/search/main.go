@@ -236,8 +236,9 @@ func asPi(c conversation, i int) []byte {
 		if l.name == s.said[0].name {
 			role = "user"
 		}
-		record := map[string]any{"type": "message", "id": fmt.Sprintf("%08x", n+1), "parentId": parent, "timestamp": stamp(n + 1),
-			"message": map[string]any{"role": role, "content": []any{map[string]any{"type": "text", "text": l.name + ": " + l.text}}}}
+		text := map[string]any{"type": "text", "text": l.name + ": " + l.text}
+		record := map[string]any{"type": "message", "id": fmt.Sprintf("%08x", n+1), "parentId": parent,
+			"timestamp": stamp(n + 1), "message": map[string]any{"role": role, "content": []any{text}}}
 		records, parent = append(records, record), record["id"]
 	}
 	var out []byte

@@ -40,7 +40,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs,sqlite_fts
 # goroutine is about to report a race, and the tests start hundreds of programs.
 export GORACE := atexit_sleep_ms=0 $(GORACE)
 
-.PHONY: build run test torture lint bench sessions clean help
+.PHONY: build run test torture lint bench sessions agents clean help
 
 build: ## build bin/memoir
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -87,6 +87,9 @@ bench: ## benchmarks, as ratios taken in the same run where a number has to be h
 sessions: ## run the coding agents that are installed and compare what is read with what was said
 	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'
 	AGENTS_PREFIX='$(AGENTS_PREFIX)' go test -count=1 -v -run AgentsAnswerAsModels ./testdata/cmd/sessions
+
+agents: sessions ## the same, with memoir installed in them: does the memory reach the model, once?
+	go run ./testdata/cmd/sessions -installed -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'
 
 clean: ## remove what the other targets made
 	rm -rf bin .tools

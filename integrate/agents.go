@@ -211,6 +211,9 @@ var Agents = []Agent{
 	},
 }
 
+// serverWhat is what people are told of the entry for the MCP server.
+const serverWhat = "MCP server"
+
 // serverDescription is what agents list of the MCP server.
 const serverDescription = "What earlier sessions in this project taught: search it and read it"
 
@@ -273,7 +276,7 @@ func (s site) serverFile(path string, f form, section string, server json.RawMes
 		return nil
 	}
 	return []file{{path: path, form: f, entries: []Entry{
-		{What: "MCP server", At: []string{section, "memoir"}, Value: server}}}}
+		{What: serverWhat, At: []string{section, "memoir"}, Value: server}}}}
 }
 
 // extension is a file that is memoir's own, with the words of the program in it.

@@ -69,9 +69,9 @@ func (r *Record) RefreshSkills() error {
 			continue // no memory, or none with skills
 		}
 		for _, name := range names {
-			target := filepath.Join(skills, name.Name())
-			if _, err := os.Stat(filepath.Join(target, "SKILL.md")); err == nil {
-				wanted[memoir.OfferedSkill(project.Name(), name.Name())] = target
+			target, offered := filepath.Join(skills, name.Name()), memoir.OfferedSkill(project.Name(), name.Name())
+			if _, err := os.Stat(filepath.Join(target, "SKILL.md")); err == nil && memoir.LegalSkill(offered) {
+				wanted[offered] = target
 			}
 		}
 	}
@@ -85,6 +85,11 @@ func (r *Record) RefreshSkills() error {
 	return err
 }
 
+// owns reports whether a link leads into memoir's home.
+func (r *Record) owns(target string) bool {
+	return strings.HasPrefix(target, filepath.Join(r.home, "projects")+string(filepath.Separator))
+}
+
 // link brings the links of one directory to those that are wanted. What is not a link of memoir's stays.
 func (r *Record) link(l Linked, wanted map[string]string) error {
 	entries, err := os.ReadDir(l.Dir)
@@ -95,7 +100,7 @@ func (r *Record) link(l Linked, wanted map[string]string) error {
 	for _, entry := range entries {
 		path := filepath.Join(l.Dir, entry.Name())
 		target, err := os.Readlink(path)
-		if err != nil || !strings.HasPrefix(target, filepath.Join(r.home, "projects")+string(filepath.Separator)) {
+		if err != nil || !r.owns(target) {
 			there[entry.Name()] = true
 			continue
 		}

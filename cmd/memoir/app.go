@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -67,6 +68,9 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		plainFlags(c.Flags)
 		c.Flags = append(c.Flags, app.Flags...)
 		c.HideHelp, c.OnUsageError, c.Before = true, usageError, p.before
+		if slices.Contains([]string{"run", "clear", "forget", "restore"}, c.Name) { // they change memories
+			c.After = p.refreshSkills
+		}
 	}
 	return app
 }

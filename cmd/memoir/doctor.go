@@ -74,6 +74,7 @@ func (d *doctor) installation(c *cli.Context) {
 		}
 	}
 	d.agents()
+	d.integrations(c)
 	d.configuration(c)
 }
 

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"memoir"
+	"memoir/integrate"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -168,5 +171,45 @@ func (p projectCheck) archives() {
 	if !found {
 		p.warn(p.rebuild()+" make it again, if nobody changed the live files",
 			"the archive of the live generation %d is missing", linked)
+	}
+}
+
+// integrations checks the agents in which memoir is installed.
+func (d *doctor) integrations(c *cli.Context) {
+	home, err := d.home(c)
+	if err != nil {
+		return // another check reports it
+	}
+	record, err := integrate.Load(home)
+	if err != nil {
+		d.check("integrations", "", err)
+		return
+	}
+	names := record.Agents()
+	if len(names) == 0 {
+		d.ok("integrations", "none; `memoir install` connects agents")
+		return
+	}
+	env, options, err := d.integrationPlace(c, home)
+	if err != nil {
+		d.fail("integrations", memoir.HintOf(err), err.Error())
+		return
+	}
+	for _, name := range names {
+		agent, ok := integrate.Named(name)
+		if !ok {
+			continue // memoir's own settings, which have a check of their own
+		}
+		findings := record.Check(env, options, agent)
+		for _, f := range findings {
+			if f.Fails {
+				d.fail("integration "+name, f.Hint, f.Text)
+			} else {
+				d.warn("integration "+name, f.Hint, f.Text)
+			}
+		}
+		if len(findings) == 0 {
+			d.ok("integration "+name, agent.Channel)
+		}
 	}
 }

@@ -297,6 +297,23 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 	return in.record.RefreshSkills()
 }
 
+// refreshSkills makes the links that agents follow lead to the skills that there are now. It reports what
+// fails as a warning: the command itself has done its work.
+func (p *program) refreshSkills(c *cli.Context) error {
+	home, err := p.home(c)
+	if err != nil || c.Bool("startup") || c.Bool("help") {
+		return nil
+	}
+	record, err := integrate.Load(home)
+	if err == nil {
+		err = record.RefreshSkills()
+	}
+	if err != nil {
+		p.ui.warn("`memoir install` makes them again", "links to skills: %v", err)
+	}
+	return nil
+}
+
 // finish shows the changes, asks, makes them and ends with what remains to be done.
 func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
 	in.describe()

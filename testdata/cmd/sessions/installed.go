@@ -27,6 +27,7 @@ const (
 	firstPrompt  = "Please report how the harbour is."
 	secondPrompt = "And how is the pier?"
 	taught       = "Always trim the wick before you light the harbour lamp."
+	offered      = "Use when the lamp of the harbour is to be lit by hand."
 )
 
 // extra is what an agent needs where memoir is installed in it.
@@ -87,6 +88,7 @@ type installation struct {
 	version, channel string
 	delivered        int // characters
 	requests         int
+	skill            bool // the model was offered the skill
 	confirm          string
 	home             string
 }
@@ -278,6 +280,9 @@ func (r *installation) delivery(when, prompt string, calls []modeltest.Call) {
 			continue
 		}
 		found++
+		if bytes.Contains(call.Body, []byte(offered)) {
+			r.skill = true
+		}
 		switch n := bytes.Count(call.Body, []byte(taught)); {
 		case n == 0 && found > 1: // a question of the agent's own, such as for what it wants to remember
 			r.note("%s: request %d to %s does not hold the memory", when, found, call.Path)
@@ -384,6 +389,10 @@ func teach(ctx context.Context, p place) error {
 	}
 	if !bytes.Contains(content, []byte(taught)) {
 		return fmt.Errorf("the memory does not hold what was taught:\n%s", content)
+	}
+	const skill = "---\nname: light-lamp\ndescription: " + offered + "\n---\n\n1. trim the wick\n"
+	if err := writeFile(filepath.Join(filepath.Dir(summary), "skills", "light-lamp", "SKILL.md"), skill); err != nil {
+		return err
 	}
 	for i := range 200 {
 		content = fmt.Appendf(content, "- lamp %d of the pier is lit by hand, and its wick is in box %d\n", i, i)

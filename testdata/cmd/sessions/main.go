@@ -19,6 +19,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"memoir"
 )
 
 func main() {
@@ -82,24 +84,29 @@ func runAllInstalled(ctx context.Context, prefix, only string, keep bool) (ok bo
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "agents: running", a.source)
-		r := runInstalled(ctx, a, command, path, program, keep)
-		ok = ok && len(r.differences) == 0
-		rows = append(rows, r)
+		rows = append(rows, runInstalled(ctx, a, command, path, program, keep))
+		if a.source == memoir.SourceClaude {
+			rows = append(rows, runDay(ctx, a, command, path, program))
+		}
 	}
 	reportInstalled(rows)
+	for _, r := range rows {
+		ok = ok && len(r.differences) == 0
+	}
 	return ok, ctx.Err()
 }
 
 // reportInstalled prints the table of docs/agents.md, then what is to be said of each agent.
 func reportInstalled(rows []installation) {
-	fmt.Println("| agent | version | channel | characters | requests | result | to confirm by hand |\n|---|---|---|---|---|---|---|")
+	fmt.Println("| agent | version | channel | characters | requests | skill | result | to confirm by hand |\n" +
+		"|---|---|---|---|---|---|---|---|")
 	for _, r := range rows {
 		verdict := "ok"
 		if n := len(r.differences); n > 0 {
 			verdict = fmt.Sprintf("%d differences", n)
 		}
-		fmt.Printf("| %s | %s | %s | %d | %d | %s | %s |\n", r.source, r.version, r.channel, r.delivered, r.requests,
-			verdict, cmp.Or(r.confirm, "nothing"))
+		fmt.Printf("| %s | %s | %s | %d | %d | %t | %s | %s |\n", r.source, r.version, r.channel, r.delivered, r.requests,
+			r.skill, verdict, cmp.Or(r.confirm, "nothing"))
 	}
 	for _, r := range rows {
 		for _, d := range r.differences {

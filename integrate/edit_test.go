@@ -1,9 +1,13 @@
 package integrate
 
 import (
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"mvdan.cc/sh/v3/shell"
 )
 
 // elem is an entry of a list of hooks, and member one of a map of servers.
@@ -124,4 +128,55 @@ func TestWhatWasAddedMeanwhileStaysWhenAnEntryIsTaken(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want %q", test.before, got, err, test.after)
 		}
 	}
+}
+
+func TestHostilePathsStayOneWord(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{`/a b/memoir`, `/$(touch x)/memoir`, "/`id`/memoir", `/a"b/memoir`, `/a'b/memoir`, `/a\b/memoir`, `/{{agent}}/memoir`, `/é;rm -rf/memoir`} {
+		home := t.TempDir()
+		e := Env{UserHome: home, Getenv: func(string) string { return "" }, Home: filepath.Join(home, "data")}
+		for _, a := range Agents {
+			r, err := Load(e.Home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes, err := r.Install(e, Options{Program: program, Flags: []string{"--home=" + program}}, a)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", a.Name, program, err)
+			}
+			for _, c := range changes {
+				checkWords(t, a.Name, program, string(c.After))
+			}
+		}
+	}
+}
+
+// checkWords looks for the program in a file: as a value of its own, or as a word of a shell's line.
+func checkWords(t *testing.T, agent, program, text string) {
+	t.Helper()
+	if strings.HasPrefix(text, "//") { // an extension
+		line, _, _ := strings.Cut(text[strings.Index(text, "const program = ")+len("const program = "):], ";\nconst")
+		if word, err := strconv.Unquote(line); err != nil || word != program {
+			t.Errorf("%s: the program is %s", agent, line)
+		}
+		return
+	}
+	for _, f := range []form{formJSON, formTOML, formYAML} {
+		value, err := decode(f, []byte(text))
+		if err != nil {
+			continue
+		}
+		found := slices.ContainsFunc(texts(value), func(s string) bool {
+			if s == program {
+				return true
+			}
+			words, err := shell.Fields(s, func(string) string { return "" })
+			return err == nil && len(words) > 0 && words[0] == program
+		})
+		if !found {
+			t.Errorf("%s: %q is no word of\n%s", agent, program, text)
+		}
+		return
+	}
+	t.Errorf("%s: %q", agent, text)
 }

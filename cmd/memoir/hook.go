@@ -137,6 +137,7 @@ var agentForms = map[string]string{
 	"copilot": formFlat,
 	"cursor":  formSnake,
 	"plain":   formPlain, "pi": formPlain, "omp": formPlain, "opencode": formPlain,
+	"crush": formPlain, "goose": formPlain,
 }
 
 // silence is the output that means "no context", where that is not empty: Gemini CLI shows standard

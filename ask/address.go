@@ -10,10 +10,11 @@ import (
 	"memoir/memory"
 )
 
-// Schemes of addresses. A session is named by its key, or the beginning of its id.
+// Forms of addresses. A session is named by its key, or the beginning of its id.
 const (
 	memoryScheme  = "memory://"
 	rootAddress   = memoryScheme + "root"
+	userAddress   = memoryScheme + "user"
 	sessionScheme = "session:"
 )
 
@@ -32,11 +33,11 @@ type address struct {
 var (
 	fragment   = lazyregexp.New(`#L?([0-9]{1,7})$`)
 	sessionRef = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:-]{3,199}$`)
-	projectRef = lazyregexp.New(`^[\p{L}\p{N}_.-]{1,200}$`)
 )
 
-// parse reads an address: memory://root/PATH, memory://PROJECT/PATH, session:KEY, or a path in the memory; behind
-// #L or # may stand the number of a line or an item. What leads out of a memory is refused where it is opened.
+// parse reads an address: memory://root/PATH, memory://user/PATH, memory://PROJECT/PATH, session:KEY, or a path in
+// the memory; behind # may stand the number of a line or an item. What leads out of a memory is refused where it is
+// opened.
 func parse(text string) (address, error) {
 	if text == "" || len(text) > maxAddress {
 		return address{}, usage("for example memory://root/MEMORY.md or session:KEY",
@@ -54,10 +55,11 @@ func parse(text string) (address, error) {
 		return a, nil
 	}
 	a.place = a.text
-	if rest, ok := strings.CutPrefix(a.text, memoryScheme); ok {
-		host, path, _ := strings.Cut(rest, "/")
-		if host != "root" && projectRef.MatchString(host) && host[0] != '.' {
-			a.project, a.place = host, strings.TrimSuffix(rootAddress+"/"+path, "/")
+	rest, ok := strings.CutPrefix(a.text, memoryScheme)
+	if host, path, _ := strings.Cut(rest, "/"); ok && host != "root" {
+		a.project, a.place = host, strings.TrimSuffix(rootAddress+"/"+path, "/")
+		if host == "user" {
+			a.project = memoir.UserProjectID
 		}
 	}
 	return a, nil
@@ -65,28 +67,21 @@ func parse(text string) (address, error) {
 
 // open reads the place in a memory that an address names.
 func (s *server) open(ctx context.Context, a address) ([]byte, error) {
-	id, root, err := s.root(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if a.project != "" && a.project != id {
-		if !s.AllProjects {
-			return nil, s.otherProject()
+	switch a.project {
+	case "":
+		_, root, err := s.root(ctx)
+		if err != nil {
+			return nil, err
 		}
-		root = memory.At(s.Home, a.project)
+		return root.Open(a.place)
+	case memoir.UserProjectID:
+	default:
+		if !s.AllProjects {
+			return nil, errOther
+		}
 	}
-	return root.Open(a.place)
+	return memory.At(s.Home, a.project).Open(a.place)
 }
 
-// otherProject is the error of what belongs to another project.
-func (s *server) otherProject() error {
-	return usage("the setting mcp.allProjects allows it", "other projects' memory is not told here")
-}
-
-// mayTell reports whether a session of the registry may be told of in a project.
-func (s *server) mayTell(session memoir.Session, project string) bool {
-	if session.Reason == memoir.ReasonForgotten || session.Reason == memoir.ReasonDisabled || session.ProjectID == "" {
-		return false
-	}
-	return session.ProjectID == project || s.AllProjects
-}
+// errOther is the error of what belongs to another project.
+var errOther = usage("the setting mcp.allProjects allows it", "other projects' memory is not told here")

@@ -8,6 +8,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -87,7 +88,11 @@ func (s *server) implementation() *mcp.Implementation {
 // Serve answers a client until its input ends, which is normal at any time, or ctx is done. It writes
 // nothing but the protocol to out.
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
-	return ended(m.Run(ctx, &transport{mcp.IOTransport{Reader: in, Writer: out}}))
+	err := m.Run(ctx, &transport{mcp.IOTransport{Reader: in, Writer: out}})
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
 }
 
 // addTools adds the tools. Clients list them to their model, so that together they have a limit of 2,000 tokens.

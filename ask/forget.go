@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,13 +65,12 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		}
 		noted = forgotten(report)
 	}
-	out, err := fit(usualTokens, func(room int) (memoryForgetOut, error) {
-		keys, leftKeys := within(room/2, what.Keys)
-		shown, leftLines := within(room/2, lines)
+	return nil, fit(usualTokens, func(room int) memoryForgetOut {
+		keys, _ := within(room/2, what.Keys)
+		shown, left := within(room/2, lines)
 		return memoryForgetOut{Forgotten: in.Confirm, Sessions: keys, Lines: shown,
-			Note: note([]string{noted}, leftKeys, leftLines)}, nil
-	})
-	return nil, out, err
+			Note: strings.Join(append([]string{noted}, left...), "; ")}
+	}), nil
 }
 
 // saying fills in what is to be forgotten with a line of MEMORY.md: its words, and the sessions that say or
@@ -121,18 +119,16 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 
 // forgotten says what was done, and what the next run does.
 func forgotten(report pipeline.ForgetReport) string {
-	var done []string
+	archives := 0
+	note := "no memory held it"
 	for _, p := range report.Projects {
-		switch {
-		case p.Outcome == pipeline.OutcomePublished:
-			done = append(done, fmt.Sprintf("generation %d of the memory is without it", p.Generation))
-		default:
-			done = append(done, "the live memory did not hold it")
-		}
-		if n := len(p.Archives); n > 0 {
-			done = append(done, fmt.Sprintf("%d earlier generations still hold it: `memoir forget --purge` removes it there", n))
+		archives += len(p.Archives)
+		if p.Outcome == pipeline.OutcomePublished {
+			note = fmt.Sprintf("generation %d of the memory is without it", p.Generation)
 		}
 	}
-	return cmp.Or(strings.Join(done, "; "), "no memory held it") +
-		"; runs never read a forgotten session again, and the agents' own files stay"
+	if archives > 0 {
+		note += fmt.Sprintf("; earlier generations that hold it: %d (`memoir forget --purge` removes it there)", archives)
+	}
+	return note + "; runs do not read a forgotten session again, and the agents' own files stay"
 }

@@ -24,7 +24,6 @@ type memoryGetIn struct {
 type memoryGetOut struct {
 	part
 	Results []part `json:"results,omitempty"`
-	Note    string `json:"note,omitempty" jsonschema:"what was left out"`
 	Notice  string `json:"notice"`
 }
 
@@ -35,6 +34,7 @@ type part struct {
 	From  int    `json:"from,omitempty"`
 	To    int    `json:"to,omitempty"`
 	Total int    `json:"total,omitempty" jsonschema:"lines, or items"`
+	Note  string `json:"note,omitempty" jsonschema:"what was left out"`
 	Error string `json:"error,omitempty"`
 }
 
@@ -64,31 +64,25 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 	}
 	var documents []document
 	for _, path := range paths {
-		d := s.document(ctx, path, in.From, in.Lines)
-		if d.err != nil && len(paths) == 1 {
-			return nil, memoryGetOut{}, d.err
-		}
-		documents = append(documents, d)
+		documents = append(documents, s.document(ctx, path, in.From, in.Lines))
 	}
-	out, err := fit(budget(in.MaxTokens), func(room int) (memoryGetOut, error) {
-		out := memoryGetOut{Notice: notice}
-		var notes []string
+	if len(paths) == 1 && documents[0].err != nil {
+		return nil, memoryGetOut{}, documents[0].err
+	}
+	return nil, fit(budget(in.MaxTokens), func(room int) memoryGetOut {
 		if len(documents) == 1 {
-			out.part, notes = documents[0].tell(room)
-		} else {
-			for i, d := range documents {
-				if room < 200*(i+1) { // not even the addresses fit
-					notes = []string{leftOut(len(documents)-i, "path", "name fewer")}
-					break
-				}
-				p, more := d.tell(room / len(documents))
-				out.Results, notes = append(out.Results, p), append(notes, more...)
-			}
+			return memoryGetOut{part: documents[0].tell(room), Notice: notice}
 		}
-		out.Note = note(notes)
-		return out, nil
-	})
-	return nil, out, err
+		out := memoryGetOut{Notice: notice}
+		for i, d := range documents {
+			if room < 200*i { // not even the addresses fit
+				out.Note = fmt.Sprintf("paths left out: %d; name fewer", len(documents)-i)
+				break
+			}
+			out.Results = append(out.Results, d.tell(room/len(documents)))
+		}
+		return out
+	}), nil
 }
 
 type fetchIn struct {
@@ -109,20 +103,19 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 	if d.err != nil {
 		return nil, fetchOut{}, d.err
 	}
-	out, err := fit(usualTokens, func(room int) (fetchOut, error) {
-		p, notes := d.tell(room)
+	return nil, fit(usualTokens, func(room int) fetchOut {
+		p := d.tell(room)
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
-			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total),
-			"note": note(notes), "notice": notice}}, nil
-	})
-	return nil, out, err
+			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
+			"notice": notice}}
+	}), nil
 }
 
-// document reads what an address leads to, from a line or item on; 0 is the beginning, or the line that the
-// address names. Lines 0 is all.
+// document reads what an address leads to, from a line or item on; 0 is the one that the address names, else the
+// beginning. Lines 0 is all.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
-		d.text, _ = cut(s.clean(path), 100)
+		d.text = cut(s.clean(path), 100)
 		return d
 	}
 	if d.session != "" {
@@ -148,49 +141,43 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
-	text := strings.TrimSuffix(s.clean(string(content)), "\n")
-	for i, line := range strings.Split(text, "\n") {
-		d.units = append(d.units, unit{i + 1, line})
+	for line := range strings.SplitSeq(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n") {
+		d.total++
+		d.units = append(d.units, unit{d.total, line})
 	}
-	d.total = len(d.units)
 	return nil
 }
 
-// tell is as much of a document as fits into room bytes, and what there is to say about the rest.
-func (d document) tell(room int) (p part, notes []string) {
-	p = part{Path: d.address.text, Total: d.total}
-	if d.err != nil {
-		p.Error, _ = cut(d.err.Error(), 200)
-		return p, nil
+// tell is as much of a document as fits into room bytes. Of a first line or item that does not, it is a part.
+func (d document) tell(room int) part {
+	p := part{Path: d.address.text, Total: d.total}
+	switch {
+	case d.err != nil:
+		p.Error = cut(d.err.Error(), 200)
+		return p
+	case len(d.units) == 0:
+		p.Note = fmt.Sprintf("there is no more than %d", d.total)
+		return p
 	}
-	if len(d.units) == 0 {
-		return p, []string{fmt.Sprintf("%s has no more than %d", p.Path, d.total)}
-	}
-	between := "\n"
-	var text strings.Builder
+	text, between := d.about, "\n"
 	if d.session != "" {
 		between = "\n\n"
-		text.WriteString(d.about)
 	}
 	p.From = d.units[0].n
-	for _, u := range d.units {
-		if left := room - text.Len() - len(between); len(u.text) > left {
-			if p.To == 0 { // a part of the first is better than nothing
-				kept, _ := cut(u.text, max(left, 0))
-				p.To = u.n
-				text.WriteString(kept)
-				notes = append(notes, fmt.Sprintf("%d was cut", u.n))
-			}
+	for i, u := range d.units {
+		if i > 0 || text != "" {
+			u.text = between + u.text
+		}
+		if len(text)+len(u.text) > room && i > 0 {
 			break
 		}
-		if p.To = u.n; text.Len() > 0 {
-			text.WriteString(between)
+		if p.To, text = u.n, text+u.text; len(text) > room {
+			text, p.Note = cut(text, room), fmt.Sprintf("%d was cut; ", u.n)
 		}
-		text.WriteString(u.text)
 	}
-	p.Text = frame(text.String())
+	p.Text = frame(text)
 	if last := d.units[len(d.units)-1].n; last > p.To {
-		notes = append(notes, fmt.Sprintf("%d to %d left out: call with from %d", p.To+1, last, p.To+1))
+		p.Note += fmt.Sprintf("%d to %d left out: call with from %d", p.To+1, last, p.To+1)
 	}
-	return p, notes
+	return p
 }

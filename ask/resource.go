@@ -80,7 +80,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		return nil, err
 	}
 	whole := s.clean(string(content))
-	text, _ := cut(whole, mostTokens*4-envelope)
+	text := cut(whole, mostTokens*4-envelope)
 	if len(text) < len(whole) {
 		text += "\n(cut here; memory_get reads the rest)"
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"memoir"
+	"memoir/memory"
 	"memoir/search"
 )
 
@@ -17,13 +18,6 @@ const (
 	usualHits = 6
 	mostHits  = 50
 	maxQuery  = 2000 // bytes
-)
-
-// The scopes of a search.
-const (
-	scopeProject = "project"
-	scopeAll     = "all"
-	scopeUser    = "user"
 )
 
 type memorySearchIn struct {
@@ -54,40 +48,22 @@ type hit struct {
 func (s *server) memorySearch(ctx context.Context, _ *mcp.CallToolRequest, in memorySearchIn) (
 	*mcp.CallToolResult, memorySearchOut, error) {
 	hits, notes, err := s.find(ctx, in)
-	if err != nil {
-		return nil, memorySearchOut{}, err
-	}
-	out, err := fit(budget(in.MaxTokens), func(room int) (memorySearchOut, error) {
+	return nil, fit(budget(in.MaxTokens), func(room int) memorySearchOut {
 		shown, left := within(room, hits)
-		return memorySearchOut{Results: shown, Note: note(notes, left), Notice: notice}, nil
-	})
-	return nil, out, err
+		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; "), Notice: notice}
+	}), err
 }
 
 // within are as many of the first hits as fit into room bytes, and what there is to say about the others.
-func within[T any](room int, hits []T) (shown []T, left string) {
+func within[T any](room int, hits []T) (shown []T, left []string) {
 	shown = append([]T{}, hits...)
 	for len(shown) > 0 && size(shown)-envelope > room {
 		shown = shown[:len(shown)-1]
 	}
-	return shown, leftOut(len(hits)-len(shown), "hit", "ask for fewer or with a larger budget")
-}
-
-// note joins what there is to say.
-func note(notes []string, more ...string) string {
-	all := slices.DeleteFunc(slices.Concat(notes, more), func(text string) bool { return text == "" })
-	return strings.Join(all, "; ")
-}
-
-// leftOut says how many things were left out, if any.
-func leftOut(n int, what, hint string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("1 %s left out: %s", what, hint)
+	if n := len(hits) - len(shown); n > 0 {
+		left = []string{fmt.Sprintf("left out of the answer for its size: %d", n)}
 	}
-	return fmt.Sprintf("%d %ss left out: %s", n, what, hint)
+	return shown, left
 }
 
 type searchIn struct {
@@ -109,69 +85,70 @@ type found struct {
 func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn) (
 	*mcp.CallToolResult, searchOut, error) {
 	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query})
-	if err != nil {
-		return nil, searchOut{}, err
-	}
 	var results []found
 	for _, h := range hits {
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
 		results = append(results, found{ID: id, Title: h.Source + ": " + h.Snippet, URL: id})
 	}
-	out, err := fit(usualTokens, func(room int) (searchOut, error) {
+	return nil, fit(usualTokens, func(room int) searchOut {
 		shown, left := within(room, results)
-		return searchOut{Results: shown, Note: note(notes, left)}, nil
-	})
-	return nil, out, err
+		return searchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
+	}), err
 }
 
 // find returns the hits of a query that the session was not told yet, and what there is to say about them.
 func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
-	query := strings.TrimSpace(in.Query)
-	if query == "" || len(query) > maxQuery {
-		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(query))
+	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
+	if q.Text == "" || len(q.Text) > maxQuery {
+		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
-	id, err := s.Project(ctx)
+	switch in.Scope {
+	case "", "project":
+		q.ProjectID, err = s.Project(ctx)
+	case "user":
+		q.ProjectID = memoir.UserProjectID
+		if n, _ := memory.At(s.Home, q.ProjectID).Linked(); n == 0 {
+			return nil, []string{"there is no user's memory yet"}, nil
+		}
+	case "all":
+		if !s.AllProjects {
+			err = errOther
+		}
+	default:
+		err = usage("project, all or user", "no scope is named %.100q", in.Scope)
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	q := search.Query{Text: query, ProjectID: id, Max: mostHits}
-	switch in.Scope {
-	case "", scopeProject:
-	case scopeUser:
-		return nil, []string{"there is no user's memory yet"}, nil
-	case scopeAll:
-		if !s.AllProjects {
-			return nil, nil, s.otherProject()
-		}
-		q.ProjectID = ""
-	default:
-		return nil, nil, usage("project, all or user", "no scope is named %.100q", in.Scope)
 	}
 	result, err := search.Find(ctx, s.Home, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	told, more, most := 0, 0, in.MaxResults
+	most := min(in.MaxResults, mostHits)
 	if most <= 0 {
 		most = usualHits
 	}
+	told, more := 0, 0
+	own, _ := s.Project(ctx) // without one, all hits are other projects'
 	for _, h := range result.Hits {
 		switch {
 		case s.given().repeats(h.Snippet):
 			told++
-		case len(hits) == min(most, mostHits):
+		case len(hits) == most:
 			more++
 		default:
-			hits = append(hits, s.hit(h, id))
+			hits = append(hits, s.hit(h, own))
 		}
 	}
-	switch {
-	case len(result.Hits) == 0:
+	if len(result.Hits) == 0 {
 		notes = append(notes, "nothing matches")
-	case told > 0:
-		notes = append(notes, fmt.Sprintf("%d more in what this session was told at its start", told))
 	}
-	notes = append(notes, leftOut(more, "weaker hit", "raise maxResults"))
+	if told > 0 {
+		notes = append(notes, fmt.Sprintf("left out, as this session was told it at its start: %d", told))
+	}
+	if more > 0 {
+		notes = append(notes, fmt.Sprintf("left out beyond maxResults: %d", more))
+	}
 	if result.Behind {
 		notes = append(notes, "the newest sessions are not in the index yet")
 	}
@@ -182,11 +159,14 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 func (s *server) hit(h search.Hit, own string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
 		Score: math.Round(h.Score*1000) / 1000, Snippet: frame(s.clean(h.Snippet))}
-	if rest, ok := strings.CutPrefix(h.Path, rootAddress+"/"); ok && h.ProjectID != own {
-		out.Path = memoryScheme + h.ProjectID + "/" + rest
-	}
-	if strings.HasPrefix(h.Path, sessionScheme) {
+	path, inFile := strings.CutPrefix(h.Path, rootAddress)
+	switch {
+	case !inFile:
 		out.StartLine, out.EndLine = max(h.Item, 1), max(h.Item, 1)
+	case h.ProjectID == memoir.UserProjectID:
+		out.Path = userAddress + path
+	case h.ProjectID != own:
+		out.Path = memoryScheme + h.ProjectID + path
 	}
 	if !h.At.IsZero() {
 		out.Date = h.At.UTC().Format(time.DateOnly)

@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -14,7 +15,12 @@ import (
 
 // readSession reads the items of a session as Phase 1 sees them: filtered, redacted and bounded.
 func (s *server) readSession(ctx context.Context, d *document) error {
-	session, err := s.sessionNamed(ctx, d.session)
+	st, err := s.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	session, err := s.findSession(ctx, st, d.session)
 	if err != nil {
 		return err
 	}
@@ -42,18 +48,8 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	return nil
 }
 
-// sessionNamed finds the one session that a client may be told of.
-func (s *server) sessionNamed(ctx context.Context, ref string) (memoir.Session, error) {
-	st, err := s.Read(ctx)
-	if err != nil {
-		return memoir.Session{}, err
-	}
-	defer st.Close()
-	return s.findSession(ctx, st, ref)
-}
-
-// findSession is sessionNamed with the registry open. What belongs to another project is as unknown as what
-// there is not.
+// findSession finds the one session of the registry that a client may be told of. What belongs to another project,
+// or was forgotten or disabled, is as unknown as what there is not.
 func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
 	project, err := s.Project(ctx)
 	if err != nil {
@@ -63,12 +59,10 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
 		return memoir.Session{}, err
 	}
-	var sessions []memoir.Session
-	for _, session := range all {
-		if s.mayTell(session, project) {
-			sessions = append(sessions, session)
-		}
-	}
+	sessions := slices.DeleteFunc(all, func(session memoir.Session) bool {
+		return session.Reason == memoir.ReasonForgotten || session.Reason == memoir.ReasonDisabled ||
+			session.ProjectID == "" || session.ProjectID != project && !s.AllProjects
+	})
 	switch len(sessions) {
 	case 0:
 		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "memory_search tells keys of sessions",

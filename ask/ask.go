@@ -85,10 +85,9 @@ func (s *server) implementation() *mcp.Implementation {
 	return &mcp.Implementation{Name: "memoir", Title: "memoir", Version: s.Version}
 }
 
-// Serve answers a client until its input ends, which is normal at any time, or ctx is done. It writes
-// nothing but the protocol to out.
-func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
-	err := m.Run(ctx, &transport{mcp.IOTransport{Reader: in, Writer: out}})
+// Serve answers a client until its input ends, which is normal at any time, or ctx is done.
+func Serve(ctx context.Context, m *mcp.Server, client mcp.Transport) error {
+	err := m.Run(ctx, transport{client})
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}

@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// transport is standard input and output, with the manners that the SDK leaves to its user.
-type transport struct{ mcp.IOTransport }
+// transport is one of the SDK's, with the manners that it leaves to its user.
+type transport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
-func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
-	inner, err := t.IOTransport.Connect(ctx)
+func (t transport) Connect(ctx context.Context) (mcp.Connection, error) {
+	inner, err := t.Transport.Connect(ctx)
 	return &conn{Connection: inner, answered: make(chan struct{}, 1)}, err
 }
 
@@ -23,7 +23,7 @@ func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
 // newer protocols, and answers what was asked before the input ended.
 type conn struct {
 	mcp.Connection
-	open     atomic.Int64  // calls without an answer
+	open     sync.Map      // ids of calls without an answer
 	answered chan struct{} // told when an answer was written
 }
 
@@ -31,14 +31,17 @@ type conn struct {
 var methods = []string{
 	"initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
 	"resources/templates/list", "prompts/list", "prompts/get", "logging/setLevel", "completion/complete",
-	"resources/subscribe", "resources/unsubscribe", "subscriptions/listen",
+	"resources/subscribe", "resources/unsubscribe", listen,
 }
+
+// listen is answered when the connection ends.
+const listen = "subscriptions/listen"
 
 // Read returns the next message. At the end of the input it first waits for the answers to all calls.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		message, err := c.Connection.Read(ctx)
-		for err != nil && c.open.Load() > 0 && ctx.Err() == nil {
+		for err != nil && c.waiting() && ctx.Err() == nil {
 			select {
 			case <-c.answered:
 			case <-ctx.Done():
@@ -49,7 +52,9 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return message, err
 		}
 		if slices.Contains(methods, call.Method) {
-			c.open.Add(1)
+			if call.Method != listen {
+				c.open.Store(call.ID, true)
+			}
 			return message, nil
 		}
 		unknown := fmt.Sprintf("unknown method %.100q", call.Method)
@@ -63,12 +68,20 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write writes a message.
 func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, message)
-	if _, ok := message.(*jsonrpc.Response); ok {
-		c.open.Add(-1)
+	if answer, ok := message.(*jsonrpc.Response); ok {
+		c.open.Delete(answer.ID)
 		select {
 		case c.answered <- struct{}{}:
 		default:
 		}
 	}
 	return err
+}
+
+func (c *conn) waiting() (open bool) {
+	c.open.Range(func(_, _ any) bool {
+		open = true
+		return false
+	})
+	return open
 }

@@ -17,12 +17,11 @@ const skillTemplate = rootAddress + "/skills/{name}/SKILL.md"
 // addResources adds the summary, MEMORY.md and the pages of skills. The list is made when it is asked for:
 // each run may publish others.
 func (s *server) addResources(m *mcp.Server) {
-	for _, r := range standing {
-		m.AddResource(r, s.readResource)
+	for _, uri := range []string{rootAddress, rootAddress + "/MEMORY.md"} {
+		m.AddResource(resource(uri), s.readResource)
 	}
-	m.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: skillTemplate, Name: "skill", MIMEType: markdown, Description: "a skill of this project",
-	}, s.readResource)
+	skill := &mcp.ResourceTemplate{URITemplate: skillTemplate, Name: "skill", MIMEType: markdown}
+	m.AddResourceTemplate(skill, s.readResource)
 	m.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method != "resources/list" {
@@ -33,10 +32,8 @@ func (s *server) addResources(m *mcp.Server) {
 	})
 }
 
-// standing are the resources that every memory has.
-var standing = []*mcp.Resource{
-	{URI: rootAddress, Name: "summary", MIMEType: markdown, Description: "what earlier sessions taught, in short"},
-	{URI: rootAddress + "/MEMORY.md", Name: "MEMORY.md", MIMEType: markdown, Description: "the whole memory"},
+func resource(uri string) *mcp.Resource {
+	return &mcp.Resource{URI: uri, Name: strings.TrimPrefix(uri, memoryScheme), MIMEType: markdown}
 }
 
 // resources lists what there is; nothing without a memory.
@@ -46,20 +43,16 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	if err != nil {
 		return out
 	}
-	for _, r := range standing {
-		if _, err := root.Open(r.URI); err == nil {
-			out = append(out, r)
+	uris := []string{rootAddress, rootAddress + "/MEMORY.md"}
+	skills, _ := root.Open("skills") // there may be none
+	for line := range strings.Lines(string(skills)) {
+		if name := strings.TrimSuffix(line, "/\n"); memoir.LegalSkill(name) {
+			uris = append(uris, strings.Replace(skillTemplate, "{name}", name, 1))
 		}
 	}
-	listing, err := root.Open("skills")
-	if err != nil {
-		return out // it has none
-	}
-	for line := range strings.Lines(string(listing)) {
-		name := strings.TrimSuffix(strings.TrimSpace(line), "/")
-		if memoir.LegalSkill(name) {
-			out = append(out, &mcp.Resource{URI: strings.Replace(skillTemplate, "{name}", name, 1), Name: name,
-				MIMEType: markdown, Description: "a skill of this project"})
+	for _, uri := range uris {
+		if _, err := root.Open(uri); err == nil {
+			out = append(out, resource(uri))
 		}
 	}
 	return out

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/urfave/cli/v2"
 
 	"memoir"
@@ -39,15 +39,11 @@ func (p *program) mcp(c *cli.Context) error {
 			return err
 		}
 	}
-	return ask.Serve(c.Context, ask.New(o), p.ui.stdin, standardOutput{p.ui})
+	return ask.Serve(c.Context, ask.New(o), &mcp.StdioTransport{})
 }
 
 // askOptions fills in what the server has of the program. Calls of a client may come at the same time.
 func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
-	agent, err := agentNamed(c, "agent")
-	if err != nil {
-		return err
-	}
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return err
@@ -56,8 +52,8 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		return err
 	}
 	o.Deliver, o.AllProjects = c.String("deliver") != "", settings.MCP.AllProjects
-	if settings.Memories.Enabled && (agent != "" || o.Deliver) {
-		if o.Context, _, err = p.context(c, settings, "", cmp.Or(agent, "plain")); err != nil && c.String("project") != "" {
+	if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
+		if o.Context, _, err = p.context(c, settings, "", "plain"); err != nil && c.String("project") != "" {
 			return err
 		}
 	}
@@ -99,16 +95,3 @@ func (p *program) projectAsked(c *cli.Context) (string, error) {
 	}
 	return id, err
 }
-
-// standardOutput is the standard output of a server: each message is written at once.
-type standardOutput struct{ ui *ui }
-
-// Write writes all of b, or returns why it could not.
-func (o standardOutput) Write(b []byte) (int, error) {
-	o.ui.put(string(b))
-	o.ui.push()
-	return len(b), o.ui.outBroken
-}
-
-// Close does nothing: the process ends.
-func (o standardOutput) Close() error { return nil }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -93,6 +94,10 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 			`"clientInfo":{"name":"test","version":"1"}}}` + "\n"
 		list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n"
 	)
+	meta := func(method string, id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"notifications":{},"_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`+"\n", id, method)
+	}
 	child := memoir.ChildVariable + "=1"
 	for _, test := range []struct {
 		name, input, environ string
@@ -109,6 +114,8 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  5"}},
 		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",
 			map[string]string{"1": "result.serverInfo.name memoir"}},
+		{"a client of the newest protocol, which listens on", meta("server/discover", 1) + meta("subscriptions/listen", 2) +
+			meta("tools/list", 3), "", map[string]string{"1": "result.supportedVersions.0 2026-07-28", "3": "result.tools.# 5"}},
 		{"a process that memoir started", initialize + list, child,
 			map[string]string{"1": "result.instructions ", "2": "result.tools.# 0"}},
 	} {

@@ -26,6 +26,8 @@ type Step struct {
 	Shell string // a command line to run
 	Write *File  // a file to write
 	Agent string // a task for a sub-agent; a turn of its own has it as prompt
+	Tool  string // the end of the name of a tool to call with Input
+	Input map[string]any
 }
 
 // File is what a step writes.

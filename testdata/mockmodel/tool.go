@@ -50,6 +50,12 @@ func (s Step) call(tools []Tool, id string) (modeltest.ToolCall, bool) {
 		} else if ok {
 			return with(tool, arguments(tool.Schema, map[string]any{"command": s.Shell}))
 		}
+	case s.Tool != "":
+		for _, tool := range tools {
+			if strings.HasSuffix(tool.Name, s.Tool) {
+				return with(tool, s.Input)
+			}
+		}
 	case s.Agent != "":
 		if tool, ok := choose(tools, agentTools); ok {
 			return with(tool, arguments(tool.Schema, map[string]any{"prompt": s.Agent}))

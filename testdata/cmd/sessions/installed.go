@@ -117,7 +117,7 @@ func runInstalled(ctx context.Context, a agent, command, path, program string, k
 func (r *installation) run(ctx context.Context, dir, command, path, program string) error {
 	server := mockmodel.Start(mockmodel.Script{
 		{Prompt: firstPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The harbour is calm."}}},
-		{Prompt: secondPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The pier is dry."}}}})
+		{Prompt: secondPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The pier is dry."}}}, r.asking()})
 	defer server.Close()
 	bin := filepath.Join(dir, "bin")
 	p, err := newPlace(dir, server.URL, bin+string(os.PathListSeparator)+path)
@@ -165,6 +165,11 @@ func (r *installation) run(ctx context.Context, dir, command, path, program stri
 		return err
 	}
 	r.delivery("a session that goes on", secondPrompt, server.Calls()[seen:])
+	seen = len(server.Calls())
+	if _, err := p.run(ctx, "", command, trusted(r.prompt(r.asking().Prompt))...); err != nil {
+		return err
+	}
+	r.asked(server.Calls()[seen:])
 	return r.uninstall(ctx, p, before, installed)
 }
 

@@ -8,16 +8,17 @@ import (
 	"memoir/testdata/mockmodel"
 )
 
-// asking is the turn in which the model asks memoir's MCP server, by a tool that the agent offers at once: Codex
-// offers tools of servers only to a model that searched for them, but reads resources.
+// asking is the turn in which the model asks memoir's MCP server, in the way that the agent offers at once.
 func (a agent) asking() mockmodel.Turn {
-	step := mockmodel.Step{Tool: "memory_get", Input: map[string]any{"path": "memory://root/MEMORY.md"}}
-	if a.source == memoir.SourceClaude { // which offers the names of the others alone
+	const address = "memory://root/MEMORY.md"
+	step := mockmodel.Step{Tool: "memory_get", Input: map[string]any{"path": address}}
+	switch a.source {
+	case memoir.SourceClaude: // the names of the others alone
 		step = mockmodel.Step{Tool: "memory_search", Input: map[string]any{"query": "nothing says this"}}
-	}
-	if a.source == memoir.SourceCodex {
-		step = mockmodel.Step{Tool: "read_mcp_resource",
-			Input: map[string]any{"server": "memoir", "uri": "memory://root/MEMORY.md"}}
+	case memoir.SourceCodex: // tools are for a model that searches for them
+		step = mockmodel.Step{Tool: "read_mcp_resource", Input: map[string]any{"server": "memoir", "uri": address}}
+	case memoir.SourceOMP: // tools are files
+		step = mockmodel.Step{Write: &mockmodel.File{Path: "xd://mcp__memoir_memory_get", Content: `{"path": "` + address + `"}`}}
 	}
 	return mockmodel.Turn{Prompt: "What does the memory say of wicks?", Bare: true,
 		Steps: []mockmodel.Step{step, {Text: "To trim them."}}}

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 )
 
@@ -87,7 +88,7 @@ const leastGiven = 12
 
 func tellings(context string) (g given) {
 	for line := range strings.Lines(context) {
-		if line = memoir.Folded(strings.Trim(line, "-*# \n")); len(line) >= leastGiven {
+		if line = wording(line); len(line) >= leastGiven {
 			g = append(g, line)
 		}
 	}
@@ -96,10 +97,15 @@ func tellings(context string) (g given) {
 
 // repeats reports whether one of the lines is at least half of a snippet, or holds it.
 func (g given) repeats(snippet string) bool {
-	snippet = memoir.Folded(strings.Trim(memory.Neutralise(snippet), "-*# \n…"))
+	snippet = wording(snippet)
 	return slices.ContainsFunc(g, func(line string) bool {
 		return strings.Contains(line, snippet) || 2*len(line) >= len(snippet) && strings.Contains(snippet, line)
 	})
+}
+
+// wording is what a line says, however it is marked, cited and cut.
+func wording(line string) string {
+	return memoir.Folded(strings.Trim(consolidate.Words(memory.Neutralise(line)), "# …"))
 }
 
 // maxError bounds what an error tells, in bytes: it may quote an argument.

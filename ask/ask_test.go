@@ -17,6 +17,7 @@ import (
 	"memoir/ask"
 	"memoir/config"
 	"memoir/pipeline"
+	"memoir/search"
 	"memoir/secrets"
 	"memoir/store"
 	"memoir/testdata"
@@ -396,5 +397,69 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// searchable skips a test where the index cannot be built.
+func searchable(t *testing.T) {
+	t.Helper()
+	if !search.Available {
+		t.Skip("built without SQLite's full-text index (-tags sqlite_fts5)")
+	}
+}
+
+func TestWhatASessionWasToldIsNotToldAgain(t *testing.T) {
+	t.Parallel()
+	searchable(t)
+	w := newWorld(t)
+	words := map[string]any{"query": "make test fade"}
+	all := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", words)))
+	w.asked.Context = w.text(lanternd, "memory_summary.md")
+	session := w.connect()
+	rest := asJSON(t, first(w.call(session, 2000, "memory_search", words)))
+	const told, untold = "test: `make test` [", "rounding left it one short"
+	if !strings.Contains(all, told) || !strings.Contains(all, untold) {
+		t.Fatalf("without a beginning: %s", all)
+	}
+	if strings.Contains(rest, told) || !strings.Contains(rest, untold) || !strings.Contains(rest, "told it at its start") {
+		t.Errorf("after one: %s", rest)
+	}
+	out := first(w.call(session, 2000, "memory_search", map[string]any{"query": "unsigned tags mirror", "maxResults": 1}))
+	if strings.Contains(asJSON(t, out), "refuses unsigned") {
+		t.Errorf("told again: %v", out)
+	}
+}
+
+func first(out map[string]any, _ string) map[string]any { return out }
+
+func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
+	t.Parallel()
+	searchable(t)
+	w := newWorld(t)
+	session := w.connect()
+	for _, test := range []struct {
+		arguments map[string]any
+		want      string
+	}{
+		{map[string]any{"query": "signed tags"}, "always sign tags with git tag -s"},
+		{map[string]any{"query": "make", "maxResults": 1}, "left out beyond maxResults: "},
+		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "left out of the answer for its size: "},
+		{map[string]any{"query": "reindex papertrail"}, "nothing matches"},
+		{map[string]any{"query": `") OR NEAR(* ^`}, ""},
+		{map[string]any{"query": "make", "scope": "user"}, "no user's memory yet"},
+	} {
+		out, failed := w.call(session, 2000, "memory_search", test.arguments)
+		if got := asJSON(t, out) + failed; !strings.Contains(got, test.want) || strings.Contains(got, "papertrail") {
+			t.Errorf("%v: %s\nwant %s", test.arguments, got, test.want)
+		}
+	}
+	found := first(w.call(session, 2000, "search", map[string]any{"query": "signed tags"}))["results"].([]any)[0].(map[string]any)
+	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": found["id"]}); out["text"] == "" || failed != "" {
+		t.Errorf("fetched %v %s", out, failed)
+	}
+	w.asked.AllProjects = true
+	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
+	if !strings.Contains(out, "memory://"+papertrail+"/MEMORY.md") {
+		t.Errorf("in all projects: %s", out)
 	}
 }

@@ -254,8 +254,13 @@ func TestWithTheSettingOtherProjectsAreTold(t *testing.T) {
 			t.Errorf("%s: %s", path, failed)
 		}
 	}
-	if _, failed := w.call(session, 500, "memory_get", map[string]any{"path": "memory://.." + papertrail + "/x"}); failed == "" {
-		t.Error("read outside")
+	for tool, arguments := range map[string]map[string]any{
+		"memory_get":    {"path": "memory://.." + papertrail + "/x"},
+		"memory_forget": {"session": ofPapertrail, "confirm": true},
+	} {
+		if out, failed := w.call(session, 500, tool, arguments); failed == "" {
+			t.Errorf("%s took %v: %v", tool, arguments, out)
+		}
 	}
 }
 

@@ -53,6 +53,9 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
+		if session.ProjectID != id { // which may only be read
+			return nil, none, errOther
+		}
 		what.Keys = []string{session.Key()}
 	} else if lines, err = s.saying(ctx, st, options, root, in.Line, &what); err != nil {
 		return nil, none, err

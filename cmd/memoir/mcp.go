@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,9 @@ import (
 	"memoir/secrets"
 	"memoir/store"
 )
+
+// forgetPatience is how long memory_forget waits for a run that holds the project; many start with a session.
+const forgetPatience = 10 * time.Second
 
 func mcpCommand(p *program) *cli.Command {
 	return &cli.Command{
@@ -67,7 +71,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
 	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
 		opts, st, err := p.openToChange(c)
-		opts.Progress = nil
+		opts.Progress, opts.Wait = nil, forgetPatience
 		return opts, st, err
 	}
 	return nil

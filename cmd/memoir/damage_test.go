@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,8 +106,11 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 				t.Errorf("%s: %s lost what a person wrote", what, path)
 			}
 		}
-		// A session whose id was damaged is another one, which stays.
-		if diff := cmp.Diff(x.last, last); diff != "" && !holdsEdits.MatchString(file) && extracted(t, try.home) == x.base {
+		// A session whose id was damaged is another one, which stays. SQLite keeps no checksums: a byte that
+		// was changed within a text is noticed by nobody.
+		unnoticed := file == "home/memoir.db" && !slices.Equal(storedTexts(t, try.home), x.texts)
+		if diff := cmp.Diff(x.last, last); diff != "" && !holdsEdits.MatchString(file) && !unnoticed &&
+			extracted(t, try.home) == x.base {
 			t.Errorf("%s: the memory differs:\n%.1500s", what, diff)
 		}
 	})

@@ -240,6 +240,23 @@ func extracted(t testing.TB, home string) int {
 	return len(done)
 }
 
+// storedTexts is what was extracted from all sessions.
+func storedTexts(t testing.TB, home string) (texts []string) {
+	t.Helper()
+	st := openStore(t, home)
+	defer st.Close()
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	for _, p := range projects {
+		all, _, err := st.Selected(t.Context(), p.ID, 1000)
+		must(t, err)
+		for _, e := range all {
+			texts = append(texts, e.RawMemory, e.RolloutSummary, e.Title)
+		}
+	}
+	return texts
+}
+
 // files reads all below a directory; a link is where it leads.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()

@@ -39,6 +39,7 @@ type torture struct {
 
 	points []string          // the moments of the command
 	base   int               // sessions that were extracted from before
+	texts  []string          // what was extracted from them
 	total  int               // sessions that it extracts from
 	calls  int               // of the model
 	last   map[string]string // what is live in the end
@@ -81,7 +82,7 @@ func (x *torture) undisturbed(t *testing.T) {
 	t.Helper()
 	if x.before != "" {
 		same := x.trial(t) // others copy that home at any time, and opening it changes it
-		x.base = extracted(t, same.home)
+		x.base, x.texts = extracted(t, same.home), storedTexts(t, same.home)
 		same.remove()
 	}
 	try := x.trial(t)

@@ -137,8 +137,7 @@ func isGone(path string) bool {
 	return (errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0) && Exists(path+backupSuffix)
 }
 
-// isSound reports whether SQLite finds nothing wrong with a database that is not empty. It
-// reads all of it.
+// isSound reports whether Check finds nothing wrong with a database that is not empty.
 func isSound(ctx context.Context, path string, busy time.Duration) (bool, error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 || checkHeader(path) != nil {
 		return false, nil
@@ -146,13 +145,11 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 	s := &Store{path: path, now: time.Now, busy: busy}
 	s.openReaders()
 	defer s.readers.Close()
-	found := ""
-	err := s.read(ctx, func(t tx) error { return t.get(`PRAGMA quick_check(1)`, nil, &found) })
-	err = s.explain(err, "checking database")
+	faults, err := s.Check(ctx)
 	if memoir.CodeOf(err) == memoir.CodeCorrupt {
 		return false, nil
 	}
-	return found == "ok", err
+	return len(faults) == 0, err
 }
 
 // restoreBackup puts the backup in the place of a damaged database that no other process has

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -136,7 +137,9 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	var e sqlite3.Error
-	if !errors.As(err, &e) {
+	if errors.Is(err, sql.ErrNoRows) { // a row that others name: where one may be missing, it was looked for
+		e.Code = sqlite3.ErrCorrupt
+	} else if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	switch e.Code {

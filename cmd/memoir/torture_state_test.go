@@ -257,6 +257,16 @@ func storedTexts(t testing.TB, home string) (texts []string) {
 	return texts
 }
 
+// faultsOf is what doctor finds wrong with a database.
+func faultsOf(t testing.TB, home string) []string {
+	t.Helper()
+	st := openStore(t, home)
+	defer st.Close()
+	faults, err := st.Check(t.Context())
+	must(t, err)
+	return faults
+}
+
 // files reads all below a directory; a link is where it leads.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()

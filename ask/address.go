@@ -30,10 +30,7 @@ type address struct {
 	line    int // of the place, or number of an item; 0: none
 }
 
-var (
-	fragment   = lazyregexp.New(`#L?([0-9]{1,7})$`)
-	sessionRef = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:-]{3,199}$`)
-)
+var fragment = lazyregexp.New(`#L?([0-9]{1,7})$`)
 
 // parse reads an address: memory://root/PATH, memory://user/PATH, memory://PROJECT/PATH, session:KEY, or a path in
 // the memory; behind # may stand the number of a line or an item. What leads out of a memory is refused where it is
@@ -48,10 +45,8 @@ func parse(text string) (address, error) {
 		a.line, _ = strconv.Atoi(found[1]) // digits alone
 		a.text = strings.TrimSuffix(text, found[0])
 	}
-	if session, ok := strings.CutPrefix(a.text, sessionScheme); ok {
-		if a.session = session; !sessionRef.MatchString(session) {
-			return a, usage("memory_search tells keys of sessions", "%q is not the key of a session", session)
-		}
+	if session, ok := strings.CutPrefix(a.text, sessionScheme); ok && session != "" {
+		a.session = session
 		return a, nil
 	}
 	a.place = a.text

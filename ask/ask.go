@@ -96,34 +96,24 @@ func Serve(ctx context.Context, m *mcp.Server, client mcp.Transport) error {
 
 // addTools adds the tools. Clients list them to their model, so that together they have a limit of 2,000 tokens.
 func (s *server) addTools(m *mcp.Server) {
-	no := false
+	yes, no := true, false
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
-	mcp.AddTool(m, &mcp.Tool{
-		Name: "memory_search", Annotations: reads,
-		Description: "Search the memory of earlier sessions in this project: an index of hits to read with memory_get.",
-		// Claude Code shows a model only the names of other tools until it asks for them.
-		Meta: mcp.Meta{"anthropic/alwaysLoad": true},
-	}, s.memorySearch)
-	mcp.AddTool(m, &mcp.Tool{
-		Name: "memory_get", Annotations: reads,
-		Description: "Read a memory file (memory://root/MEMORY.md; memory://root is the summary, . lists files) " +
-			"or items of a session (session:KEY; from is the item's number). Name several in paths.",
-	}, s.memoryGet)
-	mcp.AddTool(m, &mcp.Tool{
-		Name: "search", Annotations: reads,
-		Description: "Same search as memory_search, for clients that know search and fetch.",
-	}, s.search)
-	mcp.AddTool(m, &mcp.Tool{
-		Name: "fetch", Annotations: reads,
-		Description: "Read a result of search by its id.",
-	}, s.fetch)
-	yes := true
-	mcp.AddTool(m, &mcp.Tool{
-		Name:        "memory_forget",
-		Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
-		Description: "Remove a session, or a line of MEMORY.md with the sessions that say it, from memory for good. " +
-			"Only on the user's request. Without confirm it shows what would go.",
-	}, s.memoryForget)
+	removes := &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no}
+	tool := func(name string, hints *mcp.ToolAnnotations, description string) *mcp.Tool {
+		return &mcp.Tool{Name: name, Annotations: hints, Description: description}
+	}
+	memorySearch := tool("memory_search", reads,
+		"Search the memory of earlier sessions in this project: an index of hits to read with memory_get.")
+	// Claude Code shows a model only the names of other tools until it asks for them.
+	memorySearch.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
+	mcp.AddTool(m, memorySearch, s.memorySearch)
+	mcp.AddTool(m, tool("memory_get", reads, "Read a memory file (memory://root/MEMORY.md; memory://root is the "+
+		"summary, . lists files) or items of a session (session:KEY; from is the item's number). Name several in paths."),
+		s.memoryGet)
+	mcp.AddTool(m, tool("search", reads, "Same search as memory_search, for clients that know no other."), s.search)
+	mcp.AddTool(m, tool("fetch", reads, "Read a result of search by its id."), s.fetch)
+	mcp.AddTool(m, tool("memory_forget", removes, "Remove a session, or a line of MEMORY.md with the sessions that say "+
+		"it, from memory for good. Only on the user's request. Without confirm it shows what would go."), s.memoryForget)
 }
 
 // root is the memory of the client's project.

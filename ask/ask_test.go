@@ -458,12 +458,19 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 			t.Errorf("%v: %s\nwant %s", test.arguments, got, test.want)
 		}
 	}
+	w.asked.Project = func(context.Context) (string, error) {
+		return "", memoir.Errorf(memoir.CodeNotFound, "", "there is no memory here")
+	}
+	out := asJSON(t, first(w.call(w.connect(), 500, "memory_search", map[string]any{"query": "make"})))
+	if !strings.Contains(out, "nothing matches: there is no memory here") {
+		t.Errorf("without a memory: %s", out)
+	}
 	found := first(w.call(session, 2000, "search", map[string]any{"query": "signed tags"}))["results"].([]any)[0].(map[string]any)
 	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": found["id"]}); out["text"] == "" || failed != "" {
 		t.Errorf("fetched %v %s", out, failed)
 	}
 	w.asked.AllProjects = true
-	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
+	out = asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
 	if !strings.Contains(out, "memory://"+papertrail+"/MEMORY.md") {
 		t.Errorf("in all projects: %s", out)
 	}

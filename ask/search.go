@@ -117,10 +117,13 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	default:
 		err = usage("project, all or user", "no scope is named %.100q", in.Scope)
 	}
-	if err != nil {
-		return nil, nil, err
+	var result search.Result
+	if err == nil {
+		result, err = search.Find(ctx, s.Home, q)
 	}
-	result, err := search.Find(ctx, s.Home, q)
+	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was remembered here yet
+		return nil, []string{"nothing matches: " + cut(s.clean(err.Error()), maxError)}, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/search"
 	"memoir/store"
 	"memoir/testdata"
 )
@@ -48,9 +49,13 @@ func TestARunPublishesWhatTheSessionsHold(t *testing.T) {
 		t.Error("no redaction was counted")
 	}
 	everything := tree(t, home)
-	database, err := os.ReadFile(filepath.Join(home, "memoir.db"))
-	must(t, err)
-	everything["memoir.db"] = string(database)
+	for _, name := range []string{"memoir.db", "search.db"} {
+		database, err := os.ReadFile(filepath.Join(home, name))
+		if name == "memoir.db" || search.Available {
+			must(t, err)
+		}
+		everything[name] = string(database)
+	}
 	for path, content := range everything {
 		for _, secret := range planted {
 			if strings.Contains(content, secret) || strings.Contains(path, secret) {

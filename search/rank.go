@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/bits"
@@ -29,10 +30,13 @@ type found struct {
 }
 
 // size is how much a document says.
-type size struct{ units, words int }
+type size struct {
+	document     int64
+	units, words int
+}
 
-// sizes returns the documents of a project, or all for "", with what they have together.
-func (x *index) sizes(ctx context.Context, projectID string) (map[int64]size, size, error) {
+// sizes returns the documents of a project, or all for "", by number, with what they have together.
+func (x *index) sizes(ctx context.Context, projectID string) ([]size, size, error) {
 	const list = `SELECT coalesce(group_concat(n || ' ' || units || ' ' || words, ' '), '') FROM document`
 	where, args := "", []any{}
 	if projectID != "" {
@@ -42,15 +46,23 @@ func (x *index) sizes(ctx context.Context, projectID string) (map[int64]size, si
 	if err := x.get(ctx, list+where, args, &text); err != nil {
 		return nil, size{}, err
 	}
-	all, total, row, at := map[int64]size{}, size{}, [3]int64{}, 0
+	var all []size
+	var total size
+	var row [3]int64
+	at := 0
 	for field := range strings.FieldsSeq(text) {
-		row[at], _ = strconv.ParseInt(field, 10, 64)
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, size{}, err
+		}
+		row[at] = n
 		if at++; at == len(row) {
-			one := size{int(row[1]), int(row[2])}
-			all[row[0]], at = one, 0
+			one := size{row[0], int(row[1]), int(row[2])}
+			all, at = append(all, one), 0
 			total.units, total.words = total.units+one.units, total.words+one.words
 		}
 	}
+	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.document, b.document) })
 	return all, total, nil
 }
 
@@ -79,10 +91,10 @@ func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
 
 // where says which words of a query a passage has, a bit each.
 type where struct {
-	document int64
-	place    int
-	kind     kind
-	words    uint32
+	size  *size // of the document
+	place int
+	kind  kind
+	words uint32
 }
 
 // rank returns what has words of a query, the best first.
@@ -91,47 +103,44 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 	if err != nil || len(sizes) == 0 {
 		return nil, err
 	}
-	marks := map[int64]uint32{}
+	var all []int64 // the passage's number, and the word's: lists in order are quick to bring together
 	for i, word := range words {
 		numbers, err := x.matches(ctx, word)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range numbers {
-			marks[n] |= 1 << i
+			all = append(all, n*maxTerms+int64(i))
 		}
 	}
-	passages := make([]where, 0, len(marks))
-	for n, set := range marks {
-		if _, ok := sizes[n>>16]; ok {
-			passages = append(passages, where{n >> 16, int(n >> 3 & (maxPassages - 1)), kind(n & 7), set})
+	slices.Sort(all)
+	var passages []where
+	at := 0 // of the document's size
+	for _, match := range all {
+		n, word := match/maxTerms, uint32(1)<<(match%maxTerms)
+		document, place := n>>16, int(n>>3&(maxPassages-1))
+		for at < len(sizes) && sizes[at].document < document {
+			at++
+		}
+		if at == len(sizes) || sizes[at].document != document {
+			continue // of another project
+		}
+		if last := len(passages) - 1; last >= 0 && passages[last].size.document == document && passages[last].place == place {
+			passages[last].words |= word
+		} else {
+			passages = append(passages, where{&sizes[at], place, kind(n & 7), word})
 		}
 	}
-	slices.SortFunc(passages, func(a, b where) int {
-		if a.document != b.document {
-			return int(a.document - b.document)
-		}
-		return a.place - b.place
-	})
 	groups := grouped(passages)
 	weights := rarity(groups, len(words), total.units)
 	mean := float64(total.words) / float64(max(total.units, 1))
 	out := make([]found, 0, len(groups))
 	for _, group := range groups {
-		one := sizes[group[0].document]
+		one := group[0].size
 		out = append(out, score(group, weights, float64(one.words)/float64(max(one.units, 1))/mean))
 	}
-	slices.SortFunc(out, func(a, b found) int {
-		switch {
-		case a.score != b.score:
-			if a.score > b.score {
-				return -1
-			}
-			return 1
-		case a.document != b.document:
-			return int(b.document - a.document)
-		}
-		return a.place - b.place
+	slices.SortFunc(out, func(a, b found) int { // of equals, the newest that was indexed
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.document, a.document), cmp.Compare(a.place, b.place))
 	})
 	return out, nil
 }
@@ -140,7 +149,7 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 func grouped(passages []where) [][]where {
 	var out [][]where
 	for i, p := range passages {
-		if i > 0 && passages[i-1].document == p.document && p.kind != memoryKind {
+		if i > 0 && passages[i-1].size == p.size && p.kind != memoryKind {
 			last := &out[len(out)-1]
 			*last = append(*last, p)
 		} else {
@@ -172,7 +181,7 @@ func rarity(groups [][]where, words, units int) []float64 {
 // score judges the passages of one document, which is length times as long as others.
 func score(group []where, weights []float64, length float64) found {
 	var often [maxTerms]float64
-	best, window := found{document: group[0].document, kind: dayKind}, 0.0
+	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
 		for set := p.words; set != 0; set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++

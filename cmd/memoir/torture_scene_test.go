@@ -214,6 +214,7 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 // takenBack are, by earlier schema, the statements that take back the migration after it.
 var takenBack = map[int]string{
 	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
+	16: `DROP TABLE message; DROP TABLE searchable`,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

@@ -11,7 +11,7 @@ import (
 )
 
 // How a document is scored: BM25 over all of it, and what its best passage says together with its
-// neighbours. bench/search measures it.
+// neighbours, by how rare the words are among documents and among passages. bench/search measures it.
 const (
 	saturation = 1.2  // k1 of BM25
 	byLength   = 0.75 // b of BM25
@@ -31,13 +31,14 @@ type found struct {
 
 // size is how much a document says.
 type size struct {
-	document     int64
-	units, words int
+	document               int64
+	units, passages, words int
 }
 
 // sizes returns the documents of a project, or all for "", by number, with what they have together.
 func (x *index) sizes(ctx context.Context, projectID string) ([]size, size, error) {
-	const list = `SELECT coalesce(group_concat(n || ' ' || units || ' ' || words, ' '), '') FROM document`
+	const list = `SELECT coalesce(group_concat(n || ' ' || units || ' ' || passages || ' ' || words, ' '), '')
+		FROM document`
 	where, args := "", []any{}
 	if projectID != "" {
 		where, args = ` WHERE project = ?`, []any{projectID}
@@ -48,7 +49,7 @@ func (x *index) sizes(ctx context.Context, projectID string) ([]size, size, erro
 	}
 	var all []size
 	var total size
-	var row [3]int64
+	var row [4]int64
 	at := 0
 	for field := range strings.FieldsSeq(text) {
 		n, err := strconv.ParseInt(field, 10, 64)
@@ -57,9 +58,10 @@ func (x *index) sizes(ctx context.Context, projectID string) ([]size, size, erro
 		}
 		row[at] = n
 		if at++; at == len(row) {
-			one := size{row[0], int(row[1]), int(row[2])}
+			one := size{row[0], int(row[1]), int(row[2]), int(row[3])}
 			all, at = append(all, one), 0
-			total.units, total.words = total.units+one.units, total.words+one.words
+			total.units, total.passages = total.units+one.units, total.passages+one.passages
+			total.words += one.words
 		}
 	}
 	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.document, b.document) })
@@ -132,7 +134,7 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 		}
 	}
 	groups := grouped(passages)
-	weights := rarity(groups, len(words), total.units)
+	weights := weights{rarity(groups, len(words), total.units), rarity(alone(passages), len(words), total.passages)}
 	mean := float64(total.words) / float64(max(total.units, 1))
 	out := make([]found, 0, len(groups))
 	for _, group := range groups {
@@ -159,6 +161,18 @@ func grouped(passages []where) [][]where {
 	return out
 }
 
+// weights are what words count: in a document, and in a passage with its neighbours.
+type weights struct{ document, passage []float64 }
+
+// alone is each passage as a group.
+func alone(passages []where) [][]where {
+	out := make([][]where, len(passages))
+	for i := range passages {
+		out[i] = passages[i : i+1]
+	}
+	return out
+}
+
 // rarity is the inverse document frequency of each word.
 func rarity(groups [][]where, words, units int) []float64 {
 	seen := make([]int, words)
@@ -179,18 +193,18 @@ func rarity(groups [][]where, words, units int) []float64 {
 }
 
 // score judges the passages of one document, which is length times as long as others.
-func score(group []where, weights []float64, length float64) found {
+func score(group []where, weights weights, length float64) found {
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
 		for set := p.words; set != 0; set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, weights); s > window && p.kind != dayKind {
+		if s := near(group, i, weights.passage); s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}
-	for i, weight := range weights {
+	for i, weight := range weights.document {
 		if n := often[i]; n > 0 {
 			best.score += weight * n * (saturation + 1) / (n + saturation*(1-byLength+byLength*length))
 		}

@@ -5,15 +5,16 @@ CREATE VIRTUAL TABLE passage USING fts5 (words, content = '', contentless_delete
 
 -- A session, or a file of a memory.
 CREATE TABLE document (
-    n       INTEGER NOT NULL PRIMARY KEY,
-    project TEXT    NOT NULL,
-    seq     INTEGER NOT NULL, -- of a session, as in the database; 0 for a file
-    path    TEXT    NOT NULL, -- of a file, below the root
-    state   TEXT    NOT NULL, -- of a file's memory, when it was read
-    units   INTEGER NOT NULL, -- in which words are counted: the session, or the lines of MEMORY.md
-    words   INTEGER NOT NULL
+    n        INTEGER NOT NULL PRIMARY KEY,
+    project  TEXT    NOT NULL,
+    seq      INTEGER NOT NULL, -- of a session, as in the database; 0 for a file
+    path     TEXT    NOT NULL, -- of a file, below the root
+    state    TEXT    NOT NULL, -- of a file's memory, when it was read
+    units    INTEGER NOT NULL, -- that are ranked: the session, or the lines of MEMORY.md
+    passages INTEGER NOT NULL,
+    words    INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX document_size ON document (project, n, units, words);
+CREATE INDEX document_size ON document (project, n, units, passages, words);
 
 -- state: of all that was indexed. Empty while something is missing.
 -- removed: 1 once something was taken out, whose words are yet in the index.

@@ -372,24 +372,23 @@ func (w *writer) add(ctx context.Context, d document, passages []passage) error 
 		return err
 	}
 	w.n++
-	units, total := 1, 0
+	count, total := 0, 0
 	for place, p := range passages {
 		text, n := indexed(p.text)
 		if n == 0 {
 			continue
 		}
-		if total += n; p.kind == memoryKind {
-			units++
-		}
+		count, total = count+1, total+n
 		_, err := w.tx.Exec(`INSERT INTO passage (rowid, words) VALUES (?, ?)`, number(w.n, place, p.kind), text)
 		if err != nil {
 			return err
 		}
 	}
-	if units > 1 {
-		units--
+	units := 1
+	if d.path == memoryFile {
+		units = count
 	}
-	_, err := w.tx.Exec(`INSERT INTO document (n, project, seq, path, state, units, words) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		w.n, d.project, d.seq, d.path, d.state, units, total)
+	_, err := w.tx.Exec(`INSERT INTO document (n, project, seq, path, state, units, passages, words)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, w.n, d.project, d.seq, d.path, d.state, units, count, total)
 	return err
 }

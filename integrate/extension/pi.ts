@@ -1,5 +1,5 @@
 // Written by `memoir install`; `memoir uninstall` removes it. Gives each session of pi or oh-my-pi the
-// memory of its project, and the command /memory.
+// memory of its project, and the command /memory (in oh-my-pi /memoir).
 import { execFile, spawn } from "node:child_process";
 
 const program = "{{program}}";
@@ -44,12 +44,14 @@ export default function (pi: any) {
   const actions: Record<string, string[]> = {
     view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],
   };
-  pi.registerCommand("memory", {
+  // oh-my-pi has a command /memory for its own memory.
+  const command = agent === "omp" ? "memoir" : "memory";
+  pi.registerCommand(command, {
     description: "The memory of this project: view, clear, reset, enqueue, rebuild",
     handler: async (args: string, ctx: any) => {
       const name = String(args ?? "").trim() || "view";
       const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-      if (!action) return ctx.ui.notify("/memory " + Object.keys(actions).join(" | "), "warning");
+      if (!action) return ctx.ui.notify("/" + command + " " + Object.keys(actions).join(" | "), "warning");
       if (action[0] === "clear" && !(await ctx.ui.confirm("memoir", "Remove what is stored of this project?"))) return;
       ctx.ui.notify((await call(ctx, action)).join("").trim() || "memoir: done", "info");
     },

@@ -26,6 +26,7 @@ import (
 const (
 	firstPrompt  = "Please report how the harbour is."
 	secondPrompt = "And how is the pier?"
+	viewPrompt   = "was called for me and printed what follows"
 	taught       = "Always trim the wick before you light the harbour lamp."
 	offered      = "Use when the lamp of the harbour is to be lit by hand."
 )
@@ -37,6 +38,8 @@ type extra struct {
 	others map[string]string
 	// trust are the arguments in the place of what a person confirms by hand, behind the first one.
 	trust []string
+	// command are the arguments with which the agent runs /memory view, nil if it does so for a person alone.
+	command []string
 }
 
 var extras = map[memoir.Source]extra{
@@ -59,7 +62,7 @@ var extras = map[memoir.Source]extra{
 		".pi/agent/mcp.json": `{"mcpServers": {"other": {"command": "false", "args": [], "enabled": false}}}` + "\n"}},
 	memoir.SourceOMP: {others: map[string]string{
 		".omp/agent/mcp.json": `{"mcpServers": {"other": {"command": "false", "args": [], "enabled": false}}}` + "\n"}},
-	memoir.SourceOpenCode: {},
+	memoir.SourceOpenCode: {command: []string{"run", "--command", "memory", "view"}},
 	memoir.SourceGemini:   {},
 	memoir.SourceQwen:     {},
 	memoir.SourceCopilot: {others: map[string]string{
@@ -117,7 +120,8 @@ func runInstalled(ctx context.Context, a agent, command, path, program string, k
 func (r *installation) run(ctx context.Context, dir, command, path, program string) error {
 	server := mockmodel.Start(mockmodel.Script{
 		{Prompt: firstPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The harbour is calm."}}},
-		{Prompt: secondPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The pier is dry."}}}, r.asking()})
+		{Prompt: secondPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The pier is dry."}}},
+		{Prompt: viewPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "It was called."}}}, r.asking()})
 	defer server.Close()
 	bin := filepath.Join(dir, "bin")
 	p, err := newPlace(dir, server.URL, bin+string(os.PathListSeparator)+path)
@@ -170,6 +174,14 @@ func (r *installation) run(ctx context.Context, dir, command, path, program stri
 		return err
 	}
 	r.asked(server.Calls()[seen:])
+	if arguments := extras[r.source].command; arguments != nil {
+		if _, err := p.run(ctx, "", command, arguments...); err != nil {
+			return err
+		}
+		if body, err := requestWith(server.Calls()[seen:], viewPrompt); err != nil || !bytes.Contains(body, []byte(taught)) {
+			r.differ("/memory view shows no memory: %v", err)
+		}
+	}
 	return r.uninstall(ctx, p, before, installed)
 }
 

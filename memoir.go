@@ -237,6 +237,9 @@ type Extraction struct {
 	FilterVersion  int       // of the filter that chose those items
 	Model          string    // provider/model, or "builtin"
 	Seq            int64     // the project's change sequence when it was stored
+
+	// Anchors are those of the statements of RawMemory, by LineKey of their texts.
+	Anchors map[string][]Anchor
 }
 
 // Empty reports whether nothing was worth keeping.
@@ -254,6 +257,9 @@ type Consolidation struct {
 	// newest first, each as "KEY DATE". A line is named by a hash of its words without
 	// citations, so that the list itself tells nothing.
 	Citations map[string][]string
+
+	// Anchors are those of the lines of MEMORY.md and of the summary, by LineKey.
+	Anchors map[string][]Anchor
 
 	// Open are the keys of sessions that are yet to be folded in: another consolidation
 	// goes on with them.

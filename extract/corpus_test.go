@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -96,7 +97,7 @@ func TestCorpusSessionsExtractWithinTheRules(t *testing.T) {
 			t.Errorf("%s: %v", s.session.Key(), err)
 		}
 		again, _, _ := extract.NewBuiltin().Extract(context.Background(), in)
-		if again != e {
+		if !reflect.DeepEqual(again, e) {
 			t.Errorf("%s: two extractions differ", s.session.Key())
 		}
 		if !e.Empty() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 		}
 	}
 	again := &script{turns: []any{good()}}
-	if e2, _, err := ask(t, again, extract.LLM{}, in); err != nil || e2 != e || again.asked[0].Input != q.Input {
+	if e2, _, err := ask(t, again, extract.LLM{}, in); err != nil || !reflect.DeepEqual(e2, e) || again.asked[0].Input != q.Input {
 		t.Errorf("another time it is another result: %v", err)
 	}
 }

@@ -15,8 +15,13 @@ import (
 // Manifest says what a generation is made of. It holds no time of day and no
 // fence, which a crash or a neighbour moves on: the same inputs give the same bytes.
 type Manifest struct {
-	Version    int            `json:"version"` // of this form
-	Generation int            `json:"generation"`
+	Version    int `json:"version"` // of this form
+	Generation int `json:"generation"`
+
+	// Anchors are memoir.Consolidation's: where lines were seen in the project's files. They stand
+	// before what grows with the sessions, since the start of a session waits for them.
+	Anchors map[string][]memoir.Anchor `json:"anchors,omitempty"`
+
 	Files      []FileSum      `json:"files"` // by path
 	Inputs     []Input        `json:"inputs"`
 	Redactions map[string]int `json:"redactions"` // by rule

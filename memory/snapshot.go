@@ -25,7 +25,7 @@ func (s Snapshot) Consolidation() *memoir.Consolidation {
 		return nil
 	}
 	c := s.Files.Consolidation()
-	c.Citations = s.Manifest.Citations
+	c.Citations, c.Anchors = s.Manifest.Citations, s.Manifest.Anchors
 	return &c
 }
 

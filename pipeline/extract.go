@@ -3,13 +3,16 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"memoir"
+	"memoir/config"
 	"memoir/extract"
+	"memoir/memory"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
@@ -63,6 +66,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(byte
 	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Err: err}
 	}
+	extraction.Anchors = r.anchors(extraction, loaded.Items)
 	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
@@ -267,6 +271,44 @@ func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error 
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
 	e.Model = r.extractor.Name()
 	return extract.Check(*e, loaded.Items)
+}
+
+// topOf is the top directory of a session's project, and how the session, which may have come there by a
+// link, names it.
+func (r *run) topOf(cwd string) (top, asSeen string) {
+	if !filepath.IsAbs(cwd) {
+		return cwd, cwd
+	}
+	if known, ok := r.tops.Load(cwd); ok {
+		top, _ = known.(string)
+	} else {
+		top = cwd
+		if place, _ := r.identifier()(cwd, ""); len(place.Directories) > 0 {
+			top = place.Directories[0]
+		}
+		r.tops.Store(cwd, top)
+	}
+	below, ok := strings.CutPrefix(config.FollowLinks(cwd), top)
+	if !ok || !strings.HasSuffix(cwd, below) {
+		return top, cwd
+	}
+	return top, strings.TrimSuffix(cwd, below)
+}
+
+// anchors finds where the session saw what its extraction states, in the project's top directory as it is
+// now. Items and statements are redacted, and so is a directory whose name holds a secret: then there
+// is no such directory.
+func (r *run) anchors(e memoir.Extraction, items []memoir.Item) map[string][]memoir.Anchor {
+	if e.Empty() {
+		return nil
+	}
+	top, asSeen := r.topOf(e.CWD)
+	tree, err := memory.OpenTree(top)
+	if err != nil {
+		return extract.Anchors(e, asSeen, items, nil)
+	}
+	defer tree.Close()
+	return extract.Anchors(e, asSeen, items, tree)
 }
 
 // lastSaid is when the session's last item was: agents go on writing records that

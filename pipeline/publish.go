@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -131,9 +132,11 @@ func (c *consolidation) publishResult(
 		return err
 	}
 	counts.Merge(workOf(ctx).taken)
+	result.Anchors = consolidate.Anchors(result, in)
 	aside := stillAside(live.Manifest.SetAside, in)
 	if live.Generation > 0 && len(live.Edited) == 0 && len(aside) == len(live.Manifest.SetAside) &&
-		files.Equal(live.Files) && (ends || len(open) == 0) {
+		files.Equal(live.Files) && (ends || len(open) == 0) &&
+		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 		if !ends {
 			return nil
@@ -142,6 +145,7 @@ func (c *consolidation) publishResult(
 	}
 	manifest := memory.Manifest{
 		Inputs: restingOn(in, open, live.Manifest.Inputs), Redactions: counts, SetAside: aside, Citations: result.Citations,
+		Anchors: result.Anchors,
 	}
 	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
 	if ends {

@@ -81,6 +81,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	}
 	manifest := memory.Manifest{
 		Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside, Citations: m.Citations,
+		Anchors: m.Anchors,
 	}
 	if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
 		return out, err

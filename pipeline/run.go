@@ -106,6 +106,7 @@ type run struct {
 	trusted      config.TrustStore
 	off          map[string]bool // directories that a project file switches off, or not
 	rules        ruleCache
+	tops         sync.Map // top directory by directory
 
 	mu       sync.Mutex
 	heads    map[string]seenHead // by path, for Phase 1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"memoir"
 	"memoir/memory"
@@ -177,6 +178,13 @@ func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int
 	}
 	counts.Merge(live.Manifest.Redactions)
 	manifest := live.Manifest
+	manifest.Anchors = maps.Clone(manifest.Anchors)
+	maps.DeleteFunc(manifest.Anchors, func(_ string, anchors []memoir.Anchor) bool {
+		return slices.ContainsFunc(anchors, func(a memoir.Anchor) bool {
+			text := a.Path + "\n" + a.Text + "\n" + a.Key
+			return s.mask(c.project.ID, text) != text
+		})
+	})
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
 	return live.Generation, c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
 }

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -199,11 +202,33 @@ func (s *Store) Working(ctx context.Context) error {
 }
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,
-	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq`
+	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq, e.anchors`
 
 func scanExtraction(scan scanner, e *memoir.Extraction) error {
 	return scan(&e.SessionKey, &e.ProjectID, &e.RawMemory, &e.RolloutSummary, &e.RolloutSlug, &e.Title, &e.CWD, &e.Branch,
-		timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq)
+		timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq,
+		anchorColumn{&e.Anchors})
+}
+
+// anchorColumn reads and writes anchors as JSON; what is not JSON, since something in it was redacted, is none.
+type anchorColumn struct{ of *map[string][]memoir.Anchor }
+
+// Scan reads a column.
+func (c anchorColumn) Scan(value any) error {
+	text, _ := value.(string)
+	if *c.of = nil; text != "" && json.Unmarshal([]byte(text), c.of) != nil {
+		*c.of = nil
+	}
+	return nil
+}
+
+// Value writes a column.
+func (c anchorColumn) Value() (driver.Value, error) {
+	if len(*c.of) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(*c.of)
+	return string(text), err
 }
 
 // selectExtraction returns what is stored of a session, nil for nothing.
@@ -348,24 +373,26 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 // putExtraction writes an extraction in the place of an earlier one of its session.
 func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
-			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
-		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, anchors)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
 			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
 			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
 			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
-			seq = excluded.seq, stored_at = excluded.stored_at`,
+			seq = excluded.seq, stored_at = excluded.stored_at, anchors = excluded.anchors`,
 		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
-		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
+		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()),
+		anchorColumn{&e.Anchors})
 	return err
 }
 
-// sameMemory reports whether a consolidation can't tell two extractions apart.
+// sameMemory reports whether a consolidation can't tell the texts of two extractions apart. Where they are
+// anchored costs no call of a model: the next consolidation takes it up.
 func sameMemory(a, b memoir.Extraction) bool {
 	strip := func(e memoir.Extraction) memoir.Extraction {
-		e.ContentHash, e.FilterVersion, e.Model, e.Seq = "", 0, "", 0
+		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.Anchors = "", 0, "", 0, nil
 		e.StartedAt, e.EndedAt = moment(millis(e.StartedAt)), moment(millis(e.EndedAt))
 		return e
 	}
-	return strip(a) == strip(b)
+	return reflect.DeepEqual(strip(a), strip(b))
 }

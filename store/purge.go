@@ -160,7 +160,7 @@ type textTable struct {
 // which rows and files are found are not among them.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}, ""},
+		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch", "anchors"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 	extracted(t, s, r)
 	want := r.Extraction
 	want.SessionKey, want.ProjectID, want.Seq = "codex:s00", project, 1
-	if got := inputs(t, s); len(got) != 1 || got[0] != want {
+	if got := inputs(t, s); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("extractions %+v, want %+v", got, want)
 	}
 	if row := projectRow(t, s, project); !row.Due || row.ChangeSeq != 1 || row.ConsumedSeq != 0 || row.Extractions != 1 || row.Sessions != 1 {

@@ -42,7 +42,8 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
 		},
 		Commands: []*cli.Command{
-			runCommand(p), viewCommand(p), searchCommand(p), catCommand(p), projectsCommand(p), logCommand(p), diffCommand(p),
+			runCommand(p), viewCommand(p), searchCommand(p), checkCommand(p), catCommand(p), projectsCommand(p), logCommand(p),
+			diffCommand(p),
 			restoreCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			injectCommand(p), mcpCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),

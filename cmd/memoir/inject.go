@@ -124,7 +124,8 @@ func viewCommand(p *program) *cli.Command {
 		Name: "view", Category: groupMemory,
 		Usage: "print exactly what would be injected into the next session here",
 		Description: help("Prints the text that inject gives an agent, for this directory's project or another.\n"+
-			"With --agent it is cut to what that agent takes.",
+			"With --agent it is cut to what that agent takes. Lines that the working tree does not bear out\n"+
+			"any more are held back; -v names them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
 		Flags: append(contextFlags(), &cli.BoolFlag{Name: "user",
 			Usage: "print what holds in all projects: `memoir cat MEMORY.md --project user` has the sessions behind it"}),
@@ -137,15 +138,16 @@ func viewCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			text, why, err := p.context(c, settings, "", agent)
+			found, err := p.told(c, &settings, "", agent)
 			if err != nil {
 				return err
 			}
-			p.ui.write(text)
+			p.ui.write(found.text)
+			p.sayHeld(found.held)
 			switch {
-			case why != "":
-				p.ui.say("there is nothing to inject here: %s", why)
-			case text == "":
+			case found.why != "":
+				p.ui.say("there is nothing to inject here: %s", found.why)
+			case found.text == "":
 				p.ui.say("there is nothing to inject here")
 				p.ui.sayHint("`memoir projects` lists what has a memory, `memoir run` makes one")
 			case !settings.Memories.Enabled:
@@ -178,55 +180,71 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 // context is what a session of an agent in dir should know. "" is nothing; why says so if settings
 // or a limit are the reason.
 func (p *program) context(c *cli.Context, settings config.Settings, dir, agent string) (text, why string, err error) {
+	found, err := p.told(c, &settings, dir, agent)
+	return found.text, found.why, err
+}
+
+// told is what a session is told, and why not more.
+type told struct {
+	project string           // id; "": there is none, or it must not be used
+	tree    string           // the working tree
+	text    string           // what is told; "": nothing
+	why     string           // settings, or a limit, that are the reason for nothing
+	held    []memory.Checked // lines that the working tree does not bear out any more
+}
+
+// told finds what a session of an agent in dir is told. It applies the project's own settings.
+func (p *program) told(c *cli.Context, settings *config.Settings, dir, agent string) (found told, err error) {
 	home, err := p.home(c)
 	if err != nil {
-		return "", "", err
+		return told{}, err
 	}
-	id := ""
 	if c.Bool("user") {
-		id = memoir.UserProjectID
+		found.project = memoir.UserProjectID
 	} else if c.String("project") != "" {
-		id, err = p.projectID(c)
+		found, err = p.projectWithTree(c, *settings)
 	} else {
-		id, why, err = p.projectOfSession(c, &settings, home, dir)
+		found, err = p.projectOfSession(c, settings, home, dir)
 	}
-	if err != nil || why != "" {
-		return "", why, err
+	if err != nil || found.why != "" {
+		return found, err
 	}
 	user, err := memory.At(home, memoir.UserProjectID).Summary()
 	if err != nil || !strings.Contains(user, "\n- ") { // all that it rested on is gone
 		user = ""
 	}
 	summary := ""
-	if id != "" && id != memoir.UserProjectID {
-		summary, err = memory.At(home, id).Summary()
+	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
+		if summary, err = root.Summary(); err == nil {
+			summary, found.held = root.BorneOut(found.tree, summary)
+		}
 	}
 	if err != nil || user == "" && summary == "" {
-		return "", "", err
+		return told{}, err
 	}
 	if summary == "" {
-		id = memoir.UserProjectID
+		found.project = memoir.UserProjectID
 	}
 	limit := settings.Memories.SummaryInjectionTokenLimit
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if text = frame(home, id, user, summary, limit); text == "" {
-		why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
+	if found.text = frame(home, found.project, user, summary, limit); found.text == "" {
+		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
-	return text, why, nil
+	return found, nil
 }
 
-// projectOfSession is the project of a session in dir, "" if there is none or it must not be used, for
-// the reason why. It applies the project's own settings.
-func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, home, dir string) (id, why string,
-	err error) {
+// projectOfSession is the project of a session in dir. It applies the project's own settings.
+func (p *program) projectOfSession(
+	c *cli.Context, settings *config.Settings, home, dir string,
+) (found told, err error) {
 	here := place{}
 	if filepath.IsAbs(dir) {
 		here = p.identify(*settings, dir)
 	} else if here, err = p.here(c, *settings); err != nil {
-		return "", "", err
+		return told{}, err
 	}
 	*settings, _, err = p.projectSettings(c, *settings, here.top)
 	if err != nil { // a file that is not valid must not break a session's hooks: memory is off
@@ -239,14 +257,14 @@ func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, ho
 	file := filepath.Join(here.top, config.ProjectFileName)
 	switch {
 	case settings.Off && err != nil:
-		return "", file + " is not valid, so memory is off", nil
+		return told{why: file + " is not valid, so memory is off"}, nil
 	case settings.Off:
-		return "", file + " switches memory off", nil
+		return told{why: file + " switches memory off"}, nil
 	case settings.Excluded(here.dir):
-		return "", "exclude covers " + here.dir, nil
+		return told{why: "exclude covers " + here.dir}, nil
 	}
-	id, err = p.memoryOf(c, home, here, *settings)
-	return id, "", err
+	id, err := p.memoryOf(c, home, here, *settings)
+	return told{project: id, tree: here.top}, err
 }
 
 // userShare is the part of the limit that what holds in all projects may take.

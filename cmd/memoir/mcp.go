@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -90,12 +91,10 @@ func (p *program) projectAsked(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, why, err := p.projectOfSession(c, &settings, home, "")
-	if err == nil && id == "" {
-		if why == "" {
-			why = "this directory is not a project with sessions"
-		}
-		err = notFoundf("`memoir projects` lists those with a memory", "there is no memory here: %s", why)
+	found, err := p.projectOfSession(c, &settings, home, "")
+	if err == nil && found.project == "" {
+		err = notFoundf("`memoir projects` lists those with a memory", "there is no memory here: %s",
+			cmp.Or(found.why, "this directory is not a project with sessions"))
 	}
-	return id, err
+	return found.project, err
 }

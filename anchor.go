@@ -1,0 +1,182 @@
+package memoir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An Anchor is where the session of a statement saw, or wrote, a piece of what it states. Whether
+// the piece still stands there says whether the statement is still true.
+type Anchor struct {
+	Path string `json:"path"`           // slash-separated, relative to the project's top directory
+	Text string `json:"text,omitempty"` // the exact piece, of one line; empty: the path alone
+	Key  string `json:"key,omitempty"`  // the name that the text was given to: "go" of "go 1.26"
+}
+
+// Bounds of anchors.
+const (
+	MaxAnchors    = 4   // of a statement, and of a line
+	maxAnchorPath = 255 // bytes
+	maxAnchorText = 100 // bytes of text and of key
+)
+
+// Valid reports whether an anchor keeps the bounds, holds nothing that was redacted, and its path stays
+// below the top directory and out of what git keeps there.
+func (a Anchor) Valid() bool {
+	odd := func(r rune) bool { return r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || Hidden(r) }
+	first, _, _ := strings.Cut(a.Path, "/")
+	return fs.ValidPath(a.Path) && a.Path != "." && len(a.Path) <= maxAnchorPath &&
+		len(a.Text) <= maxAnchorText && len(a.Key) <= maxAnchorText && !strings.EqualFold(first, ".git") &&
+		!strings.ContainsFunc(a.Path+a.Text+a.Key, odd) && !strings.Contains(a.Path+a.Text+a.Key, "[REDACTED:")
+}
+
+// Standing says how an anchor's text stands in a file.
+type Standing int
+
+// The standings of an anchor.
+const (
+	Absent   Standing = iota // neither the text nor another one given to its key
+	Replaced                 // its key was given another text
+	Present
+)
+
+// In says how the anchor's text stands in what a file holds. One with a key stands where it is given
+// to the key; in a file without the key, wherever it stands.
+func (a Anchor) In(content string) Standing {
+	if a.Key == "" {
+		if _, ok := Token(content, a.Text, 0); ok {
+			return Present
+		}
+		return Absent
+	}
+	keys, standing := 0, Absent
+	for at, ok := Token(content, a.Key, 0); ok; at, ok = Token(content, a.Key, at+1) {
+		keys++
+		gap, given := Given(content[at+len(a.Key):])
+		switch {
+		case strings.HasPrefix(content[at+len(a.Key)+gap:], a.Text) && given != "":
+			if i, ok := Token(content, a.Text, at+len(a.Key)+gap); ok && i == at+len(a.Key)+gap {
+				return Present
+			}
+			standing = Replaced
+		case given != "" && (IsValue(given) || !IsValue(a.Text)):
+			standing = Replaced
+		}
+	}
+	if keys == 0 {
+		return Anchor{Text: a.Text}.In(content)
+	}
+	return standing
+}
+
+// maxGap is how many bytes may stand between a key and its text.
+const maxGap = 16
+
+// Given finds what is given to the name that a text follows: "1.26" in ` = "1.26"` and in " 1.26", which
+// begins gap bytes further. Words alone are given by a colon or an equals sign; given is empty if
+// nothing is.
+func Given(rest string) (gap int, given string) {
+	for gap < len(rest) && gap <= maxGap && strings.IndexByte(" \t:=\"'`@~^<>(", rest[gap]) >= 0 {
+		gap++
+	}
+	between := rest[:gap]
+	for gap > 0 && gap < len(rest) && gap+len(given) < len(rest) && len(given) <= maxAnchorText {
+		r, size := utf8.DecodeRuneInString(rest[gap+len(given):])
+		if !inWord(r) && r != '.' && r != '-' && r != '+' && r != '/' && (r != '#' || given != "") {
+			break
+		}
+		given = rest[gap : gap+len(given)+size]
+	}
+	given = strings.TrimRight(given, ".-+/")
+	if !IsValue(given) && !strings.ContainsAny(between, ":=") {
+		return gap, ""
+	}
+	return gap, given
+}
+
+// IsValue reports whether a text is a number, a version, a size, a colour or the like.
+func IsValue(text string) bool {
+	text = strings.TrimPrefix(text, "v")
+	return text != "" && (text[0] >= '0' && text[0] <= '9' || text[0] == '#' && len(text) > 3)
+}
+
+func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Token finds a text in another one from an offset on, as a whole: "lint" does not stand in "golint"
+// or "lint-all", "1.2" not in "1.2.3", and "build:" not in "rebuild:".
+func Token(content, text string, from int) (at int, ok bool) {
+	if text == "" {
+		return 0, false
+	}
+	for from <= len(content) {
+		i := strings.Index(content[from:], text)
+		if i < 0 {
+			return 0, false
+		}
+		if at = from + i; !extended(content[:at], text, true) && !extended(content[at+len(text):], text, false) {
+			return at, true
+		}
+		from = at + 1
+	}
+	return 0, false
+}
+
+// extended reports whether a text goes on in what stands before or behind it.
+func extended(beside, text string, before bool) bool {
+	look := utf8.DecodeRuneInString
+	edge, _ := utf8.DecodeLastRuneInString(text)
+	if before {
+		look = utf8.DecodeLastRuneInString
+		edge, _ = utf8.DecodeRuneInString(text)
+	}
+	next, size := look(beside)
+	if !inWord(edge) {
+		return edge == '-' && (next == '-' || inWord(next)) && before
+	}
+	if inWord(next) {
+		return true
+	}
+	if next != '-' && next != '.' || size == 0 {
+		return false
+	}
+	if before {
+		beside = beside[:len(beside)-size]
+	} else {
+		beside = beside[size:]
+	}
+	further, _ := look(beside)
+	if next == '.' {
+		return unicode.IsDigit(edge) && unicode.IsDigit(further)
+	}
+	return inWord(further)
+}
+
+// lineKeyBytes is how much of a hash names a line.
+const lineKeyBytes = 10
+
+// LineKey names a line of a memory by a hash of its LineText.
+func LineKey(line string) string {
+	sum := sha256.Sum256([]byte(LineText(line)))
+	return hex.EncodeToString(sum[:lineKeyBytes])
+}
+
+// LineText is the words of a line of a memory, without the mark of a list before them and the citation of
+// sessions behind them.
+func LineText(line string) string {
+	words := strings.Fields(line)
+	if len(words) > 1 && strings.Trim(words[0], "-*+0123456789.)") == "" {
+		words = words[1:]
+	}
+	text := strings.Join(words, " ")
+	if at := strings.LastIndex(text, " ["); at > 0 && strings.HasSuffix(strings.TrimSuffix(text, "."), "]") {
+		id, rest, _ := strings.Cut(text[at+2:], " ")
+		if id != "" && len(rest) > len("2006-01-02") && rest[4] == '-' && rest[7] == '-' {
+			text = text[:at]
+		}
+	}
+	return text
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/memory"
+)
+
+func checkCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "check", Category: groupMemory,
+		Usage: "compare a project's memory with its working tree",
+		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
+			"paths, by whether these still stand in the files in which sessions saw them: fresh, moved (now\n"+
+			"in another file), stale (the file is there, the text is not), gone (the file is not there). -v\n"+
+			"lists fresh ones, too. Lines that are stale or gone are not injected; for each of them a command\n"+
+			"is proposed that forgets it. Nothing is written. With --fail the exit code is 1 if any is.",
+			"memoir check", "memoir check --project mise --json", "memoir check --fail"),
+		Flags: []cli.Flag{
+			projectRefFlag(), jsonFlag(),
+			&cli.BoolFlag{Name: "fail", Usage: "exit with 1 if a line is stale or gone"},
+		},
+		Action: p.check,
+	}
+}
+
+// checkedLine is a line as `check --json` prints it.
+type checkedLine struct {
+	File  string       `json:"file"`
+	Line  int          `json:"line"`
+	State memory.State `json:"state"`
+	Text  string       `json:"text"`
+	Path  string       `json:"path"`   // where it was seen
+	Seen  string       `json:"anchor"` // what was seen there; "" is the path itself
+	At    string       `json:"at"`     // where it stands now, if it moved
+}
+
+type checkReport struct {
+	Project string               `json:"project"`
+	Tree    string               `json:"tree"` // "": there is none
+	Lines   []checkedLine        `json:"lines"`
+	States  map[memory.State]int `json:"states"`
+	Forget  []string             `json:"forget"` // commands that are proposed
+}
+
+func (p *program) check(c *cli.Context) error {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	found, err := p.projectWithTree(c, settings)
+	if err != nil {
+		return err
+	}
+	report, err := checkMemory(memory.At(home, found.project), found)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		if err := p.ui.json(report); err != nil {
+			return err
+		}
+	} else {
+		p.sayChecked(report)
+	}
+	if c.Bool("fail") && len(report.Forget) > 0 {
+		return status(exitFailed)
+	}
+	return nil
+}
+
+// checkMemory checks the anchored lines of both files of a memory.
+func checkMemory(root memory.Root, found told) (checkReport, error) {
+	report := checkReport{Project: found.project, Tree: found.tree, Lines: []checkedLine{},
+		States: map[memory.State]int{}, Forget: []string{}}
+	for _, file := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		content, err := root.Open(file)
+		if memoir.CodeOf(err) == memoir.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return report, err
+		}
+		checked, err := root.Check(found.tree, strings.Split(string(content), "\n"))
+		if err != nil {
+			return report, err
+		}
+		for i, one := range checked {
+			if !strings.HasPrefix(strings.TrimSpace(one.Line), "- ") {
+				continue
+			}
+			report.States[one.State]++
+			if one.Anchor == (memoir.Anchor{}) {
+				continue
+			}
+			text := memory.Neutralise(strings.TrimSpace(one.Line))
+			report.Lines = append(report.Lines, checkedLine{file, i + 1, one.State, text, one.Anchor.Path, one.Anchor.Text,
+				memory.Neutralise(one.At)})
+			command := "memoir forget --project " + singleQuoted(found.project) + " --match " +
+				singleQuoted(memoir.LineText(text))
+			if one.Outdated() && file == memoir.MemoryFile && !slices.Contains(report.Forget, command) {
+				report.Forget = append(report.Forget, command)
+			}
+		}
+	}
+	return report, nil
+}
+
+// singleQuoted is a text as one word of a shell, whatever characters it has: it is a transcript's.
+func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// sayChecked prints a report for a person.
+func (p *program) sayChecked(r checkReport) {
+	t := newTable("state", "line", "seen in", "text")
+	for _, state := range []memory.State{memory.Stale, memory.Gone, memory.Moved, memory.Fresh} {
+		for _, l := range r.Lines {
+			if l.State != state || state == memory.Fresh && !p.ui.verbose {
+				continue
+			}
+			where := l.Path
+			if l.Seen != "" {
+				where += ": " + l.Seen
+			}
+			if l.At != "" {
+				where += " → " + l.At
+			}
+			t.row(string(state), l.File+":"+strconv.Itoa(l.Line), where, memoir.LineText(l.Text))
+		}
+	}
+	p.ui.table(t)
+	if r.Tree == "" {
+		p.ui.say("%s has no working tree here, so nothing was verified", r.Project)
+	}
+	n := r.States
+	p.ui.say("%d fresh, %d moved, %d stale, %d gone, %d not verifiable", n[memory.Fresh], n[memory.Moved], n[memory.Stale],
+		n[memory.Gone], n[memory.Unverifiable])
+	if len(r.Forget) > 0 {
+		p.ui.say("to forget a line with the sessions that say it (shown first, and asked for):")
+		for _, command := range r.Forget {
+			p.ui.say("  %s", command)
+		}
+		p.ui.sayHint("a line deleted from MEMORY.md by hand stays away, and no session is forgotten")
+	}
+}
+
+// sayHeld says which lines of a summary were held back.
+func (p *program) sayHeld(held []memory.Checked) {
+	if len(held) == 0 {
+		return
+	}
+	p.ui.say("%s held back: the working tree does not bear them out any more", countAre(len(held), "line"))
+	for _, one := range held {
+		p.ui.detail("%s: %s (%s)", one.State, memoir.LineText(memory.Neutralise(one.Line)), one.Anchor.Path)
+	}
+	p.ui.sayHint("`memoir check` lists them, with all others of this memory")
+}
+
+// projectWithTree is the project of --project, else of this directory, and a working tree of it: the one
+// around this directory if it is the project's, else the first of its directories that is there.
+func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (told, error) {
+	id, err := p.projectID(c)
+	if err != nil {
+		return told{}, err
+	}
+	here, err := p.here(c, settings)
+	if err == nil && (here.project.ID == id || c.String("project") == "") {
+		return told{project: id, tree: here.top}, nil
+	}
+	st, err := p.openForReading(c)
+	if err != nil { // without a registry nothing tells where it is
+		return told{project: id}, nil
+	}
+	defer st.Close()
+	row, err := st.FindProject(c.Context, id)
+	if err != nil {
+		return told{project: id}, nil
+	}
+	for _, dir := range row.Directories {
+		if isDirectory(dir) {
+			return told{project: id, tree: dir}, nil
+		}
+	}
+	return told{project: id}, nil
+}

@@ -1,0 +1,150 @@
+package consolidate
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// maxSummaryAnchors bounds the anchors of the summary, which are checked whenever a session starts.
+const maxSummaryAnchors = 40
+
+// Anchors returns the anchors of the lines of a memory, by memoir.LineKey. A line of MEMORY.md has those
+// of the statement that the newest session behind it makes in its words, a line of the summary those of
+// the line of MEMORY.md that it says again, each as far as the line names what is anchored. Lines that
+// people wrote have none. Where no session tells, as what was not selected, a line that is as it was
+// keeps what it had. The result depends on the input alone, and holds nothing of withdrawn sessions.
+func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
+	a := anchoring{register: in.register(), by: map[string]*session{}, hand: handLines(in), lists: c.Citations}
+	for _, s := range arrange(without(in.Extractions, in.Withdrawn)) {
+		a.by[s.SessionKey] = s
+	}
+	before, had := map[string]bool{}, map[string][]memoir.Anchor{}
+	if in.Current != nil {
+		for line := range strings.Lines(in.Current.MemoryMD) {
+			before[strings.TrimSpace(line)] = true
+		}
+		had = in.Current.Anchors
+	}
+	out := map[string][]memoir.Anchor{}
+	for line := range strings.Lines(c.MemoryMD) {
+		line = strings.TrimSpace(line)
+		if !isEntry(line) || a.hand[line] {
+			continue
+		}
+		found := a.of(line)
+		if len(found) == 0 && before[line] {
+			found = had[memoir.LineKey(line)]
+		}
+		a.told = append(a.told, told{words(withoutMark(uncited(line))), found})
+		if len(found) > 0 {
+			out[memoir.LineKey(line)] = found
+		}
+	}
+	a.summary(c.MemorySummary, out)
+	return out
+}
+
+// An anchoring finds the anchors of lines.
+type anchoring struct {
+	register register
+	by       map[string]*session
+	hand     map[string]bool
+	lists    map[string][]string
+	told     []told // lines of MEMORY.md
+}
+
+// A told line is its words with its anchors.
+type told struct {
+	words   []string
+	anchors []memoir.Anchor
+}
+
+// of finds the anchors of a line of MEMORY.md.
+func (a *anchoring) of(line string) []memoir.Anchor {
+	var keys []string
+	for _, one := range a.lists[lineKey(line)] {
+		keys = append(keys, one[:max(0, strings.LastIndexByte(one, ' '))])
+	}
+	for _, id := range idsIn(line) {
+		keys = append(keys, a.register.inputs.key(id))
+	}
+	have := words(withoutMark(uncited(line)))
+	for _, key := range keys {
+		s := a.by[key]
+		if s == nil {
+			continue
+		}
+		states := false
+		var found []memoir.Anchor
+		for _, st := range s.statements {
+			if st.Kind != memoir.StatementClaim && sayTheLike(have, words(st.Text)) {
+				states = true
+				found = append(found, s.Anchors[memoir.LineKey(st.Text)]...)
+			}
+		}
+		if states {
+			return namedIn(line, found)
+		}
+	}
+	return nil
+}
+
+// sayTheLike reports whether one of two sets of words holds nearly all of the other one.
+func sayTheLike(a, b []string) bool {
+	least := min(len(a), len(b))
+	return least > 0 && (common(a, b)*5 >= least*4 || jaccard(a, b) >= 0.5)
+}
+
+// namedIn are those of some anchors that a line names, each once, at most memoir.MaxAnchors.
+func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
+	for _, one := range anchors {
+		name := strings.Trim(one.Text, `":`)
+		if name == "" {
+			name = path.Base(one.Path)
+		}
+		if strings.Contains(line, name) && !slices.Contains(out, one) && len(out) < memoir.MaxAnchors {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// summary enters the anchors of the lines of a summary: the first one of each line before the second
+// one of any.
+func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
+	var keys []string
+	found := map[string][]memoir.Anchor{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if key := memoir.LineKey(line); isEntry(line) && !a.hand[line] && found[key] == nil {
+			if found[key] = namedIn(line, a.again(words(withoutMark(line)))); len(found[key]) > 0 {
+				keys = append(keys, key)
+			}
+		}
+	}
+	left := maxSummaryAnchors
+	for i := range memoir.MaxAnchors {
+		for _, key := range keys {
+			if i < len(found[key]) && left > 0 {
+				if left--; i == 0 {
+					out[key] = nil
+				}
+				out[key] = append(out[key], found[key][i])
+			}
+		}
+	}
+}
+
+// again finds the line of MEMORY.md that says the same as a line of the summary, and returns its anchors.
+func (a *anchoring) again(line []string) (anchors []memoir.Anchor) {
+	best := 0.0
+	for _, t := range a.told {
+		if share := jaccard(line, t.words); share > best && sayTheLike(line, t.words) {
+			best, anchors = share, t.anchors
+		}
+	}
+	return anchors
+}

@@ -1,0 +1,180 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"memoir"
+)
+
+// State says whether the working tree still bears out what a memory states.
+type State string
+
+// The states of an anchor and of a line, those that decide first last.
+const (
+	Unverifiable State = "unverifiable" // nothing to look for, or nowhere to look
+	Fresh        State = "fresh"        // the text stands where it stood
+	Moved        State = "moved"        // it stands in another file now
+	Gone         State = "gone"         // its file is not there
+	Stale        State = "stale"        // its file is there, and does not hold it
+)
+
+var weight = map[State]int{Unverifiable: 0, Fresh: 1, Moved: 2, Gone: 3, Stale: 4}
+
+// Checked is a line of a memory as a working tree bears it out: by the anchor that decides. One anchor that
+// is stale makes the line stale, else one that is gone makes it gone; it is fresh only if all that can be
+// verified are.
+type Checked struct {
+	Line   string
+	State  State
+	Anchor memoir.Anchor // the one that decided; zero if the line has none
+	At     string        // of a line that is moved, the file in which the text stands
+}
+
+// Outdated reports whether the line is not to be told to an agent as it stands.
+func (c Checked) Outdated() bool { return c.State == Stale || c.State == Gone }
+
+// state looks one anchor up. A value whose key was given another one, or that has left a file that is
+// still there, is stale; a name may have moved.
+func (t *Tree) state(a memoir.Anchor) (State, string) {
+	f := t.look(a.Path)
+	switch {
+	case f.kind == nothing:
+		if at := t.elsewhere(a, true); at != "" {
+			return Moved, at
+		}
+		return Gone, ""
+	case a.Text == "" && f.kind != unread:
+		return Fresh, ""
+	case f.kind != textFile:
+		return Unverifiable, ""
+	}
+	switch standing := a.In(f.text); {
+	case standing == memoir.Present:
+		return Fresh, ""
+	case standing == memoir.Absent && (a.Key != "" || !memoir.IsValue(a.Text)):
+		if at := t.elsewhere(a, false); at != "" {
+			return Moved, at
+		}
+	}
+	return Stale, ""
+}
+
+// Check looks a line up by its anchors.
+func (t *Tree) Check(line string, anchors []memoir.Anchor) Checked {
+	out := Checked{Line: line, State: Unverifiable}
+	for _, a := range anchors {
+		if !a.Valid() {
+			continue
+		}
+		if state, at := t.state(a); out.Anchor == (memoir.Anchor{}) || weight[state] > weight[out.State] {
+			out.State, out.Anchor, out.At = state, a, at
+		}
+	}
+	return out
+}
+
+// known reports whether a tree has any of the paths that a memory is anchored to. One that has none is
+// another machine's, or another branch's: nothing can be verified there.
+func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
+	tried := map[string]bool{}
+	for _, list := range anchors {
+		for _, a := range list {
+			if !tried[a.Path] && a.Valid() && t.exists(a.Path) {
+				return true
+			}
+			tried[a.Path] = true
+		}
+	}
+	return false
+}
+
+// Check looks up in the working tree at dir what lines of the live memory state, in their order. Lines
+// are known by their words, in whichever file they stand. Without a tree, or in one that has nothing of
+// what the memory is anchored to, all are Unverifiable. It writes nothing.
+func (r Root) Check(dir string, lines []string) ([]Checked, error) {
+	out := make([]Checked, len(lines))
+	for i, line := range lines {
+		out[i] = Checked{Line: line, State: Unverifiable}
+	}
+	anchors, err := r.anchors()
+	if err != nil || len(anchors) == 0 || dir == "" {
+		return out, err
+	}
+	tree, err := OpenTree(dir)
+	if err != nil {
+		return out, nil // there is none
+	}
+	defer tree.Close()
+	known := sync.OnceValue(func() bool { return tree.known(anchors) })
+	for i, line := range lines {
+		if found := anchors[memoir.LineKey(line)]; len(found) > 0 && known() {
+			out[i] = tree.Check(line, found)
+		}
+	}
+	return out, nil
+}
+
+// BorneOut is a summary without the lines that the working tree at dir does not bear out any more, and
+// these lines. Headings below which nothing is left go, too. What cannot be verified stays, so it does if
+// the anchors cannot be read.
+func (r Root) BorneOut(dir, summary string) (string, []Checked) {
+	checked, err := r.Check(dir, strings.SplitAfter(summary, "\n"))
+	if err != nil {
+		return summary, nil
+	}
+	var held []Checked
+	var out strings.Builder
+	open, lost := "", false // a heading that waits for its first line, of which one was held back
+	for _, c := range checked {
+		switch text := strings.TrimSpace(c.Line); {
+		case c.Outdated():
+			held, lost = append(held, c), true
+		case heading(text):
+			if !lost {
+				out.WriteString(open)
+			}
+			open, lost = c.Line, false
+		case text == "" && open != "":
+			open += c.Line
+		default:
+			out.WriteString(open + c.Line)
+			open = ""
+		}
+	}
+	if !lost {
+		out.WriteString(open)
+	}
+	return out.String(), held
+}
+
+// anchors are those of the live generation. It reads the manifest no further than to them.
+func (r Root) anchors() (map[string][]memoir.Anchor, error) {
+	return reading(r, func(n int) (anchors map[string][]memoir.Anchor, err error) {
+		if n == 0 {
+			return nil, nil
+		}
+		root, err := r.openLive(n)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		manifest, err := readBounded(root, manifestName, maxFile)
+		if errors.Is(err, fs.ErrNotExist) { // a person removed it; the next run puts it back
+			return nil, nil
+		}
+		if err != nil {
+			return nil, storageError(err, "read %s of generation %d", manifestName, n)
+		}
+		found := gjson.GetBytes(manifest, "anchors")
+		if found.IsObject() && json.Unmarshal([]byte(found.Raw), &anchors) != nil {
+			return nil, nil
+		}
+		return anchors, nil
+	})
+}

@@ -129,7 +129,7 @@ func (p *pieces) word(w string, whole bool) {
 	switch {
 	case len(name) < 2 || len(name) > 80 || strings.Contains(w, "://") || !pieceForm.MatchString(name):
 	case memoir.IsValue(strings.TrimLeft(w, "^~>")):
-		if value := strings.TrimLeft(w, "^~>="); !dateForm.MatchString(value) {
+		if value := strings.TrimRight(strings.TrimLeft(w, "^~>="), "-+/"); !dateForm.MatchString(value) {
 			p.texts = append(p.texts, value)
 		}
 	case pathForm.MatchString(w) && letters:

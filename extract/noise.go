@@ -46,7 +46,7 @@ func quiet(items []memoir.Item) []reading {
 		}
 		looks := pollTools[name] || q.looks(it)
 		it.Input = strings.Trim(it.Input, "\n")
-		if diff, ok := editOf(&it); ok {
+		if diff, ok := EditOf(&it); ok {
 			if it.Input = diff; !it.Failed {
 				it.Output = ""
 			}

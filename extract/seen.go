@@ -63,7 +63,7 @@ func leadingWord(text string) string {
 }
 
 func (v *seen) item(it *memoir.Item) {
-	if diff, ok := editOf(it); ok {
+	if diff, ok := EditOf(it); ok {
 		v.edited(it, diff)
 		return
 	}

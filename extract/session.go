@@ -105,7 +105,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		}
 		return ""
 	}
-	if diff, ok := editOf(it); ok {
+	if diff, ok := EditOf(it); ok {
 		s.change(t, it, diff)
 		return ""
 	}
@@ -263,9 +263,9 @@ func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
 
-// editOf is the changed lines of a call that edits files, under their paths as in the patches
+// EditOf is the changed lines of a call that edits files, under their paths as in the patches
 // that Codex applies. A call edits by a patch, in itself or in one of its arguments, or by arguments.
-func editOf(it *memoir.Item) (diff string, ok bool) {
+func EditOf(it *memoir.Item) (diff string, ok bool) {
 	args := gjson.Result{}
 	if strings.HasPrefix(it.Input, "{") && !it.Shell() && gjson.Valid(it.Input) {
 		args = gjson.Parse(it.Input)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -39,41 +38,69 @@ type Checked struct {
 // Outdated reports whether the line is not to be told to an agent as it stands.
 func (c Checked) Outdated() bool { return c.State == Stale || c.State == Gone }
 
-// state looks one anchor up. A value whose key was given another one, or that has left a file that is
-// still there, is stale; a name may have moved.
-func (t *Tree) state(a memoir.Anchor) (State, string) {
+// A verdict is the state of one anchor, and where it stands now if it moved.
+type verdict struct {
+	state State
+	at    string
+}
+
+// judge looks one anchor up, once.
+func (t *Tree) judge(a memoir.Anchor) verdict {
+	v, known := t.verdicts[a]
+	if !known {
+		v = t.verdict(a)
+		t.verdicts[a] = v
+	}
+	return v
+}
+
+// verdict says how one anchor stands. A value whose key was given another one, or that has left a file that
+// is still there, is stale; a name may have moved.
+func (t *Tree) verdict(a memoir.Anchor) verdict {
 	f := t.look(a.Path)
 	switch {
 	case f.kind == nothing:
 		if at := t.elsewhere(a, true); at != "" {
-			return Moved, at
+			return verdict{Moved, at}
 		}
-		return Gone, ""
+		return verdict{state: Gone}
 	case a.Text == "" && f.kind != unread:
-		return Fresh, ""
+		return verdict{state: Fresh}
 	case f.kind != textFile:
-		return Unverifiable, ""
+		return verdict{state: Unverifiable}
 	}
 	switch standing := a.In(f.text); {
 	case standing == memoir.Present:
-		return Fresh, ""
+		return verdict{state: Fresh}
 	case standing == memoir.Absent && (a.Key != "" || !memoir.IsValue(a.Text)):
 		if at := t.elsewhere(a, false); at != "" {
-			return Moved, at
+			return verdict{Moved, at}
 		}
 	}
-	return Stale, ""
+	return verdict{state: Stale}
 }
 
-// Check looks a line up by its anchors.
-func (t *Tree) Check(line string, anchors []memoir.Anchor) Checked {
-	out := Checked{Line: line, State: Unverifiable}
-	for _, a := range anchors {
-		if !a.Valid() {
-			continue
+// Check looks lines up by their anchors, which are named by memoir.LineKey. Where the texts of a file went
+// tells where the file did, so these are looked up first.
+func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
+	found := make([][]memoir.Anchor, len(lines))
+	for i, line := range lines {
+		for _, a := range anchors[memoir.LineKey(line)] {
+			if a.Valid() {
+				found[i] = append(found[i], a)
+			}
+			if a.Valid() && a.Text != "" {
+				t.judge(a)
+			}
 		}
-		if state, at := t.state(a); out.Anchor == (memoir.Anchor{}) || weight[state] > weight[out.State] {
-			out.State, out.Anchor, out.At = state, a, at
+	}
+	out := make([]Checked, len(lines))
+	for i, line := range lines {
+		out[i] = Checked{Line: line, State: Unverifiable}
+		for n, a := range found[i] {
+			if v := t.judge(a); n == 0 || weight[v.state] > weight[out[i].State] {
+				out[i].State, out[i].Anchor, out[i].At = v.state, a, v.at
+			}
 		}
 	}
 	return out
@@ -98,24 +125,19 @@ func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
 // are known by their words, in whichever file they stand. Without a tree, or in one that has nothing of
 // what the memory is anchored to, all are Unverifiable. It writes nothing.
 func (r Root) Check(dir string, lines []string) ([]Checked, error) {
+	anchors, err := r.anchors()
+	if err != nil {
+		return nil, err
+	}
+	if tree, err := OpenTree(dir); dir != "" && err == nil {
+		defer tree.Close()
+		if tree.known(anchors) {
+			return tree.Check(lines, anchors), nil
+		}
+	}
 	out := make([]Checked, len(lines))
 	for i, line := range lines {
 		out[i] = Checked{Line: line, State: Unverifiable}
-	}
-	anchors, err := r.anchors()
-	if err != nil || len(anchors) == 0 || dir == "" {
-		return out, err
-	}
-	tree, err := OpenTree(dir)
-	if err != nil {
-		return out, nil // there is none
-	}
-	defer tree.Close()
-	known := sync.OnceValue(func() bool { return tree.known(anchors) })
-	for i, line := range lines {
-		if found := anchors[memoir.LineKey(line)]; len(found) > 0 && known() {
-			out[i] = tree.Check(line, found)
-		}
 	}
 	return out, nil
 }

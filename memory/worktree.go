@@ -22,6 +22,7 @@ const (
 	maxSearched  = 24 << 20 // bytes that such searches go over
 	maxEntries   = 4000     // names that are listed to find out where a file went
 	maxNear      = 200      // files in which one missing text is looked for
+	maxLost      = 6        // missing texts of one file after which no other is looked for
 )
 
 // skippedDirs hold what is not the project's own text.
@@ -33,10 +34,20 @@ var skippedDirs = []string{".git", ".hg", ".svn", "node_modules", "vendor", "tar
 type Tree struct {
 	root     *os.Root
 	files    map[string]treeFile
-	read     int      // bytes of files
-	apart    int      // bytes read of files that no anchor names
-	searched int      // bytes
-	names    []string // of files, nearest to the top first; nil until somebody asks
+	buffer   []byte
+	read     int                    // bytes of files
+	apart    int                    // bytes read of files that no anchor names
+	searched int                    // bytes
+	names    []string               // of files, nearest to the top first; nil until somebody asks
+	went     map[string]whereabouts // of texts of files that are gone
+	lost     map[string]int         // how many texts of a file were found nowhere
+	verdicts map[memoir.Anchor]verdict
+}
+
+// whereabouts are the file in which texts of another one were found, and how many were.
+type whereabouts struct {
+	to    string
+	texts int
 }
 
 // A treeFile is what stands at a path.
@@ -60,7 +71,8 @@ func OpenTree(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{root: root, files: map[string]treeFile{}}, nil
+	return &Tree{root: root, files: map[string]treeFile{}, went: map[string]whereabouts{}, lost: map[string]int{},
+		verdicts: map[memoir.Anchor]verdict{}}, nil
 }
 
 // Close releases the directory.
@@ -99,12 +111,16 @@ func (t *Tree) fetch(name string) treeFile {
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxTreeFile || t.read+int(info.Size()) > maxTreeRead:
 		return treeFile{kind: unread}
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxTreeFile+1))
-	t.read += len(content)
-	if err != nil || len(content) > maxTreeFile || bytes.IndexByte(content, 0) >= 0 {
+	size := int(info.Size())
+	if len(t.buffer) <= size {
+		t.buffer = make([]byte, max(size+1, 64<<10))
+	}
+	n, err := io.ReadFull(f, t.buffer[:size+1]) // one byte more shows that it grew
+	t.read += n
+	if err != io.EOF && err != io.ErrUnexpectedEOF || bytes.IndexByte(t.buffer[:n], 0) >= 0 {
 		return treeFile{kind: unread}
 	}
-	return treeFile{textFile, string(content)}
+	return treeFile{textFile, string(t.buffer[:n])}
 }
 
 // exists reports whether there is something at a path, without reading it.
@@ -142,30 +158,28 @@ func (t *Tree) list() []string {
 }
 
 // elsewhere finds where what an anchor names stands now that it left its file, "" if that cannot be
-// told. A file of the same name, one of the same directory, and one of the same kind are looked at,
-// in this order; if the file is there still, only those of its directory. A path alone is found by the
-// name of the file, if there is one such file.
+// told. Where another text of the file went is looked at first, then files of the same name, then those of
+// the same kind in its directory; if the file is there still, only the latter. A path alone is where most
+// of its texts went, else the file whose name and directory are like its own, unless its texts are not to be found.
 func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
-	base, dir, kind := path.Base(a.Path), path.Dir(a.Path), path.Ext(a.Path)
-	var same, near, far []string
-	for _, name := range t.list() {
-		switch {
-		case name == a.Path:
-		case removed && path.Base(name) == base:
-			same = append(same, name)
-		case a.Text != "" && path.Ext(name) == kind && path.Dir(name) == dir:
-			near = append(near, name)
-		case a.Text != "" && path.Ext(name) == kind && removed:
-			far = append(far, name)
-		}
-	}
+	same, near := t.kin(a.Path, removed)
+	went := t.went[a.Path]
 	if a.Text == "" {
-		if len(same) == 1 {
-			return same[0]
+		switch {
+		case went.texts > 1 && went.texts > 2*t.lost[a.Path]:
+			return went.to
+		case went.texts < t.lost[a.Path]:
+			return ""
 		}
+		return likest(same, a.Path)
+	}
+	if t.lost[a.Path] >= maxLost {
 		return ""
 	}
-	all := slices.Concat(same, near, far)
+	all := slices.Concat(same, near)
+	if went.texts > 0 {
+		all = slices.Insert(all, 0, went.to)
+	}
 	for _, name := range all[:min(len(all), maxNear)] {
 		before := t.read
 		_, known := t.files[name]
@@ -175,11 +189,52 @@ func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
 		text := t.look(name).text
 		t.apart += t.read - before
 		t.searched += len(text)
-		if standsAs(a, text) {
-			return name
+		if !standsAs(a, text) {
+			continue
+		}
+		if removed && went.to == name {
+			t.went[a.Path] = whereabouts{name, went.texts + 1}
+		} else if removed && went.texts == 0 {
+			t.went[a.Path] = whereabouts{name, 1}
+		}
+		return name
+	}
+	t.lost[a.Path]++
+	return ""
+}
+
+// likest is the one of some paths that ends like another one in most of its parts, "" if several do.
+func likest(paths []string, like string) (found string) {
+	parts := strings.Split(like, "/")
+	best, tie := 0, false
+	for _, name := range paths {
+		n := 0
+		for n < len(parts) && strings.HasSuffix("/"+name, "/"+strings.Join(parts[len(parts)-n-1:], "/")) {
+			n++
+		}
+		if tie = n == best; n > best {
+			found, best = name, n
 		}
 	}
-	return ""
+	if tie {
+		return ""
+	}
+	return found
+}
+
+// kin are the files that have the name of another one, which was removed, and those of its kind in its
+// directory.
+func (t *Tree) kin(file string, removed bool) (same, near []string) {
+	for _, name := range t.list() {
+		switch {
+		case name == file:
+		case removed && path.Base(name) == path.Base(file):
+			same = append(same, name)
+		case path.Ext(name) == path.Ext(file) && path.Dir(name) == path.Dir(file):
+			near = append(near, name)
+		}
+	}
+	return same, near
 }
 
 // standsAs reports whether the text of an anchor stands in another file: given to its key, if it has one.

@@ -1,0 +1,191 @@
+package memory_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"memoir"
+	"memoir/memory"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// workTree writes files below a new directory; a name that ends with a slash is a directory.
+func workTree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(at), 0o700))
+		if strings.HasSuffix(name, "/") {
+			must(t, os.MkdirAll(at, 0o700))
+			continue
+		}
+		must(t, os.WriteFile(at, []byte(text), 0o600))
+	}
+	return dir
+}
+
+func opened(t testing.TB, dir string) *memory.Tree {
+	t.Helper()
+	tree, err := memory.OpenTree(dir)
+	must(t, err)
+	t.Cleanup(func() { _ = tree.Close() })
+	return tree
+}
+
+// stateOf is the state of a line with some anchors.
+func stateOf(tree *memory.Tree, anchors ...memoir.Anchor) memory.Checked {
+	return tree.Check([]string{"- x"}, map[string][]memoir.Anchor{memoir.LineKey("- x"): anchors})[0]
+}
+
+func TestWhatALineSaysIsLookedUpInTheWorkingTree(t *testing.T) {
+	t.Parallel()
+	dir := workTree(t, map[string]string{
+		"Makefile":           "check: vet\n\tgo vet ./...\n",
+		"config/app.yml":     "port: 9090\nmode: strict\nold: 8080\n",
+		"config/test.yml":    "port: 8080\n",
+		"lib/read.go":        "func readAll() {}\nfunc helper() {}\n",
+		"lib/write.go":       "func flushAll() {}\n",
+		"internal/b/walk.go": "func walkTree() {}\nfunc walkOne() {}\n",
+		"bin/tool":           "a\x00b 1.2.3",
+		"pkg/":               "",
+	})
+	a := func(path, text, key string) memoir.Anchor { return memoir.Anchor{Path: path, Text: text, Key: key} }
+	for _, test := range []struct {
+		what    string
+		anchors []memoir.Anchor
+		want    memory.State
+		at      string
+	}{
+		{"a target that is there", []memoir.Anchor{a("Makefile", "check:", "")}, memory.Fresh, ""},
+		{"one that is not", []memoir.Anchor{a("Makefile", "lint:", "")}, memory.Stale, ""},
+		{"a value", []memoir.Anchor{a("config/app.yml", "strict", "mode")}, memory.Fresh, ""},
+		{"one that was replaced, though it stands in the file and beside it", []memoir.Anchor{a("config/app.yml", "8080", "port")}, memory.Stale, ""},
+		{"a version without a key, which nothing but its file tells", []memoir.Anchor{a("config/app.yml", "1.2.3", "")}, memory.Stale, ""},
+		{"a name that went to another file of the directory", []memoir.Anchor{a("lib/read.go", "flushAll", "")}, memory.Moved, "lib/write.go"},
+		{"one that went nowhere", []memoir.Anchor{a("lib/read.go", "closeAll", "")}, memory.Stale, ""},
+		{"a file that went elsewhere", []memoir.Anchor{a("b/walk.go", "walkTree", "")}, memory.Moved, "internal/b/walk.go"},
+		{"the path of one", []memoir.Anchor{a("b/walk.go", "", "")}, memory.Moved, "internal/b/walk.go"},
+		{"a file that got another name", []memoir.Anchor{a("lib/old.go", "", ""), a("lib/old.go", "readAll", ""), a("lib/old.go", "helper", "")}, memory.Moved, "lib/read.go"},
+		{"a file that is gone", []memoir.Anchor{a("lib/none.go", "", "")}, memory.Gone, ""},
+		{"what stood in it", []memoir.Anchor{a("lib/none.go", "nowhere", "")}, memory.Gone, ""},
+		{"a directory", []memoir.Anchor{a("pkg", "", "")}, memory.Fresh, ""},
+		{"a text in a directory", []memoir.Anchor{a("pkg", "x1", "")}, memory.Unverifiable, ""},
+		{"a binary", []memoir.Anchor{a("bin/tool", "1.2.3", "")}, memory.Unverifiable, ""},
+		{"nothing", nil, memory.Unverifiable, ""},
+		{"all of two", []memoir.Anchor{a("pkg", "", ""), a("Makefile", "check:", "")}, memory.Fresh, ""},
+		{"one that is verified, one not", []memoir.Anchor{a("bin/tool", "x1", ""), a("pkg", "", "")}, memory.Fresh, ""},
+		{"one of two", []memoir.Anchor{a("pkg", "", ""), a("Makefile", "lint:", ""), a("lib/none.go", "", "")}, memory.Stale, ""},
+		{"one gone, one moved", []memoir.Anchor{a("lib/none.go", "", ""), a("lib/read.go", "flushAll", "")}, memory.Gone, ""},
+	} {
+		got := stateOf(opened(t, dir), test.anchors...)
+		if got.State != test.want || got.At != test.at {
+			t.Errorf("%s: %s %s, want %s %s", test.what, got.State, got.At, test.want, test.at)
+		}
+		if outdated := test.want == memory.Stale || test.want == memory.Gone; got.Outdated() != outdated {
+			t.Errorf("%s: outdated %v", test.what, got.Outdated())
+		}
+	}
+}
+
+// Anchors come from transcripts: no path leads out of the tree, and nothing there is waited for.
+func TestAHostileTreeOrAnchorIsNotVerified(t *testing.T) {
+	t.Parallel()
+	dir := workTree(t, map[string]string{"tree/a.txt": "token-1", "secret.txt": "token-1", "tree/huge.txt": strings.Repeat("token-1\n", 1<<18), "tree/.git/config": "token-1"})
+	tree := filepath.Join(dir, "tree")
+	must(t, os.Symlink(filepath.Join(dir, "secret.txt"), filepath.Join(tree, "out.txt")))
+	must(t, os.Symlink("..", filepath.Join(tree, "up")))
+	must(t, os.Symlink("loop", filepath.Join(tree, "loop")))
+	must(t, os.Symlink("/dev/zero", filepath.Join(tree, "zero")))
+	must(t, syscall.Mkfifo(filepath.Join(tree, "fifo.txt"), 0o600))
+	for _, path := range []string{"../secret.txt", "/etc/passwd", "..", ".", "", "a.txt/../../secret.txt", "a\x00.txt", ".git/config", "out.txt",
+		"up/secret.txt", "loop", "zero", "fifo.txt", "huge.txt"} {
+		if got := stateOf(opened(t, tree), memoir.Anchor{Path: path, Text: "token-1"}); got.State != memory.Unverifiable {
+			t.Errorf("%q is %s", path, got.State)
+		}
+	}
+	if text, exists := opened(t, tree).Look("up/secret.txt"); text != "" || !exists {
+		t.Errorf("a file outside is read: %q", text)
+	}
+	if got := stateOf(opened(t, tree), memoir.Anchor{Path: "b.txt", Text: "token-1"}); got.State != memory.Moved || got.At != "a.txt" {
+		t.Errorf("what is looked for elsewhere is found in %q", got.At)
+	}
+}
+
+const anchoredSummary = "# app: what earlier sessions taught\n\n## Build, test, run\n\n- lint: `make lint`\n- check: `make check`\n\n" +
+	"## What to know\n\n- `port` is `8080`\n\n## Where to look\n\n- raw_memories.md has all\n"
+
+func anchoredRoot(t testing.TB) memory.Root {
+	t.Helper()
+	root := memory.At(t.TempDir(), "app-1")
+	files := memory.Files{memoir.MemoryFile: []byte("# app\n\n- lint: `make lint` [019f6782 2026-07-16]\n"), memoir.SummaryFile: []byte(anchoredSummary)}
+	m := memory.Manifest{Anchors: map[string][]memoir.Anchor{
+		memoir.LineKey("lint: `make lint`"):   {{Path: "Makefile", Text: "lint:"}},
+		memoir.LineKey("check: `make check`"): {{Path: "Makefile", Text: "check:"}},
+		memoir.LineKey("`port` is `8080`"):    {{Path: "app.yml", Text: "8080", Key: "port"}},
+	}}
+	must(t, root.Stage(t.Context(), 1, files, m))
+	must(t, root.Swap(1))
+	return root
+}
+
+func TestLinesThatTheTreeDoesNotBearOutAreHeldBack(t *testing.T) {
+	t.Parallel()
+	root := anchoredRoot(t)
+	both := map[string]string{"Makefile": "lint:\ncheck:\n", "app.yml": "port: 8080\n"}
+	for _, test := range []struct {
+		what  string
+		files map[string]string // nil: there is no tree
+		want  string
+		held  int
+	}{
+		{"all holds", both, anchoredSummary, 0},
+		{"a target is gone", map[string]string{"Makefile": "check:\n", "app.yml": "port: 8080\n"}, strings.Replace(anchoredSummary, "- lint: `make lint`\n", "", 1), 1},
+		{"a value is another", map[string]string{"Makefile": "lint:\ncheck:\n", "app.yml": "port: 9090\n"},
+			strings.Replace(anchoredSummary, "## What to know\n\n- `port` is `8080`\n\n", "", 1), 1},
+		{"no tree", nil, anchoredSummary, 0},
+		{"a tree of another project", map[string]string{"README": "x"}, anchoredSummary, 0},
+	} {
+		dir := filepath.Join(t.TempDir(), "none")
+		if test.files != nil {
+			dir = workTree(t, test.files)
+		}
+		got, held := root.BorneOut(dir, anchoredSummary)
+		if got != test.want || len(held) != test.held {
+			t.Errorf("%s: %d held back, left:\n%s", test.what, len(held), got)
+		}
+	}
+	checked, err := root.Check(workTree(t, map[string]string{"Makefile": "check:\n"}), []string{"- lint: `make lint` [019f6782 2026-07-16]", "- by hand: `make lint`"})
+	must(t, err)
+	if checked[0].State != memory.Stale || checked[1].State != memory.Unverifiable {
+		t.Errorf("a line of another file: %s, an edited one: %s", checked[0].State, checked[1].State)
+	}
+}
+
+// 200 anchors of 60 files, of which some are gone.
+func BenchmarkCheck200Anchors(b *testing.B) {
+	files, of, lines := map[string]string{}, map[string][]memoir.Anchor{}, []string{}
+	for i := range 200 {
+		name := fmt.Sprintf("pkg%d/file%d.go", i%20, i%60)
+		if i%60%20 != 0 {
+			files[name] += strings.Repeat("// a line of text\n", 100) + fmt.Sprintf("const limit%d = %d\n", i, 1000+i)
+		}
+		lines = append(lines, fmt.Sprint("- line ", i))
+		of[memoir.LineKey(lines[i])] = []memoir.Anchor{{Path: name, Text: fmt.Sprint(1000 + i), Key: fmt.Sprint("limit", i)}}
+	}
+	dir := workTree(b, files)
+	for b.Loop() {
+		tree := opened(b, dir)
+		tree.Check(lines, of)
+	}
+}

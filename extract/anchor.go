@@ -127,7 +127,8 @@ func (p *pieces) word(w string, whole bool) {
 	}
 	letters := strings.IndexFunc(name, unicode.IsLetter) >= 0
 	switch {
-	case len(name) < 2 || len(name) > 80 || strings.Contains(w, "://") || !pieceForm.MatchString(name):
+	case len(name) < 2 || len(name) > 80 || strings.Contains(w, "://") || !pieceForm.MatchString(name),
+		strings.Contains(w, "REDACTED"):
 	case memoir.IsValue(strings.TrimLeft(w, "^~>")):
 		if value := strings.TrimRight(strings.TrimLeft(w, "^~>="), "-+/"); !dateForm.MatchString(value) {
 			p.texts = append(p.texts, value)
@@ -297,7 +298,7 @@ func (r *run) entryIn() (files []string, entry string) {
 			}
 		}
 		for _, w := range args {
-			if !strings.Contains(w, "=") && strings.Trim(w, digits) != "" {
+			if !strings.ContainsAny(w, "=/") && strings.Trim(w, digits) != "" {
 				return strings.Fields(e.files), e.before + w + e.after
 			}
 		}

@@ -1,0 +1,125 @@
+package consolidate_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/consolidate"
+)
+
+// anchored gives statements of an extraction an anchor each: "text" -> path and text.
+func anchored(e memoir.Extraction, of map[string]memoir.Anchor) memoir.Extraction {
+	e.Anchors = map[string][]memoir.Anchor{}
+	for text, a := range of {
+		e.Anchors[memoir.LineKey(text)] = []memoir.Anchor{a}
+	}
+	return e
+}
+
+// anchorsOf are those of the lines of both files, by their texts.
+func anchorsOf(c memoir.Consolidation, in consolidate.Input) map[string]string {
+	out := map[string]string{}
+	found := consolidate.Anchors(c, in)
+	for line := range strings.Lines(c.MemoryMD + c.MemorySummary) {
+		for _, a := range found[memoir.LineKey(line)] {
+			out[memoir.LineText(line)] += a.Path + " "
+		}
+	}
+	return out
+}
+
+func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
+	t.Parallel()
+	lint := "lint: `make lint`"
+	older := anchored(session(1, id(1), "Commands: "+lint, "Findings: `maxTitle` is 80 characters there"), map[string]memoir.Anchor{
+		lint: {Path: "old.mk", Text: "lint:"}, "`maxTitle` is 80 characters there": {Path: "a.go", Text: "80", Key: "maxTitle"}})
+	newer := anchored(session(2, id(2), "Commands: "+lint+" (3 times)", "Commands: test: `go test ./lib`"), map[string]memoir.Anchor{
+		lint + " (3 times)": {Path: "Makefile", Text: "lint:"}, "test: `go test ./lib`": {Path: "lib"}})
+	in := input(older, newer)
+	c := build(t, in)
+	got := anchorsOf(c, in)
+	for line, want := range map[string]string{lint: "Makefile ", "`maxTitle` is 80 characters there": "a.go ", "test: `go test ./lib`": "lib "} {
+		if got[line] != want && got[line] != want+want {
+			t.Errorf("%q has %q, want %q: %v", line, got[line], want, got)
+		}
+	}
+
+	// A line that a person wrote has none, the others keep theirs.
+	in.Notes = []memoir.Note{{ID: 1, File: memoir.MemoryFile, Action: memoir.NoteAdded, Section: "## Build, test and other commands", Text: "- lint: `make lint` first [" + id(2)[:8] + " 2026-07-03]"}}
+	edited := anchorsOf(build(t, in), in)
+	if edited["lint: `make lint` first"] != "" || edited["test: `go test ./lib`"] == "" {
+		t.Errorf("with a line by hand: %v", edited)
+	}
+
+	// What rested on a withdrawn session leaves no anchor.
+	current := c
+	current.Anchors = consolidate.Anchors(c, in)
+	gone := consolidate.Input{Project: in.Project, Extractions: in.Extractions[:1], Withdrawn: []string{newer.SessionKey}, Current: &current}
+	for line, paths := range anchorsOf(build(t, gone), gone) {
+		if strings.Contains(paths, "Makefile") || strings.Contains(paths, "lib") {
+			t.Errorf("%q still has %q", line, paths)
+		}
+	}
+
+	// Of sessions that are not selected a line keeps what it had while it is as it was.
+	kept := consolidate.Input{Project: in.Project, Known: []string{older.SessionKey, newer.SessionKey}, Current: &current}
+	if got := consolidate.Anchors(c, kept); !maps.EqualFunc(got, current.Anchors, slices.Equal) {
+		t.Errorf("kept %v of %v", got, current.Anchors)
+	}
+	c.MemoryMD = strings.ReplaceAll(c.MemoryMD, id(2)[:8], id(1)[:8])
+	if got := anchorsOf(c, kept)[lint]; got != "" {
+		t.Errorf("a line that cites another session keeps %q", got)
+	}
+}
+
+func TestASummaryHasFewAnchorsOfManyLines(t *testing.T) {
+	t.Parallel()
+	var bullets []string
+	of := map[string][]memoir.Anchor{}
+	for i := range 60 {
+		text := fmt.Sprintf("the %c%c module number%d reads `first_%d` and `second_%d`", 'a'+i%26, 'a'+i/26, i, i, i)
+		bullets = append(bullets, "Findings: "+text)
+		for _, name := range []string{"first_", "second_"} {
+			of[memoir.LineKey(text)] = append(of[memoir.LineKey(text)], memoir.Anchor{Path: "a.go", Text: fmt.Sprint(name, i)})
+		}
+	}
+	e := session(1, id(1), bullets...)
+	e.Anchors = of
+	in := input(e)
+	c := build(t, in)
+	c.MemorySummary = strings.ReplaceAll(c.MemoryMD, " ["+id(1)[:8]+" 2026-07-02]", "") // a model may write a long one
+	c.MemoryMD = strings.ReplaceAll(c.MemoryMD, "- the", "- in it the")
+	n := 0
+	found := consolidate.Anchors(c, in)
+	for line := range strings.Lines(c.MemorySummary) {
+		n += len(found[memoir.LineKey(line)])
+	}
+	if n != 40 {
+		t.Errorf("the summary has %d anchors", n)
+	}
+}
+
+func TestALanguageModelsLinesAreAnchoredByWhatTheySay(t *testing.T) {
+	t.Parallel()
+	text := "The server listens on port 8080 in development"
+	e := anchored(session(1, id(1), "Findings: "+text), map[string]memoir.Anchor{text: {Path: "app.yml", Text: "8080", Key: "port"}})
+	in := input(e)
+	cite := " [" + id(1)[:8] + " 2026-07-02]\n"
+	c := memoir.Consolidation{
+		MemoryMD:      "# app\n\n## What is known\n\n- In development the server listens on port 8080" + cite + "- The server is written in Go" + cite,
+		MemorySummary: "# app\n\n## What to know\n\n- The server listens on port 8080 in development.\n- It is written in Go.\n",
+	}
+	got := anchorsOf(c, in)
+	want := map[string]string{"In development the server listens on port 8080": "app.yml ", "The server listens on port 8080 in development.": "app.yml "}
+	if !maps.Equal(got, want) {
+		t.Errorf("anchors %v, want %v", got, want)
+	}
+	if _, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); err != nil {
+		t.Error(err)
+	}
+}

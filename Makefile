@@ -82,6 +82,7 @@ torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
 	go run ./bench/memory
+	go run ./bench/stale
 	go run ./bench/search
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said

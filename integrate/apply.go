@@ -24,6 +24,9 @@ func (r *Record) Apply(c Change) error {
 		return memoir.Errorf(memoir.CodeChanged, "call it again", "%s was changed meanwhile", c.Path)
 	}
 	if !c.removal {
+		if c.program != "" {
+			r.Program = c.program
+		}
 		r.put(c.record)
 		if err := r.save(); err != nil {
 			return err

@@ -72,6 +72,11 @@ func (r *Record) Check(e Env, o Options, a Agent) (findings []Finding) {
 			scopes = append(scopes, f.Project)
 		}
 	}
+	// Another copy of memoir may ask, such as one that is being built: agents call the one that was
+	// installed, as long as it is there.
+	if _, err := os.Stat(r.Program); err == nil {
+		o.Program = r.Program
+	}
 	for _, project := range scopes {
 		o.Project = project
 		o.NoHooks, o.NoMCP = r.without(a.Name, project)

@@ -25,6 +25,7 @@ type Change struct {
 	Note   string   // what a person should know of it
 
 	record  FileRecord
+	program string
 	removal bool
 }
 
@@ -61,6 +62,7 @@ func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 				"%s: %s: %w", a.Name, f.path, err)
 		}
 		if change != nil {
+			change.program = o.Program
 			changes = append(changes, *change)
 		}
 	}

@@ -20,8 +20,9 @@ const RecordName = "integrations.json"
 // what was put in and what that took the place of. A change is recorded before it is made: the hash of the
 // file then tells whether it was.
 type Record struct {
-	Files  []FileRecord `json:"files"`
-	Skills []Linked     `json:"skills,omitempty"`
+	Program string       `json:"program,omitempty"` // that agents were last told to call
+	Files   []FileRecord `json:"files"`
+	Skills  []Linked     `json:"skills,omitempty"`
 
 	home string
 }

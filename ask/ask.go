@@ -35,8 +35,8 @@ type Options struct {
 	Context string
 	Deliver bool
 
-	// Project returns the id of the client's project. Its error says why there is none.
-	Project func(context.Context) (string, error)
+	// Project returns the client's project. Its error says why there is none.
+	Project func(context.Context) (Project, error)
 	// Redact takes secrets out of a text.
 	Redact func(string) string
 	// Scanner finds secrets in sessions of a directory.
@@ -44,6 +44,12 @@ type Options struct {
 	// Read opens the registry; Change opens it for a command that changes memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
+}
+
+// Project is where a client works.
+type Project struct {
+	ID   string
+	Tree string // the working tree that the memory is held against; "": none is known
 }
 
 // instructions tells when to ask. The first 512 characters are all that some clients show.
@@ -117,11 +123,24 @@ func (s *server) addTools(m *mcp.Server) {
 }
 
 // root is the memory of the client's project.
-func (s *server) root(ctx context.Context) (id string, root memory.Root, err error) {
-	if id, err = s.Project(ctx); err != nil {
-		return "", root, err
+func (s *server) root(ctx context.Context) (p Project, root memory.Root, err error) {
+	if p, err = s.Project(ctx); err == nil {
+		root = memory.At(s.Home, p.ID)
 	}
-	return id, memory.At(s.Home, id), nil
+	return p, root, err
+}
+
+// outdated are the states of those lines of a memory that the working tree does not bear out any more, by their
+// numbers from 0.
+func outdated(p Project, root memory.Root, lines []string) map[int]string {
+	states := map[int]string{}
+	checked, _ := root.Check(p.Tree, lines) // what cannot be checked is told unmarked
+	for i, c := range checked {
+		if c.Outdated() {
+			states[i] = string(c.State)
+		}
+	}
+	return states
 }
 
 // clean is a text as it may be told: without secrets, and without what steers or closes a frame.

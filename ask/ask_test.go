@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	w.asked = ask.Options{
 		Home: w.options.Home, Version: "test", Redact: s.Message, Scanner: scanner,
-		Project: func(context.Context) (string, error) { return lanternd, nil },
+		Project: func(context.Context) (ask.Project, error) { return ask.Project{ID: lanternd, Tree: dir}, nil },
 		Read:    w.open,
 		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
 			st, err := w.open(ctx)
@@ -385,11 +385,11 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	began, ended := make(chan struct{}), make(chan error, 1)
-	w.asked.Project = func(ctx context.Context) (string, error) {
+	w.asked.Project = func(ctx context.Context) (ask.Project, error) {
 		close(began)
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return "", ctx.Err()
+		return ask.Project{}, ctx.Err()
 	}
 	session := w.connect()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -458,8 +458,8 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 			t.Errorf("%v: %s\nwant %s", test.arguments, got, test.want)
 		}
 	}
-	w.asked.Project = func(context.Context) (string, error) {
-		return "", memoir.Errorf(memoir.CodeNotFound, "", "there is no memory here")
+	w.asked.Project = func(context.Context) (ask.Project, error) {
+		return ask.Project{}, memoir.Errorf(memoir.CodeNotFound, "", "there is no memory here")
 	}
 	out := asJSON(t, first(w.call(w.connect(), 500, "memory_search", map[string]any{"query": "make"})))
 	if !strings.Contains(out, "nothing matches: there is no memory here") {

@@ -36,7 +36,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 	if (in.Session == "") == (in.Line == "") || len(in.Session)+len(in.Line) > maxQuery {
 		return nil, none, usage("", "memory_forget takes a session or a line, of at most %d bytes", maxQuery)
 	}
-	id, root, err := s.root(ctx)
+	project, root, err := s.root(ctx)
 	if err != nil {
 		return nil, none, err
 	}
@@ -45,15 +45,15 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		return nil, none, err
 	}
 	defer st.Close()
-	options.ProjectIDs = []string{id}
-	what := pipeline.Forgetting{Projects: []string{id}}
+	options.ProjectIDs = []string{project.ID}
+	what := pipeline.Forgetting{Projects: []string{project.ID}}
 	var lines []string
 	if in.Session != "" {
 		session, err := s.findSession(ctx, st, strings.TrimPrefix(in.Session, sessionScheme))
 		if err != nil {
 			return nil, none, err
 		}
-		if session.ProjectID != id { // which may only be read
+		if session.ProjectID != project.ID { // which may only be read
 			return nil, none, errOther
 		}
 		what.Keys = []string{session.Key()}

@@ -141,10 +141,18 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n") {
-		d.total++
-		d.units = append(d.units, unit{d.total, line})
+	lines := strings.Split(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n")
+	var marks map[int]string
+	if p, root, err := s.root(ctx); err == nil && d.project == "" {
+		marks = outdated(p, root, lines)
 	}
+	for i, line := range lines {
+		if marks[i] != "" {
+			line += " (" + marks[i] + ")"
+		}
+		d.units = append(d.units, unit{i + 1, line})
+	}
+	d.total = len(lines)
 	return nil
 }
 

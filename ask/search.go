@@ -42,6 +42,7 @@ type hit struct {
 	Snippet   string  `json:"snippet"`
 	Source    string  `json:"source" jsonschema:"memory, summary, statement, claim, typed or agent"`
 	Date      string  `json:"date,omitempty"`
+	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 }
 
 // memorySearch is the tool memory_search.
@@ -102,9 +103,10 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	if q.Text == "" || len(q.Text) > maxQuery {
 		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
+	own, root, none := s.root(ctx)
 	switch in.Scope {
 	case "", "project":
-		q.ProjectID, err = s.Project(ctx)
+		q.ProjectID, err = own.ID, none
 	case "user":
 		q.ProjectID = memoir.UserProjectID
 		if n, _ := memory.At(s.Home, q.ProjectID).Linked(); n == 0 {
@@ -127,23 +129,35 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	if err != nil {
 		return nil, nil, err
 	}
-	most := min(in.MaxResults, mostHits)
-	if most <= 0 {
+	var marks map[int]string
+	if none == nil { // else all hits are other projects'
+		page, _ := root.Open(memoir.MemoryFile)
+		marks = outdated(own, root, strings.Split(string(page), "\n"))
+	}
+	hits, notes = s.sift(result.Hits, in.MaxResults, own.ID, marks)
+	if result.Behind {
+		notes = append(notes, "the newest sessions are not in the index yet")
+	}
+	return hits, notes, nil
+}
+
+// sift leaves out what the session was told, and what goes beyond a number of hits; 0 is the usual one.
+func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string) (hits []hit, notes []string) {
+	if most = min(most, mostHits); most <= 0 {
 		most = usualHits
 	}
 	told, more := 0, 0
-	own, _ := s.Project(ctx) // without one, all hits are other projects'
-	for _, h := range result.Hits {
+	for _, h := range all {
 		switch {
 		case s.given().repeats(h.Snippet):
 			told++
 		case len(hits) == most:
 			more++
 		default:
-			hits = append(hits, s.hit(h, own))
+			hits = append(hits, s.hit(h, own, marks))
 		}
 	}
-	if len(result.Hits) == 0 {
+	if len(all) == 0 {
 		notes = append(notes, "nothing matches")
 	}
 	if told > 0 {
@@ -152,14 +166,11 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	if more > 0 {
 		notes = append(notes, fmt.Sprintf("left out beyond maxResults: %d", more))
 	}
-	if result.Behind {
-		notes = append(notes, "the newest sessions are not in the index yet")
-	}
-	return hits, notes, nil
+	return hits, notes
 }
 
 // hit is a hit as a client is told it.
-func (s *server) hit(h search.Hit, own string) hit {
+func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
 		Score: math.Round(h.Score*1000) / 1000, Snippet: frame(s.clean(h.Snippet))}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
@@ -170,6 +181,8 @@ func (s *server) hit(h search.Hit, own string) hit {
 		out.Path = userAddress + path
 	case h.ProjectID != own:
 		out.Path = memoryScheme + h.ProjectID + path
+	case h.Source == search.SourceMemory:
+		out.State = marks[h.StartLine-1]
 	}
 	if !h.At.IsZero() {
 		out.Date = h.At.UTC().Format(time.DateOnly)

@@ -61,7 +61,7 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 	}
 	sessions := slices.DeleteFunc(all, func(session memoir.Session) bool {
 		return session.Reason == memoir.ReasonForgotten || session.Reason == memoir.ReasonDisabled ||
-			session.ProjectID == "" || session.ProjectID != project && !s.AllProjects
+			session.ProjectID == "" || session.ProjectID != project.ID && !s.AllProjects
 	})
 	switch len(sessions) {
 	case 0:

@@ -63,7 +63,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		}
 	}
 	var mu sync.Mutex
-	o.Project = func(context.Context) (string, error) {
+	o.Project = func(context.Context) (ask.Project, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return p.projectAsked(c)
@@ -78,23 +78,25 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	return nil
 }
 
-// projectAsked is the id of the project that a client asks about, by the settings of now.
-func (p *program) projectAsked(c *cli.Context) (string, error) {
+// projectAsked is the project that a client asks about, by the settings of now.
+func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
-		return "", err
-	}
-	if c.String("project") != "" {
-		return p.projectID(c)
+		return ask.Project{}, err
 	}
 	home, err := p.home(c)
 	if err != nil {
-		return "", err
+		return ask.Project{}, err
 	}
-	found, err := p.projectOfSession(c, &settings, home, "")
+	var found told
+	if c.String("project") != "" {
+		found, err = p.projectWithTree(c, settings)
+	} else {
+		found, err = p.projectOfSession(c, &settings, home, "")
+	}
 	if err == nil && found.project == "" {
 		err = notFoundf("`memoir projects` lists those with a memory", "there is no memory here: %s",
 			cmp.Or(found.why, "this directory is not a project with sessions"))
 	}
-	return found.project, err
+	return ask.Project{ID: found.project, Tree: found.tree}, err
 }

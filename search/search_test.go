@@ -150,6 +150,7 @@ func TestWhatIsSaidIsFound(t *testing.T) {
 		{"1 September 2026 kettle", "", []string{"typed session:pi:b 5"}},
 		{`kettle AND NOT (whistl* OR "NEAR(`, "", []string{"typed session:pi:b 5"}},
 		{"words:kettle ^ - + {} ; DROP TABLE document", "", []string{"typed session:pi:b 5"}},
+		{"a\u19b0b kettle", "", []string{"typed session:pi:b 5"}},
 		{"xylophone", "", nil},
 	} {
 		r := h.find(test.query, test.project)

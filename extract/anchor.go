@@ -47,13 +47,13 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item, tree Tree) ma
 			add(v.command(r, tree))
 		}
 		for _, text := range told[i].texts {
-			if p := v.named(text); p == "" || !v.known(p) { // else it is the name of a file
+			if v.named(text) == "" { // else it is the name of a file
 				add(v.piece(text, st))
 			}
 		}
 		for _, name := range told[i].paths {
 			p := v.named(name)
-			add(memoir.Anchor{Path: p}, p != "" && v.known(p))
+			add(memoir.Anchor{Path: p}, p != "")
 		}
 		if len(found) > 0 {
 			out[memoir.LineKey(st.Text)] = found

@@ -72,6 +72,8 @@ func TestPiecesOfAStatementAreFoundWhereTheSessionSawThem(t *testing.T) {
 		{"a file that it removed", finding, "`parseAll` in a.go", 1, []memoir.Item{looked("Read", "/srv/app/sub/a.go", "parseAll()"), ran("rm a.go", "")}, ""},
 		{"a file that it moved", file, "`a.go` (1 edit)", 1, []memoir.Item{looked("Read", "/srv/app/sub/a.go", "x"), ran("git mv a.go b/a.go", "")}, "sub/b/a.go"},
 		{"a path", file, "`lib/a.go` (2 edits)", 1, []memoir.Item{looked("Read", "/srv/app/lib/a.go", "x")}, "lib/a.go"},
+		{"a directory, whatever files end like it", finding, "It is in `lib/`", 1, []memoir.Item{looked("Read", "/srv/app/a/lib", "x"), looked("Read", "/srv/app/b/lib", "x"), looked("Read", "/srv/app/lib/c.go", "x")}, "lib"},
+		{"a name that several files have", finding, "It is in `c.go`", 1, []memoir.Item{looked("Read", "/srv/app/a/c.go", "x"), looked("Read", "/srv/app/b/c.go", "x")}, ""},
 		{"outside of the project", finding, "`parseAll` in `/etc/a.go`", 1, []memoir.Item{looked("Read", "/etc/a.go", "parseAll()"), looked("Read", "../../other/a.go", "parseAll()")}, ""},
 		{"what git keeps", finding, "`parseAll`", 1, []memoir.Item{looked("Read", "/srv/app/.git/config", "parseAll")}, ""},
 		{"what was redacted", finding, "The token is `[REDACTED:x]`", 1, []memoir.Item{looked("Read", "/srv/app/.env", "TOKEN=[REDACTED:x]")}, ""},

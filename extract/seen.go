@@ -263,14 +263,12 @@ func (v *seen) named(name string) string {
 	if strings.HasPrefix(name, "/") {
 		name = v.relative("", name)
 	}
-	if v.stands[""][name] != nil || name == "" {
+	if name == "" || v.known(name) {
 		return name
 	}
 	found := ""
 	for p := range v.stands[""] {
 		switch {
-		case strings.HasPrefix(p, name+"/"):
-			return name
 		case !strings.HasSuffix(p, "/"+name):
 		case found != "":
 			return ""

@@ -30,9 +30,9 @@ type Options struct {
 	Silent bool
 	// AllProjects lets a client ask for other projects than its own.
 	AllProjects bool
-	// Context is what the session was told at its start, "" if that is not known. With Deliver the
-	// instructions tell it, as the agent has no other channel.
-	Context string
+	// Context returns what the session was told at its start, "" if that is not known. With Deliver the
+	// instructions tell it, as the agent has no other channel; else no answer but a search waits for it.
+	Context func() string
 	Deliver bool
 
 	// Project returns the client's project. Its error says why there is none.
@@ -67,7 +67,7 @@ type server struct {
 
 // New returns a server that Serve connects to a client.
 func New(o Options) *mcp.Server {
-	s := &server{Options: o, given: sync.OnceValue(func() given { return tellings(o.Context) })}
+	s := &server{Options: o, given: sync.OnceValue(func() given { return tellings(o.Context()) })}
 	options := &mcp.ServerOptions{
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
@@ -77,9 +77,10 @@ func New(o Options) *mcp.Server {
 		return mcp.NewServer(s.implementation(), options)
 	}
 	options.Instructions = instructions
-	if o.Deliver && o.Context != "" {
-		options.Instructions += "\n\n" + strings.TrimSpace(o.Context)
+	if o.Deliver {
+		options.Instructions = strings.TrimSpace(instructions + "\n\n" + o.Context())
 	}
+	go s.given() // of now: the next run may publish something else
 	m := mcp.NewServer(s.implementation(), options)
 	s.addTools(m)
 	s.addResources(m)

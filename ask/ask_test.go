@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	s, err := scanner("")
 	must(t, err)
 	w.asked = ask.Options{
-		Home: w.options.Home, Version: "test", Redact: s.Message, Scanner: scanner,
+		Home: w.options.Home, Version: "test", Context: func() string { return "" }, Redact: s.Message, Scanner: scanner,
 		Project: func(context.Context) (ask.Project, error) { return ask.Project{ID: lanternd, Tree: dir}, nil },
 		Read:    w.open,
 		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
@@ -419,7 +419,8 @@ func TestWhatASessionWasToldIsNotToldAgain(t *testing.T) {
 	w := newWorld(t)
 	words := map[string]any{"query": "make test fade"}
 	all := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", words)))
-	w.asked.Context = w.text(lanternd, "memory_summary.md")
+	summary := w.text(lanternd, "memory_summary.md")
+	w.asked.Context = func() string { return summary }
 	session := w.connect()
 	rest := asJSON(t, first(w.call(session, 2000, "memory_search", words)))
 	const told, untold = "test: `make test` [", "rounding left it one short"

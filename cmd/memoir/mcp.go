@@ -57,12 +57,15 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		return err
 	}
 	o.Deliver, o.AllProjects = c.String("deliver") != "", settings.MCP.AllProjects
-	if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
-		if o.Context, _, err = p.context(c, settings, "", "plain"); err != nil && c.String("project") != "" {
-			return err
-		}
-	}
 	var mu sync.Mutex
+	o.Context = sync.OnceValue(func() (text string) {
+		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
+			mu.Lock()
+			defer mu.Unlock()
+			text, _, _ = p.context(c, settings, "", "plain") // without one, nothing was told
+		}
+		return text
+	})
 	o.Project = func(context.Context) (ask.Project, error) {
 		mu.Lock()
 		defer mu.Unlock()

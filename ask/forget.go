@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -91,14 +90,8 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 	}
 	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {
 		own := consolidate.Words(l)
-		if memoir.Folded(own) != words || strings.HasPrefix(l, "#") {
-			continue
-		}
-		what.Text = own
-		for _, ref := range consolidate.Cited(l, live.Manifest.Citations) {
-			if session, err := s.findSession(ctx, st, ref); err == nil {
-				what.Keys = append(what.Keys, session.Key())
-			}
+		if memoir.Folded(own) == words && !strings.HasPrefix(l, "#") {
+			what.Text = own
 		}
 	}
 	if what.Text == "" {
@@ -112,8 +105,6 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 	for _, session := range found.Sessions {
 		what.Keys = append(what.Keys, session.Key())
 	}
-	slices.Sort(what.Keys)
-	what.Keys = slices.Compact(what.Keys)
 	for _, l := range found.Lines {
 		lines = append(lines, frame(s.clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
 	}

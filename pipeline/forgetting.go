@@ -193,6 +193,9 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 	}
 	slices.Sort(out.Projects)
 	out.Projects = slices.Compact(out.Projects)
+	if err := supporting(opts.Home, out.Lines, extracted); err != nil {
+		return out, err
+	}
 	sessions, err := st.Sessions(ctx, store.Filter{})
 	for _, session := range sessions {
 		about := strings.Join([]string{session.Title, session.CWD, session.Branch, session.Remote, session.Error}, "\n")
@@ -202,4 +205,33 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 		}
 	}
 	return out, err
+}
+
+// supporting adds the sessions that lines of MEMORY.md cite of which none holds the text: what was
+// made of them would be made of them again.
+func supporting(home string, lines []FoundLine, holding map[string]bool) error {
+	for _, line := range lines {
+		if line.Path != memoir.MemoryFile {
+			continue
+		}
+		live, err := memory.At(home, line.Project).Current()
+		if err != nil {
+			return err
+		}
+		inputs := live.Manifest.Inputs
+		var cited []string
+		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
+			for _, in := range inputs {
+				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
+					cited = append(cited, in.Session)
+				}
+			}
+		}
+		if !slices.ContainsFunc(cited, func(key string) bool { return holding[key] }) {
+			for _, key := range cited {
+				holding[key] = true
+			}
+		}
+	}
+	return nil
 }

@@ -215,6 +215,7 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 var takenBack = map[int]string{
 	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
 	16: `DROP TABLE message; DROP TABLE searchable`,
+	17: `ALTER TABLE extraction DROP COLUMN anchors`,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

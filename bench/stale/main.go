@@ -35,7 +35,7 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, repo, corpus string, starts int, misses bool) error {
 	history := &tally{n: map[verdict]int{}}
-	if err := history.replay(ctx, repo, starts, []int{5, 20, 80, 320}); err != nil {
+	if err := history.replayCommits(ctx, repo, starts); err != nil {
 		return err
 	}
 	history.print(out, "history of "+repo, misses)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,43 +21,65 @@ import (
 	"memoir/memory"
 )
 
-// git runs git in a repository, with another index than its own if one is given.
-func git(ctx context.Context, repo, index string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", repo}, args...)...)
-	if index != "" {
-		cmd.Env = append(os.Environ(), "GIT_INDEX_FILE="+index)
-	}
+// git runs git in a directory. That two trees differ, which it exits with 1 for, is no error.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	out, err := cmd.Output()
-	if err != nil {
+	if err != nil && cmd.ProcessState.ExitCode() != 1 {
 		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
 	}
 	return string(out), nil
 }
 
-// replay makes statements at some commits, evenly spread, and judges their anchors so many commits
-// later, and at the end.
-func (t *tally) replay(ctx context.Context, repo string, starts int, later []int) error {
-	list, err := git(ctx, repo, "", "rev-list", "--first-parent", "--reverse", "HEAD")
+// replayCommits replays the history of a repository.
+func (t *tally) replayCommits(ctx context.Context, repo string, starts int) error {
+	list, err := git(ctx, repo, "rev-list", "--first-parent", "--reverse", "HEAD")
 	if err != nil {
 		return err
 	}
 	commits := strings.Fields(list)
-	for i := range min(starts, len(commits)-1) {
-		at := (i + 1) * len(commits) / (min(starts, len(commits)-1) + 1)
-		_, files, done, err := checkout(ctx, repo, commits[at])
+	return t.replay(ctx, len(commits), starts, []int{5, 20, 80, 320}, func(n int, dir string) error {
+		defer os.Remove(dir + ".tar")
+		if _, err := git(ctx, repo, "archive", "-o", dir+".tar", commits[n]); err != nil {
+			return err
+		}
+		return exec.CommandContext(ctx, "tar", "-xf", dir+".tar", "-C", dir).Run()
+	})
+}
+
+// replay makes statements at some states of a history, evenly spread, and judges their anchors so many
+// states later, and at the end. Write puts the files of a state below a directory.
+func (t *tally) replay(ctx context.Context, states, starts int, later []int, write func(n int, dir string) error) error {
+	dir, err := os.MkdirTemp("", "stale-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	checkout := func(n int, name string) (map[string]string, error) {
+		to := filepath.Join(dir, name)
+		if err := errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700), write(n, to)); err != nil {
+			return nil, err
+		}
+		return textsBelow(to)
+	}
+	starts = min(starts, states-1)
+	for i := range starts {
+		at := (i + 1) * states / (starts + 1)
+		files, err := checkout(at, "a")
 		if err != nil {
 			return err
 		}
-		done()
-		anchors := t.state(files)
-		last := at
-		for _, k := range append(slices.Clone(later), len(commits)) {
-			end := min(at+k, len(commits)-1)
+		anchors, last := t.state(files), at
+		for _, k := range append(slices.Clone(later), states) {
+			end := min(at+k, states-1)
 			if end == last {
 				continue
 			}
 			last = end
-			if err := t.judge(ctx, repo, commits[at], commits[end], anchors); err != nil {
+			if files, err = checkout(end, "b"); err == nil {
+				err = t.judge(ctx, dir, files, anchors)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -64,30 +87,19 @@ func (t *tally) replay(ctx context.Context, repo string, starts int, later []int
 	return nil
 }
 
-// checkout writes the files of a commit below a directory, which done removes, and returns their texts.
-func checkout(ctx context.Context, repo, commit string) (dir string, files map[string]string, done func(), err error) {
-	if dir, err = os.MkdirTemp("", "stale-*"); err != nil {
-		return "", nil, nil, err
-	}
-	index := dir + ".index"
-	defer os.Remove(index)
-	if _, err = git(ctx, repo, index, "read-tree", commit); err == nil {
-		_, err = git(ctx, repo, index, "checkout-index", "-a", "--prefix="+dir+"/")
-	}
-	files = map[string]string{}
-	if err == nil {
-		err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
-			content, err := os.ReadFile(filepath.Join(dir, name))
-			if bytes.IndexByte(content, 0) < 0 {
-				files[name] = string(content)
-			}
+// textsBelow are the texts of the files below a directory.
+func textsBelow(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	return files, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
 			return err
-		})
-	}
-	return dir, files, func() { _ = os.RemoveAll(dir) }, err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if bytes.IndexByte(content, 0) < 0 {
+			files[name] = string(content)
+		}
+		return err
+	})
 }
 
 // A piece is an anchor with the line of the file, from 1, on which it was read; 0 is the file itself.
@@ -168,19 +180,15 @@ func (t *tally) state(files map[string]string) (out []piece) {
 // perCheck is how many anchors one check looks up, as many as a summary has: what it reads is bounded.
 const perCheck = 40
 
-// judge compares memoir's verdict on anchors of one commit in the tree of another with git's.
-func (t *tally) judge(ctx context.Context, repo, from, to string, anchors []piece) error {
-	dir, files, done, err := checkout(ctx, repo, to)
-	if err != nil {
-		return err
-	}
-	defer done()
-	h, err := between(ctx, repo, from, to, files)
+// judge compares memoir's verdict on anchors of the tree a below dir in the later tree b, of which these are the
+// files, with git's.
+func (t *tally) judge(ctx context.Context, dir string, files map[string]string, anchors []piece) error {
+	h, err := between(ctx, dir, files)
 	if err != nil {
 		return err
 	}
 	for part := range slices.Chunk(anchors, perCheck) {
-		tree, err := memory.OpenTree(dir)
+		tree, err := memory.OpenTree(filepath.Join(dir, "b"))
 		if err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 	"memoir/memory"
 )
 
-// A history is git's diff of two commits.
+// A history is git's diff of two trees.
 type history struct {
-	files   map[string]string // of the later commit
+	files   map[string]string // of the later tree
 	renamed map[string]string // by former path
 	deleted map[string]bool
 	removed map[string]map[int]bool // lines of the former files
@@ -20,11 +20,11 @@ type history struct {
 
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+`)
 
-// between reads the diff of two commits.
-func between(ctx context.Context, repo, from, to string, files map[string]string) (*history, error) {
+// between reads the diff of the trees a and b below a directory; files are those of b.
+func between(ctx context.Context, dir string, files map[string]string) (*history, error) {
 	h := &history{files, map[string]string{}, map[string]bool{}, map[string]map[int]bool{}}
-	out, err := git(ctx, repo, "", "-c", "core.quotePath=false", "diff", "-M", "-l0", "--no-color", "--no-ext-diff", "-U0",
-		"--src-prefix=a/", "--dst-prefix=b/", from, to)
+	out, err := git(ctx, dir, "-c", "core.quotePath=false", "diff", "--no-index", "--no-prefix", "-M", "-l0", "--no-color",
+		"--no-ext-diff", "-U0", "a", "b")
 	name := ""
 	for line := range strings.Lines(out) {
 		line = strings.TrimSuffix(line, "\n")
@@ -38,11 +38,11 @@ func between(ctx context.Context, repo, from, to string, files map[string]string
 				h.removed[name][first+i] = true
 			}
 		} else if names, ok := strings.CutPrefix(line, "diff --git a/"); ok {
-			name = names[:strings.LastIndex(names, " b/")]
+			name = names[:max(strings.LastIndex(names, " a/"), strings.LastIndex(names, " b/"))] // "a/" if it was deleted
 			h.removed[name] = map[int]bool{}
 		} else if strings.HasPrefix(line, "deleted file mode") {
 			h.deleted[name] = true
-		} else if to, ok := strings.CutPrefix(line, "rename to "); ok {
+		} else if to, ok := strings.CutPrefix(line, "rename to b/"); ok {
 			h.renamed[name] = to
 		}
 	}
@@ -75,7 +75,7 @@ func (h *history) truth(a piece) (state memory.State, touched bool) {
 	return memory.Stale, true
 }
 
-// stands reports whether a piece stands on a line of files of the later commit, by another way than
+// stands reports whether a piece stands on a line of files of the later tree, by another way than
 // memoir's: behind what is named before it, if it has a key.
 func (h *history) stands(a piece, in func(name string) bool) bool {
 	text := regexp.QuoteMeta(a.Text)

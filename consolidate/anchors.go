@@ -34,11 +34,12 @@ func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
 		if !isEntry(line) || a.hand[line] {
 			continue
 		}
-		found := a.of(line)
+		have := words(Words(line))
+		found := a.of(line, have)
 		if len(found) == 0 && before[line] {
 			found = had[memoir.LineKey(line)]
 		}
-		a.told = append(a.told, told{words(withoutMark(uncited(line))), found})
+		a.told = append(a.told, told{have, found})
 		if len(found) > 0 {
 			out[memoir.LineKey(line)] = found
 		}
@@ -62,18 +63,13 @@ type told struct {
 	anchors []memoir.Anchor
 }
 
-// of finds the anchors of a line of MEMORY.md.
-func (a *anchoring) of(line string) []memoir.Anchor {
-	var keys []string
-	for _, one := range a.lists[lineKey(line)] {
-		keys = append(keys, one[:max(0, strings.LastIndexByte(one, ' '))])
-	}
-	for _, id := range idsIn(line) {
-		keys = append(keys, a.register.inputs.key(id))
-	}
-	have := words(withoutMark(uncited(line)))
-	for _, key := range keys {
-		s := a.by[key]
+// of finds the anchors of a line of MEMORY.md by its words.
+func (a *anchoring) of(line string, have []string) []memoir.Anchor {
+	for _, cited := range Cited(line, a.lists) {
+		s := a.by[cited]
+		if s == nil {
+			s = a.by[a.register.inputs.key(cited)]
+		}
 		if s == nil {
 			continue
 		}
@@ -129,10 +125,8 @@ func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 	for i := range memoir.MaxAnchors {
 		for _, key := range keys {
 			if i < len(found[key]) && left > 0 {
-				if left--; i == 0 {
-					out[key] = nil
-				}
-				out[key] = append(out[key], found[key][i])
+				left--
+				out[key] = found[key][:i+1]
 			}
 		}
 	}

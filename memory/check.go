@@ -57,38 +57,34 @@ func (t *Tree) judge(a memoir.Anchor) verdict {
 // verdict says how one anchor stands. A value whose key was given another one, or that has left a file that
 // is still there, is stale; a name may have moved.
 func (t *Tree) verdict(a memoir.Anchor) verdict {
-	f := t.look(a.Path)
+	f, otherwise := t.look(a.Path), Stale
 	switch {
 	case f.kind == nothing:
-		if at := t.elsewhere(a, true); at != "" {
-			return verdict{Moved, at}
-		}
-		return verdict{state: Gone}
+		otherwise = Gone
 	case a.Text == "" && f.kind != unread:
 		return verdict{state: Fresh}
 	case f.kind != textFile:
 		return verdict{state: Unverifiable}
-	}
-	switch standing := a.In(f.text); {
-	case standing == memoir.Present:
-		return verdict{state: Fresh}
-	case standing == memoir.Absent && (a.Key != "" || !memoir.IsValue(a.Text)):
-		if at := t.elsewhere(a, false); at != "" {
-			return verdict{Moved, at}
+	default:
+		standing := a.In(f.text)
+		if standing == memoir.Present {
+			return verdict{state: Fresh}
+		}
+		if standing == memoir.Replaced || a.Key == "" && memoir.IsValue(a.Text) {
+			return verdict{state: Stale}
 		}
 	}
-	return verdict{state: Stale}
+	if at := t.elsewhere(a, otherwise == Gone); at != "" {
+		return verdict{Moved, at}
+	}
+	return verdict{state: otherwise}
 }
 
 // Check looks lines up by their anchors, which are named by memoir.LineKey. Where the texts of a file went
 // tells where the file did, so these are looked up first.
 func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
-	found := make([][]memoir.Anchor, len(lines))
-	for i, line := range lines {
+	for _, line := range lines {
 		for _, a := range anchors[memoir.LineKey(line)] {
-			if a.Valid() {
-				found[i] = append(found[i], a)
-			}
 			if a.Valid() && a.Text != "" {
 				t.judge(a)
 			}
@@ -96,12 +92,16 @@ func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Check
 	}
 	out := make([]Checked, len(lines))
 	for i, line := range lines {
-		out[i] = Checked{Line: line, State: Unverifiable}
-		for n, a := range found[i] {
-			if v := t.judge(a); n == 0 || weight[v.state] > weight[out[i].State] {
-				out[i].State, out[i].Anchor, out[i].At = v.state, a, v.at
+		c := Checked{Line: line, State: Unverifiable}
+		for _, a := range anchors[memoir.LineKey(line)] {
+			if !a.Valid() {
+				continue
+			}
+			if v := t.judge(a); c.Anchor == (memoir.Anchor{}) || weight[v.state] > weight[c.State] {
+				c.State, c.Anchor, c.At = v.state, a, v.at
 			}
 		}
+		out[i] = c
 	}
 	return out
 }
@@ -109,13 +109,11 @@ func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Check
 // known reports whether a tree has any of the paths that a memory is anchored to. One that has none is
 // another machine's, or another branch's: nothing can be verified there.
 func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
-	tried := map[string]bool{}
 	for _, list := range anchors {
 		for _, a := range list {
-			if !tried[a.Path] && a.Valid() && t.exists(a.Path) {
+			if a.Valid() && t.exists(a.Path) {
 				return true
 			}
-			tried[a.Path] = true
 		}
 	}
 	return false
@@ -129,50 +127,58 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tree, err := OpenTree(dir); dir != "" && err == nil {
-		defer tree.Close()
-		if tree.known(anchors) {
-			return tree.Check(lines, anchors), nil
-		}
+	tree, err := OpenTree(dir)
+	if err != nil { // there is none
+		return new(Tree).Check(lines, nil), nil
 	}
-	out := make([]Checked, len(lines))
-	for i, line := range lines {
-		out[i] = Checked{Line: line, State: Unverifiable}
+	defer tree.Close()
+	if !tree.known(anchors) {
+		anchors = nil
 	}
-	return out, nil
+	return tree.Check(lines, anchors), nil
 }
 
 // BorneOut is a summary without the lines that the working tree at dir does not bear out any more, and
-// these lines. Headings below which nothing is left go, too. What cannot be verified stays, so it does if
-// the anchors cannot be read.
+// these lines. What cannot be verified stays, so it does if the anchors cannot be read.
 func (r Root) BorneOut(dir, summary string) (string, []Checked) {
 	checked, err := r.Check(dir, strings.SplitAfter(summary, "\n"))
 	if err != nil {
 		return summary, nil
 	}
 	var held []Checked
+	return Without(summary, func(n int, _ string) bool {
+		if checked[n].Outdated() {
+			held = append(held, checked[n])
+		}
+		return checked[n].Outdated()
+	}), held
+}
+
+// Without is a text without some of its lines, which are counted from 0, and the headings below which nothing
+// is left.
+func Without(text string, drop func(n int, line string) bool) string {
 	var out strings.Builder
-	open, lost := "", false // a heading that waits for its first line, of which one was held back
-	for _, c := range checked {
-		switch text := strings.TrimSpace(c.Line); {
-		case c.Outdated():
-			held, lost = append(held, c), true
-		case heading(text):
+	open, lost := "", false // a heading that waits for its first line, of which one was dropped
+	for n, line := range strings.SplitAfter(text, "\n") {
+		switch trimmed := strings.TrimSpace(line); {
+		case drop(n, line):
+			lost = true
+		case heading(trimmed):
 			if !lost {
 				out.WriteString(open)
 			}
-			open, lost = c.Line, false
-		case text == "" && open != "":
-			open += c.Line
+			open, lost = line, false
+		case trimmed == "" && open != "":
+			open += line
 		default:
-			out.WriteString(open + c.Line)
+			out.WriteString(open + line)
 			open = ""
 		}
 	}
 	if !lost {
 		out.WriteString(open)
 	}
-	return out.String(), held
+	return out.String()
 }
 
 // anchors are those of the live generation. It reads the manifest no further than to them.

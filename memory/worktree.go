@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -16,13 +17,10 @@ import (
 
 // Bounds of what is read of a working tree in one check, so that it takes milliseconds.
 const (
-	maxTreeFile  = 1 << 20  // bytes of a file; a larger one is not looked at
-	maxTreeRead  = 16 << 20 // bytes of all files
-	maxElsewhere = 4 << 20  // of these, bytes of files in which what is missing is looked for
-	maxSearched  = 24 << 20 // bytes that such searches go over
-	maxEntries   = 4000     // names that are listed to find out where a file went
-	maxNear      = 200      // files in which one missing text is looked for
-	maxLost      = 6        // missing texts of one file after which no other is looked for
+	maxTreeFile = 1 << 20  // bytes of a file; a larger one is not looked at
+	maxTreeRead = 16 << 20 // bytes of all files
+	maxSearched = 24 << 20 // bytes that searches for what is missing go over
+	maxEntries  = 4000     // names that are listed to find out where a file went
 )
 
 // skippedDirs hold what is not the project's own text.
@@ -34,20 +32,12 @@ var skippedDirs = []string{".git", ".hg", ".svn", "node_modules", "vendor", "tar
 type Tree struct {
 	root     *os.Root
 	files    map[string]treeFile
-	buffer   []byte
-	read     int                    // bytes of files
-	apart    int                    // bytes read of files that no anchor names
-	searched int                    // bytes
-	names    []string               // of files, nearest to the top first; nil until somebody asks
-	went     map[string]whereabouts // of texts of files that are gone
-	lost     map[string]int         // how many texts of a file were found nowhere
+	read     int                 // bytes of files
+	searched int                 // bytes
+	names    []string            // of files, nearest to the top first; nil until somebody asks
+	went     map[string][]string // by path of a file that is gone: the file that holds its texts now, once a text
+	lost     map[string]int      // by path of a file that is gone: how many of its texts were found nowhere
 	verdicts map[memoir.Anchor]verdict
-}
-
-// whereabouts are the file in which texts of another one were found, and how many were.
-type whereabouts struct {
-	to    string
-	texts int
 }
 
 // A treeFile is what stands at a path.
@@ -71,7 +61,7 @@ func OpenTree(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{root: root, files: map[string]treeFile{}, went: map[string]whereabouts{}, lost: map[string]int{},
+	return &Tree{root: root, files: map[string]treeFile{}, went: map[string][]string{}, lost: map[string]int{},
 		verdicts: map[memoir.Anchor]verdict{}}, nil
 }
 
@@ -111,16 +101,13 @@ func (t *Tree) fetch(name string) treeFile {
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxTreeFile || t.read+int(info.Size()) > maxTreeRead:
 		return treeFile{kind: unread}
 	}
-	size := int(info.Size())
-	if len(t.buffer) <= size {
-		t.buffer = make([]byte, max(size+1, 64<<10))
-	}
-	n, err := io.ReadFull(f, t.buffer[:size+1]) // one byte more shows that it grew
+	content := make([]byte, info.Size())
+	n, err := io.ReadFull(f, content)
 	t.read += n
-	if err != io.EOF && err != io.ErrUnexpectedEOF || bytes.IndexByte(t.buffer[:n], 0) >= 0 {
+	if err != nil || bytes.IndexByte(content, 0) >= 0 {
 		return treeFile{kind: unread}
 	}
-	return treeFile{textFile, string(t.buffer[:n])}
+	return treeFile{textFile, string(content)}
 }
 
 // exists reports whether there is something at a path, without reading it.
@@ -160,89 +147,42 @@ func (t *Tree) list() []string {
 // elsewhere finds where what an anchor names stands now that it left its file, "" if that cannot be
 // told. Where another text of the file went is looked at first, then files of the same name, then those of
 // the same kind in its directory; if the file is there still, only the latter. A path alone is where most
-// of its texts went, else the file whose name and directory are like its own, unless its texts are not to be found.
+// of its texts went, else the only other file of its name, unless its texts are not to be found.
 func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
-	same, near := t.kin(a.Path, removed)
 	went := t.went[a.Path]
-	if a.Text == "" {
-		switch {
-		case went.texts > 1 && went.texts > 2*t.lost[a.Path]:
-			return went.to
-		case went.texts < t.lost[a.Path]:
-			return ""
-		}
-		return likest(same, a.Path)
+	if a.Text == "" && len(went) > max(1, 2*t.lost[a.Path]) {
+		return went[0]
 	}
-	if t.lost[a.Path] >= maxLost {
+	var same, near []string
+	for _, name := range t.list() {
+		switch {
+		case name == a.Path:
+		case removed && path.Base(name) == path.Base(a.Path):
+			same = append(same, name)
+		case path.Ext(name) == path.Ext(a.Path) && path.Dir(name) == path.Dir(a.Path):
+			near = append(near, name)
+		}
+	}
+	if a.Text == "" {
+		if len(same) == 1 && len(went) >= t.lost[a.Path] {
+			return same[0]
+		}
 		return ""
 	}
-	all := slices.Concat(same, near)
-	if went.texts > 0 {
-		all = slices.Insert(all, 0, went.to)
-	}
-	for _, name := range all[:min(len(all), maxNear)] {
-		before := t.read
-		_, known := t.files[name]
-		if !known && t.apart > maxElsewhere || t.searched > maxSearched {
-			continue
+	for _, name := range slices.Concat(went[:min(1, len(went))], same, near) {
+		if t.searched > maxSearched {
+			break
 		}
 		text := t.look(name).text
-		t.apart += t.read - before
 		t.searched += len(text)
-		if !standsAs(a, text) {
+		if _, ok := memoir.Token(text, cmp.Or(a.Key, a.Text), 0); !ok || a.In(text) != memoir.Present {
 			continue
 		}
-		if removed && went.to == name {
-			t.went[a.Path] = whereabouts{name, went.texts + 1}
-		} else if removed && went.texts == 0 {
-			t.went[a.Path] = whereabouts{name, 1}
+		if removed && (len(went) == 0 || went[0] == name) {
+			t.went[a.Path] = append(went, name)
 		}
 		return name
 	}
 	t.lost[a.Path]++
 	return ""
-}
-
-// likest is the one of some paths that ends like another one in most of its parts, "" if several do.
-func likest(paths []string, like string) (found string) {
-	parts := strings.Split(like, "/")
-	best, tie := 0, false
-	for _, name := range paths {
-		n := 0
-		for n < len(parts) && strings.HasSuffix("/"+name, "/"+strings.Join(parts[len(parts)-n-1:], "/")) {
-			n++
-		}
-		if tie = n == best; n > best {
-			found, best = name, n
-		}
-	}
-	if tie {
-		return ""
-	}
-	return found
-}
-
-// kin are the files that have the name of another one, which was removed, and those of its kind in its
-// directory.
-func (t *Tree) kin(file string, removed bool) (same, near []string) {
-	for _, name := range t.list() {
-		switch {
-		case name == file:
-		case removed && path.Base(name) == path.Base(file):
-			same = append(same, name)
-		case path.Ext(name) == path.Ext(file) && path.Dir(name) == path.Dir(file):
-			near = append(near, name)
-		}
-	}
-	return same, near
-}
-
-// standsAs reports whether the text of an anchor stands in another file: given to its key, if it has one.
-func standsAs(a memoir.Anchor, text string) bool {
-	if a.Key != "" {
-		if _, ok := memoir.Token(text, a.Key, 0); !ok {
-			return false
-		}
-	}
-	return a.In(text) == memoir.Present
 }

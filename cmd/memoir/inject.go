@@ -306,22 +306,9 @@ func withoutRules(summary, user string) string {
 	for line := range strings.Lines(user) {
 		told[memoir.RuleKey(line)] = true
 	}
-	var out strings.Builder
-	held := "" // a heading, until a line follows
-	for line := range strings.Lines(summary) {
-		switch entry := strings.HasPrefix(line, "- "); {
-		case entry && told[memoir.RuleKey(line)]:
-			continue
-		case strings.HasPrefix(line, "## "):
-			held = line
-		case strings.TrimSpace(line) == "" && held != "":
-			held += line
-		default:
-			out.WriteString(held + line)
-			held = ""
-		}
-	}
-	return out.String()
+	return memory.Without(summary, func(_ int, line string) bool {
+		return strings.HasPrefix(line, "- ") && told[memoir.RuleKey(line)]
+	})
 }
 
 // memoryOf finds the project of a place: by its identity, which needs no database, else by the

@@ -49,7 +49,9 @@ func (t *tally) replayCommits(ctx context.Context, repo string, starts int) erro
 
 // replay makes statements at some states of a history, evenly spread, and judges their anchors so many
 // states later, and at the end. Write puts the files of a state below a directory.
-func (t *tally) replay(ctx context.Context, states, starts int, later []int, write func(n int, dir string) error) error {
+func (t *tally) replay(
+	ctx context.Context, states, starts int, later []int, write func(n int, dir string) error,
+) error {
 	dir, err := os.MkdirTemp("", "stale-*")
 	if err != nil {
 		return err

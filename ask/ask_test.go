@@ -214,7 +214,7 @@ func TestNoArgumentLeadsOutOfTheProjectsMemory(t *testing.T) {
 	must(t, errors.Join(os.Symlink("/etc", w.live(lanternd, "out")),
 		os.Symlink(w.live(papertrail, "MEMORY.md"), w.live(lanternd, "theirs.md"))))
 	session := w.connect()
-	long := strings.Repeat("a", 1<<20)
+	long := strings.Repeat("a", 1<<16)
 	for _, path := range []string{
 		"..", "../MEMORY.md", "memory://root/../" + papertrail, "memory://root/..%2f" + papertrail, "memory://root/%2e%2e/x",
 		"memory://root//etc/passwd", "/etc/passwd", "file:///etc/passwd", "out/passwd", "theirs.md", "manifest.json/..",
@@ -291,8 +291,8 @@ func put(t *testing.T, path, text string) {
 func TestAnAnswerKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	put(t, w.live(lanternd, "lines.md"), strings.Repeat("\"quoted\" <tag> line\n", 20_000))
-	put(t, w.live(lanternd, "line.md"), strings.Repeat("é\"\\ ", 100_000))
+	put(t, w.live(lanternd, "lines.md"), strings.Repeat("\"quoted\" <tag> line\n", 2_000))
+	put(t, w.live(lanternd, "line.md"), strings.Repeat("é\"\\ ", 10_000))
 	session := w.connect()
 	for _, path := range []string{"lines.md", "line.md", "raw_memories.md", "session:" + ofLanternd} {
 		for _, tokens := range []int{0, 1, 500, 2000, 8000, 1 << 30} {

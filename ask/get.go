@@ -115,7 +115,9 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 // beginning. Lines 0 is all.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
-		d.text = cut(s.clean(path), 100)
+		if len(path) <= maxAddress { // else too long even to be redacted
+			d.text = cut(s.clean(path), 100)
+		}
 		return d
 	}
 	if d.session != "" {

@@ -80,19 +80,16 @@ const maxGap = 16
 // begins gap bytes further. Words alone are given by a colon or an equals sign; given is empty if
 // nothing is.
 func Given(rest string) (gap int, given string) {
-	for gap < len(rest) && gap <= maxGap && strings.IndexByte(" \t:=\"'`@~^<>(", rest[gap]) >= 0 {
-		gap++
+	rest = rest[:min(len(rest), maxGap+maxAnchorText)]
+	given = strings.TrimLeft(rest, " \t:=\"'`@~^<>(")
+	gap = len(rest) - len(given)
+	if gap == 0 || gap > maxGap {
+		return gap, ""
 	}
-	between := rest[:gap]
-	for gap > 0 && gap < len(rest) && gap+len(given) < len(rest) && len(given) <= maxAnchorText {
-		r, size := utf8.DecodeRuneInString(rest[gap+len(given):])
-		if !inWord(r) && r != '.' && r != '-' && r != '+' && r != '/' && (r != '#' || given != "") {
-			break
-		}
-		given = rest[gap : gap+len(given)+size]
-	}
-	given = strings.TrimRight(given, ".-+/")
-	if !IsValue(given) && !strings.ContainsAny(between, ":=") {
+	inside := func(r rune) bool { return inWord(r) || strings.ContainsRune(".-+/", r) }
+	behind := strings.TrimLeftFunc(strings.TrimPrefix(given, "#"), inside)
+	given = strings.TrimRight(given[:len(given)-len(behind)], ".-+/")
+	if !IsValue(given) && !strings.ContainsAny(rest[:gap], ":=") {
 		return gap, ""
 	}
 	return gap, given
@@ -127,32 +124,26 @@ func Token(content, text string, from int) (at int, ok bool) {
 
 // extended reports whether a text goes on in what stands before or behind it.
 func extended(beside, text string, before bool) bool {
-	look := utf8.DecodeRuneInString
-	edge, _ := utf8.DecodeLastRuneInString(text)
-	if before {
-		look = utf8.DecodeLastRuneInString
-		edge, _ = utf8.DecodeRuneInString(text)
-	}
-	next, size := look(beside)
-	if !inWord(edge) {
-		return edge == '-' && (next == '-' || inWord(next)) && before
-	}
-	if inWord(next) {
-		return true
-	}
-	if next != '-' && next != '.' || size == 0 {
-		return false
-	}
-	if before {
-		beside = beside[:len(beside)-size]
-	} else {
-		beside = beside[size:]
-	}
-	further, _ := look(beside)
-	if next == '.' {
+	edge, _ := take(text, !before)
+	next, beside := take(beside, before)
+	further, _ := take(beside, before)
+	switch {
+	case !inWord(edge):
+		return before && edge == '-' && (next == '-' || inWord(next))
+	case next == '.':
 		return unicode.IsDigit(edge) && unicode.IsDigit(further)
 	}
-	return inWord(further)
+	return inWord(next) || next == '-' && inWord(further)
+}
+
+// take splits the last or the first character off a text.
+func take(text string, last bool) (r rune, rest string) {
+	if last {
+		r, size := utf8.DecodeLastRuneInString(text)
+		return r, text[:len(text)-size]
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	return r, text[size:]
 }
 
 // lineKeyBytes is how much of a hash names a line.

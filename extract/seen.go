@@ -31,7 +31,7 @@ func see(items []memoir.Item, top string, pieces []string) *seen {
 	v := &seen{top: strings.TrimRight(top, "/"), pieces: map[string][]string{},
 		stands: map[string]map[string]*stand{}, parser: newShellParser()}
 	for _, p := range pieces {
-		if word := leadingWord(p); word != "" && v.stands[p] == nil {
+		if _, word := leadingWord(p); word != "" && v.stands[p] == nil {
 			v.stands[p] = map[string]*stand{}
 			v.pieces[word] = append(v.pieces[word], p)
 		}
@@ -45,21 +45,18 @@ func see(items []memoir.Item, top string, pieces []string) *seen {
 	return v
 }
 
-// isWordByte is the alphabet of the words by which pieces are found.
-func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+// apart reports whether a character is none of the words by which pieces are found.
+func apart(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-func leadingWord(text string) string {
-	from := 0
-	for from < len(text) && !isWordByte(text[from]) {
-		from++
+// leadingWord is the first word of a text, which begins at an offset.
+func leadingWord(text string) (at int, word string) {
+	rest := strings.TrimLeftFunc(text, apart)
+	if end := strings.IndexFunc(rest, apart); end >= 0 {
+		return len(text) - len(rest), rest[:end]
 	}
-	to := from
-	for to < len(text) && isWordByte(text[to]) {
-		to++
-	}
-	return text[from:to]
+	return len(text) - len(rest), rest
 }
 
 func (v *seen) item(it *memoir.Item) {
@@ -209,19 +206,11 @@ func (v *seen) shows(item int, name, text string) {
 
 // each calls found for each piece that stands in a text, with its offset.
 func (v *seen) each(text string, found func(piece string, at int)) {
-	if len(v.pieces) == 0 {
-		return
-	}
-	for i := 0; i < len(text); i++ {
-		if !isWordByte(text[i]) {
-			continue
-		}
-		from := i
-		for i < len(text) && isWordByte(text[i]) {
-			i++
-		}
-		for _, p := range v.pieces[text[from:i]] {
-			at := from - strings.Index(p, text[from:i])
+	for from := 0; from < len(text) && len(v.pieces) > 0; {
+		gap, word := leadingWord(text[from:])
+		from += gap
+		for _, p := range v.pieces[word] {
+			at := from - strings.Index(p, word)
 			if at < 0 || !strings.HasPrefix(text[at:], p) {
 				continue
 			}
@@ -229,6 +218,7 @@ func (v *seen) each(text string, found func(piece string, at int)) {
 				found(p, at)
 			}
 		}
+		from += len(word)
 	}
 }
 

@@ -176,19 +176,16 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (tol
 	if err == nil && (here.project.ID == id || c.String("project") == "") {
 		return told{project: id, tree: here.top}, nil
 	}
+	found := told{project: id}
 	st, err := p.openForReading(c)
 	if err != nil { // without a registry nothing tells where it is
-		return told{project: id}, nil
+		return found, nil
 	}
 	defer st.Close()
-	row, err := st.FindProject(c.Context, id)
-	if err != nil {
-		return told{project: id}, nil
-	}
-	for _, dir := range row.Directories {
-		if isDirectory(dir) {
-			return told{project: id, tree: dir}, nil
+	if row, err := st.FindProject(c.Context, id); err == nil {
+		if i := slices.IndexFunc(row.Directories, isDirectory); i >= 0 {
+			found.tree = row.Directories[i]
 		}
 	}
-	return told{project: id}, nil
+	return found, nil
 }

@@ -62,12 +62,12 @@ func parse(text string) (address, error) {
 
 // open reads the place in a memory that an address names.
 func (s *server) open(ctx context.Context, a address) ([]byte, error) {
+	_, root, err := s.root(ctx)
+	if err != nil && (a.project == "" || switchedOff(err)) {
+		return nil, err
+	}
 	switch a.project {
 	case "":
-		_, root, err := s.root(ctx)
-		if err != nil {
-			return nil, err
-		}
 		return root.Open(a.place)
 	case memoir.UserProjectID:
 	default:

@@ -131,6 +131,9 @@ func (s *server) root(ctx context.Context) (p Project, root memory.Root, err err
 	return p, root, err
 }
 
+// switchedOff reports whether the error of a project is that memory is off in it: then nothing is told there.
+func switchedOff(err error) bool { return memoir.CodeOf(err) == memoir.CodeConfig }
+
 // outdated are the states of those lines of a memory that the working tree does not bear out any more, by their
 // numbers from 0.
 func outdated(p Project, root memory.Root, lines []string) map[int]string {

@@ -466,6 +466,19 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 	if !strings.Contains(out, "nothing matches: there is no memory here") {
 		t.Errorf("without a memory: %s", out)
 	}
+	none := w.asked.Project
+	w.asked.Project = func(context.Context) (ask.Project, error) {
+		return ask.Project{}, memoir.Errorf(memoir.CodeConfig, "", "memory is off")
+	}
+	off := w.connect()
+	w.asked.Project = none
+	for tool, arguments := range map[string]map[string]any{
+		"memory_search": {"query": "make", "scope": "user"}, "memory_get": {"path": "memory://user/MEMORY.md"},
+	} {
+		if out, failed := w.call(off, 500, tool, arguments); !strings.Contains(failed, "memory is off") {
+			t.Errorf("%s where memory is off: %v %s", tool, out, failed)
+		}
+	}
 	found := first(w.call(session, 2000, "search", map[string]any{"query": "signed tags"}))["results"].([]any)[0].(map[string]any)
 	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": found["id"]}); out["text"] == "" || failed != "" {
 		t.Errorf("fetched %v %s", out, failed)

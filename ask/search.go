@@ -104,6 +104,9 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
 	own, root, none := s.root(ctx)
+	if switchedOff(none) {
+		return nil, nil, none
+	}
 	switch in.Scope {
 	case "", "project":
 		q.ProjectID, err = own.ID, none

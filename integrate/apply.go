@@ -97,8 +97,12 @@ func (c Change) write() error {
 // beside is what the name of a file ends with that is about to take another's place.
 const beside = ".memoir-new"
 
-// replaceFile writes a file beside another and renames it, so that a reader sees one or the other.
+// replaceFile writes a file beside another and renames it, so that a reader sees one or the other. What has the
+// place beside it, such as a link that a repository brings, is removed and not followed.
 func replaceFile(path string, content []byte, mode fs.FileMode) error {
+	if err := removeFile(path + beside); err != nil {
+		return err
+	}
 	if err := failpoint.WriteFile(path+beside, content, 0o600); err != nil {
 		_ = failpoint.Remove(path + beside)
 		return err

@@ -331,6 +331,6 @@ func foreign(e Entry) error {
 
 // shared is the error of a group of hooks that holds memoir's beside others.
 func shared(e Entry) error {
-	return memoir.Errorf(memoir.CodeInvalid, "give memoir's hook a group of its own, or remove it, then install again",
+	return memoir.Errorf(memoir.CodeInvalid, "give memoir's hook a group of its own, or remove it, then call this again",
 		"a group of %s holds a hook of memoir's beside others", strings.Join(e.At, "."))
 }

@@ -88,7 +88,7 @@ func hintOr(err error, hint string) string {
 
 // install plans one file; nil if it is as wanted.
 func (r *Record) install(s site, f file) (*Change, error) {
-	current, err := read(f.path)
+	current, err := readIn(s.Project, f.path)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (r *Record) Uninstall(agent, project string) (changes []Change, err error) 
 // remove plans how one file is taken back: as it was, byte for byte, if nobody else changed it, else
 // without memoir's entries.
 func (r *Record) remove(f FileRecord) (Change, error) {
-	current, err := read(f.Path)
+	current, err := readIn(f.Project, f.Path)
 	change := Change{Agent: f.Agent, Path: f.Path, Before: current, record: f, removal: true}
 	if err != nil {
 		return change, err
@@ -234,7 +234,11 @@ func (r *Record) remove(f FileRecord) (Change, error) {
 		change.After = before
 		return change, nil
 	case f.Form == formOwn:
-		change.Aside, change.Note = f.Path+".removed", "somebody changed it, so it is kept as "+f.Path+".removed"
+		change.Aside = f.Path + ".removed"
+		for missing(change.Aside) == nil { // one that was kept before stays
+			change.Aside += ".removed"
+		}
+		change.Note = "somebody changed it, so it is kept as " + change.Aside
 		return change, nil
 	}
 	content := slices.Clone(current)
@@ -251,6 +255,29 @@ func (r *Record) remove(f FileRecord) (Change, error) {
 		change.After = nil
 	}
 	return change, nil
+}
+
+// readIn is read for a file of a project, from which no link may lead out; "": the user's own.
+func readIn(project, path string) ([]byte, error) {
+	if project == "" {
+		return read(path)
+	}
+	name, err := filepath.Rel(project, path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(project)
+	if errors.Is(err, fs.ErrNotExist) { // the project is gone, and the file with it
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, memoir.Errorf(memoir.CodeInvalid, "remove the link that leads out of the project", "%w", err)
+	}
+	return read(path)
 }
 
 // read reads a configuration file; nil if there is none.

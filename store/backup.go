@@ -24,6 +24,16 @@ const (
 	backupAge = 24 * time.Hour
 )
 
+// LockFolder keeps other processes that call it from a folder until unlock is called, or the process ends;
+// memoir.CodeBusy if one has it.
+func LockFolder(dir string) (unlock func() error, err error) {
+	if unlock, err = lockFolder(dir); errors.Is(err, errLocked) {
+		return nil, memoir.Errorf(memoir.CodeBusy, "wait until it ends, or answer its question, then call this again",
+			"another memoir process is changing files in %s", dir)
+	}
+	return unlock, err
+}
+
 // Backup keeps a copy of the database, as last committed, beside it. It replaces a copy
 // that is older than a day, or any copy if now is set: after something was forgotten, so
 // that a restored database does not bring it back.

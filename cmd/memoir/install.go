@@ -13,6 +13,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/integrate"
+	"memoir/store"
 )
 
 func installCommand(p *program) *cli.Command {
@@ -35,15 +36,20 @@ func installCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
+			defer in.unlock()
 			in.options.NoHooks, in.options.NoMCP = c.Bool("no-hooks"), c.Bool("no-mcp")
 			agents, err := in.agents()
 			if err != nil {
 				return err
 			}
+			var planned []integrate.Agent
 			for _, a := range agents {
-				in.planFor(a.Name, func() ([]integrate.Change, error) {
+				if !in.planFor(a.Name, func() ([]integrate.Change, error) {
 					return in.record.Install(in.env, in.options, a)
-				})
+				}) {
+					continue
+				}
+				planned = append(planned, a)
 				if a.Confirm != "" && !in.options.NoHooks {
 					in.out.Confirm = append(in.out.Confirm, agentText{a.Name, a.Confirm, ""})
 				}
@@ -51,7 +57,7 @@ func installCommand(p *program) *cli.Command {
 			if err := in.enable(len(agents)); err != nil {
 				return err
 			}
-			return in.finish(c.Context, "install", func() error { return in.linkSkills(agents) })
+			return in.finish(c.Context, "install", func() error { return in.linkSkills(planned) })
 		},
 	}
 }
@@ -70,6 +76,7 @@ func uninstallCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
+			defer in.unlock()
 			names := in.record.Agents()
 			for _, name := range c.Args().Slice() {
 				if !slices.Contains(agentNames(), name) {
@@ -119,6 +126,7 @@ type integration struct {
 	env     integrate.Env
 	options integrate.Options
 	record  *integrate.Record
+	unlock  func() error
 	changes []integrate.Change
 	failed  []error
 	out     integrationJSON
@@ -173,6 +181,10 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 		return nil, usagef("user or project", "--scope: %q is not a scope", scope)
 	}
 	in.out.Program = in.options.Program
+	// Of two at once, each would save a record without the other's changes.
+	if in.unlock, err = store.LockFolder(in.env.UserHome); err != nil {
+		return nil, err
+	}
 	in.record, err = integrate.Load(home)
 	return in, err
 }
@@ -252,15 +264,16 @@ func (in *integration) projects(c *cli.Context, agent string) (projects []string
 	return projects
 }
 
-// planFor adds the changes of one agent. An error leaves that agent out.
-func (in *integration) planFor(agent string, plan func() ([]integrate.Change, error)) {
+// planFor adds the changes of one agent. An error leaves that agent out: then it is false.
+func (in *integration) planFor(agent string, plan func() ([]integrate.Change, error)) bool {
 	changes, err := plan()
 	if err != nil {
 		in.failed = append(in.failed, err)
 		in.out.Failed = append(in.out.Failed, agentText{agent, in.redact(err.Error()), memoir.HintOf(err)})
-		return
+		return false
 	}
 	in.changes = append(in.changes, changes...)
+	return true
 }
 
 // enable adds the change that switches memories.enabled on, if agents are connected.
@@ -295,23 +308,6 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 		}
 	}
 	return in.record.RefreshSkills()
-}
-
-// refreshSkills makes the links that agents follow lead to the skills that there are now. It reports what
-// fails as a warning: the command itself has done its work.
-func (p *program) refreshSkills(c *cli.Context) error {
-	home, err := p.home(c)
-	if err != nil || c.Bool("startup") || c.Bool("help") {
-		return nil
-	}
-	record, err := integrate.Load(home)
-	if err == nil {
-		err = record.RefreshSkills()
-	}
-	if err != nil {
-		p.ui.warn("`memoir install` makes them again", "links to skills: %v", err)
-	}
-	return nil
 }
 
 // finish shows the changes, asks, makes them and ends with what remains to be done.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"memoir/store"
 )
 
 // agentHome is a home with agents whose files hold comments, CRLF, hooks and servers of others.
@@ -148,6 +150,13 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 	mustCall(t, moved, home, "uninstall", "--yes")
 	before[".codex/config.toml"] += "\r\n[projects.\"/x\"]\r\ntrust_level = \"trusted\"\r\n"
 	sameTree(t, "uninstalled after others wrote", before, agentTree(t, home))
+
+	unlock, err := store.LockFolder(home)
+	must(t, err)
+	if out, err := callAt(t, moved, home, nil, all...); err == nil || !strings.Contains(out, "another memoir process") {
+		t.Errorf("two at once: %v, %s", err, out)
+	}
+	must(t, unlock())
 }
 
 func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {

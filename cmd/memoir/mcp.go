@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -97,9 +96,12 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	} else {
 		found, err = p.projectOfSession(c, &settings, home, "")
 	}
-	if err == nil && found.project == "" {
-		err = notFoundf("`memoir projects` lists those with a memory", "there is no memory here: %s",
-			cmp.Or(found.why, "this directory is not a project with sessions"))
+	switch {
+	case err == nil && found.why != "":
+		err = memoir.Errorf(memoir.CodeConfig, "", "there is no memory here: %s", found.why)
+	case err == nil && found.project == "":
+		err = notFoundf("`memoir projects` lists those with a memory",
+			"there is no memory here: this directory is not a project with sessions")
 	}
 	return ask.Project{ID: found.project, Tree: found.tree}, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/integrate"
 	"memoir/internal/failpoint"
 )
 
@@ -163,4 +164,21 @@ func openLog(home, name string) (*os.File, error) {
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// refreshSkills makes the links that agents follow lead to the skills that there are now. It reports what
+// fails as a warning: the command itself has done its work.
+func (p *program) refreshSkills(c *cli.Context) error {
+	home, err := p.home(c)
+	if err != nil || c.Bool("startup") || c.Bool("help") {
+		return nil
+	}
+	record, err := integrate.Load(home)
+	if err == nil {
+		err = record.RefreshSkills()
+	}
+	if err != nil {
+		p.ui.warn("`memoir install` makes them again", "links to skills: %v", err)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,126 +14,8 @@ import (
 
 	"memoir"
 	"memoir/ask"
-	"memoir/config"
-	"memoir/pipeline"
 	"memoir/search"
-	"memoir/secrets"
-	"memoir/store"
-	"memoir/testdata"
 )
-
-// The projects of the fixture sessions, and a session of each.
-const (
-	lanternd, papertrail = "lanternd-97c055e77a45", "papertrail-626cc744f22e"
-	ofLanternd           = "claude:2b9ad815-6574-4c4b-abfe-3b8dd71bbe39"
-	ofPapertrail         = "3fba1cd1"
-)
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// world is a home with the memory of the fixture sessions.
-type world struct {
-	t       *testing.T
-	options pipeline.Options
-	asked   ask.Options
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	dir := t.TempDir()
-	_, err := testdata.Write(filepath.Join(dir, "sessions"))
-	must(t, err)
-	w := &world{t: t, options: pipeline.Options{Home: filepath.Join(dir, "home"), Settings: config.Default(),
-		SessionsDir: filepath.Join(dir, "sessions"), Now: testdata.Now, Limit: 100}}
-	must(t, os.Mkdir(w.options.Home, 0o700))
-	scanner := func(string) (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
-	s, err := scanner("")
-	must(t, err)
-	w.asked = ask.Options{
-		Home: w.options.Home, Version: "test", Context: func() string { return "" }, Redact: s.Message, Scanner: scanner,
-		Project: func(context.Context) (ask.Project, error) { return ask.Project{ID: lanternd, Tree: dir}, nil },
-		Read:    w.open,
-		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
-			st, err := w.open(ctx)
-			return w.options, st, err
-		},
-	}
-	w.run()
-	return w
-}
-
-func (w *world) open(ctx context.Context) (*store.Store, error) {
-	return store.Open(ctx, filepath.Join(w.options.Home, "memoir.db"), store.Options{})
-}
-
-func (w *world) run() {
-	w.t.Helper()
-	st, err := w.open(w.t.Context())
-	must(w.t, err)
-	defer st.Close()
-	_, err = pipeline.Run(w.t.Context(), st, w.options)
-	must(w.t, err)
-}
-
-// live is the path of a file of a project's memory.
-func (w *world) live(project, name string) string {
-	return filepath.Join(w.options.Home, "projects", project, "memory", name)
-}
-
-func (w *world) text(project, name string) string {
-	w.t.Helper()
-	b, err := os.ReadFile(w.live(project, name))
-	must(w.t, err)
-	return string(b)
-}
-
-// connect is the SDK's client of a server over pipes.
-func (w *world) connect() *mcp.ClientSession {
-	w.t.Helper()
-	inner, theirs := io.Pipe()
-	ours, outer := io.Pipe()
-	served := make(chan error, 1)
-	go func() {
-		served <- ask.Serve(w.t.Context(), ask.New(w.asked), &mcp.IOTransport{Reader: inner, Writer: outer})
-	}()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(w.t.Context(), &mcp.IOTransport{Reader: ours, Writer: theirs}, nil)
-	must(w.t, err)
-	w.t.Cleanup(func() {
-		_ = theirs.Close() // the end of the input
-		if err := <-served; err != nil && w.t.Context().Err() == nil {
-			w.t.Errorf("the server ended with %v", err)
-		}
-		_ = session.Close()
-	})
-	return session
-}
-
-// call calls a tool, holds its answer to the budget, and returns what it structured, and the error that it told.
-func (w *world) call(session *mcp.ClientSession, tokens int, tool string, arguments map[string]any) (out map[string]any,
-	failed string) {
-	w.t.Helper()
-	result, err := session.CallTool(w.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		w.t.Fatalf("%s %.200v: %v", tool, arguments, err)
-	}
-	whole, err := json.Marshal(result)
-	must(w.t, err)
-	if memoir.Tokens(string(whole)) > tokens {
-		w.t.Errorf("%s %.200v: %d tokens, more than %d", tool, arguments, memoir.Tokens(string(whole)), tokens)
-	}
-	text := result.Content[0].(*mcp.TextContent).Text
-	if result.IsError {
-		return nil, text
-	}
-	must(w.t, json.Unmarshal([]byte(text), &out))
-	return out, ""
-}
 
 func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,7 @@ import (
 
 // Session is one fixture and what must become of it.
 type Session struct {
-	Name    string // unique, short; the README's row
-	About   string // what it is for
+	Name    string // unique, short; the README's row says what it is for
 	Source  memoir.Source
 	ID      string   // thread id; empty for a file that no reader recognises
 	Files   []string // slash-separated, below the directory that Write fills, in reading order
@@ -92,12 +91,4 @@ func Find(name string) Session {
 // Holds reports whether text holds fact, in any letter case.
 func Holds(text, fact string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(fact))
-}
-
-// Fill replaces the placeholders in text by the secrets that Write plants.
-func Fill(text string) string {
-	for _, secret := range newSecrets() {
-		text = strings.ReplaceAll(text, secret.placeholder(), secret.value)
-	}
-	return text
 }

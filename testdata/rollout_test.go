@@ -87,7 +87,8 @@ func TestReadersRecogniseEachSession(t *testing.T) {
 			}
 			var want2, prompts []string
 			for _, prompt := range s.Prompts {
-				want2 = append(want2, testdata.Fill(prompt))
+				filled, _ := testdata.Fill(prompt)
+				want2 = append(want2, filled)
 			}
 			for _, it := range items {
 				if it.Origin == memoir.OriginShell {

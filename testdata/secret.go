@@ -1,7 +1,6 @@
 package testdata
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
@@ -14,96 +13,61 @@ import (
 type secret struct {
 	rule  string
 	value string   // what replaces the placeholder
-	parts []string // what must not turn up anywhere; the value if empty
+	parts []string // what must not turn up anywhere
 }
-
-type secrets []secret
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// randomText returns a maker of texts of n letters of an alphabet: the same ones, in
-// order, for the same seeds.
-func randomText(seed1, seed2 uint64) func(alphabet string, n int) string {
-	random := rand.New(rand.NewPCG(seed1, seed2))
-	return func(alphabet string, n int) string {
+// newSecrets makes the same fakes on every call: golden results stay equal.
+func newSecrets() []secret {
+	random := rand.New(rand.NewPCG(20, 26))
+	text := func(alphabet string, n int) string {
 		var b strings.Builder
 		for range n {
 			b.WriteByte(alphabet[random.IntN(len(alphabet))])
 		}
 		return b.String()
 	}
-}
-
-// newSecrets makes the same fakes on every call: golden results stay equal.
-func newSecrets() secrets {
-	text := randomText(20, 26)
-	body := []string{text(letters, 64), text(letters, 64), text(letters, 48)}
+	one := func(rule, value string) secret { return secret{rule, value, []string{value}} }
+	key := []string{text(letters, 64), text(letters, 64), text(letters, 48)}
 	kind := "OPENSSH PRIVATE " + "KEY-----"
-	return secrets{
-		{rule: "github-pat", value: "ghp" + "_" + text(letters, 36)},
-		{rule: "aws-access-token", value: "AKI" + "A" + text("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)},
-		{
-			rule:  "private-key",
-			value: "-----BEGIN " + kind + "\n" + strings.Join(body, "\n") + "\n-----END " + kind,
-			parts: body,
-		},
+	return []secret{
+		one("github-pat", "ghp"+"_"+text(letters, 36)),
+		one("aws-access-token", "AKI"+"A"+text("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)),
+		{"private-key", "-----BEGIN " + kind + "\n" + strings.Join(key, "\n") + "\n-----END " + kind, key},
+		one("gitlab-pat", "glp"+"at-"+text(letters, 20)),
+		one("slack-bot-token",
+			"xox"+"b-"+text("123456789", 12)+"-"+text("123456789", 12)+"-"+text(letters, 24)),
+		one("generic-api-key", text(letters, 40)), // found behind "token =" and the like
 	}
 }
 
-func (s secret) placeholder() string { return "@@SECRET:" + s.rule + "@@" }
-
-// fill replaces the placeholders in a session's bytes, all of which stand
-// inside JSON strings.
-func (s secrets) fill(data []byte) []byte {
-	for _, secret := range s {
-		quoted, err := json.Marshal(secret.value)
+// Fill replaces the placeholders in text, all of which stand inside JSON strings,
+// and lists what of the secrets must not turn up anywhere.
+func Fill(text string) (filled string, planted []string) {
+	for _, s := range newSecrets() {
+		placeholder := "@@SECRET:" + s.rule + "@@"
+		if !strings.Contains(text, placeholder) {
+			continue
+		}
+		quoted, err := json.Marshal(s.value)
 		if err != nil {
 			panic(err) // a string is always valid JSON
 		}
-		data = bytes.ReplaceAll(data, []byte(secret.placeholder()), quoted[1:len(quoted)-1])
+		text = strings.ReplaceAll(text, placeholder, string(quoted[1:len(quoted)-1]))
+		planted = append(planted, s.parts...)
 	}
-	return data
-}
-
-// planted lists what must not turn up anywhere.
-func (s secrets) planted() []string {
-	var out []string
-	for _, secret := range s {
-		if len(secret.parts) == 0 {
-			out = append(out, secret.value)
-		}
-		out = append(out, secret.parts...)
-	}
-	return out
-}
-
-// Rules names the gitleaks rules whose secrets Write plants.
-func Rules() []string {
-	var out []string
-	for _, secret := range newSecrets() {
-		out = append(out, secret.rule)
-	}
-	return out
+	return text, planted
 }
 
 // Fake makes a secret that gitleaks' rule of that name finds, the same on every
 // call, and lists what of it must not turn up anywhere. It is not ok for a rule that
 // it has no fake for.
 func Fake(rule string) (value string, planted []string, ok bool) {
-	all := append(newSecrets(), furtherSecrets()...)
+	all := newSecrets()
 	i := slices.IndexFunc(all, func(s secret) bool { return s.rule == rule })
 	if i < 0 {
 		return "", nil, false
 	}
-	return all[i].value, all[i : i+1].planted(), true
-}
-
-// furtherSecrets are fakes that the fixture sessions do not plant.
-func furtherSecrets() secrets {
-	text := randomText(20, 27)
-	return secrets{
-		{rule: "gitlab-pat", value: "glp" + "at-" + text(letters, 20)},
-		{rule: "slack-bot-token", value: "xox" + "b-" + text("123456789", 12) + "-" + text("123456789", 12) + "-" + text(letters, 24)},
-		{rule: "generic-api-key", value: text(letters, 40)}, // found behind "token =" and the like
-	}
+	return all[i].value, all[i].parts, true
 }

@@ -9,6 +9,9 @@ import (
 	"memoir/testdata"
 )
 
+// planting are the rules whose secrets the fixtures plant.
+var planting = []string{"github-pat", "aws-access-token", "private-key"}
+
 func TestNoStoredFixtureHoldsWhatLooksLikeASecret(t *testing.T) {
 	t.Parallel()
 	scanner, err := secrets.New(secrets.Options{})
@@ -32,7 +35,7 @@ func TestEveryFakeIsFoundAndNothingOfItStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []string
-	for _, rule := range append(testdata.Rules(), "gitlab-pat", "slack-bot-token", "generic-api-key") {
+	for _, rule := range append(planting, "gitlab-pat", "slack-bot-token", "generic-api-key") {
 		value, planted, ok := testdata.Fake(rule)
 		if again, _, _ := testdata.Fake(rule); !ok || again != value || len(planted) == 0 {
 			t.Errorf("%s: %d planted, the same twice is %v", rule, len(planted), again == value)
@@ -76,7 +79,7 @@ func TestRedactedSessionsHoldNoPlantedSecret(t *testing.T) {
 			t.Errorf("%.8s… is not redacted", secret)
 		}
 	}
-	for _, rule := range testdata.Rules() {
+	for _, rule := range planting {
 		if total[rule] == 0 {
 			t.Errorf("nothing was redacted by rule %s", rule)
 		}

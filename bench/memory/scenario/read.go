@@ -112,6 +112,9 @@ func readSession(path string) (Session, error) {
 		return Session{}, fmt.Errorf("read the scenarios: %w", err)
 	}
 	var s Session
+	if data, s.Planted, err = fill(path, data); err != nil {
+		return s, err
+	}
 	if err := marks.Decode(path, data, &s); err != nil {
 		return Session{}, err
 	}
@@ -146,62 +149,25 @@ func readSession(path string) (Session, error) {
 		n, err := strconv.Atoi(evidence)
 		return err == nil && n >= 1 && n <= len(s.Said)
 	}
-	if err := marks.Check(path, s.Facts, s.Traps, known); err != nil {
-		return s, err
-	}
-	return s, s.fill(path)
+	return s, marks.Check(path, s.Facts, s.Traps, known)
 }
 
-var placeholder = regexp.MustCompile(`@@SECRET:([a-z0-9-]+)@@`)
+// placeholder is one with the blanks before it where it begins a line.
+var placeholder = regexp.MustCompile(`(?m)(^ *)?@@SECRET:([a-z0-9-]+)@@`)
 
-// fill puts fakes in the place of the placeholders: a session that holds what looks
-// like a secret is never stored.
-func (s *Session) fill(path string) error {
-	var err error
-	text := func(t string) string {
-		return placeholder.ReplaceAllStringFunc(t, func(found string) string {
-			rule := placeholder.FindStringSubmatch(found)[1]
-			fake, planted, ok := testdata.Fake(rule)
-			if !ok {
-				err = marks.Errorf(path, "there is no fake for the rule %q", rule)
-				return found
-			}
-			for _, part := range planted {
-				if !slices.Contains(s.Planted, part) {
-					s.Planted = append(s.Planted, part)
-				}
-			}
-			return fake
-		})
-	}
-	var walk func(v any) any
-	walk = func(v any) any {
-		switch v := v.(type) {
-		case string:
-			return text(v)
-		case []any:
-			for i := range v {
-				v[i] = walk(v[i])
-			}
-		case map[string]any:
-			for key := range v {
-				v[key] = walk(v[key])
-			}
+// fill puts fakes in the place of the placeholders, and lists what of them must not turn up
+// anywhere: a session that holds what looks like a secret is never stored. One of several
+// lines stands alone in a block, so that each gets the block's indentation.
+func fill(path string, data []byte) (filled []byte, planted []string, err error) {
+	filled = placeholder.ReplaceAllFunc(data, func(found []byte) []byte {
+		parts := placeholder.FindSubmatch(found)
+		indent, rule := string(parts[1]), string(parts[2])
+		fake, secrets, ok := testdata.Fake(rule)
+		if !ok {
+			err = marks.Errorf(path, "there is no fake for the rule %q", rule)
 		}
-		return v
-	}
-	var entry func(e *Entry)
-	entry = func(e *Entry) {
-		for _, field := range []*string{&e.Text, &e.Output, &e.Old, &e.New, &e.Content, &e.Fails} {
-			*field = text(*field)
-		}
-		walk(e.Input)
-		if e.Call != nil {
-			entry(e.Call)
-		}
-	}
-	for i := range s.Said {
-		entry(&s.Said[i])
-	}
-	return err
+		planted = append(planted, secrets...)
+		return []byte(indent + strings.ReplaceAll(fake, "\n", "\n"+indent))
+	})
+	return filled, planted, err
 }

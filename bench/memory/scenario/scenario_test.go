@@ -100,7 +100,7 @@ func TestWhatIsNotOfTheFormIsRefusedWithItsFile(t *testing.T) {
 func TestSecretsAreFilledInWhereverTheyStand(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"project.yml": goodProject, "01-a.yml": goodSession +
-		"- person: a @@SECRET:github-pat@@ b\n- tool: t\n  input: {key: ['@@SECRET:private-key@@']}\n- refused:\n    run: x @@SECRET:github-pat@@\n"})
+		"- person: a @@SECRET:github-pat@@ b\n- tool: t\n  input:\n    key:\n    - |-\n      @@SECRET:private-key@@\n- refused:\n    run: x @@SECRET:github-pat@@\n"})
 	all, err := scenario.ReadAll(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestSecretsAreFilledInWhereverTheyStand(t *testing.T) {
 	if got := s.Said[2].Call.Text; got != "x "+pat {
 		t.Errorf("the refused call is %q", got)
 	}
-	if want := slices.Concat(parts, keyParts); !slices.Equal(s.Planted, want) {
+	if want := slices.Concat(parts, keyParts, parts); !slices.Equal(s.Planted, want) {
 		t.Errorf("planted are %d secrets, want %d", len(s.Planted), len(want))
 	}
 }

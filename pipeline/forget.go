@@ -302,11 +302,11 @@ const maxLog = 64 << 20
 var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
 
 // Purge takes what was deleted out of the places where it may have been left: free
-// pages and the log of the database, its copies, the logs of background runs, the index, which
-// is made anew. It returns the files that it removed.
+// pages and the log of the database, its copies, the logs of background runs, the index, which the
+// next run makes anew. It returns the files that it removed.
 func Purge(ctx context.Context, st *store.Store, home string) (removed []string, err error) {
 	removed = []string{}
-	if err := search.Renew(ctx, st, home); err != nil {
+	if err := search.Discard(home); err != nil {
 		return removed, err
 	}
 	for _, name := range logFiles {

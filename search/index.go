@@ -25,19 +25,20 @@ const fileName = "search.db"
 
 // indexVersion is the PRAGMA user_version of an index that this program reads. It changes with the
 // schema and with what makes words of a text.
-const indexVersion = 1
+const indexVersion = 2
 
 //go:embed schema.sql
 var schema string
 
-// index is an open index file.
+// index is an open index file. One that was made and not yet written is of version 0.
 type index struct {
-	path string
-	db   *sql.DB
+	*sql.DB
+	version int
 }
 
 // errUnusable means that there is no index, or one that must be made anew.
-var errUnusable = errors.New("the index is missing, damaged or of another version")
+var errUnusable = memoir.Errorf(memoir.CodeBusy, "wait for the process that makes it, and try again",
+	"there is no index of this version")
 
 // openIndex opens the index of a home. A reader waits for a writer, and a writer for another, until the
 // patience ends.
@@ -56,88 +57,53 @@ func openIndex(ctx context.Context, home string, patience time.Duration) (*index
 	query.Set("_stmt_cache_size", "16")
 	query.Set("_synchronous", "NORMAL")
 	query.Set("mode", "rw") // also to read: a killed writer leaves a journal, which the next reader takes back
-	if f, err := os.OpenFile(path, os.O_RDWR, 0); err != nil {
-		query.Set("mode", "ro")
-	} else if err := f.Close(); err != nil {
-		return nil, err
-	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode(), OmitHost: true}
 	db, err := sql.Open("sqlite3", dsn.String())
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	x := &index{path, db}
-	var version int
-	if err := x.get(ctx, `PRAGMA user_version`, nil, &version); err != nil || version != indexVersion {
-		if err == nil || isDamage(err) {
-			err = errUnusable
-		}
-		return nil, errors.Join(err, x.close())
+	x := &index{DB: db}
+	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&x.version)
+	if isDamage(err) || err == nil && x.version != 0 && x.version != indexVersion {
+		err = errUnusable
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return x, nil
 }
 
-// createIndex makes an empty index in the place of one that cannot be used.
-func createIndex(ctx context.Context, home string) error {
+// state is that of all that was indexed; "" before.
+func (x *index) state(ctx context.Context) (state string, err error) {
+	if x.version != 0 {
+		err = x.QueryRowContext(ctx, `SELECT state FROM indexed`).Scan(&state)
+	}
+	return state, err
+}
+
+// createIndex makes an empty file in the place of an index that cannot be used. The next transaction fills it.
+func createIndex(home string) error {
+	if err := Discard(home); err != nil {
+		return err
+	}
 	path := filepath.Join(home, fileName)
-	fresh := path + ".new"
-	if err := removeFiles(fresh); err != nil {
-		return err
-	}
-	if err := failpoint.WriteFile(fresh, nil, 0o600); err != nil {
-		return storageError(err, "create %s", fresh)
-	}
-	db, err := sql.Open("sqlite3", (&url.URL{Scheme: "file", Path: filepath.ToSlash(fresh), OmitHost: true}).String())
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, "PRAGMA page_size = 4096; BEGIN;"+schema+
-		fmt.Sprintf("PRAGMA user_version = %d; COMMIT", indexVersion))
-	if err = errors.Join(err, db.Close()); err != nil {
-		return explain(errors.Join(err, removeFiles(fresh)), "create the index")
-	}
-	// A journal beside another file would be taken back into it.
-	if err := removeFiles(path + "-journal"); err != nil {
-		return err
-	}
-	if err := failpoint.Rename(fresh, path); err != nil {
+	if err := failpoint.WriteFile(path, nil, 0o600); err != nil {
 		return storageError(err, "create %s", path)
 	}
 	return nil
 }
 
-// removeFiles removes what stands at paths, with the journals.
-func removeFiles(paths ...string) error {
-	for _, path := range paths {
-		for _, name := range []string{path, path + "-journal"} {
-			if err := failpoint.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return storageError(err, "remove %s", name)
-			}
+// Discard removes the index of a home. The next run, or the next search, makes it anew.
+func Discard(home string) error {
+	// A journal beside another file would be taken back into it.
+	for _, name := range []string{fileName + "-journal", fileName} {
+		path := filepath.Join(home, name)
+		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return storageError(err, "remove %s", path)
 		}
 	}
 	return nil
-}
-
-func (x *index) close() error { return x.db.Close() }
-
-func (x *index) get(ctx context.Context, query string, args []any, into ...any) error {
-	return x.db.QueryRowContext(ctx, query, args...).Scan(into...)
-}
-
-// each calls fn for every row.
-func (x *index) each(ctx context.Context, query string, args []any, fn func(scan func(...any) error) error) error {
-	rows, err := x.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // isDamage reports that SQLite met what no index holds.

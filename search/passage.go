@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -79,32 +80,26 @@ func passagesOf(d store.Said) []passage {
 // linesOf are the lines of a file of a memory that say something.
 func linesOf(text string, k kind) []passage {
 	var out []passage
+	head := strings.HasPrefix(text, "session: ") // of a rollout summary
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
+		head = head && line != ""
 		preamble := n <= 3 && strings.HasPrefix(line, "From ") // what a memory was made from
-		if line != "" && !preamble && !strings.HasPrefix(line, "#") {
+		if line != "" && !head && !preamble && !strings.HasPrefix(line, "#") {
 			out = append(out, passage{kind: k, text: line, line: n})
 		}
 	}
 	return out[:min(len(out), maxPassages)]
 }
 
-// headed reads the head of a rollout summary: which session it is about, and when that ended. The lines
-// of the head are no passages.
-func headed(text string) (key string, ended time.Time, body string) {
-	head, body, found := strings.Cut(text, "\n\n")
-	fields := map[string]string{}
-	for line := range strings.Lines(head) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		fields[name] = value
+// headed reads the head of a rollout summary: which session it is about, and when that ended.
+func headed(text string) (key string, ended time.Time) {
+	var id, agent, at string
+	if _, err := fmt.Sscanf(text, "session: %s\nagent: %s\nended: %s\n", &id, &agent, &at); err != nil {
+		return "", ended
 	}
-	if !found || fields["session"] == "" || fields["agent"] == "" {
-		return "", time.Time{}, text
-	}
-	ended, _ = time.Parse(time.RFC3339, fields["ended"])
-	// The lines keep their numbers.
-	return memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"]), ended,
-		strings.Repeat("\n", strings.Count(head, "\n")+2) + body
+	ended, _ = time.Parse(time.RFC3339, at)
+	return memoir.SessionKey(memoir.Source(agent), id), ended
 }

@@ -35,37 +35,35 @@ type size struct {
 	units, passages, words int
 }
 
-// sizes returns the documents of a project, or all for "", by number, with what they have together.
-func (x *index) sizes(ctx context.Context, projectID string) ([]size, size, error) {
-	const list = `SELECT coalesce(group_concat(n || ' ' || units || ' ' || passages || ' ' || words, ' '), '')
-		FROM document`
-	where, args := "", []any{}
-	if projectID != "" {
-		where, args = ` WHERE project = ?`, []any{projectID}
-	}
+// numbers reads a row of numbers: each row that SQLite hands over costs more than the numbers in it.
+func (x *index) numbers(ctx context.Context, query string, args ...any) (out []int64, err error) {
 	var text string
-	if err := x.get(ctx, list+where, args, &text); err != nil {
-		return nil, size{}, err
+	err = x.QueryRowContext(ctx, query, args...).Scan(&text)
+	if text == "" {
+		return nil, err
 	}
-	var all []size
-	var total size
-	var row [4]int64
-	at := 0
-	for field := range strings.FieldsSeq(text) {
+	out = make([]int64, 0, 1+strings.Count(text, " "))
+	for field := range strings.SplitSeq(text, " ") {
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return nil, size{}, err
+			return nil, err
 		}
-		row[at] = n
-		if at++; at == len(row) {
-			one := size{row[0], int(row[1]), int(row[2]), int(row[3])}
-			all, at = append(all, one), 0
-			total.units, total.passages = total.units+one.units, total.passages+one.passages
-			total.words += one.words
-		}
+		out = append(out, n)
+	}
+	return out, err
+}
+
+// sizes returns the documents of a project, or all for "", by number, with what they have together.
+func (x *index) sizes(ctx context.Context, projectID string) (all []size, total size, err error) {
+	list, err := x.numbers(ctx, `SELECT coalesce(group_concat(concat_ws(' ', n, units, passages, words), ' '), '')
+		FROM document WHERE ? IN ('', project)`, projectID)
+	for row := range slices.Chunk(list, 4) {
+		one := size{row[0], int(row[1]), int(row[2]), int(row[3])}
+		all = append(all, one)
+		total.units, total.passages, total.words = total.units+one.units, total.passages+one.passages, total.words+one.words
 	}
 	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.document, b.document) })
-	return all, total, nil
+	return all, total, err
 }
 
 // matches returns the numbers of the passages that have a word.
@@ -74,24 +72,11 @@ func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
 	if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
 		match += " *"
 	}
-	var text string
-	// One row for all: each row that SQLite hands over costs more than the numbers in it.
-	err := x.get(ctx, `SELECT coalesce(group_concat(rowid), '') FROM passage WHERE passage MATCH ?`, []any{match}, &text)
+	out, err := x.numbers(ctx, `SELECT coalesce(group_concat(rowid, ' '), '') FROM passage WHERE passage MATCH ?`, match)
 	if err != nil && strings.Contains(err.Error(), "phrase queries") {
 		return nil, nil // letters of scripts newer than SQLite's tables: to it they are several words
 	}
-	if err != nil || text == "" {
-		return nil, err
-	}
-	out := make([]int64, 0, 1+strings.Count(text, ","))
-	for field := range strings.SplitSeq(text, ",") {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, n)
-	}
-	return out, nil
+	return out, err
 }
 
 // where says which words of a query a passage has, a bit each.
@@ -136,13 +121,18 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 			passages = append(passages, where{&sizes[at], place, kind(n & 7), word})
 		}
 	}
-	groups := grouped(passages)
-	weights := weights{rarity(groups, len(words), total.units), rarity(alone(passages), len(words), total.passages)}
+	groups, together := grouped(passages)
+	alone := make([]uint32, len(passages))
+	for i, p := range passages {
+		alone[i] = p.words
+	}
+	inDocument, inPassage := rarity(together, len(words), total.units), rarity(alone, len(words), total.passages)
 	mean := float64(total.words) / float64(max(total.units, 1))
 	out := make([]found, 0, len(groups))
 	for _, group := range groups {
 		one := group[0].size
-		out = append(out, score(group, weights, float64(one.words)/float64(max(one.units, 1))/mean))
+		length := float64(one.words) / float64(max(one.units, 1)) / mean
+		out = append(out, score(group, inDocument, inPassage, length))
 	}
 	slices.SortFunc(out, func(a, b found) int { // of equals, the newest that was indexed
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.document, a.document), cmp.Compare(a.place, b.place))
@@ -150,64 +140,47 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 	return out, nil
 }
 
-// grouped splits passages into those of a document each, and each line of MEMORY.md.
-func grouped(passages []where) [][]where {
-	var out [][]where
+// grouped splits passages into those of a document each, and each line of MEMORY.md; words are those of a group.
+func grouped(passages []where) (groups [][]where, words []uint32) {
 	for i, p := range passages {
+		last := len(groups) - 1
 		if i > 0 && passages[i-1].size == p.size && p.kind != memoryKind {
-			last := &out[len(out)-1]
-			*last = append(*last, p)
+			groups[last] = append(groups[last], p)
+			words[last] |= p.words
 		} else {
-			out = append(out, passages[i:i+1:i+1])
+			groups, words = append(groups, passages[i:i+1:i+1]), append(words, p.words)
 		}
 	}
-	return out
+	return groups, words
 }
 
-// weights are what words count: in a document, and in a passage with its neighbours.
-type weights struct{ document, passage []float64 }
-
-// alone is each passage as a group.
-func alone(passages []where) [][]where {
-	out := make([][]where, len(passages))
-	for i := range passages {
-		out[i] = passages[i : i+1]
-	}
-	return out
-}
-
-// rarity is the inverse document frequency of each word.
-func rarity(groups [][]where, words, units int) []float64 {
-	seen := make([]int, words)
-	for _, group := range groups {
-		var set uint32
-		for _, p := range group {
-			set |= p.words
-		}
-		for ; set != 0; set &= set - 1 {
-			seen[bits.TrailingZeros32(set)]++
-		}
-	}
+// rarity is the inverse document frequency of each word, by the words of each unit that has some.
+func rarity(having []uint32, words, units int) []float64 {
 	out := make([]float64, words)
-	for i, n := range seen {
-		out[i] = math.Log(1 + (float64(units)-float64(n)+0.5)/(float64(n)+0.5))
+	for i := range out {
+		n := 0.0
+		for _, set := range having {
+			n += float64(set >> i & 1)
+		}
+		out[i] = math.Log(1 + (float64(units)-n+0.5)/(n+0.5))
 	}
 	return out
 }
 
-// score judges the passages of one document, which is length times as long as others.
-func score(group []where, weights weights, length float64) found {
+// score judges the passages of one document, which is length times as long as others, by what words count in a
+// document, and in a passage with its neighbours.
+func score(group []where, inDocument, inPassage []float64, length float64) found {
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
 	for i, p := range group {
 		for set := p.words; set != 0; set &= set - 1 {
 			often[bits.TrailingZeros32(set)]++
 		}
-		if s := near(group, i, weights.passage); s > window && p.kind != dayKind {
+		if s := near(group, i, inPassage); s > window && p.kind != dayKind {
 			window, best.place, best.kind = s, p.place, p.kind
 		}
 	}
-	for i, weight := range weights.document {
+	for i, weight := range inDocument {
 		if n := often[i]; n > 0 {
 			best.score += weight * n * (saturation + 1) / (n + saturation*(1-byLength+byLength*length))
 		}

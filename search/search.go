@@ -9,7 +9,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"path/filepath"
@@ -101,40 +100,37 @@ type finder struct {
 
 func (f *finder) find(ctx context.Context, projectID string) error {
 	f.out = Result{Hits: []Hit{}}
-	x, err := openIndex(ctx, f.home, readPatience)
+	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err
 	}
-	defer x.close()
-	state, _, err := x.state(ctx)
+	defer x.Close()
+	if x.version == 0 {
+		return errUnusable
+	}
+	state, err := x.state(ctx)
 	if err != nil {
 		return err
 	}
-	now, err := stateOf(ctx, f.st, f.home)
+	now, _, err := stateOf(ctx, f.st, f.home)
 	if err != nil {
 		return err
 	}
-	f.out.Behind = state != now.text()
+	f.out.Behind = state != now
 	ranked, err := x.rank(ctx, projectID, f.words)
-	if err != nil {
-		return err
-	}
-	// Several may be of one session, or gone since.
-	for chunk := range slices.Chunk(ranked, 2*f.most) {
-		hits, err := f.hits(ctx, x, chunk)
-		if err != nil {
-			return err
-		}
-		for _, hit := range hits {
-			if len(f.out.Hits) < f.most && !f.known(hit) {
-				f.out.Hits = append(f.out.Hits, hit)
-			}
-		}
+	for _, r := range ranked {
 		if len(f.out.Hits) == f.most {
 			break
 		}
+		hit, err := f.hit(ctx, x, r)
+		if err != nil {
+			return err
+		}
+		if hit.Snippet != "" && !f.known(hit) {
+			f.out.Hits = append(f.out.Hits, hit)
+		}
 	}
-	return nil
+	return err
 }
 
 // known reports whether there is a hit of the same session.
@@ -144,108 +140,69 @@ func (f *finder) known(hit Hit) bool {
 	})
 }
 
-// hits reads what was found. What is gone since is left out.
-func (f *finder) hits(ctx context.Context, x *index, ranked []found) ([]Hit, error) {
-	var numbers []int64
-	for _, r := range ranked {
-		numbers = append(numbers, r.document)
-	}
-	docs, err := x.documents(ctx, numbers)
+// hit reads what was found. Without a snippet it is gone since.
+func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error) {
+	var seq int64
+	var path string
+	err = x.QueryRowContext(ctx, `SELECT project, seq, path FROM document WHERE n = ?`, r.document).
+		Scan(&hit.ProjectID, &seq, &path)
 	if err != nil {
-		return nil, err
+		return hit, err
 	}
-	var seqs []int64
-	for _, d := range docs {
-		seqs = append(seqs, d.seq)
+	hit.Score = math.Round(r.score*1000) / 1000
+	if seq == 0 {
+		f.inFile(ctx, &hit, path, r)
+		return hit, nil
 	}
-	all, err := f.st.Said(ctx, seqs)
-	if err != nil {
-		return nil, err
+	said, err := f.st.Said(ctx, seq)
+	if err == nil && said != nil {
+		f.inSession(&hit, said, r)
 	}
-	sessions := map[int64]store.Said{}
-	for _, d := range all {
-		sessions[d.Seq] = d
-	}
-	var out []Hit
-	for _, r := range ranked {
-		d := docs[r.document]
-		hit := Hit{ProjectID: d.project, Score: math.Round(r.score*1000) / 1000}
-		ok := false
-		if d.seq == 0 {
-			ok = f.inFile(ctx, &hit, d, r)
-		} else if said, stored := sessions[d.seq]; stored {
-			ok = f.inSession(&hit, said, r)
-		}
-		if ok {
-			out = append(out, hit)
-		}
-	}
-	return out, nil
+	return hit, err
 }
 
 // inSession fills in a hit in a session.
-func (f *finder) inSession(hit *Hit, d store.Said, r found) bool {
-	passages := passagesOf(d)
+func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
+	passages := passagesOf(*d)
 	if r.kind == dayKind { // what was said first that day
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
 	}
 	if r.place < 0 || r.place >= len(passages) {
-		return false
+		return
 	}
 	p := passages[r.place]
 	hit.Path, hit.Session, hit.Item, hit.At = "session:"+d.SessionKey, d.SessionKey, p.item, p.at
-	hit.Source = sources[p.kind]
 	if hit.At.IsZero() {
 		hit.At = d.EndedAt
 	}
-	hit.Snippet = snippet(p.text, f.words)
-	return hit.Snippet != ""
+	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
 }
 
 // citation is the newest session that a line of MEMORY.md cites.
 var citation = lazyregexp.New(`\[([0-9A-Za-z_-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 
 // inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
-func (f *finder) inFile(ctx context.Context, hit *Hit, d document, r found) bool {
-	content, err := memory.At(f.home, d.project).Open(d.path)
+func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
+	content, err := memory.At(f.home, hit.ProjectID).Open(path)
 	if err != nil {
-		return false
+		return
 	}
-	text := string(content)
-	if r.kind == summaryKind {
-		hit.Session, hit.At, text = headed(text)
-	}
-	passages := linesOf(text, r.kind)
+	passages := linesOf(string(content), r.kind)
 	if r.place >= len(passages) || spoken(passages[r.place].text, f.words) == 0 {
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return spoken(p.text, f.words) != 0 })
 	}
 	if r.place < 0 {
-		return false
+		return
 	}
 	p := passages[r.place]
+	if r.kind == summaryKind {
+		hit.Session, hit.At = headed(string(content))
+	}
 	if cited := citation.FindStringSubmatch(p.text); cited != nil {
 		if sessions, err := f.st.FindSessions(ctx, cited[1]); err == nil && len(sessions) == 1 {
 			hit.Session, hit.At = sessions[0].Key(), sessions[0].UpdatedAt
 		}
 	}
-	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+d.path, p.line, p.line
+	hit.Source, hit.Path, hit.StartLine, hit.EndLine = sources[p.kind], "memory://root/"+path, p.line, p.line
 	hit.Snippet = snippet(p.text, f.words)
-	return hit.Snippet != ""
-}
-
-// documents reads documents by number.
-func (x *index) documents(ctx context.Context, numbers []int64) (map[int64]document, error) {
-	list, err := json.Marshal(numbers)
-	if err != nil {
-		return nil, err
-	}
-	out := map[int64]document{}
-	return out, x.each(ctx, `SELECT n, project, seq, path FROM document WHERE n IN (SELECT value FROM json_each(?))`,
-		[]any{string(list)}, func(scan func(...any) error) error {
-			var n int64
-			var d document
-			err := scan(&n, &d.project, &d.seq, &d.path)
-			out[n] = d
-			return err
-		})
 }

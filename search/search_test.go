@@ -205,7 +205,7 @@ func TestTheIndexFollowsWhatIsStored(t *testing.T) {
 	want("read again since", "giraffe", true)
 	h.update()
 	want("indexed again", "ostrich", false, "agent session:pi:d 3")
-	h.must(os.WriteFile(filepath.Join(memory.At(h.dir, project).Link(), memoryFile), []byte("# Memory\n\n- by hand: a walrus\n"), 0o600))
+	h.must(os.WriteFile(filepath.Join(memory.At(h.dir, project).Link(), memoir.MemoryFile), []byte("# Memory\n\n- by hand: a walrus\n"), 0o600))
 	want("edited by hand", "zebra", true)
 	h.update()
 	want("indexed by hand", "walrus", false, "memory MEMORY.md 3")
@@ -213,12 +213,12 @@ func TestTheIndexFollowsWhatIsStored(t *testing.T) {
 	want("disabled", "ostrich", true)
 
 	for what, spoil := range map[string]func() error{
-		"gone":             func() error { return os.Remove(path) },
-		"no database":      func() error { return os.WriteFile(path, bytes.Repeat([]byte("x"), 9000), 0o600) },
-		"empty":            func() error { return os.WriteFile(path, nil, 0o600) },
-		"torn":             func() error { return os.Truncate(path, 8192) },
-		"of another":       func() error { return h.sql(`PRAGMA user_version = 99`) },
-		"of a dead writer": func() error { return h.sql(`UPDATE meta SET value = 'written by x'; DELETE FROM document WHERE n = 2`) },
+		"gone":              func() error { return os.Remove(path) },
+		"no database":       func() error { return os.WriteFile(path, bytes.Repeat([]byte("x"), 9000), 0o600) },
+		"empty":             func() error { return os.WriteFile(path, nil, 0o600) },
+		"torn":              func() error { return os.Truncate(path, 8192) },
+		"of another":        func() error { return h.sql(`PRAGMA user_version = 99`) },
+		"of other contents": func() error { return h.sql(`UPDATE indexed SET state = 'x'; DELETE FROM document WHERE n = 2`) },
 	} {
 		h.must(spoil())
 		h.update()
@@ -273,7 +273,7 @@ func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	if got := places(h.find("kettle", "")); !slices.Equal(got, []string{"typed session:pi:b 5"}) {
 		t.Errorf("what stays: %q", got)
 	}
-	h.must(Renew(t.Context(), h.st, h.dir))
+	h.must(Discard(h.dir))
 	if r := h.find("kettle", ""); len(r.Hits) != 1 || r.Behind {
 		t.Errorf("made anew: %+v", r)
 	}

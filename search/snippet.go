@@ -3,7 +3,6 @@ package search
 import (
 	"math/bits"
 	"strings"
-	"unicode/utf8"
 
 	"memoir/memory"
 )
@@ -16,35 +15,26 @@ func snippet(text string, words []string) string {
 	fields := strings.Fields(memory.Neutralise(text))
 	said := make([]uint32, len(fields))
 	for i, f := range fields {
-		fields[i], said[i] = cutWord(f), spoken(f, words)
+		if said[i] = spoken(f, words); len(f) > maxSnippet/2 { // it would fill a snippet alone
+			fields[i] = strings.ToValidUTF8(f[:maxSnippet/2], "") + "…"
+		}
 	}
-	best, from, to := -1, 0, 0
+	best, from, to, left := -1, 0, 0, 0
 	for start := range fields {
 		if said[start] == 0 && start > 0 {
 			continue
 		}
-		set, length, last := said[start], 0, start
-		for i := start; i < len(fields) && length+len(fields[i]) <= maxSnippet; i++ {
-			if length += len(fields[i]) + 1; set|said[i] != set {
-				set, last = set|said[i], i
-			}
+		set, end, room := uint32(0), start, maxSnippet*3/4
+		for ; end < len(fields) && len(fields[end]) <= room; end++ {
+			set |= said[end]
+			room -= len(fields[end]) + 1
 		}
-		if n := bits.OnesCount32(set); n > best || n == best && last+1-start < to-from {
-			best, from, to = n, start, last+1
+		if n := bits.OnesCount32(set); n > best {
+			best, from, to, left = n, start, end, room+maxSnippet/4
 		}
 	}
-	// Room that is left goes to what stands before and behind.
-	length := len(strings.Join(fields[from:to], " "))
-	for grown := true; grown; {
-		grown = false
-		if from > 0 && length+len(fields[from-1]) < maxSnippet {
-			from--
-			length, grown = length+len(fields[from])+1, true
-		}
-		if to < len(fields) && length+len(fields[to]) < maxSnippet {
-			length, grown = length+len(fields[to])+1, true
-			to++
-		}
+	for ; from > 0 && len(fields[from-1]) < left; from-- { // what leads to it
+		left -= len(fields[from-1]) + 1
 	}
 	out := strings.Join(fields[from:to], " ")
 	if from > 0 {
@@ -54,18 +44,6 @@ func snippet(text string, words []string) string {
 		out += " …"
 	}
 	return out
-}
-
-// cutWord shortens a word that would fill a snippet alone.
-func cutWord(word string) string {
-	if len(word) <= maxSnippet/2 {
-		return word
-	}
-	cut := maxSnippet / 2
-	for !utf8.RuneStart(word[cut]) {
-		cut--
-	}
-	return word[:cut] + "…"
 }
 
 // spoken tells which of the words a text has, a bit each.

@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -12,17 +13,19 @@ import (
 const maxWord = 64
 
 // stopWords are words that nearly every text has. They tell texts apart so little that they are left out.
-var stopWords = map[string]bool{}
-
-func init() {
-	for w := range strings.FieldsSeq(`a about after again all also am an and any are as at be because been before being
+// They are in order.
+var stopWords = sync.OnceValue(func() []string {
+	return strings.Fields(`a about after again all also am an and any are as at be because been before being
 		both but by can could d did do does doing don done down during each few for from further get got had has have
 		having he her here hers him his how i if in into is it its just let ll m me might more most much must my no
 		nor not now of off on once only or other our out over own re s same shall she should so some such t than that
 		the their them then there these they this those through to too under until up upon us ve very was we were what
-		when where which while who whom whose why with would you your yours`) {
-		stopWords[w] = true
-	}
+		when where which while who whom whose why with would you your yours`)
+})
+
+func isStopWord(word string) bool {
+	_, found := slices.BinarySearch(stopWords(), word)
+	return found
 }
 
 // split splits a text into the words by which it is found: in lower case, without marks on letters. A word
@@ -121,7 +124,7 @@ const (
 func terms(text string) []string {
 	var all []string
 	for _, w := range split(text[:min(len(text), maxQuery)]) {
-		if !stopWords[w] && !slices.Contains(all, w) && len(all) < maxTerms {
+		if !isStopWord(w) && !slices.Contains(all, w) && len(all) < maxTerms {
 			all = append(all, w)
 		}
 	}
@@ -130,6 +133,6 @@ func terms(text string) []string {
 
 // indexed is a text as the index gets it, and the number of its words.
 func indexed(text string) (string, int) {
-	all := slices.DeleteFunc(split(text), func(w string) bool { return stopWords[w] })
+	all := slices.DeleteFunc(split(text), isStopWord)
 	return strings.Join(all, " "), len(all)
 }

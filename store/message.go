@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -25,7 +23,6 @@ type Searchable struct {
 // Said is what is stored of a session's words.
 type Said struct {
 	Searchable
-	Title     string
 	EndedAt   time.Time
 	RawMemory string // empty: nothing was worth keeping
 	Messages  []Message
@@ -75,26 +72,21 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	}, "listing what is searched")
 }
 
-// Said returns what is stored of the words of those sessions, named by number, that searching still
-// finds; by number.
-func (s *Store) Said(ctx context.Context, seqs []int64) ([]Said, error) {
-	list, err := json.Marshal(seqs)
-	if err != nil {
-		return nil, fmt.Errorf("naming sessions: %w", err)
-	}
-	return fetch(ctx, s, func(t tx) ([]Said, error) {
-		all, err := collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, ''), s.title, s.updated_at,
+// Said returns what is stored of the words of a session, named by number; nil if searching does not find it any more.
+func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
+	return fetch(ctx, s, func(t tx) (*Said, error) {
+		found, err := collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, ''), s.updated_at,
 			coalesce((SELECT raw_memory FROM extraction e WHERE e.session_key = q.session_key), '')`+fromSearchable+`
-			AND q.seq IN (SELECT value FROM json_each(?)) ORDER BY q.seq`, []any{string(list)},
-			func(scan scanner, d *Said) error {
-				return scan(&d.Seq, &d.SessionKey, &d.ProjectID, &d.Title, timeColumn{&d.EndedAt}, &d.RawMemory)
-			})
-		for i := 0; i < len(all) && err == nil; i++ {
-			all[i].Messages, err = collect(t, `SELECT item, typed, at, text FROM message WHERE seq = ? ORDER BY id`,
-				[]any{all[i].Seq}, func(scan scanner, m *Message) error {
-					return scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
-				})
+			AND q.seq = ?`, []any{seq}, func(scan scanner, d *Said) error {
+			return scan(&d.Seq, &d.SessionKey, &d.ProjectID, timeColumn{&d.EndedAt}, &d.RawMemory)
+		})
+		if err != nil || len(found) == 0 {
+			return nil, err
 		}
-		return all, err
+		found[0].Messages, err = collect(t, `SELECT item, typed, at, text FROM message WHERE seq = ? ORDER BY id`,
+			[]any{seq}, func(scan scanner, m *Message) error {
+				return scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
+			})
+		return &found[0], err
 	}, "reading what was said")
 }

@@ -11,14 +11,10 @@ func said(t *testing.T, s *Store) map[string][]Message {
 	t.Helper()
 	found, err := s.Searchable(t.Context())
 	must(t, err)
-	var seqs []int64
-	for _, q := range found {
-		seqs = append(seqs, q.Seq)
-	}
-	all, err := s.Said(t.Context(), seqs)
-	must(t, err)
 	out := map[string][]Message{}
-	for _, d := range all {
+	for _, q := range found {
+		d, err := s.Said(t.Context(), q.Seq)
+		must(t, err)
 		out[d.SessionKey] = d.Messages
 	}
 	return out

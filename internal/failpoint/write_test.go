@@ -31,8 +31,6 @@ var without = map[string]string{
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
 	"pipeline.RemoveFolders":  "the same",
-	"search.openIndex":        "it opens what is there",
-	"search.createIndex":      "what it makes stands aside until it is renamed",
 	"store.lockDatabase":      "it opens what is there",
 	"store.onWriter":          "who writes by it has a moment before",
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",

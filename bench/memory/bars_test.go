@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 // The bars that hold over the marked real sessions: recall and share of traps in raw
 // memories, tokens of one on average, and the share of the facts' weight that
@@ -16,11 +19,11 @@ var leastFitted = map[int]float64{4000: 0.80, 16000: 0.95, 64000: 0.98}
 func TestRealSessionsKeepTheirBars(t *testing.T) {
 	t.Parallel()
 	corpus := corpusDir()
-	if !isDir(corpus) {
+	if _, err := os.Stat(corpus); err != nil {
 		t.Skip("no real sessions in " + corpus)
 	}
 	real := measuredReal(t, "-data", ".", "-corpus", corpus)
-	if got := real.Total.Recall.Weighted(); got < leastReal {
+	if got := real.Total.Recall.Share(); got < leastReal {
 		t.Errorf("recall in raw memories is %.3f, was at least %.2f", got, leastReal)
 	}
 	if got := real.Total.Traps.Share(); got > mostReal {
@@ -34,7 +37,7 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 		t.Errorf("raw memories have %d tokens on average", got)
 	}
 	for _, s := range real.Fitted {
-		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] {
+		if got := s.Fit.Share(); got < leastFitted[s.Budget] {
 			t.Errorf("at %d tokens %.3f survives; the bar is %.2f", s.Budget, got, leastFitted[s.Budget])
 		}
 	}

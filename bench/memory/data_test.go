@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/secrets"
 )
 
 func corpusDir() string {
@@ -27,7 +28,11 @@ func TestMarksAreOfTheForm(t *testing.T) {
 // A proof that does not stand in its session could not survive anything.
 func TestProofsStandInTheirSessions(t *testing.T) {
 	t.Parallel()
-	err := eachReal(t.Context(), options{data: ".", corpus: corpusDir()}, func(r realSession) error {
+	scanner, err := secrets.New(secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = eachReal(t.Context(), options{data: ".", corpus: corpusDir()}, scanner, func(r realSession) error {
 		whole := itemTexts(r.items)
 		for _, f := range r.Facts {
 			if !f.Proof.Survives(whole) {

@@ -13,7 +13,6 @@ import (
 
 	"memoir"
 	"memoir/bench/memory/scenario"
-	"memoir/bench/memory/score"
 )
 
 // The bars that hold over the benchmark's own sessions: shares of the weight of facts
@@ -48,13 +47,13 @@ func measure(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func measured(t *testing.T, args ...string) score.Report {
+func measured(t *testing.T, args ...string) Report {
 	t.Helper()
 	out, err := measure(t, append(args, "-json")...)
 	if err != nil {
 		t.Fatal(err, out)
 	}
-	var report score.Report
+	var report Report
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -70,33 +69,33 @@ func TestRecallDoesNotFall(t *testing.T) {
 	if len(projects) == 0 {
 		t.Fatal("there are no sessions to measure with")
 	}
-	total := measured(t, "-data", ".").Total
-	if got := total.Raw.Weighted(); got < leastRecall {
+	total := measured(t, "-data", ".").Total.Tallies
+	if got := total[inRaw].Share(); got < leastRecall {
 		t.Errorf("recall in raw memories is %.3f, was %.3f", got, leastRecall)
 	}
-	if got := total.TrapsRaw.Share(); got > mostTraps {
+	if got := total[trapsRaw].Share(); got > mostTraps {
 		t.Errorf("share of traps in raw memories is %.3f, was %.3f", got, mostTraps)
 	}
-	if total.Secrets.Into > 0 {
-		t.Errorf("%d of %d secrets were stored", total.Secrets.Into, total.Secrets.Of)
+	if leaked := total[planted]; leaked.Found > 0 || leaked.Of == 0 {
+		t.Errorf("%d of %d secrets were stored", leaked.Found, leaked.Of)
 	}
 }
 
 func TestMemoirIsMeasured(t *testing.T) {
 	t.Parallel()
 	report := measured(t, "-data", "testdata", "-misses")
-	c := report.Total
-	if len(report.Projects) != 2 || c.Sessions != 3 || c.Size.Sessions != 3 || c.Raw.Facts != 7 || c.Files.Facts != 1 ||
-		c.TrapsRaw.Of != 2 {
-		t.Errorf("counted are %+v", c)
+	c, total := report.Total.Tallies, report.Total
+	if len(report.Projects) != 2 || total.Sessions != 3 || c[inRaw].Of != 7 || c[inFiles].Of != 1 || c[trapsRaw].Of != 2 {
+		t.Errorf("counted are %+v", total)
 	}
-	if c.Raw.Found == 0 || c.Carried.Found == 0 || c.Size.Tokens == 0 || c.MemoryBytes == 0 {
-		t.Errorf("nothing of the memory was found: %+v", c)
+	if c[inRaw].Found == 0 || c[carried].Found == 0 || total.Tokens == 0 || total.MemoryBytes == 0 {
+		t.Errorf("nothing of the memory was found: %+v", total)
 	}
-	if c.Secrets != (score.Fallen{Of: 2}) {
-		t.Errorf("secrets: %+v", c.Secrets)
+	if c[planted] != (Tally{Of: 2, Weight: 2}) {
+		t.Errorf("secrets: %+v", c[planted])
 	}
-	if missed := c.Raw.Facts - c.Raw.Found + c.Files.Facts - c.Files.Found + c.TrapsRaw.Into + c.TrapsFiles.Into; missed != len(report.Misses) {
+	missed := c[inRaw].Of - c[inRaw].Found + c[inFiles].Of - c[inFiles].Found + c[trapsRaw].Found + c[trapsFiles].Found
+	if missed != len(report.Misses) {
 		t.Errorf("%d misses are listed, %d counted", len(report.Misses), missed)
 	}
 }
@@ -140,7 +139,7 @@ func TestSecretsAreFoundInWhateverFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planted := []string{"s-plain", "s\"quoted", "s-packed", "s-absent"}
+	secrets := []string{"s-plain", "s\"quoted", "s-packed", "s-absent"}
 	for name, data := range map[string][]byte{
 		"a.db": []byte("\x00s-plain\x00"), "b.json": []byte(`{"a":"s\"quoted"}`), "c.tar.zst": packer.EncodeAll([]byte("s-packed"), nil),
 	} {
@@ -148,13 +147,13 @@ func TestSecretsAreFoundInWhateverFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := countLeaked(dir, planted); n != 3 || err != nil {
+	if n, err := countLeaked(dir, secrets); n != 3 || err != nil {
 		t.Errorf("found are %d, %v", n, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "d.zst"), []byte("no archive"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := countLeaked(dir, planted); err == nil {
+	if _, err := countLeaked(dir, secrets); err == nil {
 		t.Error("an archive that cannot be read was passed over")
 	}
 }

@@ -18,148 +18,124 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"memoir/bench/memory/scenario"
-	"memoir/bench/memory/score"
-	"memoir/project"
+	"memoir/bench/memory/transcript"
 )
 
 // scoreMemoir runs memoir over the sessions.
-func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, stderr io.Writer) (*score.Report, error) {
+func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, stderr io.Writer) (*Report, error) {
 	dir, err := os.MkdirTemp("", "memoir-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := memoirProgram{path: o.memoir, dir: dir, stderr: stderr}
+	m := memoirProgram{path: o.memoir, dir: dir, home: filepath.Join(dir, "home")}
 	if m.path == "" {
-		if err := m.build(ctx); err != nil {
-			return nil, err
+		m.path = filepath.Join(dir, "memoir")
+		build := exec.CommandContext(ctx, "go", "build", "-o", m.path, "memoir/cmd/memoir")
+		build.Stderr = stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("build memoir: %w", err)
 		}
 	}
-	all, err := m.remember(ctx, projects)
-	if err != nil {
+	report := &Report{Total: Counts{Name: "all", Tallies: map[string]Tally{}}}
+	if report.Millis, err = m.remember(ctx, projects); err != nil {
 		return nil, err
 	}
-	report := &score.Report{}
-	report.Millis = all.millis
 	for _, p := range projects {
-		memory, err := all.memory(p)
+		memory, err := m.memory(p)
 		if err != nil {
 			return nil, err
 		}
-		planted := plantedSecrets(p)
-		leaked, err := countLeaked(all.home, planted)
+		secrets := plantedSecrets(p)
+		leaked, err := countLeaked(m.home, secrets)
 		if err != nil {
 			return nil, err
 		}
-		report.Add(p, memory, len(planted), leaked)
+		report.add(p, memory, Tally{len(secrets), leaked, len(secrets), leaked})
 	}
 	return report, nil
 }
 
 // memoirProgram is the program under test; what it reads and writes is in dir.
 type memoirProgram struct {
-	path   string
-	dir    string
-	stderr io.Writer
+	path, dir, home string
+	roots           map[string]string // of the projects, by their directories
 }
 
-func (m *memoirProgram) build(ctx context.Context) error {
-	m.path = filepath.Join(m.dir, "memoir")
-	build := exec.CommandContext(ctx, "go", "build", "-o", m.path, "memoir/cmd/memoir")
-	build.Stderr = m.stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build memoir: %w", err)
-	}
-	return nil
-}
-
-// command runs memoir with nobody's settings and returns what it printed.
-func (m *memoirProgram) command(ctx context.Context, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, m.path, args...)
+// command runs memoir with nobody's settings and decodes what it printed.
+func (m *memoirProgram) command(ctx context.Context, out any, args ...string) error {
+	command := exec.CommandContext(ctx, m.path, append(args, "--home", m.home, "--json")...)
 	command.Env = []string{"HOME=" + filepath.Join(m.dir, "nobody"), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); err != nil {
-		return nil, fmt.Errorf("memoir %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return stdout.Bytes(), nil
-}
-
-// remembered is the home that one run filled.
-type remembered struct {
-	home   string
-	files  []written
-	millis int64
-	roots  []projectRoot
-}
-
-type projectRoot struct {
-	Name        string   `json:"name"`
-	Root        string   `json:"root"`
-	Directories []string `json:"directories"`
-	Remote      string   `json:"remote"`
-}
-
-// remember writes the sessions and runs memoir over them.
-func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Project) (*remembered, error) {
-	sessions, r := filepath.Join(m.dir, "sessions"), &remembered{home: filepath.Join(m.dir, "home")}
-	var err error
-	if r.files, err = writeSessions(sessions, projects); err != nil {
-		return nil, err
-	}
-	out, err := m.command(ctx, "run", "--sessions", sessions, "--home", r.home, "--min-idle", "0", "--max-age", "0",
-		"--all", "--json")
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	printed, err := command.Output()
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("memoir %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return json.Unmarshal(printed, out)
+}
+
+// remember writes the sessions, runs memoir over them, and returns how long that took.
+func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Project) (millis int64, err error) {
+	sessions := filepath.Join(m.dir, "sessions")
+	if err := writeSessions(sessions, projects); err != nil {
+		return 0, err
 	}
 	var report struct {
 		Millis int64 `json:"duration_ms"`
 	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		return nil, fmt.Errorf("memoir run: %w", err)
-	}
-	r.millis = report.Millis
-	if out, err = m.command(ctx, "projects", "--home", r.home, "--json"); err != nil {
-		return nil, err
+	if err := m.command(ctx, &report, "run", "--sessions", sessions, "--min-idle", "0", "--max-age", "0", "--all"); err != nil {
+		return 0, err
 	}
 	var list struct {
-		Projects []projectRoot `json:"projects"`
+		Projects []struct {
+			Root        string
+			Directories []string
+		}
 	}
-	if err := json.Unmarshal(out, &list); err != nil {
-		return nil, fmt.Errorf("memoir projects: %w", err)
+	if err := m.command(ctx, &list, "projects"); err != nil {
+		return 0, err
 	}
-	r.roots = list.Projects
-	return r, nil
+	m.roots = map[string]string{}
+	for _, p := range list.Projects {
+		for _, dir := range p.Directories {
+			m.roots[dir] = p.Root
+		}
+	}
+	return report.Millis, nil
 }
 
 // memory reads the root of a project, which is empty if nothing was worth keeping.
-func (r *remembered) memory(p scenario.Project) (score.Memory, error) {
-	memory := score.Memory{Raw: map[string]string{}}
-	for _, root := range r.roots {
-		own := slices.Contains(root.Directories, p.Dir) || p.Remote != "" && root.Remote == project.NormalizeRemote(p.Remote)
-		if !own || root.Root == "" {
-			continue
-		}
-		one, err := readFolder(root.Root)
-		if err != nil {
-			return memory, err
-		}
-		memory.Memory += one.Memory
-		memory.Summary += one.Summary
-		memory.Skills = append(memory.Skills, one.Skills...)
-		raw, err := os.ReadFile(filepath.Join(root.Root, "raw_memories.md"))
-		if err != nil {
-			return memory, fmt.Errorf("read a memory: %w", err)
-		}
-		for id, text := range rawSections(string(raw)) {
-			i := slices.IndexFunc(r.files, func(w written) bool { return w.project == p.Name && w.id == id })
-			if i < 0 {
-				return memory, fmt.Errorf("the memory of %s holds the session %s, which is none of its own", p.Name, id)
-			}
-			memory.Raw[r.files[i].session] = text
-		}
+func (m *memoirProgram) memory(p scenario.Project) (Memory, error) {
+	memory := Memory{Raw: map[string]string{}}
+	root := m.roots[p.Dir]
+	if root == "" {
+		return memory, nil
 	}
-	return memory, nil
+	var err error
+	read := func(path string) string {
+		data, wrong := os.ReadFile(path)
+		if wrong != nil && !errors.Is(wrong, fs.ErrNotExist) {
+			err = fmt.Errorf("read a memory: %w", wrong)
+		}
+		return string(data)
+	}
+	memory.MemoryMD = read(filepath.Join(root, "MEMORY.md"))
+	memory.Summary = read(filepath.Join(root, "memory_summary.md"))
+	skills, _ := filepath.Glob(filepath.Join(root, "skills", "*", "SKILL.md")) // the pattern is well formed
+	for _, path := range skills {
+		memory.Skills = append(memory.Skills, read(path))
+	}
+	sections := rawSections(read(filepath.Join(root, "raw_memories.md")))
+	for _, s := range p.Sessions {
+		id := transcript.New(p, s).ID
+		memory.Raw[s.Name] = sections[id]
+		delete(sections, id)
+	}
+	if len(sections) > 0 {
+		return memory, fmt.Errorf("the memory of %s holds %d sessions that are none of its own", p.Name, len(sections))
+	}
+	return memory, err
 }
 
 // rawHeader begins what raw_memories.md has of a session: a heading, and lines with
@@ -178,32 +154,6 @@ func rawSections(markdown string) map[string]string {
 		out[markdown[m[2]:m[3]]] = strings.TrimSpace(markdown[m[1]:end])
 	}
 	return out
-}
-
-// readFolder reads MEMORY.md, memory_summary.md and skills/*/SKILL.md; what is
-// missing is empty.
-func readFolder(dir string) (score.Memory, error) {
-	var m score.Memory
-	for name, into := range map[string]*string{"MEMORY.md": &m.Memory, "memory_summary.md": &m.Summary} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return m, fmt.Errorf("read a memory: %w", err)
-		}
-		*into = string(data)
-	}
-	skills, err := filepath.Glob(filepath.Join(dir, "skills", "*", "SKILL.md"))
-	if err != nil {
-		return m, fmt.Errorf("read a memory: %w", err)
-	}
-	slices.Sort(skills)
-	for _, path := range skills {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return m, fmt.Errorf("read a memory: %w", err)
-		}
-		m.Skills = append(m.Skills, string(data))
-	}
-	return m, nil
 }
 
 // plantedSecrets are what must stand in no file of a project's memory.

@@ -10,7 +10,6 @@ import (
 	"memoir"
 	"memoir/bench/memory/marks"
 	"memoir/bench/memory/scenario"
-	"memoir/bench/memory/score"
 )
 
 // smallCorpus writes the sessions that testdata/corpus marks one of.
@@ -21,7 +20,7 @@ func smallCorpus(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := writeSessions(dir, projects); err != nil {
+	if err := writeSessions(dir, projects); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -42,15 +41,15 @@ func measuredReal(t *testing.T, args ...string) (report realReport) {
 func TestRealSessionsAreMeasured(t *testing.T) {
 	t.Parallel()
 	report := measuredReal(t, "-data", "testdata", "-corpus", smallCorpus(t), "-misses")
-	want := score.Recall{Facts: 2, Found: 1, Weight: 4, WeightFound: 3}
-	if report.Total.Recall != want || report.Total.Traps.Of != 1 || len(report.Sessions) != 1 || report.Size.Tokens == 0 {
+	want := Tally{Of: 2, Found: 1, Weight: 4, WeightFound: 3}
+	if report.Total.Recall != want || report.Total.Traps.Of != 1 || len(report.Sessions) != 1 || report.Largest == 0 {
 		t.Errorf("measured is %+v", report)
 	}
 	if len(report.Misses) == 0 || report.Misses[0].ID != "colour" {
 		t.Errorf("missed are %+v", report.Misses)
 	}
 	for _, s := range report.Fitted {
-		if whole := (score.Recall{Facts: 2, Found: 2, Weight: 4, WeightFound: 4}); s.Fit != whole || s.Over != 0 {
+		if whole := (Tally{Of: 2, Found: 2, Weight: 4, WeightFound: 4}); s.Fit != whole || s.Over != 0 {
 			t.Errorf("a session that fits, at %d tokens: %+v", s.Budget, s)
 		}
 	}
@@ -66,7 +65,7 @@ func TestWhatAPersonTypedInTheMiddleSurvivesFitting(t *testing.T) {
 	}
 	r.items = []memoir.Item{log(1), {N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped,
 		Text: "We stay with SQLite."}, log(3)}
-	r.Facts = []marks.Fact{{ID: "a", Weight: 2, Proof: marks.Needs{{"stay with SQLite"}}}}
+	r.Facts = []marks.Mark{{ID: "a", Weight: 2, Proof: marks.Needs{{"stay with SQLite"}}}}
 	fitted := fitScore{Budget: 4000}
 	fitted.add(r, 20000)
 	if fitted.Over != 1 || fitted.Fit.Found != 1 {

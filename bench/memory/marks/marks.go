@@ -9,6 +9,7 @@ package marks
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"memoir"
 )
@@ -17,37 +18,33 @@ import (
 // case and the white space.
 type Needs [][]string
 
-// Fact is something that a coding agent should know in a later session on the same
-// project.
-type Fact struct {
+// Mark is a fact, which a coding agent should know in a later session on the same project,
+// or a trap, which stands in a session and must not be remembered as it is.
+type Mark struct {
 	ID       string   `yaml:"id"` // unique in its file
 	Kind     string   `yaml:"kind"`
-	Weight   int      `yaml:"weight"` // 3: a later agent goes wrong without it; 2: it saves work; 1: nice to know
+	Weight   int      `yaml:"weight"` // 3: a later agent goes wrong without it; 2: it saves work; 1: nice to know; 0: a trap
 	Text     string   `yaml:"text"`
 	Evidence []string `yaml:"evidence"` // numbers of items or entries; in a project, sessions
-	Proof    Needs    `yaml:"proof"`    // what of the transcript must still be there to know the fact
+	Proof    Needs    `yaml:"proof"`    // of a fact: what of the transcript must still be there to know it
 	Needs    Needs    `yaml:"needs"`
+	Unless   []string `yaml:"unless"` // of a trap: a line that holds one of these is not in it
 }
 
-// Trap is something that stands in a session and must not be remembered as it is.
-type Trap struct {
-	ID       string   `yaml:"id"` // unique in its file
-	Kind     string   `yaml:"kind"`
-	Text     string   `yaml:"text"`
-	Evidence []string `yaml:"evidence"`
-	Needs    Needs    `yaml:"needs"`
-	Unless   []string `yaml:"unless"` // a line that holds one of these is not in the trap
+// Marks are those of one file.
+type Marks struct {
+	Facts []Mark `yaml:"facts"`
+	Traps []Mark `yaml:"traps"`
 }
 
 // Superseded is the kind of a trap that was true once: stated as if it still held, it
 // contradicts what came later.
 const Superseded = "superseded"
 
-// FactKinds and TrapKinds are the kinds there are.
 var (
-	FactKinds = []string{"preference", "constraint", "command", "failure", "decision", "finding", "environment", "file",
+	factKinds = []string{"preference", "constraint", "command", "failure", "decision", "finding", "environment", "file",
 		"task", "outcome"}
-	TrapKinds = []string{"one-off", "refused", Superseded, "boilerplate", "tool-output", "narration", "proposal",
+	trapKinds = []string{"one-off", "refused", Superseded, "boilerplate", "tool-output", "narration", "proposal",
 		"other-project"}
 )
 
@@ -56,67 +53,47 @@ const longestProof = 80
 
 // Check fails with memoir.CodeInvalid if a mark is not of the form. Evidence is the
 // caller's to check; nil known accepts any.
-func Check(path string, facts []Fact, traps []Trap, known func(evidence string) bool) error {
+func (m Marks) Check(path string, known func(evidence string) bool) error {
 	seen := map[string]bool{}
-	mark := func(id, kind, text string, kinds, evidence []string, needs Needs) error {
+	for i, mark := range slices.Concat(m.Facts, m.Traps) {
+		kinds, least, most := factKinds, 1, 3
+		if i >= len(m.Facts) {
+			kinds, least, most = trapKinds, 0, 0
+		}
+		wrong := ""
 		switch {
-		case id == "":
-			return Errorf(path, "a mark without an id: %q", text)
-		case seen[id]:
-			return Errorf(path, "two marks are called %s", id)
-		case !slices.Contains(kinds, kind):
-			return Errorf(path, "%s: no kind is called %q", id, kind)
-		case text == "":
-			return Errorf(path, "%s says nothing", id)
+		case mark.ID == "" || seen[mark.ID]:
+			wrong = "a mark has no id, or that of another"
+		case !slices.Contains(kinds, mark.Kind):
+			wrong = "no kind is called " + mark.Kind
+		case mark.Text == "":
+			wrong = "it says nothing"
+		case mark.Weight < least || mark.Weight > most:
+			wrong = "the weight of a fact is 1, 2 or 3; a trap has none"
+		case mark.Needs == nil || mark.Needs.empty() || mark.Proof.empty() || slices.ContainsFunc(mark.Unless, blank):
+			wrong = "a list or string of its needs, proof or unless is empty"
 		}
-		seen[id] = true
-		for _, e := range evidence {
+		for _, piece := range slices.Concat(mark.Proof...) {
+			if utf8.RuneCountInString(piece) > longestProof {
+				wrong = fmt.Sprintf("a piece of its proof has over %d characters: %q", longestProof, piece)
+			}
+		}
+		for _, e := range mark.Evidence {
 			if known != nil && !known(e) {
-				return Errorf(path, "%s: there is no evidence %s", id, e)
+				wrong = "there is no evidence " + e
 			}
 		}
-		return needs.check(path, id, "needs")
-	}
-	for _, f := range facts {
-		if err := mark(f.ID, f.Kind, f.Text, FactKinds, f.Evidence, f.Needs); err != nil {
-			return err
+		if wrong != "" {
+			return Errorf(path, "%s: %s", mark.ID, wrong)
 		}
-		if f.Weight < 1 || f.Weight > 3 {
-			return Errorf(path, "%s: weight is 1, 2 or 3, not %d", f.ID, f.Weight)
-		}
-		if f.Proof == nil {
-			continue
-		}
-		if err := f.Proof.check(path, f.ID, "proof"); err != nil {
-			return err
-		}
-		for _, piece := range slices.Concat(f.Proof...) {
-			if n := len([]rune(piece)); n > longestProof {
-				return Errorf(path, "%s: a piece of its proof has %d characters, over %d: %q", f.ID, n, longestProof, piece)
-			}
-		}
-	}
-	for _, t := range traps {
-		if err := mark(t.ID, t.Kind, t.Text, TrapKinds, t.Evidence, t.Needs); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(t.Unless, blank) {
-			return Errorf(path, "%s: an empty string in its unless", t.ID)
-		}
+		seen[mark.ID] = true
 	}
 	return nil
 }
 
-func (n Needs) check(path, id, what string) error {
-	if len(n) == 0 {
-		return Errorf(path, "%s: its %s are empty", id, what)
-	}
-	for _, list := range n {
-		if len(list) == 0 || slices.ContainsFunc(list, blank) {
-			return Errorf(path, "%s: an empty list or string in its %s", id, what)
-		}
-	}
-	return nil
+// empty reports whether some list holds nothing.
+func (n Needs) empty() bool {
+	return slices.ContainsFunc(n, func(list []string) bool { return len(list) == 0 || slices.ContainsFunc(list, blank) })
 }
 
 func blank(s string) bool { return Fold(s) == "" }

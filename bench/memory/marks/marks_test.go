@@ -63,7 +63,7 @@ func TestALineStatesAFact(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := marks.Find(marks.Lines(tt.text), needs, tt.unless)
+			got := marks.Mark{Needs: needs, Unless: tt.unless}.Find(marks.Lines(tt.text))
 			if want := (marks.Match{Line: tt.line, Met: tt.met, States: tt.states}); got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -88,32 +88,36 @@ func TestAProofSurvivesVerbatim(t *testing.T) {
 func TestMarksOfAnotherFormAreRefused(t *testing.T) {
 	t.Parallel()
 	needs := marks.Needs{{"x"}}
-	fact := marks.Fact{ID: "a", Kind: "command", Weight: 2, Text: "t", Evidence: []string{"1"}, Needs: needs}
-	trap := marks.Trap{ID: "b", Kind: "refused", Text: "t", Needs: needs}
+	fact := marks.Mark{ID: "a", Kind: "command", Weight: 2, Text: "t", Evidence: []string{"1"}, Needs: needs}
+	trap := marks.Mark{ID: "b", Kind: "refused", Text: "t", Needs: needs}
 	known := func(e string) bool { return e == "1" }
-	if err := marks.Check("x.yml", []marks.Fact{fact}, []marks.Trap{trap}, known); err != nil {
+	one := func(fact, trap marks.Mark) marks.Marks {
+		return marks.Marks{Facts: []marks.Mark{fact}, Traps: []marks.Mark{trap}}
+	}
+	if err := one(fact, trap).Check("x.yml", known); err != nil {
 		t.Fatal(err)
 	}
-	tests := map[string]func(f *marks.Fact, tr *marks.Trap){
-		"no id":                   func(f *marks.Fact, _ *marks.Trap) { f.ID = "" },
-		"the same id":             func(_ *marks.Fact, tr *marks.Trap) { tr.ID = "a" },
-		"an unknown kind":         func(f *marks.Fact, _ *marks.Trap) { f.Kind = "refused" },
-		"an unknown trap":         func(_ *marks.Fact, tr *marks.Trap) { tr.Kind = "command" },
-		"no weight":               func(f *marks.Fact, _ *marks.Trap) { f.Weight = 0 },
-		"too much weight":         func(f *marks.Fact, _ *marks.Trap) { f.Weight = 4 },
-		"no text":                 func(f *marks.Fact, _ *marks.Trap) { f.Text = "" },
-		"evidence there is not":   func(f *marks.Fact, _ *marks.Trap) { f.Evidence = []string{"2"} },
-		"no needs":                func(f *marks.Fact, _ *marks.Trap) { f.Needs = nil },
-		"an empty list":           func(_ *marks.Fact, tr *marks.Trap) { tr.Needs = marks.Needs{{}} },
-		"an empty string":         func(f *marks.Fact, _ *marks.Trap) { f.Needs = marks.Needs{{" "}} },
-		"an empty string, unless": func(_ *marks.Fact, tr *marks.Trap) { tr.Unless = []string{""} },
-		"a long proof":            func(f *marks.Fact, _ *marks.Trap) { f.Proof = marks.Needs{{strings.Repeat("x", 81)}} },
-		"an empty proof":          func(f *marks.Fact, _ *marks.Trap) { f.Proof = marks.Needs{{}} },
+	tests := map[string]func(f *marks.Mark, tr *marks.Mark){
+		"no id":                   func(f *marks.Mark, _ *marks.Mark) { f.ID = "" },
+		"the same id":             func(_ *marks.Mark, tr *marks.Mark) { tr.ID = "a" },
+		"an unknown kind":         func(f *marks.Mark, _ *marks.Mark) { f.Kind = "refused" },
+		"an unknown trap":         func(_ *marks.Mark, tr *marks.Mark) { tr.Kind = "command" },
+		"no weight":               func(f *marks.Mark, _ *marks.Mark) { f.Weight = 0 },
+		"too much weight":         func(f *marks.Mark, _ *marks.Mark) { f.Weight = 4 },
+		"a trap's weight":         func(_ *marks.Mark, tr *marks.Mark) { tr.Weight = 1 },
+		"no text":                 func(f *marks.Mark, _ *marks.Mark) { f.Text = "" },
+		"evidence there is not":   func(f *marks.Mark, _ *marks.Mark) { f.Evidence = []string{"2"} },
+		"no needs":                func(f *marks.Mark, _ *marks.Mark) { f.Needs = nil },
+		"an empty list":           func(_ *marks.Mark, tr *marks.Mark) { tr.Needs = marks.Needs{{}} },
+		"an empty string":         func(f *marks.Mark, _ *marks.Mark) { f.Needs = marks.Needs{{" "}} },
+		"an empty string, unless": func(_ *marks.Mark, tr *marks.Mark) { tr.Unless = []string{""} },
+		"a long proof":            func(f *marks.Mark, _ *marks.Mark) { f.Proof = marks.Needs{{strings.Repeat("x", 81)}} },
+		"an empty proof":          func(f *marks.Mark, _ *marks.Mark) { f.Proof = marks.Needs{{}} },
 	}
 	for name, change := range tests {
 		f, tr := fact, trap
 		change(&f, &tr)
-		if err := marks.Check("x.yml", []marks.Fact{f}, []marks.Trap{tr}, known); memoir.CodeOf(err) != memoir.CodeInvalid {
+		if err := one(f, tr).Check("x.yml", known); memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

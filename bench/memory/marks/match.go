@@ -12,20 +12,6 @@ import (
 // Fold takes letter case and runs of white space out of a text.
 func Fold(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// Met counts the lists of which a folded line holds a string.
-func (n Needs) Met(folded string) int {
-	met := 0
-	for _, list := range n {
-		if holdsOne(folded, list) {
-			met++
-		}
-	}
-	return met
-}
-
-// States reports whether a folded line meets all lists.
-func (n Needs) States(folded string) bool { return n.Met(folded) == len(n) }
-
 // Match is the line of a text that says most of a mark.
 type Match struct {
 	Line   string // as it stands, "" if no line meets any list
@@ -35,11 +21,16 @@ type Match struct {
 
 // Find looks for a mark in lines. The first line that states it is found, else the
 // first of those that meet most lists.
-func Find(lines []Line, needs Needs, unless []string) Match {
+func (m Mark) Find(lines []Line) Match {
 	var best Match
 	for _, line := range lines {
-		met := needs.Met(line.folded)
-		if met == len(needs) && !holdsOne(line.folded, unless) {
+		met := 0
+		for _, list := range m.Needs {
+			if holdsOne(line.folded, list) {
+				met++
+			}
+		}
+		if met == len(m.Needs) && !holdsOne(line.folded, m.Unless) {
 			return Match{line.Text, met, true}
 		}
 		if met > best.Met {

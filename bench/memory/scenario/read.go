@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,53 +24,38 @@ var Agents = []memoir.Source{memoir.SourceCodex, memoir.SourceClaude}
 // names; a directory that does not exist holds none. What is not of the form is an
 // error with memoir.CodeInvalid that names file and line.
 func ReadAll(dir string) ([]Project, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", projectFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the scenarios: %w", err)
 	}
 	var out []Project
-	for _, entry := range entries {
-		if !entry.IsDir() {
-			continue
-		}
-		p, err := readProject(filepath.Join(dir, entry.Name()))
+	for _, file := range files {
+		p, err := readProject(file)
 		if err != nil {
 			return nil, err
-		}
-		for _, other := range out {
-			if other.Dir == p.Dir || other.Remote == p.Remote && p.Remote != "" {
-				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), "%s has the same directory or remote",
-					other.Name)
-			}
 		}
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-func readProject(dir string) (Project, error) {
-	var p Project
-	path := filepath.Join(dir, projectFile)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, marks.Errorf(path, "is missing")
-	}
-	if err != nil {
-		return p, fmt.Errorf("read the scenarios: %w", err)
-	}
-	if err := marks.Decode(path, data, &p); err != nil {
+func readProject(path string) (p Project, err error) {
+	if _, err := read(path, &p); err != nil {
 		return p, err
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.yml"))
+	folder := filepath.Dir(path)
+	switch {
+	case p.Name != filepath.Base(folder):
+		return p, marks.Errorf(path, "the project is called %q, its folder %q", p.Name, filepath.Base(folder))
+	case !strings.HasPrefix(p.Dir, "/"):
+		return p, marks.Errorf(path, "dir %q is not absolute", p.Dir)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.yml"))
 	if err != nil {
 		return p, fmt.Errorf("read the scenarios: %w", err)
 	}
-	slices.Sort(files)
 	for _, file := range files {
-		if filepath.Base(file) == projectFile {
+		if file == path {
 			continue
 		}
 		s, err := readSession(file)
@@ -81,75 +64,94 @@ func readProject(dir string) (Project, error) {
 		}
 		p.Sessions = append(p.Sessions, s)
 	}
-	return p, p.check(path)
-}
-
-func (p Project) check(path string) error {
-	switch {
-	case p.Name != filepath.Base(filepath.Dir(path)):
-		return marks.Errorf(path, "the project is called %q, its folder %q", p.Name, filepath.Base(filepath.Dir(path)))
-	case !strings.HasPrefix(p.Dir, "/"):
-		return marks.Errorf(path, "dir %q is not absolute", p.Dir)
-	case len(p.Sessions) == 0:
-		return marks.Errorf(path, "no session stands beside it")
-	}
-	return marks.Check(path, p.Facts, p.Traps, p.evidence)
-}
-
-// evidence of a project's mark is a session, by its name or number.
-func (p Project) evidence(e string) bool {
-	return slices.ContainsFunc(p.Sessions, func(s Session) bool {
-		number, _, _ := strings.Cut(s.Name, "-")
-		return s.Name == e || number == e || strings.TrimLeft(number, "0") == e
+	return p, p.Check(path, func(e string) bool { // a session, by its name or number
+		return slices.ContainsFunc(p.Sessions, func(s Session) bool {
+			number, _, _ := strings.Cut(s.Name, "-")
+			return s.Name == e || number == e || strings.TrimLeft(number, "0") == e
+		})
 	})
 }
 
-var sessionName = regexp.MustCompile(`^\d{2}-[a-z0-9.]+(?:-[a-z0-9.]+)*$`)
-
-func readSession(path string) (Session, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Session{}, fmt.Errorf("read the scenarios: %w", err)
-	}
-	var s Session
-	if data, s.Planted, err = fill(path, data); err != nil {
+func readSession(path string) (s Session, err error) {
+	if s.Planted, err = read(path, &s); err != nil {
 		return s, err
 	}
-	if err := marks.Decode(path, data, &s); err != nil {
-		return Session{}, err
-	}
-	s.At = s.At.UTC()
 	switch {
 	case s.Name+".yml" != filepath.Base(path):
 		return s, marks.Errorf(path, "the session is called %q", s.Name)
-	case !sessionName.MatchString(s.Name):
-		return s, marks.Errorf(path, "a session is called <nn>-<words>, not %q", s.Name)
 	case !slices.Contains(Agents, memoir.Source(s.Agent)):
 		return s, marks.Errorf(path, "no agent is called %q; there are %v", s.Agent, Agents)
-	case s.At.IsZero():
-		return s, marks.Errorf(path, "at is missing")
-	case len(s.Said) == 0:
-		return s, marks.Errorf(path, "nothing is said")
 	}
-	at := s.At
+	at := s.At.UTC()
 	for i := range s.Said {
 		e := &s.Said[i]
 		if err := e.complete(path, i+1); err != nil {
 			return s, err
 		}
-		if !e.At.IsZero() && e.At.Before(at) {
-			return s, marks.Errorf(path, "entry %d: at goes back in time", e.N)
-		}
 		if e.At.IsZero() {
 			e.At = at
 		}
+		if e.At.Before(at) {
+			return s, marks.Errorf(path, "entry %d: at goes back in time", e.N)
+		}
 		at = e.At.Add(Step)
 	}
-	known := func(evidence string) bool {
+	return s, s.Check(path, func(evidence string) bool {
 		n, err := strconv.Atoi(evidence)
 		return err == nil && n >= 1 && n <= len(s.Said)
+	})
+}
+
+// kinds are the keys that say what an entry is, in the order of Kind.
+var kinds = []string{"person", "agent", "run", "read", "edit", "write", "search", "tool", "refused", "queued",
+	"interrupted", "injected", "summary"}
+
+// complete makes the nth entry of its file of what was decoded: one key says what it is, others
+// go with it.
+func (e *Entry) complete(path string, n int) error {
+	e.N, e.At, e.Output, e.Fails = n, e.At.UTC(), strings.TrimRight(e.Output, "\n"), strings.TrimSpace(e.Fails)
+	kind := -1
+	for key, node := range e.Kinds {
+		kind = slices.Index(kinds, key)
+		e.Kind, e.Text = Kind(kind), strings.TrimSpace(node.Value)
 	}
-	return s, marks.Check(path, s.Facts, s.Traps, known)
+	if len(e.Kinds) != 1 || kind < 0 {
+		return marks.Errorf(path, "entry %d has one key of %s, not %d", n, strings.Join(kinds, ", "), len(e.Kinds))
+	}
+	switch e.Kind {
+	case Refused: // a call; it has no result
+		node := e.Kinds["refused"]
+		e.Call, e.Text = &Entry{}, strings.TrimSpace(e.Reason)
+		if err := node.Decode(e.Call); err != nil {
+			return marks.Errorf(path, "entry %d: %v", n, err)
+		}
+		if err := e.Call.complete(path, n); err != nil {
+			return err
+		}
+		if !e.Call.IsCall() {
+			return marks.Errorf(path, "entry %d: only a tool call can be refused", n)
+		}
+	case Edit:
+		if e.Old == e.New {
+			return marks.Errorf(path, "entry %d: an edit that changes nothing", n)
+		}
+	}
+	if e.Text == "" && e.Kind != Refused {
+		return marks.Errorf(path, "entry %d: %s is empty", n, kinds[e.Kind])
+	}
+	return nil
+}
+
+// read reads a file with the fakes in it, and lists what of them must not turn up anywhere.
+func read(path string, out any) (planted []string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the scenarios: %w", err)
+	}
+	if data, planted, err = fill(path, data); err != nil {
+		return nil, err
+	}
+	return planted, marks.Decode(path, data, out)
 }
 
 // placeholder is one with the blanks before it where it begins a line.

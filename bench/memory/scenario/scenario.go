@@ -2,8 +2,7 @@
 // a project's directory with project.yml and one file a session. It knows what was
 // said and done and what of it is to be remembered; it knows no agent's format.
 //
-// Read scenario.go first (the words), then entry.go (the form of an entry), read.go
-// (from the disk, and why none holds a secret).
+// Read scenario.go first (the words), then read.go (from the disk, and why none holds a secret).
 package scenario
 
 import (
@@ -16,25 +15,23 @@ import (
 
 // Project is one invented repository with its sessions in order of their names.
 type Project struct {
-	Name     string       `yaml:"project"`
-	Remote   string       `yaml:"remote"`
-	Dir      string       `yaml:"dir"` // absolute; it need not exist
-	About    string       `yaml:"about"`
-	Facts    []marks.Fact `yaml:"facts"` // of the memory after all sessions
-	Traps    []marks.Trap `yaml:"traps"`
-	Sessions []Session    `yaml:"-"`
+	Name        string           `yaml:"project"`
+	Remote      string           `yaml:"remote"`
+	Dir         string           `yaml:"dir"` // absolute; it need not exist
+	About       string           `yaml:"about"`
+	marks.Marks `yaml:",inline"` // of the memory after all sessions
+	Sessions    []Session        `yaml:"-"`
 }
 
 // Session is one session of one agent.
 type Session struct {
-	Name    string       `yaml:"session"` // <number>-<name>, as its file
-	Agent   string       `yaml:"agent"`   // a memoir.Source
-	At      time.Time    `yaml:"at"`
-	Branch  string       `yaml:"branch"`
-	Said    []Entry      `yaml:"said"`
-	Facts   []marks.Fact `yaml:"facts"` // what this session alone teaches; evidence counts entries from 1
-	Traps   []marks.Trap `yaml:"traps"`
-	Planted []string     `yaml:"-"` // what of its secrets must not turn up anywhere
+	Name        string           `yaml:"session"` // <number>-<name>, as its file
+	Agent       string           `yaml:"agent"`   // a memoir.Source
+	At          time.Time        `yaml:"at"`
+	Branch      string           `yaml:"branch"`
+	Said        []Entry          `yaml:"said"`
+	marks.Marks `yaml:",inline"` // what this session alone teaches; evidence counts entries from 1
+	Planted     []string         `yaml:"-"` // what of its secrets must not turn up anywhere
 }
 
 // Step is the time between two entries that do not say when they were.

@@ -84,7 +84,8 @@ func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Projec
 	var report struct {
 		Millis int64 `json:"duration_ms"`
 	}
-	if err := m.command(ctx, &report, "run", "--sessions", sessions, "--min-idle", "0", "--max-age", "0", "--all"); err != nil {
+	err = m.command(ctx, &report, "run", "--sessions", sessions, "--min-idle", "0", "--max-age", "0", "--all")
+	if err != nil {
 		return 0, err
 	}
 	var list struct {

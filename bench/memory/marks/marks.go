@@ -19,11 +19,11 @@ import (
 type Needs [][]string
 
 // Mark is a fact, which a coding agent should know in a later session on the same project,
-// or a trap, which stands in a session and must not be remembered as it is.
+// or a trap, which stands in a session and must not be remembered as it is and has no weight.
 type Mark struct {
 	ID       string   `yaml:"id"` // unique in its file
 	Kind     string   `yaml:"kind"`
-	Weight   int      `yaml:"weight"` // 3: a later agent goes wrong without it; 2: it saves work; 1: nice to know; 0: a trap
+	Weight   int      `yaml:"weight"` // 3: a later agent goes wrong without it; 2: it saves work; 1: nice to know
 	Text     string   `yaml:"text"`
 	Evidence []string `yaml:"evidence"` // numbers of items or entries; in a project, sessions
 	Proof    Needs    `yaml:"proof"`    // of a fact: what of the transcript must still be there to know it

@@ -221,7 +221,7 @@ func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
 func TestAKeyStaysWithItsServer(t *testing.T) {
 	t.Parallel()
 	const key = "k-123456"
-	other := modeltest.OpenAIChat(t, step(modeltest.Step{Text: "stolen"}))
+	other := modeltest.Serve(t, step(modeltest.Step{Text: "stolen"}))
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, other.URL+"/v1/chat/completions?key="+key, status)

@@ -22,12 +22,11 @@ type reply = func(n int, c modeltest.Call) modeltest.Step
 var wires = map[string]struct {
 	api    API
 	path   string
-	serve  func(t testing.TB, r reply) *modeltest.Server
 	system string // where a body has its system prompt
 	forced string // what a body has only if the form of the answer is demanded
 }{
-	"chat":      {APIChat, "/v1/chat/completions", modeltest.OpenAIChat, "messages.0.content", "response_format"},
-	"anthropic": {APIAnthropic, "/v1/messages", modeltest.Anthropic, "system.0.text", "tool_choice"},
+	"chat":      {APIChat, "/v1/chat/completions", "messages.0.content", "response_format"},
+	"anthropic": {APIAnthropic, "/v1/messages", "system.0.text", "tool_choice"},
 }
 
 // bothWires runs a test in each format.
@@ -44,7 +43,7 @@ func bothWires(t *testing.T, test func(t *testing.T, wire string)) {
 // serve opens a model on a server that replies in a format.
 func serve(t *testing.T, wire string, r reply, o Options) (Model, *modeltest.Server) {
 	t.Helper()
-	s := wires[wire].serve(t, r)
+	s := modeltest.Serve(t, r)
 	o.API, o.BaseURL = wires[wire].api, s.URL+"/v1"
 	return openModel(t, o), s
 }

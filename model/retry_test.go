@@ -158,7 +158,7 @@ func TestWhatRetryingSumsUpIsWhatTheServerCounted(t *testing.T) {
 	model, s := serve(t, "anthropic", modeltest.Script(
 		modeltest.Step{Status: 529},
 		modeltest.Step{Status: 429, RetryAfter: "3"},
-		modeltest.Step{Code: "overloaded_error"},
+		modeltest.Step{Status: 529, Code: "overloaded_error"},
 		modeltest.Step{Text: "at last"},
 	), Options{})
 	var slept []time.Duration

@@ -259,10 +259,7 @@ func obedient(attack string) func(n int, c modeltest.Call) modeltest.Step {
 
 func TestAModelThatObeysThePoisonPutsNothingInThePersonsMouth(t *testing.T) {
 	t.Parallel()
-	apis := []struct {
-		name, base string
-		serve      func(testing.TB, func(int, modeltest.Call) modeltest.Step) *modeltest.Server
-	}{{"openai-chat", "/v1", modeltest.OpenAIChat}, {"anthropic", "", modeltest.Anthropic}}
+	apis := []struct{ name, base string }{{"openai-chat", "/v1"}, {"anthropic", ""}}
 	all := attacks()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		api, attack := apis[i%len(apis)], all[name]
@@ -273,7 +270,7 @@ func TestAModelThatObeysThePoisonPutsNothingInThePersonsMouth(t *testing.T) {
 			must(t, err)
 			o := options(home, dir)
 			o.Settings.ModelRoles.Default = "mine/m"
-			o.Settings.Providers = map[string]config.Provider{"mine": {API: api.name, BaseURL: api.serve(t, obedient(attack)).URL + api.base}}
+			o.Settings.Providers = map[string]config.Provider{"mine": {API: api.name, BaseURL: modeltest.Serve(t, obedient(attack)).URL + api.base}}
 			report := run(t, o)
 			if report.Phase1.Stored != 1 || len(report.Phase2) != 1 {
 				t.Fatalf("%+v, %+v", report.Phase1, report.Phase2)

@@ -56,7 +56,7 @@ func BenchmarkConcurrency(b *testing.B) {
 	const sessions, workers, latency = 36, 8, time.Second
 	dir := b.TempDir()
 	prompts(b, dir, sessions)
-	server := modeltest.OpenAIChat(b, modeltest.Script(modeltest.Step{Text: "ok", Latency: latency}))
+	server := modeltest.Serve(b, modeltest.Script(modeltest.Step{Text: "ok", Latency: latency}))
 	var took time.Duration
 	for b.Loop() {
 		home := b.TempDir()

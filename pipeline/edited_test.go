@@ -20,7 +20,7 @@ func paid(t *testing.T, during func(call int, a app)) (a app, o pipeline.Options
 	t.Helper()
 	home, dir := prompted(t, 3)
 	a, calls = app{t: t, dir: dir, home: home}, new(int)
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
 		question, consolidates := asked(t, c)
 		if a.id != "" {
 			*calls++
@@ -94,7 +94,7 @@ func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {
 func TestASecretThatAPersonTypedReachesNoModel(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
+	server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
 	o := ofServer(t, home, dir, "phase2", server.URL)
 	a := app{t: t, dir: dir, home: home, id: run(t, o).Phase2[0].Project}
 	secret, _, _ := testdata.Fake("github-pat")

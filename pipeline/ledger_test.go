@@ -67,7 +67,7 @@ func TestLedgerReportAndServerAgree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, dir := prompted(t, sessions)
-			server := modeltest.OpenAIChat(t, test.reply)
+			server := modeltest.Serve(t, test.reply)
 			o := ofServer(t, home, dir, "phase1", server.URL)
 			o.Settings.Memories.Concurrency = 1 // one session after the other
 			report := run(t, o)
@@ -87,7 +87,7 @@ func TestLedgerReportAndServerAgree(t *testing.T) {
 func TestWhatATakenOverSessionCostIsInTheLedger(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 1)
-	server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(int, modeltest.Call) modeltest.Step {
 		project := projectsIn(t, home)[0].ID
 		in(t, home, func(st *store.Store) error { return st.Clear(t.Context(), project) }) // its claims lose
 		return modeltest.Step{Text: "ok"}
@@ -105,7 +105,7 @@ func TestAKilledRunLeavesItsCallsInTheLedger(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)
 	asked := make(chan bool, 3)
-	server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(n int, _ modeltest.Call) modeltest.Step {
 		if n < 3 {
 			asked <- true
 			return modeltest.Step{Hang: true}

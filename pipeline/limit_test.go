@@ -17,7 +17,7 @@ import (
 
 // taking is a server whose every answer takes these tokens.
 func taking(t *testing.T, input, output int64) *modeltest.Server {
-	return modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "ok", Usage: memoir.Usage{InputTokens: input, OutputTokens: output}}))
+	return modeltest.Serve(t, modeltest.Script(modeltest.Step{Text: "ok", Usage: memoir.Usage{InputTokens: input, OutputTokens: output}}))
 }
 
 func TestALimitStopsARunBeforeTheCallThatWouldExceedIt(t *testing.T) {

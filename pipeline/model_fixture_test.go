@@ -207,7 +207,7 @@ func answeredWell(t *testing.T, c modeltest.Call) modeltest.Step {
 func TestWhatAModelSaidWithoutGroundIsCounted(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
 		question, consolidates := asked(t, c)
 		more := "- Use `make everything-else` for it [1]\n- Mind the gap\n- Mind the step [99]\n"
 		if consolidates {

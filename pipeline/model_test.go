@@ -82,7 +82,7 @@ func TestAFaultOfTheModelCostsNobodyAnAttempt(t *testing.T) {
 		for _, role := range []string{"phase1", "phase2"} {
 			t.Run(name+" "+role, func(t *testing.T) {
 				t.Parallel()
-				server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step { return test.step })
+				server := modeltest.Serve(t, func(int, modeltest.Call) modeltest.Step { return test.step })
 				if test.url != "" {
 					server.URL = test.url
 				}
@@ -134,7 +134,7 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 			t.Parallel()
 			program := filepath.Join(t.TempDir(), "key")
 			must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >>\"$0.runs\"\necho k-of-command\n"), 0o700))
-			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
+			server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
 			home, dir := prompted(t, 2)
 			o := options(home, dir)
 			o.Settings = load(t, yaml+"\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', keyCommand: ["+program+"]}}")

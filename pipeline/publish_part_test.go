@@ -49,7 +49,7 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			var mended atomic.Bool
-			server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+			server := modeltest.Serve(t, func(n int, c modeltest.Call) modeltest.Step {
 				if n < 1 || mended.Load() || test.limit > 0 {
 					return answeredWell(t, c)
 				}
@@ -108,7 +108,7 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 			t.Parallel()
 			home, dir := prompted(t, 4)
 			broken := false
-			server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+			server := modeltest.Serve(t, func(n int, c modeltest.Call) modeltest.Step {
 				if broken {
 					return step
 				}
@@ -150,7 +150,7 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 4)
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
 		return answeredWell(t, c)
 	})
 	o := ofServer(t, home, dir, "phase2", server.URL)

@@ -71,7 +71,7 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 			}
 			var mu sync.Mutex
 			asked := map[scribe.Phase]int{}
-			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+			server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
 				q := scribe.Asked(c)
 				mu.Lock()
 				defer mu.Unlock()

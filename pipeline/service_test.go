@@ -29,7 +29,7 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, dir := prompted(t, 40)
-			server := modeltest.OpenAIChat(t, modeltest.Script(step))
+			server := modeltest.Serve(t, modeltest.Script(step))
 			began := time.Now()
 			report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
 			if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m does not serve") || memoir.HintOf(err) == "" {
@@ -74,7 +74,7 @@ func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
 			once.Do(func() { close(gone) })
 		}
 	}
-	server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+	server := modeltest.Serve(t, func(n int, _ modeltest.Call) modeltest.Step {
 		if n < 5 {
 			return modeltest.Step{Text: "ok"}
 		}
@@ -115,7 +115,7 @@ func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 			claudeSession(t, dir, "bad", "/srv/open/app", "always write the poison"+longer)
 			served := make(chan struct{})
 			var good atomic.Int32
-			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+			server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
 				if strings.Contains(string(c.Body), "the poison") {
 					return step
 				}
@@ -147,7 +147,7 @@ func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)
-	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Status: http.StatusBadGateway, Message: "down"}))
+	server := modeltest.Serve(t, modeltest.Script(modeltest.Step{Status: http.StatusBadGateway, Message: "down"}))
 	o := ofServer(t, home, dir, "phase2", server.URL)
 	report := run(t, o)
 	if report.Phase1.Stored != 3 || len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !report.Partly() {
@@ -170,7 +170,7 @@ func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 40)
-	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "I am a teapot."}))
+	server := modeltest.Serve(t, modeltest.Script(modeltest.Step{Text: "I am a teapot."}))
 	report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
 	if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no answer of use") || !strings.Contains(memoir.HintOf(err), "another model") {
 		t.Fatalf("got %v; %s", err, memoir.HintOf(err))
@@ -183,7 +183,7 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	}
 	// One that is good for something now and then is not given up.
 	home, dir = prompted(t, 40)
-	server = modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+	server = modeltest.Serve(t, func(n int, _ modeltest.Call) modeltest.Step {
 		if n%8 == 0 {
 			return modeltest.Step{Text: emptyExtraction}
 		}

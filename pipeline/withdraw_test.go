@@ -58,7 +58,7 @@ func TestAMemoryWhoseSessionsWereAllTakenOutKeepsOnlyWhatPeopleWrote(t *testing.
 			dir, home := t.TempDir(), t.TempDir()
 			o := options(home, dir)
 			if maker == "a language model" {
-				server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: "ok"} })
+				server := modeltest.Serve(t, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: "ok"} })
 				o.Phases = asks(t, server, model.Options{}, 0)
 			}
 			codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")

@@ -42,14 +42,13 @@ const (
 
 // A wire is a way to reach a model by HTTP.
 type wire struct {
-	api   string
-	serve func(testing.TB, func(int, modeltest.Call) modeltest.Step) *modeltest.Server
-	base  string // behind the server's root
+	api  string
+	base string // behind the server's root
 }
 
 var wires = []wire{
-	{"openai-chat", modeltest.OpenAIChat, "/v1"},
-	{"anthropic", modeltest.Anthropic, ""},
+	{"openai-chat", "/v1"},
+	{"anthropic", ""},
 }
 
 // reply says what a model does with question n, from 0 on. good is how it answers well.
@@ -60,7 +59,7 @@ func well(_ int, _ scribe.Question, good modeltest.Step) modeltest.Step { return
 // start starts a server that answers by a reply.
 func (w wire) start(t testing.TB, r reply) *modeltest.Server {
 	t.Helper()
-	return w.serve(t, func(n int, c modeltest.Call) modeltest.Step {
+	return modeltest.Serve(t, func(n int, c modeltest.Call) modeltest.Step {
 		q := scribe.Asked(c)
 		return r(n, q, modeltest.Step{Text: q.Answer()})
 	})

@@ -1,26 +1,21 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
-	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
 )
 
-// Anthropic serves Anthropic's Messages API at URL/v1/messages. It refuses what the
-// API refuses: no cap on the output, an empty text. A forced tool is called if a step's
-// text is a JSON object; any other text is written instead, as models do now and then.
-func Anthropic(t testing.TB, reply func(n int, c Call) Step) *Server {
-	t.Helper()
-	return OpenAIChat(t, reply)
-}
-
+// anthropic is Anthropic's Messages. It refuses what the API refuses: no cap on the
+// output, an empty text. A forced tool is called if a step's text is a JSON object; any
+// other text is written instead, as models do now and then.
 func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 	body := gjson.ParseBytes(c.Body)
 	wrong := anthropicWrong(c, body)
@@ -29,8 +24,6 @@ func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 		return anthropicError(w, http.StatusBadRequest, "", wrong)
 	case s.NoSchema && body.Get("tool_choice").Exists():
 		return anthropicError(w, http.StatusBadRequest, "", "tool_choice: forced tool use is not supported for this model.")
-	case s.Code != "":
-		return anthropicError(w, 0, s.Code, s.Message)
 	}
 	used := tokens(c, s)
 	blocks, stop := anthropicContent(body.Get("tool_choice.name").Str, s)
@@ -123,18 +116,10 @@ var anthropicErrors = map[int]string{
 	504: "timeout_error", 529: "overloaded_error",
 }
 
-// anthropicError answers with an error; status or kind may be left out.
+// anthropicError answers with an error, whose kind may be left out.
 func anthropicError(w http.ResponseWriter, status int, kind, message string) memoir.Usage {
-	if kind == "" {
-		kind = anthropicErrors[status]
-	}
-	for its, k := range anthropicErrors {
-		if status == 0 && k == kind {
-			status = its
-		}
-	}
-	writeJSON(w, max(status, http.StatusBadRequest),
-		object{"type": "error", "error": object{"type": kind, "message": message}})
+	kind = cmp.Or(kind, anthropicErrors[status])
+	writeJSON(w, status, object{"type": "error", "error": object{"type": kind, "message": message}})
 	return memoir.Usage{}
 }
 

@@ -4,22 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
 )
 
-// OpenAIChat starts a server for a test, of OpenAI's Chat Completions at any path that ends in
-// /chat/completions. A step with a Code and no Status fails as some servers do: with status 200.
-func OpenAIChat(t testing.TB, reply func(n int, c Call) Step) *Server {
-	t.Helper()
-	s := Start(reply)
-	t.Cleanup(s.Close)
-	return s
-}
-
+// chat is OpenAI's Chat Completions. A step with a Code and no Status fails as some servers
+// do: with status 200.
 func chat(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 	body := gjson.ParseBytes(c.Body)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"memoir"
@@ -92,6 +93,14 @@ func Start(reply func(n int, c Call) Step) *Server {
 		s.answer(w, r, c)
 	}))
 	s.URL = s.server.URL
+	return s
+}
+
+// Serve is Start for the time of a test.
+func Serve(t testing.TB, reply func(n int, c Call) Step) *Server {
+	t.Helper()
+	s := Start(reply)
+	t.Cleanup(s.Close)
 	return s
 }
 

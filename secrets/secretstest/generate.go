@@ -1,10 +1,10 @@
 package secretstest
 
 import (
-	"iter"
 	"math/rand/v2"
 	"regexp/syntax"
 	"strings"
+	"unicode"
 )
 
 // most is how often a part is repeated, beyond what it must be, where its expression
@@ -54,49 +54,22 @@ func generate(re *syntax.Regexp, random *rand.Rand, plain bool) string {
 	return b.String()
 }
 
-// alphanumeric are the ranges of letters and digits, in order.
-var alphanumeric = [][2]rune{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}
-
-// printable is the range of printable characters in ASCII.
-var printable = [][2]rune{{' ', '~'}}
-
 // pick chooses a character of a class, in ASCII if it has any.
 func pick(ranges []rune, random *rand.Rand, plain bool) rune {
-	among := printable
-	if plain && count(ranges, alphanumeric) > 0 {
-		among = alphanumeric
-	}
-	n := count(ranges, among)
-	if n == 0 {
-		return ranges[0]
-	}
-	n = random.IntN(n)
-	for c := range common(ranges, among) {
-		if size := int(c[1]-c[0]) + 1; n >= size {
-			n -= size
-			continue
-		}
-		return c[0] + rune(n)
-	}
-	return ranges[0]
-}
-
-// common are the ranges that a class has in common with others.
-func common(ranges []rune, among [][2]rune) iter.Seq[[2]rune] {
-	return func(yield func([2]rune) bool) {
-		for i := 0; i < len(ranges); i += 2 {
-			for _, a := range among {
-				if from, to := max(ranges[i], a[0]), min(ranges[i+1], a[1]); from <= to && !yield([2]rune{from, to}) {
-					return
-				}
+	var all, alphanumeric []rune
+	for i := 0; i < len(ranges); i += 2 {
+		for c := max(ranges[i], ' '); c <= min(ranges[i+1], '~'); c++ {
+			all = append(all, c)
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				alphanumeric = append(alphanumeric, c)
 			}
 		}
 	}
-}
-
-func count(ranges []rune, among [][2]rune) (n int) {
-	for c := range common(ranges, among) {
-		n += int(c[1]-c[0]) + 1
+	if plain && len(alphanumeric) > 0 {
+		all = alphanumeric
 	}
-	return n
+	if len(all) == 0 {
+		return ranges[0]
+	}
+	return all[random.IntN(len(all))]
 }

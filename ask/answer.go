@@ -3,9 +3,10 @@ package ask
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,18 +42,26 @@ func budget(tokens int) int {
 	return min(max(tokens, leastTokens), mostTokens)
 }
 
-// fit returns what render makes of the largest room, in bytes, with which the answer keeps to a budget. What
-// render makes of no room must be short.
-func fit[T any](tokens int, render func(room int) T) T {
-	room := tokens * 4
+// fit returns what render makes of the largest room, at most the given one, with which the answer keeps to a budget.
+// The room is a number of bytes or of results. What render makes of no room must be short.
+func fit[T any](tokens, room int, render func(room int) T) T {
 	for {
 		answer := render(room)
 		is := size(answer)
 		if is <= tokens*4 || room == 0 {
 			return answer
 		}
-		room = max(min(room*tokens*4/is, room-64), 0)
+		room = min(room*tokens*4/is, room-1)
 	}
+}
+
+// first are the first n of the results, and what there is to say about the others.
+func first[T any](n int, results []T) (shown []T, left []string) {
+	n = min(n, len(results))
+	if more := len(results) - n; more > 0 {
+		left = []string{fmt.Sprintf("left out of the answer for its size: %d", more)}
+	}
+	return append([]T{}, results[:n]...), left
 }
 
 // size is the number of bytes of an answer: as JSON, and as JSON in a string.
@@ -73,11 +82,7 @@ func cut(text string, room int) string {
 	if end := strings.LastIndexByte(text[:max(room, 0)], '\n'); end > 0 {
 		return text[:end]
 	}
-	room = max(room-len("…"), 0)
-	for room > 0 && !utf8.RuneStart(text[room]) {
-		room--
-	}
-	return text[:room] + "…"
+	return strings.ToValidUTF8(text[:max(room-len("…"), 0)], "") + "…"
 }
 
 // given are the lines that a session was told at its start, folded, to tell them no more.
@@ -116,22 +121,18 @@ const maxError = 1000
 func (s *server) briefErrors(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
-		if wire, ok := err.(*jsonrpc.Error); ok {
-			told := &jsonrpc.Error{Code: wire.Code, Message: cut(s.clean(wire.Message), maxError)}
-			if len(wire.Data) <= maxError && json.Valid(wire.Data) { // the SDK quotes addresses as Go does
-				told.Data = wire.Data
+		if err != nil {
+			wire := &jsonrpc.Error{Code: jsonrpc.CodeInternalError}
+			errors.As(err, &wire)
+			return nil, &jsonrpc.Error{Code: wire.Code, Message: cut(s.clean(err.Error()), maxError)}
+		}
+		if called, ok := result.(*mcp.CallToolResult); ok && called.IsError {
+			text := called.Content[0].(*mcp.TextContent).Text
+			if hint := memoir.HintOf(called.GetError()); hint != "" {
+				text += "; " + hint
 			}
-			return nil, told
+			called.Content = []mcp.Content{&mcp.TextContent{Text: cut(s.clean(text), maxError)}}
 		}
-		called, ok := result.(*mcp.CallToolResult)
-		if !ok || called == nil || !called.IsError {
-			return result, err
-		}
-		text := called.Content[0].(*mcp.TextContent).Text
-		if hint := memoir.HintOf(called.GetError()); hint != "" {
-			text += "; " + hint
-		}
-		called.Content = []mcp.Content{&mcp.TextContent{Text: cut(s.clean(text), maxError)}}
 		return result, nil
 	}
 }

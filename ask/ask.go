@@ -8,8 +8,6 @@ package ask
 
 import (
 	"context"
-	"errors"
-	"io"
 	"strings"
 	"sync"
 
@@ -72,33 +70,22 @@ func New(o Options) *mcp.Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	}
-	if o.Silent {
+	switch {
+	case o.Silent:
 		options.Capabilities.Resources = nil
-		return mcp.NewServer(s.implementation(), options)
-	}
-	options.Instructions = instructions
-	if o.Deliver {
+	case o.Deliver:
 		options.Instructions = strings.TrimSpace(instructions + "\n\n" + o.Context())
+	default:
+		options.Instructions = instructions
 	}
-	go s.given() // of now: the next run may publish something else
-	m := mcp.NewServer(s.implementation(), options)
-	s.addTools(m)
-	s.addResources(m)
-	m.AddReceivingMiddleware(s.briefErrors)
+	m := mcp.NewServer(&mcp.Implementation{Name: "memoir", Title: "memoir", Version: o.Version}, options)
+	if !o.Silent {
+		go s.given() // of now: the next run may publish something else
+		s.addTools(m)
+		s.addResources(m)
+		m.AddReceivingMiddleware(s.briefErrors)
+	}
 	return m
-}
-
-func (s *server) implementation() *mcp.Implementation {
-	return &mcp.Implementation{Name: "memoir", Title: "memoir", Version: s.Version}
-}
-
-// Serve answers a client until its input ends, which is normal at any time, or ctx is done.
-func Serve(ctx context.Context, m *mcp.Server, client mcp.Transport) error {
-	err := m.Run(ctx, transport{client})
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return err
 }
 
 // addTools adds the tools. Clients list them to their model, so that together they have a limit of 2,000 tokens.

@@ -1,8 +1,14 @@
 package ask
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -10,78 +16,95 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// Serve answers a client until its input ends, which is normal at any time, or ctx is done.
+func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
+	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
+	l.Buffer(nil, mcp.DefaultMaxLineLength)
+	return m.Run(ctx, transport{&mcp.IOTransport{Reader: l, Writer: out, MaxLineLength: -1}})
+}
+
+// lines reads a client's messages, one a line, and refuses lines that are none: the SDK would end the connection.
+type lines struct {
+	*bufio.Scanner
+	io.Closer
+	out  io.Writer
+	rest []byte // of a line
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		if !l.Scan() {
+			return 0, cmp.Or(l.Err(), io.EOF)
+		}
+		line := bytes.TrimSpace(l.Bytes())
+		if _, err := jsonrpc.DecodeMessage(line); err == nil {
+			l.rest = slices.Concat(line, []byte("\n"))
+		} else if len(line) > 0 {
+			code := jsonrpc.CodeParseError
+			if json.Valid(line) {
+				code = jsonrpc.CodeInvalidRequest
+			}
+			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message"}}`+"\n", code)
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
 // transport is one of the SDK's, with the manners that it leaves to its user.
 type transport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
 func (t transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	inner, err := t.Transport.Connect(ctx)
-	return &conn{Connection: inner, answered: make(chan struct{}, 1)}, err
+	return &conn{Connection: inner}, err
 }
 
-// conn refuses methods that are unknown even before the client introduced itself, by which clients probe for
-// newer protocols, and answers what was asked before the input ended.
+// conn answers what was asked before the input ended.
 type conn struct {
 	mcp.Connection
-	open     sync.Map      // ids of calls without an answer
-	answered chan struct{} // told when an answer was written
+	ids  sync.Map // of calls without an answer
+	open sync.WaitGroup
 }
 
-// methods are those that the SDK answers, or refuses in its own words.
-var methods = []string{
-	"initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
-	"resources/templates/list", "prompts/list", "prompts/get", "logging/setLevel", "completion/complete",
-	"resources/subscribe", "resources/unsubscribe", listen,
-}
-
-// listen is answered when the connection ends.
-const listen = "subscriptions/listen"
-
-// Read returns the next message. At the end of the input it first waits for the answers to all calls.
+// Read returns the next message. At the end of the input it first waits for the answers to all calls but those that
+// are answered when the connection ends.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		message, err := c.Connection.Read(ctx)
-		for err != nil && c.waiting() && ctx.Err() == nil {
-			select {
-			case <-c.answered:
-			case <-ctx.Done():
-			}
-		}
-		call, ok := message.(*jsonrpc.Request)
-		if err != nil || !ok || !call.IsCall() {
-			return message, err
-		}
-		if slices.Contains(methods, call.Method) {
-			if call.Method != listen {
-				c.open.Store(call.ID, true)
-			}
-			return message, nil
-		}
-		unknown := fmt.Sprintf("unknown method %.100q", call.Method)
-		if err := c.Connection.Write(ctx, &jsonrpc.Response{ID: call.ID,
-			Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: unknown}}); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// Write writes a message.
-func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, message)
-	if answer, ok := message.(*jsonrpc.Response); ok {
-		c.open.Delete(answer.ID)
+	message, err := c.Connection.Read(ctx)
+	if err != nil {
+		answered := make(chan struct{})
+		go func() {
+			c.open.Wait()
+			close(answered)
+		}()
 		select {
-		case c.answered <- struct{}{}:
-		default:
+		case <-answered:
+		case <-ctx.Done():
 		}
 	}
-	return err
+	if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() && call.Method != "subscriptions/listen" {
+		if _, twice := c.ids.LoadOrStore(call.ID, true); !twice {
+			c.open.Add(1)
+		}
+	}
+	return message, err
 }
 
-func (c *conn) waiting() (open bool) {
-	c.open.Range(func(_, _ any) bool {
-		open = true
-		return false
-	})
-	return open
+// Write writes a message. What comes before initialize is refused by the SDK without a code, and clients probe for newer
+// protocols so: it is a method that is not available.
+func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
+	if answer, ok := message.(*jsonrpc.Response); ok {
+		if coded := (*jsonrpc.Error)(nil); answer.Error != nil && !errors.As(answer.Error, &coded) {
+			answer.Error = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: answer.Error.Error()}
+		}
+		if _, open := c.ids.LoadAndDelete(answer.ID); open {
+			defer c.open.Done()
+		}
+	}
+	return c.Connection.Write(ctx, message)
 }

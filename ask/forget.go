@@ -67,9 +67,9 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		}
 		noted = forgotten(report)
 	}
-	return nil, fit(usualTokens, func(room int) memoryForgetOut {
-		keys, _ := within(room/2, what.Keys)
-		shown, left := within(room/2, lines)
+	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
+		keys, _ := first(n, what.Keys)
+		shown, left := first(n, lines)
 		return memoryForgetOut{Forgotten: in.Confirm, Sessions: keys, Lines: shown,
 			Note: strings.Join(append([]string{noted}, left...), "; ")}
 	}), nil
@@ -113,16 +113,11 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 
 // forgotten says what was done, and what the next run does.
 func forgotten(report pipeline.ForgetReport) string {
-	archives := 0
 	note := "no memory held it"
 	for _, p := range report.Projects {
-		archives += len(p.Archives)
 		if p.Outcome == pipeline.OutcomePublished {
 			note = fmt.Sprintf("generation %d of the memory is without it", p.Generation)
 		}
 	}
-	if archives > 0 {
-		note += fmt.Sprintf("; earlier generations that hold it: %d (`memoir forget --purge` removes it there)", archives)
-	}
-	return note + "; runs do not read a forgotten session again, and the agents' own files stay"
+	return note + "; earlier generations may hold it (`memoir forget --purge` removes it there); runs do not read a forgotten session again, and the agents' own files stay"
 }

@@ -69,7 +69,7 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 	if len(paths) == 1 && documents[0].err != nil {
 		return nil, memoryGetOut{}, documents[0].err
 	}
-	return nil, fit(budget(in.MaxTokens), func(room int) memoryGetOut {
+	return nil, fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
 			return memoryGetOut{part: documents[0].tell(room), Notice: notice}
 		}
@@ -103,7 +103,7 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 	if d.err != nil {
 		return nil, fetchOut{}, d.err
 	}
-	return nil, fit(usualTokens, func(room int) fetchOut {
+	return nil, fit(usualTokens, mostTokens*4, func(room int) fetchOut {
 		p := d.tell(room)
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
@@ -187,7 +187,7 @@ func (d document) tell(room int) part {
 	}
 	p.Text = frame(text)
 	if last := d.units[len(d.units)-1].n; last > p.To {
-		p.Note += fmt.Sprintf("%d to %d left out: call with from %d", p.To+1, last, p.To+1)
+		p.Note += fmt.Sprintf("%d to %d left out: call memory_get with from %d", p.To+1, last, p.To+1)
 	}
 	return p
 }

@@ -60,23 +60,15 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 
 // readResource reads a resource, framed and within the largest budget.
 func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	_, root, err := s.root(ctx)
-	if err != nil {
-		return nil, err
-	}
-	content, err := root.Open(req.Params.URI)
-	switch memoir.CodeOf(err) {
+	d := s.document(ctx, req.Params.URI, 0, 0)
+	switch memoir.CodeOf(d.err) {
 	case "":
 	case memoir.CodeNotFound, memoir.CodeUsage:
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	default:
-		return nil, err
+		return nil, d.err
 	}
-	whole := s.clean(string(content))
-	text := cut(whole, mostTokens*4-envelope)
-	if len(text) < len(whole) {
-		text += "\n(cut here; memory_get reads the rest)"
-	}
+	p := d.tell(mostTokens*4 - envelope)
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-		{URI: req.Params.URI, MIMEType: markdown, Text: frame(text)}}}, nil
+		{URI: req.Params.URI, MIMEType: markdown, Text: strings.TrimSuffix(p.Text+"\n"+p.Note, "\n")}}}, nil
 }

@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -49,22 +48,10 @@ type hit struct {
 func (s *server) memorySearch(ctx context.Context, _ *mcp.CallToolRequest, in memorySearchIn) (
 	*mcp.CallToolResult, memorySearchOut, error) {
 	hits, notes, err := s.find(ctx, in)
-	return nil, fit(budget(in.MaxTokens), func(room int) memorySearchOut {
-		shown, left := within(room, hits)
+	return nil, fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
+		shown, left := first(n, hits)
 		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; "), Notice: notice}
 	}), err
-}
-
-// within are as many of the first hits as fit into room bytes, and what there is to say about the others.
-func within[T any](room int, hits []T) (shown []T, left []string) {
-	shown = append([]T{}, hits...)
-	for len(shown) > 0 && size(shown)-envelope > room {
-		shown = shown[:len(shown)-1]
-	}
-	if n := len(hits) - len(shown); n > 0 {
-		left = []string{fmt.Sprintf("left out of the answer for its size: %d", n)}
-	}
-	return shown, left
 }
 
 type searchIn struct {
@@ -91,8 +78,8 @@ func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
 		results = append(results, found{ID: id, Title: h.Source + ": " + h.Snippet, URL: id})
 	}
-	return nil, fit(usualTokens, func(room int) searchOut {
-		shown, left := within(room, results)
+	return nil, fit(usualTokens, len(results), func(n int) searchOut {
+		shown, left := first(n, results)
 		return searchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
 	}), err
 }
@@ -175,7 +162,7 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 // hit is a hit as a client is told it.
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: math.Round(h.Score*1000) / 1000, Snippet: frame(s.clean(h.Snippet))}
+		Score: h.Score, Snippet: frame(s.clean(h.Snippet))}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

@@ -96,7 +96,7 @@ func (w *world) connect() *mcp.ClientSession {
 	ours, outer := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- ask.Serve(w.t.Context(), ask.New(w.asked), &mcp.IOTransport{Reader: inner, Writer: outer})
+		served <- ask.Serve(w.t.Context(), ask.New(w.asked), inner, outer)
 	}()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(w.t.Context(), &mcp.IOTransport{Reader: ours, Writer: theirs}, nil)

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/urfave/cli/v2"
 
 	"memoir"
@@ -37,13 +37,16 @@ func (p *program) mcp(c *cli.Context) error {
 	if channel := c.String("deliver"); channel != "" && channel != "instructions" {
 		return usagef("", "--deliver takes instructions, not %q", channel)
 	}
+	if _, err := agentNamed(c, "agent"); err != nil {
+		return err
+	}
 	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "", Redact: p.redact}
 	if !o.Silent {
 		if err := p.askOptions(c, &o); err != nil {
 			return err
 		}
 	}
-	return ask.Serve(c.Context, ask.New(o), &mcp.StdioTransport{})
+	return ask.Serve(c.Context, ask.New(o), os.Stdin, os.Stdout)
 }
 
 // askOptions fills in what the server has of the program. Calls of a client may come at the same time.

@@ -104,6 +104,10 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 			map[string]string{"7": "error.code -32601"}},
 		{"an input that ends before the answer", initialize + list, "",
 			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  5"}},
+		{"lines that are no messages", initialize + "{\"jsonrpc\":\n\n" + list, "",
+			map[string]string{"": "error.code -32700", "2": "result.tools.# 5"}},
+		{"a message of another form", "[]\n" + initialize, "",
+			map[string]string{"": "error.code -32600", "1": "result.serverInfo.name memoir"}},
 		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",
 			map[string]string{"1": "result.serverInfo.name memoir"}},
 		{"a client of the newest protocol, which listens on", meta("server/discover", 1) + meta("subscriptions/listen", 2) +

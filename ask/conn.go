@@ -45,7 +45,8 @@ func (l *lines) Read(p []byte) (int, error) {
 			if json.Valid(line) {
 				code = jsonrpc.CodeInvalidRequest
 			}
-			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message"}}`+"\n", code)
+			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message"}}
+`, code)
 			if err != nil {
 				return 0, err
 			}
@@ -95,8 +96,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return message, err
 }
 
-// Write writes a message. What comes before initialize is refused by the SDK without a code, and clients probe for newer
-// protocols so: it is a method that is not available.
+// Write writes a message. What comes before initialize the SDK refuses without a code, and so clients probe for newer
+// protocols: the method is not available.
 func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if answer, ok := message.(*jsonrpc.Response); ok {
 		if coded := (*jsonrpc.Error)(nil); answer.Error != nil && !errors.As(answer.Error, &coded) {

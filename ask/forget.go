@@ -119,5 +119,6 @@ func forgotten(report pipeline.ForgetReport) string {
 			note = fmt.Sprintf("generation %d of the memory is without it", p.Generation)
 		}
 	}
-	return note + "; earlier generations may hold it (`memoir forget --purge` removes it there); runs do not read a forgotten session again, and the agents' own files stay"
+	return note + "; earlier generations may hold it (`memoir forget --purge` removes it there); " +
+		"runs do not read a forgotten session again, and the agents' own files stay"
 }

@@ -40,22 +40,23 @@ const (
 
 // Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md.
 type Hit struct {
-	ProjectID string // empty: none
+	ProjectID string `json:"project"` // empty: none
 	// Path is memory://root/MEMORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
-	Path               string
-	StartLine, EndLine int // of a file, from 1; 0 for a session
-	Score              float64
-	Snippet            string // one line of at most 100 tokens, neutralised
-	Source             string
-	Session            string    // the session's key; of a line of MEMORY.md, the newest that it cites, if any
-	Item               int       // of the session; 0: not known
-	At                 time.Time // of the item, else the session's last; zero: not known
+	Path      string    `json:"path"`
+	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
+	EndLine   int       `json:"end_line"`
+	Score     float64   `json:"score"`
+	Snippet   string    `json:"snippet"` // one line of at most 100 tokens, neutralised
+	Source    string    `json:"source"`
+	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
+	Item      int       `json:"item"`        // of the session; 0: not known
+	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: not known
 }
 
 // Result is the answer to a query.
 type Result struct {
-	Hits   []Hit // the best first
-	Behind bool  // the index lacks something that is stored: the next run adds it
+	Hits   []Hit `json:"hits"`   // the best first
+	Behind bool  `json:"behind"` // the index lacks something that is stored: the next run adds it
 }
 
 // Find looks for a query's words in a home. Where there is no index yet, or none that can be used, it makes

@@ -64,10 +64,11 @@ func (s *Store) SearchState(ctx context.Context) (state string, projects []strin
 	return state, projects, s.explain(err, "comparing what is searched")
 }
 
-// Searchable lists the sessions that searching finds, by number.
+// Searchable lists the sessions that searching finds, the oldest first.
 func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	return fetch(ctx, s, func(t tx) ([]Searchable, error) {
-		return collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, '')`+fromSearchable+` ORDER BY q.seq`, nil,
+		return collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, '')`+fromSearchable+`
+			ORDER BY s.updated_at, q.session_key`, nil,
 			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.SessionKey, &q.ProjectID) })
 	}, "listing what is searched")
 }

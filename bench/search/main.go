@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -39,50 +41,34 @@ func main() {
 
 // conversation is the content of a file.
 type conversation struct {
-	name     string
-	sessions []session
-}
-
-type session struct {
-	at        time.Time
-	said      []line
+	name      string
+	files     map[string][]byte // the sessions in pi's format, by name
 	questions []question
 }
 
 type question struct {
-	text string
-	far  bool // it avoids the words of the answer
+	text, session string
+	far           bool // it avoids the words of the answer
 }
 
-type line struct{ name, text string }
+// places are those of the right session among the hits, from 1; 0: it is none of them.
+type places []int
 
-// tally counts where the right session was among the hits.
-type tally struct {
-	asked, first, five int
-	reciprocal         float64
-}
-
-func (t *tally) add(place int) {
-	t.asked++
-	if place == 1 {
-		t.first++
+func (p places) print(name string) {
+	first, five, reciprocal := 0, 0, 0.0
+	for _, place := range p {
+		if place == 1 {
+			first++
+		}
+		if place > 0 {
+			reciprocal += 1 / float64(place)
+		}
+		if place > 0 && place <= 5 {
+			five++
+		}
 	}
-	if place > 0 && place <= 5 {
-		t.five++
-	}
-	if place > 0 {
-		t.reciprocal += 1 / float64(place)
-	}
-}
-
-func (t *tally) sum(other tally) {
-	t.asked, t.first, t.five = t.asked+other.asked, t.first+other.first, t.five+other.five
-	t.reciprocal += other.reciprocal
-}
-
-func (t tally) print(name string) {
-	n := float64(max(t.asked, 1))
-	fmt.Printf("%-28s %9d %8.3f %8.3f %8.3f\n", name, t.asked, float64(t.first)/n, float64(t.five)/n, t.reciprocal/n)
+	n := float64(max(len(p), 1))
+	fmt.Printf("%-28s %9d %8.3f %8.3f %8.3f\n", name, len(p), float64(first)/n, float64(five)/n, reciprocal/n)
 }
 
 func run(ctx context.Context, data string, misses bool) error {
@@ -102,18 +88,18 @@ func run(ctx context.Context, data string, misses bool) error {
 		all = append(all, c)
 	}
 	fmt.Printf("%-28s %9s %8s %8s %8s\n", "conversation", "questions", "first", "in five", "MRR")
-	var chosen, others, far tally
+	var chosen, others, far places
 	for _, c := range all {
 		near, avoiding, err := measure(ctx, []conversation{c}, misses)
 		if err != nil {
 			return err
 		}
 		near.print(c.name)
-		far.sum(avoiding)
+		far = append(far, avoiding...)
 		if slices.Contains(chosenOn, c.name) {
-			chosen.sum(near)
+			chosen = append(chosen, near...)
 		} else {
-			others.sum(near)
+			others = append(others, near...)
 		}
 	}
 	together, _, err := measure(ctx, all, false)
@@ -129,31 +115,47 @@ func run(ctx context.Context, data string, misses bool) error {
 
 // read parses a conversation.
 func read(path string) (conversation, error) {
-	c := conversation{name: strings.TrimSuffix(filepath.Base(path), ".txt")}
+	c := conversation{name: strings.TrimSuffix(filepath.Base(path), ".txt"), files: map[string][]byte{}}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
 	}
+	var at time.Time
+	var id, file, person string
+	var parent any // of the next message
+	add := func(record map[string]any) {
+		record["timestamp"] = at.Format("2006-01-02T15:04:05.000Z")
+		at = at.Add(time.Minute)
+		b, err := json.Marshal(record)
+		if err != nil {
+			panic(err) // strings always marshal
+		}
+		c.files[file] = append(append(c.files[file], b...), '\n')
+	}
 	for text := range strings.Lines(string(content)) {
 		text = strings.TrimSpace(text)
-		if date, ok := strings.CutPrefix(text, "== "); ok {
-			at, err := time.Parse("2006-01-02 15:04", date)
-			if err != nil {
+		mark, rest, _ := strings.Cut(text, " ")
+		name, words, said := strings.Cut(text, ": ")
+		switch {
+		case mark == "==":
+			if at, err = time.Parse("2006-01-02 15:04", rest); err != nil {
 				return c, fmt.Errorf("%s: %w", path, err)
 			}
-			c.sessions = append(c.sessions, session{at: at})
-			continue
-		}
-		if text == "" || len(c.sessions) == 0 {
-			continue
-		}
-		last := &c.sessions[len(c.sessions)-1]
-		if text, ok := strings.CutPrefix(text, "?? "); ok {
-			last.questions = append(last.questions, question{text, true})
-		} else if text, ok := strings.CutPrefix(text, "? "); ok {
-			last.questions = append(last.questions, question{text, false})
-		} else if name, words, ok := strings.Cut(text, ": "); ok {
-			last.said = append(last.said, line{name, words})
+			id, person, parent = fmt.Sprintf("%s-%02d", c.name, len(c.files)+1), "", nil
+			file = at.Format("2006-01-02T15-04-05-000Z_") + id + ".jsonl"
+			add(map[string]any{"type": "session", "version": 3, "id": id, "cwd": "/srv/chats/" + c.name})
+		case mark == "?" || mark == "??":
+			c.questions = append(c.questions, question{rest, "pi:" + id, mark == "??"})
+		case said && id != "":
+			person = cmp.Or(person, name)
+			role := "assistant"
+			if name == person {
+				role = "user"
+			}
+			next := fmt.Sprintf("%08x", bytes.Count(c.files[file], []byte("\n")))
+			add(map[string]any{"type": "message", "id": next, "parentId": parent, "message": map[string]any{"role": role,
+				"content": []any{map[string]any{"type": "text", "text": name + ": " + words}}}})
+			parent = next
 		}
 	}
 	return c, nil
@@ -161,7 +163,7 @@ func read(path string) (conversation, error) {
 
 // measure puts conversations into a home of their own and asks their questions. Those that avoid the words of the
 // answer are counted apart.
-func measure(ctx context.Context, all []conversation, misses bool) (near, far tally, err error) {
+func measure(ctx context.Context, all []conversation, misses bool) (near, far places, err error) {
 	var dir string
 	dir, err = os.MkdirTemp("", "memoir-bench-")
 	if err != nil {
@@ -170,8 +172,14 @@ func measure(ctx context.Context, all []conversation, misses bool) (near, far ta
 	defer os.RemoveAll(dir)
 	home, sessions := filepath.Join(dir, "home"), filepath.Join(dir, "sessions")
 	for _, c := range all {
-		if err := write(c, sessions); err != nil {
+		own := filepath.Join(sessions, c.name)
+		if err := os.MkdirAll(own, 0o700); err != nil {
 			return near, far, err
+		}
+		for name, content := range c.files {
+			if err := os.WriteFile(filepath.Join(own, name), content, 0o600); err != nil {
+				return near, far, err
+			}
 		}
 	}
 	st, err := store.Open(ctx, filepath.Join(home, "memoir.db"), store.Options{})
@@ -188,66 +196,18 @@ func measure(ctx context.Context, all []conversation, misses bool) (near, far ta
 		return near, far, fmt.Errorf("%d of %d sessions were extracted", n, report.Scan.Sessions)
 	}
 	for _, c := range all {
-		for i, s := range c.sessions {
-			for _, q := range s.questions {
-				found, err := search.Find(ctx, home, search.Query{Text: q.text})
-				if err != nil {
-					return near, far, fmt.Errorf("%s: %w", q.text, err)
-				}
-				place := 1 + slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Session == "pi:"+id(c, i) })
-				if q.far {
-					far.add(place)
-				} else if near.add(place); misses && place != 1 {
-					fmt.Printf("%2d  session %d: %s\n", place, i+1, q.text)
-				}
+		for _, q := range c.questions {
+			found, err := search.Find(ctx, home, search.Query{Text: q.text})
+			if err != nil {
+				return near, far, fmt.Errorf("%s: %w", q.text, err)
+			}
+			place := 1 + slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Session == q.session })
+			if q.far {
+				far = append(far, place)
+			} else if near = append(near, place); misses && place != 1 {
+				fmt.Printf("%2d  %s: %s\n", place, q.session, q.text)
 			}
 		}
 	}
 	return near, far, nil
-}
-
-// id names a session.
-func id(c conversation, i int) string { return fmt.Sprintf("%s-%02d", c.name, i+1) }
-
-// write writes the sessions of a conversation in pi's format.
-func write(c conversation, dir string) error {
-	dir = filepath.Join(dir, c.name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for i, s := range c.sessions {
-		name := s.at.Format("2006-01-02T15-04-05-000Z_") + id(c, i) + ".jsonl"
-		if err := os.WriteFile(filepath.Join(dir, name), asPi(c, i), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func asPi(c conversation, i int) []byte {
-	s := c.sessions[i]
-	stamp := func(n int) string { return s.at.Add(time.Duration(n) * time.Minute).Format("2006-01-02T15:04:05.000Z") }
-	records := []map[string]any{
-		{"type": "session", "version": 3, "id": id(c, i), "timestamp": stamp(0), "cwd": "/srv/chats/" + c.name},
-	}
-	parent := any(nil)
-	for n, l := range s.said {
-		role := "assistant"
-		if l.name == s.said[0].name {
-			role = "user"
-		}
-		text := map[string]any{"type": "text", "text": l.name + ": " + l.text}
-		record := map[string]any{"type": "message", "id": fmt.Sprintf("%08x", n+1), "parentId": parent,
-			"timestamp": stamp(n + 1), "message": map[string]any{"role": role, "content": []any{text}}}
-		records, parent = append(records, record), record["id"]
-	}
-	var out []byte
-	for _, r := range records {
-		b, err := json.Marshal(r)
-		if err != nil {
-			panic(err) // strings always marshal
-		}
-		out = append(append(out, b...), '\n')
-	}
-	return out
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,20 +32,6 @@ func searchCommand(p *program) *cli.Command {
 	}
 }
 
-// hitJSON is a hit as `search --json` gives it.
-type hitJSON struct {
-	Project   string     `json:"project"`
-	Path      string     `json:"path"`
-	StartLine int        `json:"start_line"` // of a file; 0 for a session
-	EndLine   int        `json:"end_line"`
-	Score     float64    `json:"score"`
-	Snippet   string     `json:"snippet"`
-	Source    string     `json:"source"`
-	Session   string     `json:"session"` // source:id; empty for a line of MEMORY.md
-	Item      int        `json:"item"`    // of the session; 0: unknown
-	At        *time.Time `json:"at"`
-}
-
 func (p *program) search(c *cli.Context) error {
 	query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 	if query == "" {
@@ -67,15 +52,7 @@ func (p *program) search(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Hits   []hitJSON `json:"hits"`
-		Behind bool      `json:"behind"` // something that is stored is not in the index yet
-	}{[]hitJSON{}, found.Behind}
-	for _, h := range found.Hits {
-		out.Hits = append(out.Hits, hitJSON{h.ProjectID, h.Path, h.StartLine, h.EndLine, h.Score, h.Snippet, h.Source,
-			h.Session, h.Item, timeJSON(h.At)})
-	}
-	return p.result(c, out, func() {
+	return p.result(c, found, func() {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "")
 		}

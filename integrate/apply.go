@@ -23,68 +23,54 @@ func (r *Record) Apply(c Change) error {
 	if hashOf(current) != hashOf(c.Before) {
 		return memoir.Errorf(memoir.CodeChanged, "call it again", "%s was changed meanwhile", c.Path)
 	}
-	if !c.removal {
-		if c.program != "" {
-			r.Program = c.program
-		}
-		r.put(c.record)
-		if err := r.save(); err != nil {
+	i := r.find(c.Agent, c.Path)
+	if c.record == nil {
+		if err := c.write(); err != nil {
 			return err
 		}
-		return c.write()
+		removeDirs(r.Files[i].Made)
+		r.Files = slices.Delete(r.Files, i, i+1)
+		return r.save()
 	}
-	if err := c.write(); err != nil {
+	if i >= 0 {
+		r.Files[i] = *c.record
+	} else {
+		r.Files = append(r.Files, *c.record)
+	}
+	if err := r.save(); err != nil {
 		return err
 	}
-	removeDirs(c.record.Made)
-	if i := r.find(c.Agent, c.Path); i >= 0 {
-		r.Files = slices.Delete(r.Files, i, i+1)
-	}
-	return r.save()
+	return c.write()
 }
 
 // Sweep removes what an earlier call left that died.
-func (r *Record) Sweep() error {
+func (r *Record) Sweep() (err error) {
 	for _, f := range r.Files {
-		path := f.Path
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real
-		}
-		if err := removeFile(path + beside); err != nil {
-			return err
-		}
+		err = errors.Join(err, removeFile(followed(f.Path)+beside))
 	}
-	return nil
+	return err
 }
 
-// put adds the record of a file, or replaces it.
-func (r *Record) put(f FileRecord) {
-	if i := r.find(f.Agent, f.Path); i >= 0 {
-		r.Files[i] = f
-		return
+// followed is the file to which links lead, if it is there.
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	r.Files = append(r.Files, f)
+	return path
 }
 
 // write brings a file to its new content.
-func (c Change) write() error {
-	path := c.Path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	var err error
+func (c Change) write() (err error) {
+	path := followed(c.Path)
 	switch {
-	case c.Aside != "":
-		err = failpoint.Rename(path, c.Aside)
 	case c.After == nil:
 		err = removeFile(path)
-	case c.Before != nil && bytes.Equal(c.Before, c.After):
-	default:
+	case c.Before == nil || !bytes.Equal(c.Before, c.After):
 		mode := fs.FileMode(0o600)
 		if info, statErr := os.Stat(path); statErr == nil {
 			mode = info.Mode().Perm()
 		}
-		if _, err = makeDirs(filepath.Dir(path)); err == nil {
+		if err = failpoint.MkdirAll(filepath.Dir(path), 0o700); err == nil {
 			err = replaceFile(path, c.After, mode)
 		}
 	}
@@ -135,12 +121,6 @@ func removeFile(path string) error {
 		return nil
 	}
 	return failpoint.Remove(path)
-}
-
-// makeDirs makes a directory and those above it, and returns those that were missing.
-func makeDirs(dir string) ([]string, error) {
-	made := missing(dir)
-	return made, failpoint.MkdirAll(dir, 0o700)
 }
 
 // removeDirs removes directories that were made for a file, as far as they are empty.

@@ -4,300 +4,266 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
-	"github.com/tailscale/hujson"
-	"go.yaml.in/yaml/v3"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
-// form is the syntax of a file.
-type form string
+// syntax is how files of one kind are read and edited.
+type syntax struct {
+	name  string
+	parse func(text []byte) (any, error)
+	// insert adds an entry behind its neighbours. The first there of its keys are in the file.
+	insert func(text []byte, e Entry, there int) ([]byte, error)
+	// remove takes out what stands at the keys, or element i of it if i is not negative.
+	remove func(text []byte, at []string, i int) ([]byte, error)
+}
 
-// The forms.
-const (
-	formJSON form = "json" // with comments and trailing commas
-	formTOML form = "toml"
-	formYAML form = "yaml"
-	formOwn  form = "own" // a file that is memoir's as a whole
-)
+// syntaxOf is the syntax of a file, which its name tells.
+func syntaxOf(path string) syntax {
+	switch filepath.Ext(path) {
+	case ".toml":
+		return syntax{"TOML", parseTOML, insertTOML, removeTOML}
+	case ".yaml", ".yml":
+		return syntax{"YAML", parseYAML, insertYAML, removeYAML}
+	}
+	return syntax{"JSON", parseJSON, insertJSON, removeJSON} // with comments and trailing commas
+}
 
 // Entry is one value that memoir keeps in a file.
 type Entry struct {
-	What  string          `json:"what"`           // for people, such as "start hook"
-	At    []string        `json:"at"`             // the keys that lead to it
-	List  bool            `json:"list,omitempty"` // it is an element of the list there
-	Value json.RawMessage `json:"value"`          // compact
+	What  string   `json:"what"`           // for people, such as "SessionStart hook"
+	At    []string `json:"at"`             // the keys that lead to it
+	List  bool     `json:"list,omitempty"` // it is an element of the list there
+	Value any      `json:"value"`          // as plain gives it
+	Keep  int      `json:"keep,omitempty"` // how many of the keys were there before it
 }
 
-// splice replaces a piece of a file by another.
-type splice struct {
-	At  int    `json:"at"` // in bytes
-	Old string `json:"old,omitempty"`
-	New string `json:"new,omitempty"`
-}
+// object is a JSON object.
+type object = map[string]any
 
-// apply makes the splices one after the other.
-func applySplices(content []byte, splices []splice) []byte {
-	for _, s := range splices {
-		content = slices.Concat(content[:s.At], []byte(s.New), content[s.At+len(s.Old):])
+// plain is a value as JSON is decoded, so that those of all syntaxes can be compared.
+func plain(v any) (value any, err error) {
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &value)
 	}
-	return content
-}
-
-// undoSplices takes splices back. It is false unless each stands where it was made.
-func undoSplices(content []byte, splices []splice) ([]byte, bool) {
-	for _, s := range slices.Backward(splices) {
-		if s.At > len(content) || !bytes.HasPrefix(content[s.At:], []byte(s.New)) {
-			return nil, false
-		}
-		content = slices.Concat(content[:s.At], []byte(s.Old), content[s.At+len(s.New):])
-	}
-	return append([]byte{}, content...), true
+	return value, err
 }
 
 // bom is the mark of UTF-8 that some editors write at the beginning of a file. No parser here takes it.
 const bom = "\xef\xbb\xbf"
 
-// put returns the splices that give content an entry; none if it is there as wanted.
-func put(f form, content []byte, e Entry) ([]splice, error) {
-	return onText(content, func(text []byte) (splices []splice, err error) {
-		before, err := decode(f, text)
-		if err != nil {
-			return nil, err
-		}
-		if joined := strings.Join(e.At, "."); f == formYAML && depth(before, []string{joined}) == 1 {
-			e.At = []string{joined}
-		}
-		switch f {
-		case formJSON:
-			splices, err = putJSON(text, e)
-		case formTOML:
-			splices, err = putTOML(text, e)
-		case formYAML:
-			splices, err = putYAML(text, e, before)
-		}
-		if err != nil || len(splices) == 0 {
-			return nil, err
-		}
-		after, err := decode(f, applySplices(slices.Clone(text), splices))
-		if err != nil {
-			return nil, err
-		}
-		if !reflect.DeepEqual(with(before, e), after) {
-			return nil, fmt.Errorf("%s cannot be added without changing something else", strings.Join(e.At, "."))
-		}
-		return splices, nil
-	})
-}
-
-// take returns the splices that remove an entry, and the lists and sections around it that it leaves
-// empty, down to the first keep of its keys.
-func take(f form, content []byte, e Entry, keep int) ([]splice, error) {
-	return onText(content, func(text []byte) (splices []splice, err error) {
-		before, err := decode(f, text)
-		if err != nil {
-			return nil, err
-		}
-		switch f {
-		case formJSON:
-			splices, err = takeJSON(text, e, keep)
-		case formTOML:
-			splices, err = takeTOML(text, e)
-		case formYAML:
-			splices, err = takeYAML(text, e, keep)
-		}
-		if err != nil || len(splices) == 0 {
-			return nil, err
-		}
-		after, err := decode(f, applySplices(slices.Clone(text), splices))
-		if err != nil {
-			return nil, err
-		}
-		if !reflect.DeepEqual(pruned(without(before, e), e.At), pruned(after, e.At)) {
-			return nil, fmt.Errorf("%s cannot be removed without changing something else", strings.Join(e.At, "."))
-		}
-		return splices, nil
-	})
-}
-
-// onText calls edit with the text behind a byte order mark.
-func onText(content []byte, edit func([]byte) ([]splice, error)) ([]splice, error) {
+// read decodes a file; nil if it is empty.
+func (s syntax) read(content []byte) (value any, err error) {
 	text := bytes.TrimPrefix(content, []byte(bom))
-	splices, err := edit(text)
-	for i := range splices {
-		splices[i].At += len(content) - len(text)
-	}
-	return splices, err
-}
-
-// decode reads a file of a form; nil if it is empty. Forms are made equal: all values are those of JSON.
-func decode(f form, text []byte) (value any, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil
 	}
-	switch f {
-	case formJSON:
-		standard, err := hujson.Standardize(bytes.Clone(text))
-		if err != nil {
-			return nil, err
-		}
-		return fromJSON(standard)
-	case formTOML:
-		err = toml.Unmarshal(text, &value)
-	case formYAML:
-		decoder := yaml.NewDecoder(bytes.NewReader(text))
-		if err = decoder.Decode(&value); err == nil && decoder.Decode(new(any)) == nil {
-			err = fmt.Errorf("something follows the first document")
-		}
-		if err != nil && err.Error() == "EOF" { // comments alone
-			return nil, nil
-		}
+	if value, err = s.parse(text); err == nil {
+		value, err = plain(value)
 	}
 	if err != nil {
-		return nil, err
-	}
-	text, err = json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	return fromJSON(text)
-}
-
-func fromJSON(text []byte) (value any, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it cannot be read as %s: %w", s.name, err)
 	}
 	return value, nil
 }
 
-// with is a decoded file with an entry in it.
-func with(file any, e Entry) any {
-	value, _ := fromJSON(e.Value)
-	return set(file, e.At, func(there any) any {
-		if !e.List {
-			return value
-		}
-		list, _ := there.([]any)
-		if i := slices.IndexFunc(list, func(v any) bool { return isOurs(v, e) }); i >= 0 {
-			list = slices.Clone(list)
-			list[i] = value
-			return list
-		}
-		return append(slices.Clone(list), value)
-	})
+// edit changes a file. It is an error if the file then differs from what is wanted by more than sections along
+// the keys that are empty.
+func (s syntax) edit(content []byte, at []string, wanted any, change func([]byte) ([]byte, error)) ([]byte, error) {
+	text := bytes.TrimPrefix(content, []byte(bom))
+	after, err := change(text)
+	if err != nil {
+		return nil, err
+	}
+	if value, err := s.read(after); err != nil || !reflect.DeepEqual(pruned(wanted, at), pruned(value, at)) {
+		return nil, fmt.Errorf("%s cannot be changed without changing something else", strings.Join(at, "."))
+	}
+	return slices.Concat(content[:len(content)-len(text)], after), nil
 }
 
-// without is a decoded file without an entry.
-func without(file any, e Entry) any {
-	return set(file, e.At, func(there any) any {
-		list, ok := there.([]any)
-		if !e.List || !ok {
-			return nil
+// put gives a file an entry, in the place of an earlier one of memoir's, and returns the splices that do so: none
+// if it is there as wanted. The entry gets its keys as the file has them, and how many of them were there.
+func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err error) {
+	file, err := s.read(content)
+	if err != nil {
+		return nil, nil, err
+	}
+	if joined := []string{strings.Join(e.At, ".")}; len(e.At) > 1 {
+		if _, found := lookup(file, joined); found == 1 {
+			e.At = joined
 		}
-		i := slices.IndexFunc(list, func(v any) bool { return isOurs(v, e) })
-		if i < 0 {
-			return list
+	}
+	there, found := lookup(file, e.At)
+	e.Keep = found
+	if i := e.find(there); i >= 0 {
+		if list, ok := there.([]any); ok {
+			there = list[i]
 		}
-		return slices.Delete(slices.Clone(list), i, i+1)
+		if reflect.DeepEqual(there, e.Value) {
+			return content, nil, nil
+		}
+		if out, err = s.take(content, *e); err != nil {
+			return nil, nil, err
+		}
+		splices, content = difference(content, out), out
+		if file, err = s.read(content); err != nil {
+			return nil, nil, err
+		}
+		there, found = lookup(file, e.At)
+	}
+	wanted := e.Value
+	if list, _ := there.([]any); e.List {
+		wanted = append(slices.Clone(list), e.Value)
+	} else if _, isSwitch := e.Value.(bool); found == len(e.At) && !isSwitch {
+		return nil, nil, memoir.Errorf(memoir.CodeInvalid, "remove or rename it, then install again",
+			"%s is there already and is not memoir's", strings.Join(e.At, "."))
+	}
+	out, err = s.edit(content, e.At, set(file, e.At, wanted), func(text []byte) ([]byte, error) {
+		return s.insert(text, *e, found)
 	})
+	return out, append(splices, difference(content, out)...), err
 }
 
-// set returns a value in which what stands at a path is changed; nil removes it.
-func set(value any, at []string, change func(any) any) any {
+// take removes an entry, and the list and the sections around it that it leaves empty and that were not there
+// before it.
+func (s syntax) take(content []byte, e Entry) ([]byte, error) {
+	file, err := s.read(content)
+	if err != nil {
+		return nil, err
+	}
+	there, _ := lookup(file, e.At)
+	i := e.find(there)
+	if i < 0 {
+		return content, nil
+	}
+	at, rest := e.At, any(nil)
+	if list, ok := there.([]any); ok && e.List {
+		group, _ := list[i].(object)
+		if hooks, _ := group["hooks"].([]any); len(hooks) > 1 {
+			return nil, memoir.Errorf(memoir.CodeInvalid,
+				"give memoir's hook a group of its own, or remove it, then call this again",
+				"a group of %s holds a hook of memoir's beside others", strings.Join(at, "."))
+		}
+		if len(list) > 1 || len(at) <= e.Keep {
+			rest = slices.Delete(slices.Clone(list), i, i+1)
+		}
+	}
+	for n := len(at) - 1; rest == nil && n > e.Keep; n-- {
+		if section, _ := lookup(file, at[:n]); len(section.(object)) > 1 {
+			break
+		}
+		at = at[:n]
+	}
+	if rest == nil {
+		i = -1
+	}
+	return s.edit(content, at, set(file, at, rest), func(text []byte) ([]byte, error) { return s.remove(text, at, i) })
+}
+
+// find is the place of an entry in the list that stands at its keys, or 0 if what stands there is the entry; -1
+// if it is not there. An entry that an earlier version or a person made counts.
+func (e Entry) find(there any) int {
+	is := func(v any) bool { return reflect.DeepEqual(v, e.Value) || isOurs(v) }
+	if list, ok := there.([]any); ok && e.List {
+		return slices.IndexFunc(list, is)
+	}
+	if !e.List && is(there) {
+		return 0
+	}
+	return -1
+}
+
+// splice replaces a piece of a file by another.
+type splice struct {
+	At  int    `json:"at"` // in bytes
+	Old []byte `json:"old,omitempty"`
+	New []byte `json:"new,omitempty"`
+}
+
+// difference are the splices that make one text of another. What stays between two insertions is in none.
+func difference(before, after []byte) []splice {
+	at, end, most := 0, 0, min(len(before), len(after))
+	for at < most && before[at] == after[at] {
+		at++
+	}
+	for end < most-at && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	gone, come := before[at:len(before)-end], after[at:len(after)-end]
+	if i := bytes.Index(come, gone); i >= 0 && len(gone) > 0 {
+		return []splice{{At: at, New: come[:i]}, {At: at + i + len(gone), New: come[i+len(gone):]}}
+	}
+	return []splice{{at, gone, come}}
+}
+
+// undoSplices takes splices back. It is false unless each stands where it was made.
+func undoSplices(content []byte, splices []splice) ([]byte, bool) {
+	for _, s := range slices.Backward(splices) {
+		if s.At > len(content) || !bytes.HasPrefix(content[s.At:], s.New) {
+			return nil, false
+		}
+		content = slices.Concat(content[:s.At], s.Old, content[s.At+len(s.New):])
+	}
+	return append([]byte{}, content...), true
+}
+
+// set returns a decoded file with a value at a path; nil removes what is there.
+func set(file any, at []string, value any) any {
 	if len(at) == 0 {
-		return change(value)
+		return value
 	}
-	object, _ := value.(map[string]any)
-	out := map[string]any{}
-	for k, v := range object {
-		out[k] = v
+	section, _ := file.(object)
+	out := maps.Clone(section)
+	if out == nil {
+		out = object{}
 	}
-	if v := set(out[at[0]], at[1:], change); v != nil {
-		out[at[0]] = v
-	} else {
+	if out[at[0]] = set(out[at[0]], at[1:], value); out[at[0]] == nil {
 		delete(out, at[0])
 	}
 	return out
 }
 
-// pruned is a value without what is empty on a path.
-func pruned(value any, at []string) any {
-	if len(at) > 0 {
-		if object, ok := value.(map[string]any); ok {
-			value = set(object, at[:1], func(v any) any { return pruned(v, at[1:]) })
-		}
+// pruned is a decoded file without what is empty on a path.
+func pruned(file any, at []string) any {
+	if section, ok := file.(object); ok && len(at) > 0 {
+		file = set(section, at[:1], pruned(section[at[0]], at[1:]))
 	}
-	object, isObject := value.(map[string]any)
-	list, isList := value.([]any)
-	if isObject && len(object) == 0 || isList && len(list) == 0 {
+	if section, ok := file.(object); ok && len(section) == 0 {
 		return nil
 	}
-	return value
+	if list, ok := file.([]any); ok && len(list) == 0 {
+		return nil
+	}
+	return file
 }
 
-// lookup returns what stands at a path of a decoded file.
-func lookup(value any, at []string) (any, bool) {
-	for _, key := range at {
-		object, ok := value.(map[string]any)
+// lookup follows a path in a decoded file and returns what stands there, and how many of the keys are there. It
+// is nil unless all are.
+func lookup(file any, at []string) (value any, found int) {
+	for i, key := range at {
+		section, _ := file.(object)
+		inner, ok := section[key]
 		if !ok {
-			return nil, false
+			return nil, i
 		}
-		if value, ok = object[key]; !ok {
-			return nil, false
-		}
+		file = inner
 	}
-	return value, true
-}
-
-// depth is how many keys of a path a decoded file has.
-func depth(value any, at []string) int {
-	for i := range at {
-		if _, ok := lookup(value, at[:i+1]); !ok {
-			return i
-		}
-	}
-	return len(at)
+	return file, len(at)
 }
 
 // ours matches the texts of a value, joined, that calls memoir in one of the ways in which install has
 // it called, whatever its directory.
 var ours = lazyregexp.New(`(^|[/\\\s'"])memoir(\.exe)?['"]?\s+(inject|mcp|run)(\s|$)`)
 
-// isOurs reports whether a decoded value is an entry of memoir's, such as e or one that an earlier
-// version or a person made.
-func isOurs(value any, e Entry) bool {
-	if same, err := fromJSON(e.Value); err == nil && reflect.DeepEqual(value, same) {
-		return true
-	}
-	return ours.MatchString(strings.Join(texts(value), " "))
-}
-
-// handlers counts the commands in a value.
-func handlers(value any) int {
-	n := 0
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			if key == "command" || key == "bash" {
-				n++
-			}
-			n += handlers(inner)
-		}
-	case []any:
-		for _, inner := range v {
-			n += handlers(inner)
-		}
-	}
-	return n
-}
+// isOurs reports whether a decoded value calls memoir.
+func isOurs(value any) bool { return ours.MatchString(strings.Join(texts(value), " ")) }
 
 // texts lists the texts in a value in the order of programs and their arguments.
 func texts(value any) (out []string) {
@@ -308,29 +274,12 @@ func texts(value any) (out []string) {
 		for _, inner := range v {
 			out = append(out, texts(inner)...)
 		}
-	case map[string]any:
-		keys := []string{"command", "bash", "cmd", "args"}
-		for key := range v {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-		slices.Sort(keys[4:])
-		for _, key := range keys {
+	case object:
+		first := []string{"command", "bash", "cmd", "args"}
+		others := slices.DeleteFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return slices.Contains(first, key) })
+		for _, key := range append(first, others...) {
 			out = append(out, texts(v[key])...)
 		}
 	}
 	return out
-}
-
-// foreign is the error of an entry whose place somebody else's has.
-func foreign(e Entry) error {
-	return memoir.Errorf(memoir.CodeInvalid, "remove or rename it, then install again",
-		"%s is there already and is not memoir's", strings.Join(e.At, "."))
-}
-
-// shared is the error of a group of hooks that holds memoir's beside others.
-func shared(e Entry) error {
-	return memoir.Errorf(memoir.CodeInvalid, "give memoir's hook a group of its own, or remove it, then call this again",
-		"a group of %s holds a hook of memoir's beside others", strings.Join(e.At, "."))
 }

@@ -2,19 +2,19 @@
 // server and links to skills. It knows where each agent reads them, changes configuration files without
 // touching what else is in them, and takes its changes back. It knows nothing of a memory's content.
 //
-// Read agents.go first (the table of agents), then plan.go (what would be changed), apply.go (the writes,
-// and how they are taken back), record.go (what was changed), edit.go with json.go and text.go (how a
-// file is edited), and skill.go (links to skills).
+// Read agents.go first (the table of agents), then plan.go (what would be changed), apply.go (the writes),
+// record.go (what was changed), edit.go with json.go and text.go (how a file is edited), skill.go (links to
+// skills) and check.go (what keeps memory from an agent).
 package integrate
 
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	shell "mvdan.cc/sh/v3/syntax"
 
 	"memoir"
 )
@@ -23,7 +23,6 @@ import (
 type Env struct {
 	UserHome string              // the person's home directory
 	Getenv   func(string) string // the environment
-	Home     string              // memoir's data
 }
 
 // Options say what is installed.
@@ -38,33 +37,18 @@ type Options struct {
 // Found reports whether an agent is used here, and why: its command is on PATH or its configuration
 // directory exists.
 func (a Agent) Found(e Env) (why string, ok bool) {
-	for _, command := range a.commands {
-		if path, ok := lookPath(e, command); ok {
-			return path, true
-		}
+	if path, err := exec.LookPath(a.command); err == nil {
+		return path, true
 	}
 	dir := a.dir(e)
 	info, err := os.Stat(dir)
 	return dir, err == nil && info.IsDir()
 }
 
-// lookPath finds a command on the PATH of the environment.
-func lookPath(e Env, command string) (string, bool) {
-	for _, dir := range filepath.SplitList(e.Getenv("PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		if path, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
-			return path, true
-		}
-	}
-	return "", false
-}
-
 // Program returns the path by which agents should call the running program: the first one on PATH that
 // is this program, links included, since that path stays when a new version takes its place; else its
 // own path.
-func Program(e Env) (string, error) {
+func Program() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -73,11 +57,7 @@ func Program(e Env) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := "memoir"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if path, ok := lookPath(e, name); ok {
+	if path, err := exec.LookPath("memoir"); err == nil {
 		if other, err := os.Stat(path); err == nil && os.SameFile(info, other) {
 			self = path
 		}
@@ -97,23 +77,20 @@ type site struct {
 	dir   string // of the agent's configuration, or of that in the project
 }
 
-// user says whether the user's own files are changed, not a project's.
-func (s site) user() bool { return s.Project == "" }
-
 // call is a command line of memoir, as words.
 func (s site) call(words ...string) []string {
-	return append(append([]string{s.Program}, words...), s.Flags...)
+	return slices.Concat([]string{s.Program}, words, s.Flags)
 }
 
-// shell is a command line of memoir for a shell. A word that needs no quotes has none.
-func (s site) shell(words ...string) string {
-	line := s.call(words...)
+// commandLine is what runs words in a shell. A word that needs no quotes has none.
+func commandLine(words []string) string {
+	line := slices.Clone(words)
 	for i, word := range line {
 		if runtime.GOOS == "windows" {
 			if strings.ContainsAny(word, " &^()") {
 				line[i] = `"` + word + `"`
 			}
-		} else if quoted, err := syntax.Quote(word, syntax.LangPOSIX); err == nil {
+		} else if quoted, err := shell.Quote(word, shell.LangPOSIX); err == nil {
 			line[i] = quoted
 		}
 	}

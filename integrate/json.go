@@ -10,289 +10,170 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// tree is a parsed JSON text. The parser gives positions, and the text is changed there and nowhere else.
-type tree struct {
-	text []byte
-	root hujson.Value
-	unit string // of indentation
-	eol  string
+// parseTree parses JSON with comments and trailing commas. Packed again it is the same text and a line break,
+// without which a comment at the end would not be read.
+func parseTree(text []byte) (hujson.Value, error) {
+	return hujson.Parse(append(bytes.Clone(text), '\n'))
 }
 
-func parseTree(text []byte) (*tree, error) {
-	t := &tree{text: text, unit: "  ", eol: "\n"}
-	if bytes.Contains(text, []byte("\r\n")) {
-		t.eol = "\r\n"
-	}
-	for line := range bytes.Lines(text) {
-		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(indent) > 0 && len(bytes.TrimSpace(line)) > 0 {
-			t.unit = string(indent)
-			break
-		}
-	}
-	var err error
-	t.root, err = hujson.Parse(bytes.Clone(text))
-	return t, err
-}
-
-// step is a value on the way to an entry, with its place in the value before.
-type step struct {
-	value *hujson.Value
-	index int
-}
-
-// walk follows a path as far as it is there.
-func (t *tree) walk(at []string) []step {
-	steps := []step{{value: &t.root}}
-	for _, key := range at {
-		object, ok := steps[len(steps)-1].value.Value.(*hujson.Object)
-		if !ok {
-			break
-		}
-		i := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool {
-			return m.Name.Value.(hujson.Literal).String() == key
-		})
-		if i < 0 {
-			break
-		}
-		steps = append(steps, step{&object.Members[i].Value, i})
-	}
-	return steps
-}
-
-// putJSON adds an entry, or puts it in the place of an earlier one.
-func putJSON(text []byte, e Entry) ([]splice, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		t := &tree{unit: "  ", eol: "\n"}
-		value := nest(e, 0)
-		return []splice{{At: 0, Old: string(text), New: t.render(value, "") + t.eol}}, nil
-	}
-	t, err := parseTree(text)
+func parseJSON(text []byte) (value any, err error) {
+	tree, err := parseTree(text)
 	if err != nil {
 		return nil, err
 	}
-	steps := t.walk(e.At)
-	last := steps[len(steps)-1].value
-	missing := e.At[len(steps)-1:]
-	switch {
-	case len(missing) > 0:
-		if last.Value.Kind() != '{' {
-			return nil, notThat(e.At[:len(steps)-1], "an object")
-		}
-		value := nest(e, len(steps))
-		return t.insert(last, missing[0], value), nil
-	case !e.List:
-		if !isOurs(decoded(last), e) {
-			return nil, foreign(e)
-		}
-		return t.replace(last, e), nil
-	}
-	list, ok := last.Value.(*hujson.Array)
-	if !ok {
-		return nil, notThat(e.At, "a list")
-	}
-	i := slices.IndexFunc(list.Elements, func(v hujson.Value) bool { return isOurs(decoded(&v), e) })
-	if i < 0 {
-		return t.insert(last, "", e.Value), nil
-	}
-	if handlers(decoded(&list.Elements[i])) > 1 {
-		return nil, shared(e)
-	}
-	return t.replace(&list.Elements[i], e), nil
+	tree.Standardize()
+	err = json.Unmarshal(tree.Pack(), &value)
+	return value, err
 }
 
-func notThat(at []string, what string) error {
-	name := strings.Join(at, ".")
-	if name == "" {
-		name = "the file"
+// children are the values in an object or a list, with the white space and comments before each. Those at the end
+// come last.
+func children(in *hujson.Value) (before []*hujson.Extra, values []*hujson.Value) {
+	switch v := in.Value.(type) {
+	case *hujson.Object:
+		for i := range v.Members {
+			before, values = append(before, &v.Members[i].Name.BeforeExtra), append(values, &v.Members[i].Value)
+		}
+		before = append(before, &v.AfterExtra)
+	case *hujson.Array:
+		for i := range v.Elements {
+			before, values = append(before, &v.Elements[i].BeforeExtra), append(values, &v.Elements[i])
+		}
+		before = append(before, &v.AfterExtra)
 	}
-	return fmt.Errorf("%s is not %s", name, what)
+	return before, values
+}
+
+// section finds the value at keys that are there.
+func section(tree *hujson.Value, at []string) *hujson.Value {
+	return tree.Find(strings.Join(append([]string{""}, at...), "/"))
+}
+
+func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return append(marshal(nest(e, 0), "", "  "), '\n'), nil
+	}
+	tree, err := parseTree(text)
+	if err != nil {
+		return nil, err
+	}
+	in := section(&tree, e.At[:there])
+	object, _ := in.Value.(*hujson.Object)
+	list, _ := in.Value.(*hujson.Array)
+	value := e.Value
+	switch {
+	case there < len(e.At) && object != nil:
+		value = nest(e, there+1)
+	case there < len(e.At) || list == nil:
+		return nil, fmt.Errorf("%q is neither an object nor a list, as it should be", strings.Join(e.At[:there], "."))
+	}
+	before, values := children(in)
+	n, eol, outer := len(values), eolOf(text), indentAt(text, in.StartOffset)
+	// A comment that follows the last child in its line stays there.
+	end := before[n]
+	comment, rest := *end, hujson.Extra(nil)
+	if i := bytes.Index(*end, []byte(eol)); i >= 0 {
+		comment, rest = (*end)[:i], (*end)[i:]
+	}
+	lead, packed := " ", marshal(value, "", "")
+	if n == 0 || rest != nil || bytes.Contains(*before[0], []byte("\n")) {
+		indent := outer + unitOf(text)
+		if n > 0 && bytes.Contains(*before[0], []byte("\n")) {
+			indent = indentAt(*before[0], len(*before[0]))
+		}
+		lead, packed = eol+indent, bytes.ReplaceAll(marshal(value, indent, unitOf(text)), []byte("\n"), []byte(eol))
+		if rest == nil {
+			rest = hujson.Extra(eol + outer)
+		}
+	}
+	*end = rest
+	child, err := hujson.Parse(packed)
+	extra := append(bytes.TrimRight(comment, " \t"), lead...)
+	if n > 0 && values[n-1].AfterExtra != nil { // a trailing comma
+		child.AfterExtra = hujson.Extra{}
+	}
+	if list != nil && there == len(e.At) {
+		child.BeforeExtra = extra
+		list.Elements = append(list.Elements, child)
+	} else {
+		child.BeforeExtra = hujson.Extra(" ")
+		name := hujson.Value{BeforeExtra: extra, Value: hujson.String(e.At[there])}
+		object.Members = append(object.Members, hujson.ObjectMember{Name: name, Value: child})
+	}
+	return bytes.TrimSuffix(tree.Pack(), []byte("\n")), err
+}
+
+func removeJSON(text []byte, at []string, i int) ([]byte, error) {
+	tree, err := parseTree(text)
+	if err != nil {
+		return nil, err
+	}
+	in := section(&tree, at)
+	if i < 0 {
+		in = section(&tree, at[:len(at)-1])
+		i = slices.IndexFunc(in.Value.(*hujson.Object).Members, func(m hujson.ObjectMember) bool {
+			return m.Name.Value.(hujson.Literal).String() == at[len(at)-1]
+		})
+	}
+	before, values := children(in)
+	// The line of the child goes, and comments on the lines before and after it stay.
+	own, next := *before[i], before[i+1]
+	if line := bytes.LastIndexByte(own, '\n'); line >= 0 && bytes.Contains(*next, []byte("\n")) {
+		*next = append(bytes.TrimSuffix(own[:line], []byte("\r")), *next...)
+	} else if len(bytes.TrimSpace(own)) > 0 {
+		*next = append(own, *next...)
+	}
+	if last := len(values) - 1; i == last && i > 0 {
+		if trailing := &values[i-1].AfterExtra; values[last].AfterExtra == nil {
+			*next = append(*trailing, *next...)
+			*trailing = nil
+		} else if *trailing == nil {
+			*trailing = hujson.Extra{}
+		}
+	}
+	switch v := in.Value.(type) {
+	case *hujson.Object:
+		v.Members = slices.Delete(v.Members, i, i+1)
+	case *hujson.Array:
+		v.Elements = slices.Delete(v.Elements, i, i+1)
+	}
+	return bytes.TrimSuffix(tree.Pack(), []byte("\n")), nil
 }
 
 // nest is the value of an entry in the sections that lead to it, from the given one.
-func nest(e Entry, from int) json.RawMessage {
+func nest(e Entry, from int) any {
 	value := e.Value
 	if e.List {
-		value = slices.Concat([]byte("["), value, []byte("]"))
+		value = []any{value}
 	}
 	for _, key := range slices.Backward(e.At[from:]) {
-		name, _ := json.Marshal(key)
-		value = slices.Concat([]byte("{"), name, []byte(":"), value, []byte("}"))
+		value = map[string]any{key: value}
 	}
 	return value
 }
 
-func decoded(v *hujson.Value) any {
-	clone := v.Clone()
-	clone.Standardize()
-	value, _ := fromJSON(clone.Pack())
-	return value
-}
-
-// replace puts an entry in the place of a value, unless that is the same.
-func (t *tree) replace(v *hujson.Value, e Entry) []splice {
-	if there, err := json.Marshal(decoded(v)); err == nil {
-		if value, err := fromJSON(e.Value); err == nil {
-			if wanted, _ := json.Marshal(value); bytes.Equal(there, wanted) {
-				return nil
-			}
-		}
-	}
-	indent := t.indentAt(v.StartOffset)
-	return []splice{{v.StartOffset, string(t.text[v.StartOffset:v.EndOffset]), t.render(e.Value, indent)}}
-}
-
-// render writes a compact value with the indentation of its line.
-func (t *tree) render(value json.RawMessage, indent string) string {
+// marshal is a value as JSON, without the escapes that are for HTML; over several lines if unit is not "".
+func marshal(v any, indent, unit string) []byte {
 	var b bytes.Buffer
-	if err := json.Indent(&b, value, indent, t.unit); err != nil {
-		return string(value)
-	}
-	return strings.ReplaceAll(b.String(), "\n", t.eol)
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(indent, unit)
+	_ = encoder.Encode(v) // of texts, numbers and what holds them
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // indentAt is the white space with which the line of a position begins.
-func (t *tree) indentAt(at int) string {
-	line := t.text[bytes.LastIndexByte(t.text[:at], '\n')+1 : at]
+func indentAt(text []byte, at int) string {
+	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// insert adds a member, or an element if it has no name, as the last one of a value.
-func (t *tree) insert(in *hujson.Value, name string, value json.RawMessage) []splice {
-	label := ""
-	if name != "" {
-		quoted, _ := json.Marshal(name)
-		label = string(quoted) + ": "
-	}
-	first, last := ends(in)
-	open := in.StartOffset + 1
-	if last == nil {
-		indent := t.indentAt(in.StartOffset)
-		text := t.eol + indent + t.unit + label + t.render(value, indent+t.unit)
-		if !bytes.Contains(t.text[open:in.EndOffset], []byte("\n")) {
-			text += t.eol + indent
-		}
-		return []splice{{At: open, New: text}}
-	}
-	if !bytes.Contains(t.text[open:first], []byte("\n")) { // all in one line
-		if last.AfterExtra != nil {
-			return []splice{{At: last.EndOffset + len(last.AfterExtra) + 1, New: " " + label + string(value) + ","}}
-		}
-		return []splice{{At: last.EndOffset, New: ", " + label + string(value)}}
-	}
-	indent := t.indentAt(first)
-	text := t.eol + indent + label + t.render(value, indent)
-	if last.AfterExtra != nil { // a trailing comma
-		return []splice{{At: t.lineEnd(last.EndOffset + len(last.AfterExtra) + 1), New: text + ","}}
-	}
-	end := t.lineEnd(last.EndOffset)
-	if end == last.EndOffset {
-		return []splice{{At: end, New: "," + text}}
-	}
-	return []splice{{At: last.EndOffset, New: ","}, {At: end + 1, New: text}}
-}
-
-// lineEnd is the end of a comment that follows a position in its line, else the position.
-func (t *tree) lineEnd(at int) int {
-	rest := t.text[at:]
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	line = bytes.TrimRight(line, " \t\r")
-	switch comment := bytes.TrimLeft(line, " \t"); {
-	case bytes.HasPrefix(comment, []byte("//")):
-		return at + len(line)
-	case bytes.HasPrefix(comment, []byte("/*")) && bytes.Index(comment, []byte("*/")) == len(comment)-2:
-		return at + len(line)
-	}
-	return at
-}
-
-// ends are where the first child of an object or a list begins, and the value of the last one.
-func ends(v *hujson.Value) (first int, last *hujson.Value) {
-	switch v := v.Value.(type) {
-	case *hujson.Object:
-		if n := len(v.Members); n > 0 {
-			return v.Members[0].Name.StartOffset, &v.Members[n-1].Value
-		}
-	case *hujson.Array:
-		if n := len(v.Elements); n > 0 {
-			return v.Elements[0].StartOffset, &v.Elements[n-1]
+// unitOf is the indentation of the first line that has one.
+func unitOf(text []byte) string {
+	for line := range bytes.Lines(text) {
+		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(indent) > 0 && len(bytes.TrimSpace(line)) > 0 {
+			return string(indent)
 		}
 	}
-	return 0, nil
-}
-
-// takeJSON removes an entry.
-func takeJSON(text []byte, e Entry, keep int) ([]splice, error) {
-	t, err := parseTree(text)
-	if err != nil {
-		return nil, err
-	}
-	steps := t.walk(e.At)
-	if len(steps) <= len(e.At) {
-		return nil, nil
-	}
-	target := steps[len(steps)-1].value
-	if e.List {
-		list, ok := target.Value.(*hujson.Array)
-		if !ok {
-			return nil, nil
-		}
-		i := slices.IndexFunc(list.Elements, func(v hujson.Value) bool { return isOurs(decoded(&v), e) })
-		if i < 0 {
-			return nil, nil
-		}
-		if handlers(decoded(&list.Elements[i])) > 1 {
-			return nil, shared(e)
-		}
-		steps = append(steps, step{&list.Elements[i], i})
-	} else if !isOurs(decoded(target), e) {
-		return nil, nil
-	}
-	// What would be empty goes as well.
-	at := len(steps) - 1
-	for at-1 > keep && size(steps[at-1].value) == 1 {
-		at--
-	}
-	return t.cut(steps[at-1].value, steps[at].index), nil
-}
-
-func size(v *hujson.Value) int {
-	switch v := v.Value.(type) {
-	case *hujson.Object:
-		return len(v.Members)
-	case *hujson.Array:
-		return len(v.Elements)
-	}
-	return 0
-}
-
-// cut removes a child with its line and one comma.
-func (t *tree) cut(in *hujson.Value, i int) []splice {
-	child := func(i int) (start int, value *hujson.Value) {
-		if object, ok := in.Value.(*hujson.Object); ok {
-			return object.Members[i].Name.StartOffset, &object.Members[i].Value
-		}
-		value = &in.Value.(*hujson.Array).Elements[i]
-		return value.StartOffset, value
-	}
-	start, value := child(i)
-	end := value.EndOffset
-	var splices []splice
-	if i+1 < size(in) || value.AfterExtra != nil {
-		end += len(value.AfterExtra) + 1
-	}
-	for start > 0 && (t.text[start-1] == ' ' || t.text[start-1] == '\t') {
-		start--
-	}
-	switch {
-	case start > 1 && string(t.text[start-2:start]) == "\r\n":
-		start -= 2
-	case start > 0 && t.text[start-1] == '\n':
-		start--
-	}
-	splices = append(splices, splice{At: start, Old: string(t.text[start:end])})
-	if i+1 == size(in) && i > 0 && value.AfterExtra == nil {
-		_, previous := child(i - 1)
-		splices = append(splices, splice{At: previous.EndOffset + len(previous.AfterExtra), Old: ","})
-	}
-	return splices
+	return "  "
 }

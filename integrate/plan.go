@@ -2,8 +2,8 @@ package integrate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,12 +21,8 @@ type Change struct {
 	What   []string // what is put in or taken out, for people
 	Before []byte   // nil: there is no file
 	After  []byte   // nil: there is none any more
-	Aside  string   // the path to which a file of memoir's own goes that somebody changed; else ""
-	Note   string   // what a person should know of it
 
-	record  FileRecord
-	program string
-	removal bool
+	record *FileRecord // nil: what is recorded is taken back
 }
 
 // SettingsName stands for memoir itself among the agents of a record: its own config.yml.
@@ -36,8 +32,7 @@ const SettingsName = "memoir"
 // switched on.
 func Settings(path string) Agent {
 	return Agent{Name: SettingsName, dir: func(Env) string { return filepath.Dir(path) }, files: func(site) []file {
-		return []file{{path: path, form: formYAML, entries: []Entry{
-			{What: "memories.enabled", At: []string{"memories", "enabled"}, Value: []byte("true")}}}}
+		return []file{{path: path, entries: []Entry{entry("memories.enabled", true, "memories", "enabled")}}}
 	}}
 }
 
@@ -45,7 +40,7 @@ func Settings(path string) Agent {
 // which somebody else's entry has memoir's place, is an error.
 func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 	s := site{Options: o, Env: e, agent: a.Name, dir: a.dir(e)}
-	if !s.user() && a.Name != SettingsName {
+	if o.Project != "" {
 		if a.projectDir == "" {
 			return nil, memoir.Errorf(memoir.CodeUsage, "leave --scope out", "%s has no files of a project that memoir knows",
 				a.Name)
@@ -55,35 +50,36 @@ func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 	var changes []Change
 	var wanted []string
 	for _, f := range a.files(s) {
+		f.entries = slices.DeleteFunc(f.entries, func(e Entry) bool {
+			return e.What == serverWhat && o.NoMCP || e.What != serverWhat && o.NoHooks
+		})
+		if len(f.entries) == 0 && (f.content == "" || o.NoHooks) {
+			continue
+		}
 		wanted = append(wanted, f.path)
 		change, err := r.install(s, f)
 		if err != nil {
-			return nil, memoir.Errorf(memoir.CodeInvalid, hintOr(err, "mend the file, then install again; it was not changed"),
-				"%s: %s: %w", a.Name, f.path, err)
+			return nil, planError(a.Name, f.path, "install", err)
 		}
 		if change != nil {
-			change.program = o.Program
 			changes = append(changes, *change)
 		}
 	}
 	for _, f := range slices.Backward(r.Files) {
-		if f.Agent != a.Name || f.Project != o.Project || slices.Contains(wanted, f.Path) {
-			continue
+		if f.Agent == a.Name && f.Project == o.Project && !slices.Contains(wanted, f.Path) {
+			change, err := f.TakeBack()
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, change)
 		}
-		change, err := r.remove(f)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, change)
 	}
 	return changes, nil
 }
 
-func hintOr(err error, hint string) string {
-	if h := memoir.HintOf(err); h != "" {
-		return h
-	}
-	return hint
+func planError(agent, path, verb string, err error) error {
+	hint := cmp.Or(memoir.HintOf(err), "mend the file, then "+verb+" again; it was not changed")
+	return memoir.Errorf(memoir.CodeInvalid, hint, "%s: %s: %w", agent, path, err)
 }
 
 // install plans one file; nil if it is as wanted.
@@ -92,169 +88,115 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := FileRecord{Agent: s.agent, Project: s.Project, Path: f.path, Form: f.form, Made: missing(filepath.Dir(f.path))}
+	record := FileRecord{Agent: s.agent, Project: s.Project, Path: f.path, Made: missing(filepath.Dir(f.path))}
 	base := current
-	now.Created = current == nil
-	i := r.find(s.agent, f.path)
-	if i >= 0 {
-		now.Made = append(slices.Clone(r.Files[i].Made), now.Made...)
-	}
-	if i >= 0 && current != nil {
+	if i := r.find(s.agent, f.path); i >= 0 {
 		earlier := r.Files[i]
-		now.Created = earlier.Created
-		switch before, whole := earlier.undone(current); {
-		case whole:
-			base = before
-		case f.form != formOwn: // something else was changed meanwhile
-			now.Entries, now.Before = earlier.Entries, unknown
-			return now.edit(f, current, current)
+		if keys(earlier.Entries) == keys(f.entries) && len(drifted(f, current)) == 0 {
+			return nil, nil
 		}
-		earlier.Earlier = nil
-		now.Earlier = &earlier
-	}
-	if f.form == formOwn {
-		return now.own(f, base, current)
-	}
-	now.Before = hashOf(base)
-	return now.edit(f, base, current)
-}
-
-// undone is the content before a recorded change. It is false if the file is neither as memoir left it
-// nor as it was.
-func (f FileRecord) undone(current []byte) (before []byte, ok bool) {
-	switch hash := hashOf(current); {
-	case hash == f.Before:
-		return current, true
-	case hash == f.After && f.Before == "":
-		return nil, true
-	case hash == f.After && f.Before != unknown:
-		return undoSplices(current, f.Splices)
-	case f.Earlier != nil:
-		return f.Earlier.undone(current)
-	}
-	return nil, false
-}
-
-// edit plans the entries of a file.
-func (f FileRecord) edit(wanted file, base, current []byte) (*Change, error) {
-	content := slices.Clone(base)
-	change := Change{Agent: f.Agent, Path: f.Path, Before: current}
-	for _, e := range wanted.entries {
-		value, err := decode(wanted.form, bytes.TrimPrefix(content, []byte(bom)))
-		if err != nil {
-			return nil, fmt.Errorf("it cannot be read as %s: %w", wanted.form, err)
+		if base, err = earlier.undone(current); err != nil {
+			return nil, err
 		}
-		splices, err := put(wanted.form, content, e)
+		record.Made = append(slices.Clone(earlier.Made), record.Made...)
+		earlier.Earlier, record.Earlier = nil, &earlier
+	}
+	change := Change{Agent: s.agent, Path: f.path, What: []string{ownWhat}, Before: current, record: &record}
+	if change.After = []byte(f.content); f.content == "" {
+		change.After, change.What = base, nil
+	} else if base != nil && string(base) != f.content {
+		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again", "it is there and is not memoir's")
+	}
+	for _, e := range f.entries {
+		next, splices, err := syntaxOf(f.path).put(change.After, &e)
 		if err != nil {
 			return nil, err
 		}
-		if len(splices) == 0 {
-			continue
+		if len(splices) > 0 {
+			change.After, record.Splices = next, append(record.Splices, splices...)
+			record.Entries, change.What = append(record.Entries, e), append(change.What, e.What)
 		}
-		keep := depth(value, e.At)
-		if i := slices.IndexFunc(f.Entries, func(r recordedEntry) bool { return slices.Equal(r.At, e.At) }); i >= 0 {
-			keep = min(keep, f.Entries[i].Keep)
-			f.Entries = slices.Delete(slices.Clone(f.Entries), i, i+1)
-		}
-		f.Entries = append(f.Entries, recordedEntry{e, keep})
-		f.Splices = append(f.Splices, splices...)
-		content = applySplices(content, splices)
-		change.What = append(change.What, e.What)
 	}
-	if current != nil && bytes.Equal(content, current) {
+	record.Before, record.After = hashOf(base), hashOf(change.After)
+	if current != nil && bytes.Equal(change.After, current) {
 		return nil, nil
 	}
-	f.After, change.After = hashOf(content), content
-	if !bytes.Equal(base, current) { // it was installed before
-		change.What = append(change.What, "as it is called now")
-	}
-	change.record = f
 	return &change, nil
 }
 
-// own plans a file that is memoir's as a whole.
-func (f FileRecord) own(wanted file, base, current []byte) (*Change, error) {
-	content := []byte(wanted.content)
-	switch {
-	case bytes.Equal(content, current):
-		return nil, nil
-	case current != nil && !ownFile(current):
-		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again",
-			"it is there and is not memoir's")
+// keys are the places of entries, to compare.
+func keys(entries []Entry) (all string) {
+	for _, e := range entries {
+		all += strings.Join(e.At, ".") + "\n"
 	}
-	f.Before, f.After = hashOf(base), hashOf(content)
-	if base != nil {
-		f.Splices = []splice{{0, string(base), wanted.content}}
-	}
-	return &Change{Agent: f.Agent, Path: f.Path, What: []string{wanted.what},
-		Before: current, After: content, record: f}, nil
+	return all
 }
 
-// ownFile reports whether a file is one that install writes as a whole.
-func ownFile(content []byte) bool {
-	if bytes.HasPrefix(content, []byte("// Written by `memoir install`")) {
-		return true
-	}
-	value, err := decode(formJSON, content)
-	return err == nil && ours.MatchString(strings.Join(texts(value), " "))
-}
+// ownWhat is what people are told of a file that is memoir's as a whole.
+const ownWhat = "a file of memoir's own"
 
-// Uninstall plans how all that was installed for an agent is taken back, in a project or, if that is "",
-// in the user's files.
-func (r *Record) Uninstall(agent, project string) (changes []Change, err error) {
-	for _, f := range slices.Backward(r.Files) {
-		if f.Agent != agent || f.Project != project {
-			continue
+// drifted names what of a file is not as wanted.
+func drifted(f file, current []byte) (what []string) {
+	if f.content != "" && f.content != string(current) {
+		return []string{ownWhat}
+	}
+	for _, e := range f.entries {
+		if _, splices, err := syntaxOf(f.path).put(current, &e); err != nil || len(splices) > 0 {
+			what = append(what, e.What)
 		}
-		change, err := r.remove(f)
-		if err != nil {
-			return nil, err
-		}
-		changes = append(changes, change)
 	}
-	return changes, nil
+	return what
 }
 
-// remove plans how one file is taken back: as it was, byte for byte, if nobody else changed it, else
-// without memoir's entries.
-func (r *Record) remove(f FileRecord) (Change, error) {
-	current, err := readIn(f.Project, f.Path)
-	change := Change{Agent: f.Agent, Path: f.Path, Before: current, record: f, removal: true}
-	if err != nil {
-		return change, err
-	}
+// TakeBack plans how a file is taken back: as it was, byte for byte, if nobody else changed it, else without
+// memoir's entries.
+func (f FileRecord) TakeBack() (Change, error) {
+	change := Change{Agent: f.Agent, Path: f.Path}
 	for _, e := range f.Entries {
 		change.What = append(change.What, e.What)
 	}
-	before, whole := f.undone(current)
-	switch {
-	case current == nil:
-		return change, nil
-	case whole:
-		change.After = before
-		return change, nil
-	case f.Form == formOwn:
-		change.Aside = f.Path + ".removed"
-		for missing(change.Aside) == nil { // one that was kept before stays
-			change.Aside += ".removed"
-		}
-		change.Note = "somebody changed it, so it is kept as " + change.Aside
-		return change, nil
+	var err error
+	if change.Before, err = readIn(f.Project, f.Path); err == nil {
+		change.After, err = f.undone(change.Before)
 	}
-	content := slices.Clone(current)
-	for _, e := range slices.Backward(f.Entries) {
-		splices, err := take(f.Form, content, e.Entry, e.Keep)
-		if err != nil {
-			hint := hintOr(err, "mend the file, then uninstall again; it was not changed")
-			return change, memoir.Errorf(memoir.CodeInvalid, hint, "%s: %s: %w", f.Agent, f.Path, err)
-		}
-		content = applySplices(content, splices)
-	}
-	change.After = content
-	if value, err := decode(f.Form, content); f.Created && err == nil && pruned(value, nil) == nil {
-		change.After = nil
+	if err != nil {
+		return change, planError(f.Agent, f.Path, "uninstall", err)
 	}
 	return change, nil
+}
+
+// undone is the content of a file without what memoir put in; nil if it had none.
+func (f FileRecord) undone(current []byte) ([]byte, error) {
+	for earlier := &f; earlier != nil; earlier = earlier.Earlier {
+		switch hash := hashOf(current); {
+		case hash == earlier.Before:
+			return current, nil
+		case hash == earlier.After && earlier.Before == "":
+			return nil, nil
+		case hash == earlier.After:
+			if before, ok := undoSplices(current, earlier.Splices); ok {
+				return before, nil
+			}
+		}
+	}
+	switch {
+	case current == nil:
+		return nil, nil
+	case len(f.Entries) == 0:
+		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away or remove it, then call this again",
+			"somebody changed it, and it was memoir's own")
+	}
+	syntax := syntaxOf(f.Path)
+	for _, e := range slices.Backward(f.Entries) {
+		var err error
+		if current, err = syntax.take(current, e); err != nil {
+			return nil, err
+		}
+	}
+	if value, err := syntax.read(current); f.Before == "" && err == nil && pruned(value, nil) == nil {
+		return nil, nil
+	}
+	return current, nil
 }
 
 // readIn is read for a file of a project, from which no link may lead out; "": the user's own.

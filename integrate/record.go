@@ -11,6 +11,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/internal/failpoint"
 )
 
 // RecordName is the file of memoir's home that tells what was installed.
@@ -22,34 +23,23 @@ const RecordName = "integrations.json"
 type Record struct {
 	Program string       `json:"program,omitempty"` // that agents were last told to call
 	Files   []FileRecord `json:"files"`
-	Skills  []Linked     `json:"skills,omitempty"`
+	Skills  []SkillDir   `json:"skills,omitempty"`
 
 	home string
 }
 
 // FileRecord is one file that was changed.
 type FileRecord struct {
-	Agent   string          `json:"agent"`
-	Project string          `json:"project,omitempty"` // whose own file it is; "": the user's
-	Path    string          `json:"path"`
-	Form    form            `json:"form"`
-	Before  string          `json:"before"` // hash; "": there was no file; unknown: somebody else wrote between
-	After   string          `json:"after"`
-	Created bool            `json:"created,omitempty"` // there was no file before memoir's first change
-	Made    []string        `json:"made,omitempty"`    // directories that were made for it, outer ones first
-	Splices []splice        `json:"splices,omitempty"`
-	Entries []recordedEntry `json:"entries,omitempty"`
+	Agent   string   `json:"agent"`
+	Project string   `json:"project,omitempty"` // whose own file it is; "": the user's
+	Path    string   `json:"path"`
+	Before  string   `json:"before"` // hash; "": there was no file
+	After   string   `json:"after"`
+	Made    []string `json:"made,omitempty"`    // directories that were made for it, outer ones first
+	Splices []splice `json:"splices,omitempty"` // that made one of the other
+	Entries []Entry  `json:"entries,omitempty"` // none: the file is memoir's as a whole
 	// Earlier is the change that this one replaces, for as long as the file may be as that left it.
 	Earlier *FileRecord `json:"earlier,omitempty"`
-}
-
-// unknown is not the hash of any file.
-const unknown = "unknown"
-
-// recordedEntry is an entry, and how many of its keys were there before it.
-type recordedEntry struct {
-	Entry
-	Keep int `json:"keep"`
 }
 
 // maxRecord and maxFile bound what is read, in bytes.
@@ -87,7 +77,7 @@ func (r *Record) save() error {
 	if err != nil {
 		return err
 	}
-	if _, err := makeDirs(r.home); err != nil {
+	if err := failpoint.MkdirAll(r.home, 0o700); err != nil {
 		return err
 	}
 	return replaceFile(path, append(content, '\n'), 0o600)
@@ -100,17 +90,11 @@ func (r *Record) find(agent, path string) int {
 
 // Agents lists whose files are recorded, in the order of the table; what is memoir's own comes last.
 func (r *Record) Agents() (names []string) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(r.Files, func(f FileRecord) bool { return f.Agent == name }) ||
-			slices.ContainsFunc(r.Skills, func(l Linked) bool { return l.Agent == name })
-	}
-	for _, a := range Agents {
-		if has(a.Name) {
+	for _, a := range append(slices.Clone(Agents), Agent{Name: SettingsName}) {
+		if slices.ContainsFunc(r.Files, func(f FileRecord) bool { return f.Agent == a.Name }) ||
+			slices.ContainsFunc(r.Skills, func(d SkillDir) bool { return slices.Contains(d.Agents, a.Name) }) {
 			names = append(names, a.Name)
 		}
-	}
-	if has(SettingsName) {
-		names = append(names, SettingsName)
 	}
 	return names
 }

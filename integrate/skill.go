@@ -12,40 +12,42 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Linked is a directory of skills in which links to those of memories are kept.
-type Linked struct {
-	Agent string   `json:"agent"`
-	Dir   string   `json:"dir"`
-	Made  []string `json:"made,omitempty"`
+// SkillDir is a directory of skills in which links to those of memories are kept, and the agents that read it.
+type SkillDir struct {
+	Dir    string   `json:"dir"`
+	Agents []string `json:"agents"`
+	Made   []string `json:"made,omitempty"` // directories that were made for it, outer ones first
 }
 
-// LinkSkills records that an agent is offered the skills of memories. It reports whether that is new. The
-// links themselves are made by RefreshSkills.
-func (r *Record) LinkSkills(e Env, a Agent) (bool, error) {
-	if a.skills == nil || slices.ContainsFunc(r.Skills, func(l Linked) bool { return l.Agent == a.Name }) {
-		return false, nil
+// LinkSkills records that an agent is offered the skills of memories. The links themselves are made by
+// RefreshSkills.
+func (r *Record) LinkSkills(e Env, a Agent) error {
+	dir := a.skills(e)
+	i := slices.IndexFunc(r.Skills, func(d SkillDir) bool { return d.Dir == dir })
+	switch {
+	case i < 0:
+		r.Skills = append(r.Skills, SkillDir{dir, []string{a.Name}, missing(dir)})
+	case slices.Contains(r.Skills[i].Agents, a.Name):
+		return nil
+	default:
+		r.Skills[i].Agents = append(r.Skills[i].Agents, a.Name)
 	}
-	dir := a.skills(e, a.dir(e))
-	r.Skills = append(r.Skills, Linked{a.Name, dir, missing(dir)})
-	return true, r.save()
+	return r.save()
 }
 
 // UnlinkSkills takes an agent's links away, unless another agent reads the same directory.
 func (r *Record) UnlinkSkills(agent string) error {
-	i := slices.IndexFunc(r.Skills, func(l Linked) bool { return l.Agent == agent })
+	i := slices.IndexFunc(r.Skills, func(d SkillDir) bool { return slices.Contains(d.Agents, agent) })
 	if i < 0 {
 		return nil
 	}
-	gone := r.Skills[i]
-	others := slices.Delete(slices.Clone(r.Skills), i, i+1)
-	if k := slices.IndexFunc(others, func(l Linked) bool { return l.Dir == gone.Dir }); k >= 0 {
-		if len(others[k].Made) == 0 {
-			others[k].Made = gone.Made
-		}
-	} else if err := r.link(gone, nil); err != nil {
+	if d := r.Skills[i]; len(d.Agents) > 1 {
+		r.Skills[i].Agents = slices.DeleteFunc(d.Agents, func(name string) bool { return name == agent })
+	} else if err := r.link(d, nil); err != nil {
 		return err
+	} else {
+		r.Skills = slices.Delete(r.Skills, i, i+1)
 	}
-	r.Skills = others
 	return r.save()
 }
 
@@ -75,54 +77,42 @@ func (r *Record) RefreshSkills() error {
 			}
 		}
 	}
-	done := map[string]bool{}
-	for _, l := range r.Skills {
-		if !done[l.Dir] {
-			done[l.Dir] = true
-			err = errors.Join(err, r.link(l, wanted))
-		}
+	for _, d := range r.Skills {
+		err = errors.Join(err, r.link(d, wanted))
 	}
 	return err
 }
 
-// owns reports whether a link leads into memoir's home.
-func (r *Record) owns(target string) bool {
-	return strings.HasPrefix(target, filepath.Join(r.home, "projects")+string(filepath.Separator))
-}
-
-// link brings the links of one directory to those that are wanted. What is not a link of memoir's stays.
-func (r *Record) link(l Linked, wanted map[string]string) error {
-	entries, err := os.ReadDir(l.Dir)
+// link brings the links of one directory to those that are wanted. What is not a link into memoir's home stays.
+func (r *Record) link(d SkillDir, wanted map[string]string) error {
+	entries, err := os.ReadDir(d.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	there := map[string]bool{}
 	for _, entry := range entries {
-		path := filepath.Join(l.Dir, entry.Name())
+		path := filepath.Join(d.Dir, entry.Name())
 		target, err := os.Readlink(path)
-		if err != nil || !r.owns(target) {
-			there[entry.Name()] = true
-			continue
-		}
-		if wanted[entry.Name()] == target {
-			there[entry.Name()] = true
-		} else if err := failpoint.Remove(path); err != nil {
-			return err
+		own := err == nil && strings.HasPrefix(target, filepath.Join(r.home, "projects")+string(filepath.Separator))
+		if there[entry.Name()] = !own || wanted[entry.Name()] == target; !there[entry.Name()] {
+			if err := failpoint.Remove(path); err != nil {
+				return err
+			}
 		}
 	}
 	for name, target := range wanted {
 		if there[name] {
 			continue
 		}
-		if _, err := makeDirs(l.Dir); err != nil {
+		if err := failpoint.MkdirAll(d.Dir, 0o700); err != nil {
 			return err
 		}
-		if err := failpoint.Symlink(target, filepath.Join(l.Dir, name)); err != nil {
+		if err := failpoint.Symlink(target, filepath.Join(d.Dir, name)); err != nil {
 			return err
 		}
 	}
 	if len(wanted) == 0 {
-		removeDirs(l.Made)
+		removeDirs(d.Made)
 	}
 	return nil
 }

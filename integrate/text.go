@@ -2,16 +2,15 @@ package integrate
 
 import (
 	"bytes"
-	"encoding/json"
-	"reflect"
+	"errors"
+	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
-
-	"memoir"
 )
 
 // eolOf is how lines of a text end.
@@ -22,226 +21,130 @@ func eolOf(text []byte) string {
 	return "\n"
 }
 
-// appended is the splice that adds lines at the end of a text, after an empty line if gap says so.
-func appended(text []byte, lines string, gap bool) splice {
-	eol := eolOf(text)
-	lines = strings.ReplaceAll(lines, "\n", eol)
-	if len(text) > 0 && gap {
-		lines = eol + lines
+// withLines is a text with lines put in at a position, where a line begins or the text ends.
+func withLines(text []byte, at int, lines string) []byte {
+	if at > 0 && text[at-1] != '\n' {
+		lines = "\n" + lines
 	}
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		lines = eol + lines
-	}
-	return splice{At: len(text), New: lines}
+	return slices.Concat(text[:at], []byte(strings.ReplaceAll(lines, "\n", eolOf(text))), text[at:])
 }
 
-// putTOML adds an entry as a table at the end, or puts it in the place of an earlier one.
-func putTOML(text []byte, e Entry) ([]splice, error) {
-	before, err := decode(formTOML, text)
-	if err != nil {
-		return nil, err
-	}
-	var b strings.Builder
-	b.WriteString("[" + strings.Join(e.At, ".") + "]\n")
-	gjson.ParseBytes(e.Value).ForEach(func(key, value gjson.Result) bool {
-		b.WriteString(key.Str + " = " + value.Raw + "\n") // texts of JSON are texts of TOML
-		return true
-	})
-	there, ok := lookup(before, e.At)
-	if !ok {
-		return []splice{appended(text, b.String(), true)}, nil
-	}
-	if value, err := fromJSON(e.Value); err == nil && reflect.DeepEqual(there, value) {
-		return nil, nil
-	}
-	tables := tablesOf(text, e.At)
-	switch {
-	case !isOurs(there, e):
-		return nil, foreign(e)
-	case len(tables) != 1:
-		return nil, memoir.Errorf(memoir.CodeInvalid, "remove it by hand, then install again",
-			"%s is an entry of memoir's in a form that install does not change", strings.Join(e.At, "."))
-	}
-	start, end := tables[0][0], tables[0][1]
-	return []splice{{start, string(text[start:end]), strings.ReplaceAll(b.String(), "\n", eolOf(text))}}, nil
+func parseTOML(text []byte) (value any, err error) {
+	err = toml.Unmarshal(text, &value)
+	return value, err
 }
 
-// tablesOf are the places of a table and of those below it, from their headers to their last keys.
-func tablesOf(text []byte, at []string) (places [][2]int) {
+// insertTOML adds an entry as a table at the end.
+func insertTOML(text []byte, e Entry, _ int) ([]byte, error) {
+	keys, err := toml.Marshal(e.Value)
+	table := "[" + strings.Join(e.At, ".") + "]\n" + string(keys)
+	if len(text) > 0 {
+		table = "\n" + table
+	}
+	return withLines(text, len(text), table), err
+}
+
+// removeTOML removes a table and those below it, from their headers to their last keys.
+func removeTOML(text []byte, at []string, _ int) ([]byte, error) {
 	var name []string
 	for _, key := range at {
 		name = append(name, `["']?`+regexp.QuoteMeta(key)+`["']?`)
 	}
 	header := regexp.MustCompile(`^\s*\[\s*` + strings.Join(name, `\s*\.\s*`) + `\s*[\].]`)
-	inside, pos := false, 0
+	empty := []byte(eolOf(text) + eolOf(text))
+	var out, behind []byte // behind is what follows the last key
+	inside := false
 	for line := range bytes.Lines(text) {
-		next := pos + len(line)
 		trimmed := bytes.TrimSpace(line)
 		switch {
 		case header.Match(line):
-			places, inside = append(places, [2]int{pos, next}), true
-		case bytes.HasPrefix(trimmed, []byte("[")):
-			inside = false
-		case inside && len(trimmed) > 0 && trimmed[0] != '#':
-			places[len(places)-1][1] = next
+			out, behind, inside = append(out, behind...), nil, true
+			if bytes.HasSuffix(out, empty) { // the line that was put before it
+				out = out[:len(out)-len(empty)/2]
+			}
+		case !inside || bytes.HasPrefix(trimmed, []byte("[")):
+			out, behind, inside = slices.Concat(out, behind, line), nil, false
+		case len(trimmed) == 0 || trimmed[0] == '#':
+			behind = append(behind, line...)
+		default:
+			behind = nil
 		}
-		pos = next
 	}
-	return places
+	return append(out, behind...), nil
 }
 
-// takeTOML removes a table and those below it.
-func takeTOML(text []byte, e Entry) (splices []splice, err error) {
-	before, err := decode(formTOML, text)
-	if err != nil {
-		return nil, err
-	}
-	if there, ok := lookup(before, e.At); !ok || !isOurs(there, e) {
+func parseYAML(text []byte) (value any, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	if err = decoder.Decode(&value); errors.Is(err, io.EOF) { // comments alone
 		return nil, nil
 	}
-	for _, place := range slices.Backward(tablesOf(text, e.At)) {
-		start, eol := place[0], eolOf(text)
-		if empty := []byte(eol + eol); bytes.HasSuffix(text[:start], empty) { // the line that was put before it
-			start -= len(eol)
-		}
-		splices = append(splices, splice{At: start, Old: string(text[start:place[1]])})
+	if err == nil && decoder.Decode(new(any)) == nil {
+		err = errors.New("something follows the first document")
 	}
-	return splices, nil
+	return value, err
 }
 
-// yamlSteps follows a path in a document as far as it is there: the key and value nodes on the way, the
-// root first.
-func yamlSteps(text []byte, at []string) (steps [][2]*yaml.Node, err error) {
+// yamlAt finds the key and the value at keys that are there; neither in an empty document.
+func yamlAt(text []byte, at []string) (key, value *yaml.Node, err error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
-		return nil, err
+		return nil, &document, err
 	}
-	steps = [][2]*yaml.Node{{nil, document.Content[0]}}
-	for _, key := range at {
-		in := steps[len(steps)-1][1]
+	value = document.Content[0]
+	for _, name := range at {
 		i := 0
-		for ; in.Kind == yaml.MappingNode && i < len(in.Content) && in.Content[i].Value != key; i += 2 {
+		for i < len(value.Content) && value.Content[i].Value != name {
+			i += 2
 		}
-		if in.Kind != yaml.MappingNode || i == len(in.Content) {
-			break
+		if value.Kind != yaml.MappingNode || i >= len(value.Content) {
+			return nil, nil, fmt.Errorf("%s is written in a form that is not edited", name)
 		}
-		steps = append(steps, [2]*yaml.Node{in.Content[i], in.Content[i+1]})
+		key, value = value.Content[i], value.Content[i+1]
 	}
-	return steps, nil
+	return key, value, nil
 }
 
-// putYAML adds an entry, or puts a scalar in the place of another.
-func putYAML(text []byte, e Entry, before any) ([]splice, error) {
-	steps, err := yamlSteps(text, e.At)
+// insertYAML adds an entry, whose value is written as JSON, as the first one of its section, or sets a switch.
+func insertYAML(text []byte, e Entry, there int) ([]byte, error) {
+	key, in, err := yamlAt(text, e.At[:there])
 	if err != nil {
 		return nil, err
 	}
-	there, ok := lookup(before, e.At)
-	value, err := fromJSON(e.Value)
-	switch {
-	case err != nil || ok && reflect.DeepEqual(there, value):
-		return nil, err
-	case ok && steps[len(steps)-1][1].Kind == yaml.ScalarNode && steps[len(steps)-1][1].Tag != "!!null":
-		node := steps[len(steps)-1][1]
-		at := lineStart(text, node.Line) + node.Column - 1
+	switch flow := in.Style&yaml.FlowStyle != 0 && in.Kind == yaml.MappingNode; {
+	case there == len(e.At):
+		at := lineStart(text, key.Line) + key.Column + len(key.Value)
 		old, _, _ := strings.Cut(string(text[at:]), "\n")
-		old = strings.TrimRight(strings.SplitN(old, " #", 2)[0], " \t\r")
-		return []splice{{at, old, string(e.Value)}}, nil
-	case ok && steps[len(steps)-1][1].Tag != "!!null":
-		if !isOurs(there, e) {
-			return nil, foreign(e)
+		old, _, _ = strings.Cut(old, " #")
+		rest := text[at+len(strings.TrimRight(old, " \t\r")):]
+		return slices.Concat(text[:at], []byte(" "), marshal(e.Value, "", ""), rest), nil
+	case flow:
+		at, member := lineStart(text, in.Line)+in.Column, marshal(nest(e, there), "", "")
+		if member = member[1 : len(member)-1]; len(in.Content) > 0 {
+			member = append(member, ", "...)
 		}
-		splices, err := takeYAML(text, e, len(e.At)-1)
-		if err != nil {
-			return nil, err
-		}
-		text = applySplices(slices.Clone(text), splices)
-		if before, err = decode(formYAML, text); err != nil {
-			return nil, err
-		}
-		more, err := putYAML(text, e, before)
-		return append(splices, more...), err
-	case len(steps) <= 1:
-		return []splice{appended(text, yamlText(e, 0, 0), false)}, nil
+		return slices.Concat(text[:at], member, text[at:]), nil
 	}
-	key, in := steps[len(steps)-1][0], steps[len(steps)-1][1]
-	indent, line := key.Column+1, key.Line+1
-	if in.Kind == yaml.MappingNode && in.Style&yaml.FlowStyle == 0 {
-		indent, line = in.Content[0].Column-1, in.Content[0].Line
-	} else if in.Tag != "!!null" {
-		return nil, memoir.Errorf(memoir.CodeInvalid, "write it over several lines, without braces",
-			"%s is not a section that something can be added to", strings.Join(e.At[:len(steps)-1], "."))
+	indent, at := 0, len(text)
+	if there > 0 {
+		indent, at = key.Column+1, lineStart(text, key.Line+1)
 	}
-	at := lineStart(text, line)
-	lines := strings.ReplaceAll(yamlText(e, len(steps)-1, indent), "\n", eolOf(text))
-	if at == len(text) && text[at-1] != '\n' {
-		lines = eolOf(text) + lines
+	if there > 0 && len(in.Content) > 0 {
+		indent = in.Content[0].Column - 1
 	}
-	return []splice{{At: at, New: lines}}, nil
+	lines := ""
+	for i, name := range e.At[there:] {
+		lines += "\n" + strings.Repeat(" ", indent+2*i) + name + ":"
+	}
+	return withLines(text, at, lines[1:]+" "+string(marshal(e.Value, "", ""))+"\n"), nil
 }
 
-// yamlText is an entry in the sections that lead to it, from the given one.
-func yamlText(e Entry, from, indent int) string {
-	var node yaml.Node
-	if err := yaml.Unmarshal(nest(e, from), &node); err != nil {
-		return ""
-	}
-	var plain func(n *yaml.Node)
-	plain = func(n *yaml.Node) {
-		n.Style = 0
-		for _, inner := range n.Content {
-			plain(inner)
-		}
-	}
-	plain(&node)
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&node); err != nil {
-		return ""
-	}
-	var out strings.Builder
-	for line := range strings.Lines(b.String()) {
-		out.WriteString(strings.Repeat(" ", indent) + line)
-	}
-	return out.String()
-}
-
-// lineStart is the position of a line, counted from 1.
-func lineStart(text []byte, line int) int {
-	at := 0
-	for ; line > 1; line-- {
-		end := bytes.IndexByte(text[at:], '\n')
-		if end < 0 {
-			return len(text)
-		}
-		at += end + 1
-	}
-	return at
-}
-
-// takeYAML removes an entry with its lines, and what would be empty around it.
-func takeYAML(text []byte, e Entry, keep int) ([]splice, error) {
-	steps, err := yamlSteps(text, e.At)
-	if err != nil || len(steps) <= len(e.At) {
-		return nil, err
-	}
-	var value any
-	if err := steps[len(steps)-1][1].Decode(&value); err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(value)
+// removeYAML removes the lines of a key and its value.
+func removeYAML(text []byte, at []string, _ int) ([]byte, error) {
+	key, value, err := yamlAt(text, at)
 	if err != nil {
 		return nil, err
 	}
-	if value, err = fromJSON(raw); err != nil || !isOurs(value, e) {
-		return nil, err
-	}
-	at := len(steps) - 1
-	for at-1 > keep && len(steps[at-1][1].Content) == 2 {
-		at--
-	}
-	end := 0
+	end := key.Line
 	var last func(n *yaml.Node)
 	last = func(n *yaml.Node) {
 		end = max(end, n.Line)
@@ -249,8 +152,12 @@ func takeYAML(text []byte, e Entry, keep int) ([]splice, error) {
 			last(inner)
 		}
 	}
-	last(steps[at][0])
-	last(steps[at][1])
-	start, stop := lineStart(text, steps[at][0].Line), lineStart(text, end+1)
-	return []splice{{At: start, Old: string(text[start:stop])}}, nil
+	last(value)
+	return slices.Concat(text[:lineStart(text, key.Line)], text[lineStart(text, end+1):]), nil
+}
+
+// lineStart is the position of a line, counted from 1.
+func lineStart(text []byte, line int) int {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	return len(bytes.Join(lines[:min(line-1, len(lines))], nil))
 }

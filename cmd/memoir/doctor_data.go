@@ -190,7 +190,7 @@ func (d *doctor) integrations(c *cli.Context) {
 		d.ok("integrations", "none; `memoir install` connects agents")
 		return
 	}
-	env, options, err := d.integrationPlace(c, home)
+	env, err := d.agentEnv()
 	if err != nil {
 		d.fail("integrations", memoir.HintOf(err), err.Error())
 		return
@@ -200,7 +200,7 @@ func (d *doctor) integrations(c *cli.Context) {
 		if !ok {
 			continue // memoir's own settings, which have a check of their own
 		}
-		findings := record.Check(env, options, agent)
+		findings := record.Check(env, agent)
 		for _, f := range findings {
 			if f.Fails {
 				d.fail("integration "+name, f.Hint, f.Text)

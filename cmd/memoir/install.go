@@ -38,15 +38,15 @@ func installCommand(p *program) *cli.Command {
 			}
 			defer in.unlock()
 			in.options.NoHooks, in.options.NoMCP = c.Bool("no-hooks"), c.Bool("no-mcp")
+			in.record.Program = in.options.Program
 			agents, err := in.agents()
 			if err != nil {
 				return err
 			}
 			var planned []integrate.Agent
 			for _, a := range agents {
-				if !in.planFor(a.Name, func() ([]integrate.Change, error) {
-					return in.record.Install(in.env, in.options, a)
-				}) {
+				changes, err := in.record.Install(in.env, in.options, a)
+				if !in.add(a.Name, changes, err) {
 					continue
 				}
 				planned = append(planned, a)
@@ -77,29 +77,28 @@ func uninstallCommand(p *program) *cli.Command {
 				return err
 			}
 			defer in.unlock()
-			names := in.record.Agents()
 			for _, name := range c.Args().Slice() {
-				if !slices.Contains(agentNames(), name) {
+				if _, ok := integrate.Named(name); !ok {
 					return unknownAgent(name)
 				}
 			}
-			if c.NArg() > 0 {
-				names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(c.Args().Slice(), name) })
+			named := func(agent string) bool { return c.NArg() == 0 || slices.Contains(c.Args().Slice(), agent) }
+			covered := func(f integrate.FileRecord) bool {
+				return named(f.Agent) && (!c.IsSet("scope") || f.Project == in.options.Project)
 			}
-			left := slices.DeleteFunc(in.record.Agents(), func(name string) bool {
-				return name == integrate.SettingsName || slices.Contains(names, name)
+			// memoir's own settings go with the last agent.
+			last := !slices.ContainsFunc(in.record.Files, func(f integrate.FileRecord) bool {
+				return f.Agent != integrate.SettingsName && !covered(f)
 			})
-			if len(left) == 0 && !slices.Contains(names, integrate.SettingsName) {
-				names = append(names, integrate.SettingsName)
-			}
-			for _, name := range names {
-				for _, project := range in.projects(c, name) {
-					in.planFor(name, func() ([]integrate.Change, error) { return in.record.Uninstall(name, project) })
+			for _, f := range slices.Backward(in.record.Files) {
+				if covered(f) || last && f.Agent == integrate.SettingsName {
+					change, err := f.TakeBack()
+					in.add(f.Agent, []integrate.Change{change}, err)
 				}
 			}
 			return in.finish(c.Context, "uninstall", func() error {
-				for _, name := range names {
-					if in.options.Project == "" {
+				for _, name := range in.record.Agents() {
+					if in.options.Project == "" && named(name) {
 						if err := in.record.UnlinkSkills(name); err != nil {
 							return err
 						}
@@ -162,7 +161,10 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.env, in.options, err = p.integrationPlace(c, home); err != nil {
+	if in.env, err = p.agentEnv(); err != nil {
+		return nil, err
+	}
+	if in.options, err = p.agentCall(c, home); err != nil {
 		return nil, err
 	}
 	switch scope := c.String("scope"); scope {
@@ -189,31 +191,32 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	return in, err
 }
 
-// integrationPlace is the machine as package integrate sees it, and how agents are to call this program:
-// with the directories that it would not find by itself.
-func (p *program) integrationPlace(c *cli.Context, home string) (env integrate.Env, o integrate.Options, err error) {
-	env = integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv, Home: home}
+// agentEnv is the machine as package integrate sees it.
+func (p *program) agentEnv() (integrate.Env, error) {
+	env := integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv}
 	if env.UserHome == "" {
-		return env, o, memoir.Errorf(memoir.CodeConfig, "set HOME", "no home directory: agents keep their settings there")
+		return env, memoir.Errorf(memoir.CodeConfig, "set HOME", "no home directory: agents keep their settings there")
 	}
-	if o.Program, err = integrate.Program(env); err != nil {
-		return env, o, err
+	return env, nil
+}
+
+// agentCall is how agents are to call this program: with the directories that it would not find by itself.
+func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
+	if o.Program, err = integrate.Program(); err != nil {
+		return o, err
 	}
-	bare := []string{"HOME=" + env.UserHome}
+	bare := []string{"HOME=" + config.UserHome(p.environ)}
 	if usual, err := config.Home("", bare); err != nil || usual != home {
 		o.Flags = append(o.Flags, "--home="+home)
 	}
 	dir, err := p.configDir(c)
-	if err != nil {
-		return env, o, err
+	if err == nil {
+		dir, err = filepath.Abs(dir)
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return env, o, err
-	}
-	if usual, err := config.ConfigDir(bare); err != nil || usual != dir {
+	if usual, usualErr := config.ConfigDir(bare); usualErr != nil || usual != dir {
 		o.Flags = append(o.Flags, "--config="+dir)
 	}
-	return env, o, nil
+	return o, err
 }
 
 func agentNames() (names []string) {
@@ -251,22 +254,8 @@ func (in *integration) agents() (agents []integrate.Agent, err error) {
 	return agents, nil
 }
 
-// projects are those whose files an uninstall without --scope covers: the user's and this one's.
-func (in *integration) projects(c *cli.Context, agent string) (projects []string) {
-	if c.IsSet("scope") {
-		return []string{in.options.Project}
-	}
-	for _, f := range in.record.Files {
-		if f.Agent == agent && !slices.Contains(projects, f.Project) {
-			projects = append(projects, f.Project)
-		}
-	}
-	return projects
-}
-
-// planFor adds the changes of one agent. An error leaves that agent out: then it is false.
-func (in *integration) planFor(agent string, plan func() ([]integrate.Change, error)) bool {
-	changes, err := plan()
+// add adds the changes of one agent. An error leaves them out: then it is false.
+func (in *integration) add(agent string, changes []integrate.Change, err error) bool {
 	if err != nil {
 		in.failed = append(in.failed, err)
 		in.out.Failed = append(in.out.Failed, agentText{agent, in.redact(err.Error()), memoir.HintOf(err)})
@@ -292,9 +281,8 @@ func (in *integration) enable(agents int) error {
 	if origin := settings.Origin("memories.enabled"); strings.HasPrefix(origin, "$") {
 		in.ui.warn("unset it", "%s keeps memories.enabled off: hooks do nothing", origin)
 	}
-	in.planFor(integrate.SettingsName, func() ([]integrate.Change, error) {
-		return in.record.Install(in.env, integrate.Options{}, integrate.Settings(filepath.Join(dir, config.FileName)))
-	})
+	changes, err := in.record.Install(in.env, integrate.Options{}, integrate.Settings(filepath.Join(dir, config.FileName)))
+	in.add(integrate.SettingsName, changes, err)
 	return nil
 }
 
@@ -303,7 +291,7 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 		return nil
 	}
 	for _, a := range agents {
-		if _, err := in.record.LinkSkills(in.env, a); err != nil {
+		if err := in.record.LinkSkills(in.env, a); err != nil {
 			return err
 		}
 	}
@@ -333,9 +321,6 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 		for _, change := range in.changes {
 			if err := in.record.Apply(change); err != nil {
 				return err
-			}
-			if change.Note != "" {
-				in.ui.warn("", "%s: %s", change.Path, change.Note)
 			}
 		}
 		if err := last(); err != nil {

@@ -277,7 +277,7 @@ func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.
 		m.MemoryMD += "\n" + say("memory") + "\n"
 		m.MemorySummary += "\n" + say("memory summary") + "\n"
 		for _, field := range []string{"name", "description", "content"} {
-			s := scribe.NewSkill("steps", "# Steps\n\n1. `make`\n")
+			s := scribe.Skill{Name: "steps", Content: "# Steps\n\n1. `make`\n"}
 			switch field {
 			case "name":
 				s.Name = h.add("steps", "a skill's name")

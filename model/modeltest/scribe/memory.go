@@ -17,18 +17,9 @@ type Memory struct {
 
 // Skill is a skill of an answer. One that is there is kept by its name alone.
 type Skill struct {
-	Name        string             `json:"name"`
-	Description string             `json:"description"`
-	Content     string             `json:"content"`
-	Scripts     []memoir.SkillFile `json:"scripts"`
-	Templates   []memoir.SkillFile `json:"templates"`
-	Examples    []memoir.SkillFile `json:"examples"`
-}
-
-// NewSkill is a skill without files.
-func NewSkill(name, content string) Skill {
-	none := []memoir.SkillFile{}
-	return Skill{Name: name, Content: content, Scripts: none, Templates: none, Examples: none}
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Content     string `json:"content"`
 }
 
 // headings are those of memory_md, in order, with the statements that stand under them.
@@ -42,16 +33,11 @@ var headings = []struct {
 	{"## Recent work", memoir.StatementTask},
 }
 
-// Bounds of a section, in lines.
-const (
-	maxLines   = 20
-	maxSummary = 6
-)
+const maxLines = 20 // of a section
 
 var (
 	session     = regexp.MustCompile(`(?m)^- ([^\s,;:\[\]]+ \d{4}-\d{2}-\d{2})$`)
 	sessionHead = regexp.MustCompile(`(?m)^## ([^\s,;:\[\]]+ \d{4}-\d{2}-\d{2}): .*\n`)
-	citations   = regexp.MustCompile(` \[[^\[\]]+\]$`)
 	skillName   = regexp.MustCompile(`(?m)^(?:=== )?skills/([a-z0-9-]+)(?:/SKILL\.md$|: )`)
 )
 
@@ -84,18 +70,10 @@ func (q Question) Memory() Memory {
 			p.fold(m[1], q.statements(m[1]))
 		}
 	}
-	out := Memory{MemoryMD: p.markdown(), Skills: []Skill{}}
-	for name, lines := range p.lines { // a briefing has the first ones, without citations
-		lines = lines[:min(len(lines), maxSummary)]
-		for i, l := range lines {
-			lines[i] = citations.ReplaceAllString(l, "")
-		}
-		p.lines[name] = lines
-	}
-	out.MemorySummary = p.markdown()
+	out := Memory{MemoryMD: p.markdown(), MemorySummary: p.markdown(), Skills: []Skill{}}
 	for _, m := range skillName.FindAllStringSubmatch(q.between("current-skills"), -1) {
 		if !slices.ContainsFunc(out.Skills, func(s Skill) bool { return s.Name == m[1] }) {
-			out.Skills = append(out.Skills, NewSkill(m[1], ""))
+			out.Skills = append(out.Skills, Skill{Name: m[1]})
 		}
 	}
 	return out

@@ -42,27 +42,16 @@ var (
 )
 
 // A page is a memory's lines by their headings.
-type page struct {
-	names []string // in order
-	lines map[string][]string
-}
+type page map[string][]string
 
 // Memory folds the sessions of a question into its memory.
 func (q Question) Memory() Memory {
-	p := page{lines: map[string][]string{}}
-	for _, h := range headings {
-		p.names = append(p.names, h.name)
-	}
-	name := ""
+	p, name := page{}, ""
 	for l := range strings.Lines(q.between("current-memory")) {
-		l = strings.TrimRight(l, "\n")
-		switch {
-		case strings.HasPrefix(l, "## "):
-			if name = l; !slices.Contains(p.names, name) {
-				p.names = append(p.names, name)
-			}
-		case name != "" && strings.TrimSpace(l) != "":
-			p.lines[name] = append(p.lines[name], l)
+		if l = strings.TrimSpace(l); strings.HasPrefix(l, "## ") {
+			name = l
+		} else if l != "" {
+			p[name] = append(p[name], l)
 		}
 	}
 	for _, tag := range []string{"changed-sessions", "new-sessions"} {
@@ -92,10 +81,10 @@ func (q Question) statements(session string) []memoir.Statement {
 // fold takes out what rests on a session alone, and adds what it states now, each under its
 // heading; of its tasks the first.
 func (p page) fold(session string, statements []memoir.Statement) {
-	for name, lines := range p.lines {
-		p.lines[name] = slices.DeleteFunc(lines, func(l string) bool { return strings.HasSuffix(l, " ["+session+"]") })
-		for i, l := range p.lines[name] {
-			p.lines[name][i] = strings.NewReplacer("["+session+", ", "[", ", "+session, "").Replace(l)
+	for name, lines := range p {
+		p[name] = slices.DeleteFunc(lines, func(l string) bool { return strings.HasSuffix(l, " ["+session+"]") })
+		for i, l := range p[name] {
+			p[name][i] = strings.NewReplacer("["+session+", ", "[", ", "+session, "").Replace(l)
 		}
 	}
 	for _, h := range headings {
@@ -112,22 +101,22 @@ func (p page) fold(session string, statements []memoir.Statement) {
 
 // add cites a session for what a section says, or has it say more if there is room.
 func (p page) add(name, text, session string) {
-	lines := p.lines[name]
+	lines := p[name]
 	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, text+" [") })
 	switch {
 	case i >= 0:
 		lines[i] = text + " [" + session + ", " + strings.TrimPrefix(lines[i], text+" [")
 	case len(lines) < maxLines:
-		p.lines[name] = append(lines, text+" ["+session+"]")
+		p[name] = append(lines, text+" ["+session+"]")
 	}
 }
 
 // markdown is the page with the headings that have lines.
 func (p page) markdown() string {
 	var b strings.Builder
-	for _, name := range p.names {
-		if lines := p.lines[name]; len(lines) > 0 {
-			b.WriteString(name + "\n\n" + strings.Join(lines, "\n") + "\n\n")
+	for _, h := range headings {
+		if lines := p[h.name]; len(lines) > 0 {
+			b.WriteString(h.name + "\n\n" + strings.Join(lines, "\n") + "\n\n")
 		}
 	}
 	return b.String()

@@ -24,13 +24,13 @@ var Agents = []memoir.Source{memoir.SourceCodex, memoir.SourceClaude}
 // names; a directory that does not exist holds none. What is not of the form is an
 // error with memoir.CodeInvalid that names file and line.
 func ReadAll(dir string) ([]Project, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", projectFile))
+	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		return nil, fmt.Errorf("read the scenarios: %w", err)
 	}
 	var out []Project
-	for _, file := range files {
-		p, err := readProject(file)
+	for _, folder := range folders {
+		p, err := readProject(filepath.Join(folder, projectFile))
 		if err != nil {
 			return nil, err
 		}

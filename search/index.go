@@ -25,7 +25,7 @@ const fileName = "search.db"
 
 // indexVersion is the PRAGMA user_version of an index that this program reads. It changes with the
 // schema and with what makes words of a text.
-const indexVersion = 2
+const indexVersion = 3
 
 //go:embed schema.sql
 var schema string
@@ -87,20 +87,15 @@ func createIndex(home string) error {
 	if err := Discard(home); err != nil {
 		return err
 	}
-	path := filepath.Join(home, fileName)
-	if err := failpoint.WriteFile(path, nil, 0o600); err != nil {
-		return storageError(err, "create %s", path)
-	}
-	return nil
+	return failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600)
 }
 
 // Discard removes the index of a home. The next run, or the next search, makes it anew.
 func Discard(home string) error {
 	// A journal beside another file would be taken back into it.
 	for _, name := range []string{fileName + "-journal", fileName} {
-		path := filepath.Join(home, name)
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return storageError(err, "remove %s", path)
+		if err := failpoint.Remove(filepath.Join(home, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return explain(err, "remove the index")
 		}
 	}
 	return nil
@@ -118,21 +113,22 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
 }
 
-// explain wraps an error with what was being done, and gives errors of SQLite a code.
+// explain wraps an error with what was being done, and gives errors of SQLite and of file systems a code.
 func explain(err error, doing string) error {
 	var e sqlite3.Error
+	var code memoir.Code
+	var hint string
 	switch {
 	case err == nil:
 		return nil
 	case isBusy(err):
-		return memoir.Errorf(memoir.CodeBusy, "wait for it and try again", "%s: another process writes it: %w", doing, err)
+		code, hint, doing = memoir.CodeBusy, "wait for it and try again", doing+": another process writes it"
 	case errors.As(err, &e):
-		return memoir.Errorf(memoir.CodeStorage, "delete "+fileName+" below the home: the next run makes it again",
-			"%s: %w", doing, err)
+		code, hint = memoir.CodeStorage, "delete "+fileName+" below the home: the next run makes it again"
+	case disk.Hint(err) != "":
+		code, hint = memoir.CodeStorage, disk.Hint(err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-func storageError(err error, doing string, args ...any) error {
-	return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "%s: %w", fmt.Sprintf(doing, args...), err)
+	return memoir.Errorf(code, hint, "%s: %w", doing, err)
 }

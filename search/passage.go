@@ -13,18 +13,17 @@ import (
 type kind uint8
 
 const (
-	memoryKind kind = iota
-	summaryKind
-	statementKind
-	claimKind
-	typedKind
-	agentKind
-	dayKind // the day on which a session began: no place in it
+	memoryKind    kind = iota
+	summaryKind        // a rollout summary
+	statementKind      // of a raw memory
+	claimKind          // what only the agent claimed
+	typedKind          // what a person typed
+	agentKind          // what the agent said
+	dayKind            // the day on which a session began: no place in it
 )
 
-var sources = [...]string{
-	SourceMemory, SourceSummary, SourceStatement, SourceClaim, SourceTyped, SourceAgent, SourceAgent,
-}
+// sources are the kinds as hits name them.
+var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent"}
 
 // passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
 // what it was made of.

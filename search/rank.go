@@ -32,7 +32,7 @@ type found struct {
 // size is how much a document says.
 type size struct {
 	document               int64
-	units, passages, words int
+	units, passages, words int // units are ranked: the document, or the lines of MEMORY.md
 }
 
 // numbers reads a row of numbers: each row that SQLite hands over costs more than the numbers in it.
@@ -55,7 +55,8 @@ func (x *index) numbers(ctx context.Context, query string, args ...any) (out []i
 
 // sizes returns the documents of a project, or all for "", by number, with what they have together.
 func (x *index) sizes(ctx context.Context, projectID string) (all []size, total size, err error) {
-	list, err := x.numbers(ctx, `SELECT coalesce(group_concat(concat_ws(' ', n, units, passages, words), ' '), '')
+	list, err := x.numbers(ctx, `SELECT coalesce(group_concat(
+		concat_ws(' ', n, iif(path = 'MEMORY.md', passages, 1), passages, words), ' '), '')
 		FROM document WHERE ? IN ('', project)`, projectID)
 	for row := range slices.Chunk(list, 4) {
 		one := size{row[0], int(row[1]), int(row[2]), int(row[3])}

@@ -10,11 +10,10 @@ CREATE TABLE IF NOT EXISTS document (
     seq      INTEGER NOT NULL, -- of a session, as in the database; 0 for a file
     path     TEXT    NOT NULL, -- of a file, below the root
     state    TEXT    NOT NULL, -- of a file's memory, when it was read
-    units    INTEGER NOT NULL, -- that are ranked: the session, or the lines of MEMORY.md
     passages INTEGER NOT NULL,
     words    INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS document_size ON document (project, n, units, passages, words);
+CREATE INDEX IF NOT EXISTS document_size ON document (project, n, path, passages, words);
 
 -- One row: the state of all that was indexed.
 CREATE TABLE IF NOT EXISTS indexed (state TEXT NOT NULL) STRICT;

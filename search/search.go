@@ -28,15 +28,8 @@ type Query struct {
 	Max       int    // hits at most; 0 means 10
 }
 
-// The sources of a hit.
-const (
-	SourceMemory    = "memory"    // a line of MEMORY.md
-	SourceSummary   = "summary"   // a rollout summary
-	SourceStatement = "statement" // a statement of a raw memory
-	SourceClaim     = "claim"     // what only the agent claimed
-	SourceTyped     = "typed"     // what a person typed
-	SourceAgent     = "agent"     // what the agent said
-)
+// SourceMemory is the source of a line of MEMORY.md.
+const SourceMemory = "memory"
 
 // Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md.
 type Hit struct {
@@ -46,8 +39,8 @@ type Hit struct {
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
-	Snippet   string    `json:"snippet"` // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`
+	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
+	Source    string    `json:"source"`      // memory, summary, statement, claim, typed or agent
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
 	Item      int       `json:"item"`        // of the session; 0: not known
 	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: not known

@@ -66,7 +66,7 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 		return err
 	}
 	if err := failpoint.Before("index"); err != nil {
-		return storageError(err, "write %s", filepath.Join(home, fileName))
+		return err
 	}
 	tx, err := x.BeginTx(ctx, nil)
 	if err != nil {
@@ -250,11 +250,7 @@ func (w *writer) add(s source, path string, passages []passage) error {
 			return err
 		}
 	}
-	units := 1
-	if path == memoir.MemoryFile {
-		units = count
-	}
-	_, err := w.tx.Exec(`INSERT INTO document (n, project, seq, path, state, units, passages, words)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, w.n, s.project, s.seq, path, s.state, units, count, total)
+	_, err := w.tx.Exec(`INSERT INTO document (n, project, seq, path, state, passages, words)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, w.n, s.project, s.seq, path, s.state, count, total)
 	return err
 }

@@ -15,17 +15,16 @@ type Message struct {
 
 // Searchable is a session that searching finds.
 type Searchable struct {
-	Seq        int64 // another one whenever what is stored of the session changes
-	SessionKey string
-	ProjectID  string // empty: none
+	Seq       int64  // another one whenever what is stored of the session changes
+	ProjectID string // empty: none
 }
 
 // Said is what is stored of a session's words.
 type Said struct {
-	Searchable
-	EndedAt   time.Time
-	RawMemory string // empty: nothing was worth keeping
-	Messages  []Message
+	SessionKey string
+	EndedAt    time.Time
+	RawMemory  string // empty: nothing was worth keeping
+	Messages   []Message
 }
 
 // putMessages replaces what was said in a session, and gives it a new number.
@@ -67,19 +66,19 @@ func (s *Store) SearchState(ctx context.Context) (state string, projects []strin
 // Searchable lists the sessions that searching finds, the oldest first.
 func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	return fetch(ctx, s, func(t tx) ([]Searchable, error) {
-		return collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, '')`+fromSearchable+`
+		return collect(t, `SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+`
 			ORDER BY s.updated_at, q.session_key`, nil,
-			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.SessionKey, &q.ProjectID) })
+			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.ProjectID) })
 	}, "listing what is searched")
 }
 
 // Said returns what is stored of the words of a session, named by number; nil if searching does not find it any more.
 func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
 	return fetch(ctx, s, func(t tx) (*Said, error) {
-		found, err := collect(t, `SELECT q.seq, q.session_key, coalesce(s.project_id, ''), s.updated_at,
+		found, err := collect(t, `SELECT q.session_key, s.updated_at,
 			coalesce((SELECT raw_memory FROM extraction e WHERE e.session_key = q.session_key), '')`+fromSearchable+`
 			AND q.seq = ?`, []any{seq}, func(scan scanner, d *Said) error {
-			return scan(&d.Seq, &d.SessionKey, &d.ProjectID, timeColumn{&d.EndedAt}, &d.RawMemory)
+			return scan(&d.SessionKey, timeColumn{&d.EndedAt}, &d.RawMemory)
 		})
 		if err != nil || len(found) == 0 {
 			return nil, err

@@ -30,10 +30,9 @@ import (
 var chosenOn = []string{"nadia-tom", "priya-lucas"}
 
 func main() {
-	data := flag.String("data", filepath.Join("bench", "search", "conversations"), "directory of the conversations")
 	misses := flag.Bool("misses", false, "list the questions whose session is not the first")
 	flag.Parse()
-	if err := run(context.Background(), *data, *misses); err != nil {
+	if err := run(context.Background(), *misses); err != nil {
 		fmt.Fprintln(os.Stderr, "search:", err)
 		os.Exit(1)
 	}
@@ -71,13 +70,13 @@ func (p places) print(name string) {
 	fmt.Printf("%-28s %9d %8.3f %8.3f %8.3f\n", name, len(p), float64(first)/n, float64(five)/n, reciprocal/n)
 }
 
-func run(ctx context.Context, data string, misses bool) error {
+func run(ctx context.Context, misses bool) error {
 	if !search.Available {
 		return fmt.Errorf("built without the full-text index: go run -tags sqlite_fts5 ./bench/search")
 	}
-	paths, err := filepath.Glob(filepath.Join(data, "*.txt"))
+	paths, err := filepath.Glob(filepath.Join("bench", "search", "conversations", "*.txt"))
 	if err != nil || len(paths) == 0 {
-		return fmt.Errorf("no conversations below %s: %w", data, err)
+		return fmt.Errorf("run it at the root of the repository: there are no conversations here (%v)", err)
 	}
 	var all []conversation
 	for _, path := range paths {

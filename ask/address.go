@@ -1,13 +1,11 @@
 package ask
 
 import (
-	"context"
 	"strconv"
 	"strings"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
-	"memoir/memory"
 )
 
 // Forms of addresses. A session is named by its key, or the beginning of its id.
@@ -58,24 +56,6 @@ func parse(text string) (address, error) {
 		}
 	}
 	return a, nil
-}
-
-// open reads the place in a memory that an address names.
-func (s *server) open(ctx context.Context, a address) ([]byte, error) {
-	_, root, err := s.root(ctx)
-	if err != nil && (a.project == "" || switchedOff(err)) {
-		return nil, err
-	}
-	switch a.project {
-	case "":
-		return root.Open(a.place)
-	case memoir.UserProjectID:
-	default:
-		if !s.AllProjects {
-			return nil, errOther
-		}
-	}
-	return memory.At(s.Home, a.project).Open(a.place)
 }
 
 // errOther is the error of what belongs to another project.

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memoir"
+	"memoir/memory"
 )
 
 // maxPaths is how many addresses a call may name.
@@ -137,15 +140,25 @@ func (s *server) document(ctx context.Context, path string, from, lines int) (d 
 	return d
 }
 
-// readFile reads a file of a memory, or lists a directory.
+// readFile reads a file of a memory, or lists a directory. Lines that the working tree does not bear out are marked.
 func (s *server) readFile(ctx context.Context, d *document) error {
-	content, err := s.open(ctx, d.address)
+	p, root, err := s.root(ctx)
+	own := d.project == ""
+	switch {
+	case err != nil && (own || switchedOff(err)):
+		return err
+	case !own && d.project != memoir.UserProjectID && !s.AllProjects:
+		return errOther
+	case !own:
+		root = memory.At(s.Home, d.project)
+	}
+	content, err := root.Open(d.place)
 	if err != nil {
 		return err
 	}
 	lines := strings.Split(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n")
 	var marks map[int]string
-	if p, root, err := s.root(ctx); err == nil && d.project == "" {
+	if own {
 		marks = outdated(p, root, lines)
 	}
 	for i, line := range lines {

@@ -11,17 +11,11 @@ import (
 
 const markdown = "text/markdown"
 
-// skillTemplate names the pages of skills.
-const skillTemplate = rootAddress + "/skills/{name}/SKILL.md"
-
 // addResources adds the summary, MEMORY.md and the pages of skills. The list is made when it is asked for:
 // each run may publish others.
 func (s *server) addResources(m *mcp.Server) {
-	for _, uri := range []string{rootAddress, rootAddress + "/MEMORY.md"} {
-		m.AddResource(resource(uri), s.readResource)
-	}
-	skill := &mcp.ResourceTemplate{URITemplate: skillTemplate, Name: "skill", MIMEType: markdown}
-	m.AddResourceTemplate(skill, s.readResource)
+	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: rootAddress + "{+path}", Name: "memory", MIMEType: markdown},
+		s.readResource)
 	m.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method != "resources/list" {
@@ -30,10 +24,6 @@ func (s *server) addResources(m *mcp.Server) {
 			return &mcp.ListResourcesResult{Resources: s.resources(ctx)}, nil
 		}
 	})
-}
-
-func resource(uri string) *mcp.Resource {
-	return &mcp.Resource{URI: uri, Name: strings.TrimPrefix(uri, memoryScheme), MIMEType: markdown}
 }
 
 // resources lists what there is; nothing without a memory.
@@ -47,12 +37,12 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	skills, _ := root.Open("skills") // there may be none
 	for line := range strings.Lines(string(skills)) {
 		if name := strings.TrimSuffix(line, "/\n"); memoir.LegalSkill(name) {
-			uris = append(uris, strings.Replace(skillTemplate, "{name}", name, 1))
+			uris = append(uris, rootAddress+"/skills/"+name+"/SKILL.md")
 		}
 	}
 	for _, uri := range uris {
 		if _, err := root.Open(uri); err == nil {
-			out = append(out, resource(uri))
+			out = append(out, &mcp.Resource{URI: uri, Name: strings.TrimPrefix(uri, memoryScheme), MIMEType: markdown})
 		}
 	}
 	return out

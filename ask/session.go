@@ -75,30 +75,26 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 
 // ItemText is an item as it is shown and counted.
 func ItemText(it memoir.Item) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%d] ", it.N)
-	switch {
-	case it.Kind == memoir.ItemTool:
-		b.WriteString(it.Tool)
-		if it.Exit != nil {
-			fmt.Fprintf(&b, " exit %d", *it.Exit)
-		} else if it.Failed {
-			b.WriteString(" failed")
-		}
-		if it.Shell() {
-			b.WriteString("\n$ " + it.Input)
-		} else if it.Input != "" {
-			b.WriteString("\n" + it.Input)
-		}
-		if it.Output != "" {
-			b.WriteString("\n" + strings.TrimRight(it.Output, "\n"))
-		}
-	default:
-		b.WriteString(it.Role)
+	if it.Kind != memoir.ItemTool {
+		who := it.Role
 		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
-			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(string(it.Origin), "_", " "))
+			who += " (" + strings.ReplaceAll(string(it.Origin), "_", " ") + ")"
 		}
-		b.WriteString("\n" + strings.TrimRight(it.Text, "\n"))
+		return fmt.Sprintf("[%d] %s\n%s", it.N, who, strings.TrimRight(it.Text, "\n"))
 	}
-	return b.String()
+	text := fmt.Sprintf("[%d] %s", it.N, it.Tool)
+	if it.Exit != nil {
+		text += fmt.Sprintf(" exit %d", *it.Exit)
+	} else if it.Failed {
+		text += " failed"
+	}
+	if it.Shell() {
+		text += "\n$ " + it.Input
+	} else if it.Input != "" {
+		text += "\n" + it.Input
+	}
+	if it.Output != "" {
+		text += "\n" + strings.TrimRight(it.Output, "\n")
+	}
+	return text
 }

@@ -63,14 +63,24 @@ type transport struct{ mcp.Transport }
 // Connect implements mcp.Transport.
 func (t transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	inner, err := t.Transport.Connect(ctx)
-	return &conn{Connection: inner}, err
+	c := &conn{Connection: inner}
+	c.ended, c.end = context.WithCancel(context.Background())
+	return c, err
 }
 
 // conn answers what was asked before the input ended.
 type conn struct {
 	mcp.Connection
-	ids  sync.Map // of calls without an answer
-	open sync.WaitGroup
+	ids   sync.Map // of calls without an answer
+	open  sync.WaitGroup
+	ended context.Context
+	end   func()
+}
+
+// Close implements mcp.Connection. The SDK gives no answers to a connection that it closes.
+func (c *conn) Close() error {
+	c.end()
+	return c.Connection.Close()
 }
 
 // Read returns the next message. At the end of the input it first waits for the answers to all calls but those that
@@ -85,7 +95,7 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}()
 		select {
 		case <-answered:
-		case <-ctx.Done():
+		case <-c.ended.Done():
 		}
 	}
 	if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() && call.Method != "subscriptions/listen" {

@@ -47,28 +47,24 @@ const (
 // In says how the anchor's text stands in what a file holds. One with a key stands where it is given
 // to the key; in a file without the key, wherever it stands.
 func (a Anchor) In(content string) Standing {
-	if a.Key == "" {
-		if _, ok := Token(content, a.Text, 0); ok {
+	at, ok := Token(content, a.Key, 0)
+	if !ok {
+		if _, ok = Token(content, a.Text, 0); ok {
 			return Present
 		}
 		return Absent
 	}
-	keys, standing := 0, Absent
-	for at, ok := Token(content, a.Key, 0); ok; at, ok = Token(content, a.Key, at+1) {
-		keys++
-		gap, given := Given(content[at+len(a.Key):])
+	standing := Absent
+	for ; ok; at, ok = Token(content, a.Key, at+1) {
+		behind := at + len(a.Key)
+		gap, given := Given(content[behind:])
 		switch {
-		case strings.HasPrefix(content[at+len(a.Key)+gap:], a.Text) && given != "":
-			if i, ok := Token(content, a.Text, at+len(a.Key)+gap); ok && i == at+len(a.Key)+gap {
-				return Present
-			}
-			standing = Replaced
-		case given != "" && (IsValue(given) || !IsValue(a.Text)):
+		case given == "":
+		case stands(content, a.Text, behind+gap):
+			return Present
+		case IsValue(given) || !IsValue(a.Text):
 			standing = Replaced
 		}
-	}
-	if keys == 0 {
-		return Anchor{Text: a.Text}.In(content)
 	}
 	return standing
 }
@@ -106,20 +102,23 @@ func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 // Token finds a text in another one from an offset on, as a whole: "lint" does not stand in "golint"
 // or "lint-all", "1.2" not in "1.2.3", and "build:" not in "rebuild:".
 func Token(content, text string, from int) (at int, ok bool) {
-	if text == "" {
-		return 0, false
-	}
-	for from <= len(content) {
+	for text != "" && from <= len(content) {
 		i := strings.Index(content[from:], text)
 		if i < 0 {
-			return 0, false
+			break
 		}
-		if at = from + i; !extended(content[:at], text, true) && !extended(content[at+len(text):], text, false) {
+		if at = from + i; stands(content, text, at) {
 			return at, true
 		}
 		from = at + 1
 	}
 	return 0, false
+}
+
+// stands reports whether a text stands at an offset of another one as a whole.
+func stands(content, text string, at int) bool {
+	return strings.HasPrefix(content[at:], text) && !extended(content[:at], text, true) &&
+		!extended(content[at+len(text):], text, false)
 }
 
 // extended reports whether a text goes on in what stands before or behind it.

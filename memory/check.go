@@ -1,9 +1,8 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -38,70 +37,57 @@ type Checked struct {
 // Outdated reports whether the line is not to be told to an agent as it stands.
 func (c Checked) Outdated() bool { return c.State == Stale || c.State == Gone }
 
-// A verdict is the state of one anchor, and where it stands now if it moved.
-type verdict struct {
-	state State
-	at    string
-}
-
-// judge looks one anchor up, once.
-func (t *Tree) judge(a memoir.Anchor) verdict {
-	v, known := t.verdicts[a]
-	if !known {
-		v = t.verdict(a)
-		t.verdicts[a] = v
+// judge says how one anchor stands. A value whose key was given another one, or that has left a file that is
+// still there, is stale; a name may have moved. A path alone is not read.
+func (t *Tree) judge(a memoir.Anchor) Checked {
+	text, err := "", error(nil)
+	if a.Text == "" {
+		_, err = t.root.Lstat(a.Path)
+	} else {
+		text, err = t.look(a.Path)
 	}
-	return v
-}
-
-// verdict says how one anchor stands. A value whose key was given another one, or that has left a file that
-// is still there, is stale; a name may have moved.
-func (t *Tree) verdict(a memoir.Anchor) verdict {
-	f, otherwise := t.look(a.Path), Stale
-	switch {
-	case f.kind == nothing:
-		otherwise = Gone
-	case a.Text == "" && f.kind != unread:
-		return verdict{state: Fresh}
-	case f.kind != textFile:
-		return verdict{state: Unverifiable}
-	default:
-		standing := a.In(f.text)
-		if standing == memoir.Present {
-			return verdict{state: Fresh}
-		}
-		if standing == memoir.Replaced || a.Key == "" && memoir.IsValue(a.Text) {
-			return verdict{state: Stale}
-		}
+	c := Checked{Anchor: a, State: Stale}
+	switch standing := a.In(text); {
+	case absent(err):
+		c.State = Gone
+	case err != nil:
+		c.State = Unverifiable
+		return c
+	case a.Text == "" || standing == memoir.Present:
+		c.State = Fresh
+		return c
+	case standing == memoir.Replaced || a.Key == "" && memoir.IsValue(a.Text):
+		return c
 	}
-	if at := t.elsewhere(a, otherwise == Gone); at != "" {
-		return verdict{Moved, at}
+	if c.At = t.elsewhere(a, c.State == Gone); c.At != "" {
+		c.State = Moved
 	}
-	return verdict{state: otherwise}
+	return c
 }
 
 // Check looks lines up by their anchors, which are named by memoir.LineKey. Where the texts of a file went
 // tells where the file did, so these are looked up first.
 func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
-	for _, line := range lines {
-		for _, a := range anchors[memoir.LineKey(line)] {
-			if a.Valid() && a.Text != "" {
-				t.judge(a)
+	out := make([]Checked, len(lines))
+	for _, paths := range []bool{false, true} {
+		for i, line := range lines {
+			for _, a := range anchors[memoir.LineKey(line)] {
+				if !a.Valid() || paths != (a.Text == "") {
+					continue
+				}
+				c, known := t.verdicts[a]
+				if !known {
+					c = t.judge(a)
+					t.verdicts[a] = c
+				}
+				if out[i].State == "" || weight[c.State] > weight[out[i].State] {
+					out[i] = c
+				}
 			}
 		}
 	}
-	out := make([]Checked, len(lines))
 	for i, line := range lines {
-		c := Checked{Line: line, State: Unverifiable}
-		for _, a := range anchors[memoir.LineKey(line)] {
-			if !a.Valid() {
-				continue
-			}
-			if v := t.judge(a); c.Anchor == (memoir.Anchor{}) || weight[v.state] > weight[c.State] {
-				c.State, c.Anchor, c.At = v.state, a, v.at
-			}
-		}
-		out[i] = c
+		out[i].Line, out[i].State = line, cmp.Or(out[i].State, Unverifiable)
 	}
 	return out
 }
@@ -111,7 +97,7 @@ func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Check
 func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
 	for _, list := range anchors {
 		for _, a := range list {
-			if a.Valid() && t.exists(a.Path) {
+			if _, err := t.root.Lstat(a.Path); err == nil && a.Valid() {
 				return true
 			}
 		}
@@ -181,28 +167,16 @@ func Without(text string, drop func(n int, line string) bool) string {
 	return out.String()
 }
 
-// anchors are those of the live generation. It reads the manifest no further than to them.
-func (r Root) anchors() (map[string][]memoir.Anchor, error) {
-	return reading(r, func(n int) (anchors map[string][]memoir.Anchor, err error) {
-		if n == 0 {
-			return nil, nil
-		}
-		root, err := r.openLive(n)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		manifest, err := readBounded(root, manifestName, maxFile)
-		if errors.Is(err, fs.ErrNotExist) { // a person removed it; the next run puts it back
-			return nil, nil
-		}
-		if err != nil {
-			return nil, storageError(err, "read %s of generation %d", manifestName, n)
-		}
-		found := gjson.GetBytes(manifest, "anchors")
-		if found.IsObject() && json.Unmarshal([]byte(found.Raw), &anchors) != nil {
-			return nil, nil
-		}
-		return anchors, nil
-	})
+// anchors are those of the live generation. It reads the manifest no further than to them. A manifest that a person
+// removed has none; the next run puts it back.
+func (r Root) anchors() (anchors map[string][]memoir.Anchor, err error) {
+	manifest, err := r.Open(manifestName)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		return nil, nil
+	}
+	found := gjson.GetBytes(manifest, "anchors")
+	if found.IsObject() && json.Unmarshal([]byte(found.Raw), &anchors) != nil {
+		return nil, nil
+	}
+	return anchors, err
 }

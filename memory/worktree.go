@@ -35,86 +35,97 @@ type Tree struct {
 	read     int                 // bytes of files
 	searched int                 // bytes
 	names    []string            // of files, nearest to the top first; nil until somebody asks
-	went     map[string][]string // by path of a file that is gone: the file that holds its texts now, once a text
-	lost     map[string]int      // by path of a file that is gone: how many of its texts were found nowhere
-	verdicts map[memoir.Anchor]verdict
+	dirs     map[string]*os.Root // each opened once
+	moves    map[string]move
+	verdicts map[memoir.Anchor]Checked
 }
 
-// A treeFile is what stands at a path.
+// A treeFile is the text that stands at a path: err is fs.ErrNotExist if nothing does, errNoText or another error
+// if what does is not a text that can be had.
 type treeFile struct {
-	kind treeKind
 	text string
+	err  error
 }
 
-type treeKind int
+// A move is what became of the texts of a file that is gone.
+type move struct {
+	to          string // the file that holds the first one that was found
+	found, lost int
+}
 
-const (
-	nothing treeKind = iota
-	textFile
-	directory
-	unread // binary, too large, not to be read, outside
-)
+var errNoText = errors.New("not a text of a size that is read")
 
 // OpenTree opens the working tree at a directory.
 func OpenTree(dir string) (*Tree, error) {
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &Tree{root: root, files: map[string]treeFile{}, went: map[string][]string{}, lost: map[string]int{},
-		verdicts: map[memoir.Anchor]verdict{}}, nil
+	return &Tree{root: root, files: map[string]treeFile{}, dirs: map[string]*os.Root{}, moves: map[string]move{},
+		verdicts: map[memoir.Anchor]Checked{}}, err
 }
 
-// Close releases the directory.
-func (t *Tree) Close() error { return t.root.Close() }
+// Close releases the directories.
+func (t *Tree) Close() {
+	for _, d := range t.dirs {
+		_ = d.Close()
+	}
+	_ = t.root.Close()
+}
 
 // Look returns the text of a file; exists is also true of a directory, and of a file whose text
 // cannot be had.
 func (t *Tree) Look(name string) (text string, exists bool) {
-	f := t.look(name)
-	return f.text, f.kind != nothing
+	text, err := t.look(name)
+	return text, !absent(err)
 }
 
-func (t *Tree) look(name string) treeFile {
+func (t *Tree) look(name string) (string, error) {
 	f, known := t.files[name]
 	if !known {
-		f = t.fetch(name)
+		f.text, f.err = t.fetch(name)
 		t.files[name] = f
 	}
-	return f
+	return f.text, f.err
 }
 
-// fetch reads a path. Opening never waits for the other end of a named pipe.
-func (t *Tree) fetch(name string) treeFile {
-	f, err := t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
-		return treeFile{kind: nothing}
-	}
+// fetch reads a path.
+func (t *Tree) fetch(name string) (string, error) {
+	f, err := t.open(name)
 	if err != nil {
-		return treeFile{kind: unread}
+		return "", err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	switch {
-	case err == nil && info.IsDir():
-		return treeFile{kind: directory}
-	case err != nil || !info.Mode().IsRegular() || info.Size() > maxTreeFile || t.read+int(info.Size()) > maxTreeRead:
-		return treeFile{kind: unread}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxTreeFile || t.read+int(info.Size()) > maxTreeRead {
+		return "", cmp.Or(err, errNoText)
 	}
 	content := make([]byte, info.Size())
 	n, err := io.ReadFull(f, content)
 	t.read += n
 	if err != nil || bytes.IndexByte(content, 0) >= 0 {
-		return treeFile{kind: unread}
+		return "", cmp.Or(err, errNoText)
 	}
-	return treeFile{textFile, string(content)}
+	return string(content), nil
 }
 
-// exists reports whether there is something at a path, without reading it.
-func (t *Tree) exists(name string) bool {
-	_, err := t.root.Lstat(name)
-	return err == nil
+// open opens a path to read. It never waits for the other end of a named pipe. Directories stay open, since
+// each way down from the top takes a call for each of them.
+func (t *Tree) open(name string) (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	at := path.Dir(name)
+	if t.dirs[at] == nil {
+		dir, err := t.root.OpenRoot(at)
+		if err != nil {
+			return nil, err
+		}
+		t.dirs[at] = dir
+	}
+	f, err := t.dirs[at].OpenFile(path.Base(name), flags, 0)
+	if err == nil || absent(err) {
+		return f, err
+	}
+	return t.root.OpenFile(name, flags, 0) // by a link that leads out of its directory
 }
+
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
 
 // list names the files of the tree, up to maxEntries, those near the top first.
 func (t *Tree) list() []string {
@@ -149,10 +160,6 @@ func (t *Tree) list() []string {
 // the same kind in its directory; if the file is there still, only the latter. A path alone is where most
 // of its texts went, else the only other file of its name, unless its texts are not to be found.
 func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
-	went := t.went[a.Path]
-	if a.Text == "" && len(went) > max(1, 2*t.lost[a.Path]) {
-		return went[0]
-	}
 	var same, near []string
 	for _, name := range t.list() {
 		switch {
@@ -163,26 +170,31 @@ func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
 			near = append(near, name)
 		}
 	}
-	if a.Text == "" {
-		if len(same) == 1 && len(went) >= t.lost[a.Path] {
-			return same[0]
-		}
+	m := t.moves[a.Path]
+	switch {
+	case a.Text != "":
+	case m.found > max(1, 2*m.lost):
+		return m.to
+	case len(same) == 1 && m.found >= m.lost:
+		return same[0]
+	default:
 		return ""
 	}
-	for _, name := range slices.Concat(went[:min(1, len(went))], same, near) {
+	for _, name := range slices.Concat([]string{m.to}, same, near) {
 		if t.searched > maxSearched {
 			break
 		}
-		text := t.look(name).text
+		text, _ := t.look(name)
 		t.searched += len(text)
 		if _, ok := memoir.Token(text, cmp.Or(a.Key, a.Text), 0); !ok || a.In(text) != memoir.Present {
 			continue
 		}
-		if removed && (len(went) == 0 || went[0] == name) {
-			t.went[a.Path] = append(went, name)
+		if removed && (m.to == "" || m.to == name) {
+			t.moves[a.Path] = move{name, m.found + 1, m.lost}
 		}
 		return name
 	}
-	t.lost[a.Path]++
+	m.lost++
+	t.moves[a.Path] = m
 	return ""
 }

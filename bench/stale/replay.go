@@ -203,7 +203,7 @@ func (t *tally) judge(ctx context.Context, dir string, files map[string]string, 
 		for i, said := range tree.Check(lines, of) {
 			t.compare(part[i], h, said)
 		}
-		_ = tree.Close()
+		tree.Close()
 	}
 	return nil
 }

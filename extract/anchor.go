@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,30 +9,32 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Tree is the project's working tree at the time of an extraction.
-type Tree interface {
-	// Look returns the text of a file; exists is also true of a directory, and of a file whose text
-	// cannot be had.
-	Look(path string) (text string, exists bool)
-}
-
 // Anchors finds, for each statement of an extraction's raw memory, where the session saw or wrote the pieces of it:
 // values, names, flags and paths that it states, and the targets and scripts of its commands, which the
-// tree, if there is one, may show as well. Of the files in which a piece stood the one that was seen
-// closest to the items that the statement cites counts; if two are as close, none. Items are
-// redacted. Keys are those of memoir.LineKey.
-func Anchors(e memoir.Extraction, top string, items []memoir.Item, tree Tree) map[string][]memoir.Anchor {
+// working tree of now may show as well: look, unless it is nil, returns the text of a file there. Of the files in
+// which a piece stood the one that was seen closest to the items that the statement cites counts; if two
+// are as close, none. Items are redacted. Keys are those of memoir.LineKey.
+func Anchors(e memoir.Extraction, top string, items []memoir.Item,
+	look func(path string) (text string, exists bool),
+) map[string][]memoir.Anchor {
+	v := &seen{strings.TrimRight(top, "/"), map[string]map[string][]stand{"": {}}, newShellParser()}
 	statements := memoir.ParseStatements(e.RawMemory)
-	var all []string
 	told := make([]pieces, len(statements))
 	for i, st := range statements {
 		told[i] = piecesOf(st, e.CWD)
-		all = append(all, told[i].texts...)
 		for _, r := range told[i].runs {
-			all = append(all, r.entry())
+			_, entry := r.entryIn()
+			v.stands[entry] = map[string][]stand{}
+		}
+		for _, text := range told[i].texts {
+			v.stands[text] = map[string][]stand{}
 		}
 	}
-	v := see(items, top, all)
+	for i := range items {
+		if it := &items[i]; it.Kind == memoir.ItemTool && !it.Failed || it.Origin == memoir.OriginShell {
+			v.look(it)
+		}
+	}
 	out := map[string][]memoir.Anchor{}
 	for i, st := range statements {
 		var found []memoir.Anchor
@@ -44,7 +45,7 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item, tree Tree) ma
 			}
 		}
 		for _, r := range told[i].runs {
-			add(v.command(r, tree))
+			add(v.command(r, look))
 		}
 		for _, text := range told[i].texts {
 			if v.named(text) == "" { // else it is the name of a file
@@ -85,8 +86,9 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 		runs, _ := parser.parse(span, join(dir, inDirectory(st.Text, m[0])))
 		isCommand := st.Kind == memoir.StatementCommand
 		for _, r := range runs {
-			runs := isCommand || strings.Contains(span, " ") && strings.Contains(r.script(), "/")
-			if r.entry() != "" || runs && r.script() != "" {
+			_, entry := r.entryIn()
+			ran := isCommand || strings.Contains(span, " ") && strings.Contains(r.script(), "/")
+			if entry != "" || ran && r.script() != "" {
 				out.runs, isCommand = append(out.runs, r), true
 			}
 		}
@@ -138,7 +140,7 @@ func (p *pieces) word(w string, whole bool) {
 		if !strings.Contains(w, "/") && len(w) > 4 {
 			p.texts = append(p.texts, name) // a member, as in config.timeout
 		}
-	case len(name) >= 4 && letters && (whole || coded(name)):
+	case len(name) >= 4 && letters && (whole || coded.MatchString(name)):
 		p.texts = append(p.texts, name)
 	}
 }
@@ -148,51 +150,47 @@ var pieceForm = lazyregexp.New(`^(?:[\w$@.:/+%*-]+|#[0-9A-Fa-f]{3,8})$`)
 
 var dateForm = lazyregexp.New(`^\d{4}-\d\d-\d\d`)
 
-// coded reports whether a word has a form that prose has not: a flag, or a name of several parts that is not
-// written as TypeScript is.
-func coded(w string) bool {
-	if strings.HasPrefix(w, "--") || strings.Contains(w, "_") || strings.Contains(w, "::") {
-		return true
-	}
-	humps := 0
-	for i, r := range w {
-		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(w[i-1])) {
-			humps++
-		}
-	}
-	return humps > 1 || humps == 1 && !unicode.IsUpper(rune(w[0]))
-}
+// coded is a form that prose has not: a flag, or a name of several parts that is not written as TypeScript is.
+var coded = lazyregexp.New(`^--|_|::|^[a-z][A-Z]|^[^A-Z].*[a-z][A-Z]|[a-z][A-Z].*[a-z][A-Z]`)
+
+// plainWord could stand in any text.
+var plainWord = lazyregexp.New(`^.[a-z]{0,10}$`)
 
 // maxHolders is how many files may hold a piece that still tells one of them from the others.
 const maxHolders = 8
 
-// piece is the anchor of a text that a statement tells.
+// piece is the anchor of a text that a statement tells. A value that stands twice behind its key has none: one
+// of them may change.
 func (v *seen) piece(text string, st memoir.Statement) (memoir.Anchor, bool) {
-	name, s := v.closest(text, st)
-	if s == nil {
+	name, stands := v.closest(text, st)
+	if len(stands) == 0 {
 		return memoir.Anchor{}, false
 	}
+	first, value := stands[0], memoir.IsValue(text)
 	a := memoir.Anchor{Path: name, Text: text}
-	if key := keyOf(s); memoir.IsValue(text) || key != "" && speaksOf(st.Text, key) {
+	if key := first.key(); value || key != "" && speaksOf(st.Text, key) {
 		a.Key = key
 	}
 	switch {
 	case a.Key != "":
-		return a, a.In(s.line) == memoir.Present && (strings.Trim(text, digits) != "" || speaksOf(st.Text, s.line))
-	case memoir.IsValue(text): // a number means nothing without what it is given to
+		again := func(s stand) bool { return s.item == first.item && s.key() == a.Key }
+		return a, a.In(first.line) == memoir.Present && !(value && slices.ContainsFunc(stands[1:], again)) &&
+			(strings.Trim(text, digits) != "" || speaksOf(st.Text, first.line))
+	case value: // a number means nothing without what it is given to
 		return a, strings.Contains(text, ".")
 	}
-	return a, !plainWord(text)
+	return a, !plainWord.MatchString(text)
 }
 
-// closest is the file in which a piece was seen next to what a statement cites, nil if that is not one.
-func (v *seen) closest(text string, st memoir.Statement) (name string, found *stand) {
+// closest is where in the file in which it was seen next to what a statement cites a piece stood: nowhere if
+// that is not one file.
+func (v *seen) closest(text string, st memoir.Statement) (name string, found []stand) {
 	best, tie := -1, false
-	for p, s := range v.stands[text] {
+	for p, stands := range v.stands[text] {
 		far := -1
-		for _, n := range s.items {
+		for _, s := range stands {
 			for _, cited := range st.Items {
-				if d := max(n-cited, cited-n); far < 0 || d < far {
+				if d := max(s.item-cited, cited-s.item); far < 0 || d < far {
 					far = d
 				}
 			}
@@ -202,7 +200,7 @@ func (v *seen) closest(text string, st memoir.Statement) (name string, found *st
 		}
 		switch {
 		case found == nil || far < best:
-			name, found, best, tie = p, s, far, false
+			name, found, best, tie = p, stands, far, false
 		case far == best:
 			tie = true
 		}
@@ -213,19 +211,14 @@ func (v *seen) closest(text string, st memoir.Statement) (name string, found *st
 	return name, found
 }
 
-// plainWord reports whether a word could stand in any text.
-func plainWord(w string) bool {
-	return len(w) < 12 && strings.IndexFunc(w[1:], func(r rune) bool { return !unicode.IsLower(r) }) < 0
-}
-
 const digits = "0123456789"
 
 var phrase = lazyregexp.New(`^\S+ +\w`)
 
 var keyEnd = lazyregexp.New("([A-Za-z_][\\w./-]*)([\\s:=\"'`@~^<>(]+)$")
 
-// keyOf is the name that a piece is given to on the line where it was seen, empty if there is none.
-func keyOf(s *stand) string {
+// key is the name that a piece is given to where it was seen, empty if there is none.
+func (s stand) key() string {
 	m := keyEnd.FindStringSubmatch(s.line[:s.at])
 	if m == nil || len(m[1]) < 2 {
 		return ""
@@ -255,11 +248,8 @@ func speaksOf(statement, line string) bool {
 
 // known reports whether the session saw a file, or one below a directory.
 func (v *seen) known(name string) bool {
-	if v.stands[""][name] != nil {
-		return true
-	}
 	for p := range v.stands[""] {
-		if strings.HasPrefix(p, name+"/") {
+		if p == name || strings.HasPrefix(p, name+"/") {
 			return true
 		}
 	}
@@ -280,9 +270,6 @@ var entries = []struct {
 	{"composer", "composer.json", `"`, `":`},
 }
 
-// scripted are words of package managers that a script's name follows, or that name one themselves.
-var scripted = words("test start build lint format typecheck check dev")
-
 // entryIn is the first target or script that a command names, and how its file writes it.
 func (r *run) entryIn() (files []string, entry string) {
 	for _, e := range entries {
@@ -290,12 +277,8 @@ func (r *run) entryIn() (files []string, entry string) {
 			continue
 		}
 		args := r.words()[1:]
-		if e.before != "" {
-			if len(args) > 1 && slices.Contains([]string{"run", "run-script", "task"}, args[0]) {
-				args = args[1:]
-			} else if len(args) > 0 && !scripted[args[0]] {
-				args = nil
-			}
+		if len(args) > 1 && e.before != "" && slices.Contains([]string{"run", "run-script", "task"}, args[0]) {
+			args = args[1:]
 		}
 		for _, w := range args {
 			if !strings.ContainsAny(w, "=/") && strings.Trim(w, digits) != "" {
@@ -304,11 +287,6 @@ func (r *run) entryIn() (files []string, entry string) {
 		}
 	}
 	return nil, ""
-}
-
-func (r *run) entry() string {
-	_, entry := r.entryIn()
-	return entry
 }
 
 // script is the first path that a command names: itself, a script that a shell or an interpreter runs,
@@ -325,31 +303,29 @@ func (r *run) script() string {
 }
 
 // command is the anchor of a command: what it names, where the session or the tree shows it.
-func (v *seen) command(r *run, tree Tree) (memoir.Anchor, bool) {
+func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	dir := r.dir
 	if in, ok := r.option("-C", "--directory", "--prefix"); ok {
 		dir = join(dir, in)
 	}
-	shown := func(name, text string) bool {
-		if text != "" && v.stands[text][name] != nil || text == "" && v.known(name) {
-			return true
-		}
-		if tree == nil || !(memoir.Anchor{Path: name}).Valid() {
-			return false
-		}
-		content, exists := tree.Look(name)
-		return exists && (text == "" || memoir.Anchor{Text: text}.In(content) == memoir.Present)
-	}
 	files, entry := r.entryIn()
+	if entry == "" {
+		files = []string{r.script()}
+	}
 	for _, file := range files {
 		a := memoir.Anchor{Path: v.relative(dir, file), Text: entry}
-		if a.Path != "" && shown(a.Path, entry) {
+		if a.Path == "" {
+			continue
+		}
+		if entry != "" && v.stands[entry][a.Path] != nil || entry == "" && v.known(a.Path) {
 			return a, true
 		}
-	}
-	if name := r.script(); name != "" && entry == "" {
-		a := memoir.Anchor{Path: v.relative(dir, cmp.Or(name, "."))}
-		return a, a.Path != "" && shown(a.Path, "")
+		if look != nil {
+			content, exists := look(a.Path)
+			if exists && (entry == "" || a.In(content) == memoir.Present) {
+				return a, true
+			}
+		}
 	}
 	return memoir.Anchor{}, false
 }

@@ -19,12 +19,12 @@ func ran(line, output string) memoir.Item {
 }
 
 // ofStatement are the anchors of one statement about items, as "path text key".
-func ofStatement(kind memoir.StatementKind, text string, cited int, tree Tree, items ...memoir.Item) string {
+func ofStatement(kind memoir.StatementKind, text string, cited int, tree fakeTree, items ...memoir.Item) string {
 	for i := range items {
 		items[i].N, items[i].CWD = i+1, "/srv/app/sub"
 	}
 	raw := memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: text, Items: []int{cited}}})
-	found := Anchors(memoir.Extraction{RawMemory: raw, CWD: "/srv/app/sub"}, "/srv/app", items, tree)
+	found := Anchors(memoir.Extraction{RawMemory: raw, CWD: "/srv/app/sub"}, "/srv/app", items, tree.Look)
 	var out []string
 	for _, a := range found[memoir.LineKey(text)] {
 		out = append(out, strings.TrimSpace(a.Path+" "+a.Text+" "+a.Key))

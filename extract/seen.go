@@ -13,53 +13,20 @@ import (
 // seen is what a session saw of the project's files: at which items which piece of text stood in
 // which file, as far as it still does when the session ends.
 type seen struct {
-	top    string // the project's top directory; paths are relative to it
-	pieces map[string][]string
-	stands map[string]map[string]*stand // by piece and path; the piece "" is the path alone
+	top    string                        // the project's top directory; paths are relative to it
+	stands map[string]map[string][]stand // by piece and path; the piece "" is the path alone
 	parser *shellParser
 }
 
 // A stand is where a piece was seen in a file.
 type stand struct {
-	items []int
-	line  string // the first that held it
-	at    int    // its offset in the line
+	item int
+	line string
+	at   int // the offset in the line
 }
 
-// see reads the files that items show, for pieces of text that stand on one line.
-func see(items []memoir.Item, top string, pieces []string) *seen {
-	v := &seen{top: strings.TrimRight(top, "/"), pieces: map[string][]string{},
-		stands: map[string]map[string]*stand{}, parser: newShellParser()}
-	for _, p := range pieces {
-		if _, word := leadingWord(p); word != "" && v.stands[p] == nil {
-			v.stands[p] = map[string]*stand{}
-			v.pieces[word] = append(v.pieces[word], p)
-		}
-	}
-	v.stands[""] = map[string]*stand{}
-	for i := range items {
-		if it := &items[i]; it.Kind == memoir.ItemTool && !it.Failed || it.Origin == memoir.OriginShell {
-			v.item(it)
-		}
-	}
-	return v
-}
-
-// apart reports whether a character is none of the words by which pieces are found.
-func apart(r rune) bool {
-	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-}
-
-// leadingWord is the first word of a text, which begins at an offset.
-func leadingWord(text string) (at int, word string) {
-	rest := strings.TrimLeftFunc(text, apart)
-	if end := strings.IndexFunc(rest, apart); end >= 0 {
-		return len(text) - len(rest), rest[:end]
-	}
-	return len(text) - len(rest), rest
-}
-
-func (v *seen) item(it *memoir.Item) {
+// look enters what an item shows of the files.
+func (v *seen) look(it *memoir.Item) {
 	if diff, ok := EditOf(it); ok {
 		v.edited(it, diff)
 		return
@@ -68,14 +35,10 @@ func (v *seen) item(it *memoir.Item) {
 		v.shell(it)
 		return
 	}
-	name := ""
-	if strings.HasPrefix(it.Input, "{") && gjson.Valid(it.Input) {
-		name = firstText(gjson.Parse(it.Input), "file_path", "path", "filePath", "absolute_path", "file", "notebook_path")
-	}
 	if tool := strings.ToLower(it.Tool); strings.Contains(tool, "grep") || strings.Contains(tool, "search") {
 		v.listed(it.N, it.CWD, it.Output)
 	} else if it.Output != "" {
-		v.shows(it.N, v.relative(it.CWD, name), it.Output)
+		v.shows(it.N, v.relative(it.CWD, firstText(gjson.Parse(it.Input), pathArguments...)), it.Output)
 	}
 }
 
@@ -114,52 +77,38 @@ var (
 	finders   = words("grep rg ag ack")
 )
 
-// shell enters what a command line wrote, removed and printed.
+// shell enters what a command line wrote, removed and printed. What several commands printed is nobody's.
 func (v *seen) shell(it *memoir.Item) {
 	runs, wrote := v.parser.parse(clean(it.Input), it.CWD)
 	for _, w := range wrote {
 		v.shows(it.N, v.relative("", w.path), w.text)
 	}
-	sources := 0
+	var sources []*run
 	for _, r := range runs {
+		names, to := r.removes()
+		for _, name := range names {
+			v.gone(v.relative(r.dir, name), true)
+		}
+		if to != "" {
+			v.shows(it.N, v.relative(r.dir, to), "")
+		}
 		if !r.filter {
-			sources++
+			sources = append(sources, r)
 		}
 	}
-	for _, r := range runs {
-		if words := r.words(); !r.dynamic && len(words) > 1 && !v.takes(it.N, r, words) && !r.filter && sources == 1 {
-			v.prints(it, r, words)
-		}
+	if len(sources) == 1 && !sources[0].dynamic && sources[0].target == "" {
+		v.prints(it, sources[0])
 	}
-}
-
-// takes enters the files that a command removes or moves, and reports whether it is such a command.
-func (v *seen) takes(item int, r *run, words []string) bool {
-	if words[0] == "git" && len(words) > 2 {
-		words = words[1:]
-	}
-	switch last := len(words) - 1; {
-	case words[0] == "rm":
-		for _, w := range words[1:] {
-			v.gone(v.relative(r.dir, w), true)
-		}
-	case words[0] == "mv" && last > 1:
-		v.gone(v.relative(r.dir, words[last-1]), true)
-		v.shows(item, v.relative(r.dir, words[last]), "")
-	default:
-		return false
-	}
-	return true
 }
 
 // prints enters what a command printed of a file, or of many.
-func (v *seen) prints(it *memoir.Item, r *run, words []string) {
+func (v *seen) prints(it *memoir.Item, r *run) {
+	words := r.words()
 	last := words[len(words)-1]
 	switch {
-	case r.target != "":
 	case readers[r.program] && len(words) == 2, searchers[r.program] && path.Ext(last) != "":
 		v.shows(it.N, v.relative(r.dir, last), it.Output)
-	case finders[r.program], words[0] == "git" && words[1] == "grep":
+	case finders[r.program], r.program == "git" && len(words) > 1 && words[1] == "grep":
 		v.listed(it.N, r.dir, it.Output)
 	}
 }
@@ -170,9 +119,6 @@ var hit = lazyregexp.New(`^([\w@.+/-]*[\w@+-][./][\w@+/.-]*):(?:\d+[:-])?(.*)$`)
 // listed enters the lines of a search's output.
 func (v *seen) listed(item int, dir, output string) {
 	for line := range strings.Lines(output) {
-		if strings.IndexByte(line, ':') < 0 {
-			continue
-		}
 		if m := hit.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			v.shows(item, v.relative(dir, m[1]), m[2])
 		}
@@ -184,41 +130,20 @@ func (v *seen) shows(item int, name, text string) {
 	if name == "" {
 		return
 	}
-	add := func(piece, line string, at int) {
-		s := v.stands[piece][name]
-		if s == nil {
-			s = &stand{line: line, at: at}
-			v.stands[piece][name] = s
-		}
-		if n := len(s.items); n == 0 || s.items[n-1] != item {
-			s.items = append(s.items, item)
-		}
-	}
-	add("", "", 0)
+	v.stands[""][name] = append(v.stands[""][name], stand{item: item})
 	v.each(text, func(piece string, at int) {
-		from, to := strings.LastIndexByte(text[:at], '\n')+1, len(text)
-		if end := strings.IndexByte(text[at:], '\n'); end >= 0 {
-			to = at + end
-		}
-		add(piece, text[from:to], at-from)
+		from := strings.LastIndexByte(text[:at], '\n') + 1
+		line, _, _ := strings.Cut(text[from:], "\n")
+		v.stands[piece][name] = append(v.stands[piece][name], stand{item, line, at - from})
 	})
 }
 
 // each calls found for each piece that stands in a text, with its offset.
 func (v *seen) each(text string, found func(piece string, at int)) {
-	for from := 0; from < len(text) && len(v.pieces) > 0; {
-		gap, word := leadingWord(text[from:])
-		from += gap
-		for _, p := range v.pieces[word] {
-			at := from - strings.Index(p, word)
-			if at < 0 || !strings.HasPrefix(text[at:], p) {
-				continue
-			}
-			if whole, ok := memoir.Token(text[:min(len(text), at+len(p)+3)], p, at); ok && whole == at {
-				found(p, at)
-			}
+	for piece := range v.stands {
+		for at, ok := memoir.Token(text, piece, 0); ok; at, ok = memoir.Token(text, piece, at+len(piece)) {
+			found(piece, at)
 		}
-		from += len(word)
 	}
 }
 

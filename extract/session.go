@@ -151,7 +151,10 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	}
 	s.post(c)
 	for _, r := range runs {
-		s.remove(r)
+		names, _ := r.removes()
+		for _, name := range names {
+			s.gone[path.Join(r.dir, name)] = r.item
+		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
 			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))
@@ -161,30 +164,24 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 
 func inPlace(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") }
 
-// remove notes the files that a command removes or restores to their former state.
-func (s *session) remove(r *run) {
+// removes lists the files that a command removes or restores to their former state, and where it moves them.
+func (r *run) removes() (names []string, to string) {
 	words := r.words()
-	switch {
-	case r.status == statusFailed || r.dynamic:
-		return
-	case r.program == "rm" || r.program == "mv":
+	git := r.program == "git" && len(words) > 2
+	if git {
 		words = words[1:]
-		if r.program == "mv" && len(words) > 1 {
-			words = words[:len(words)-1]
-		}
-	case r.program == "git" && len(words) > 2 && (words[1] == "rm" || words[1] == "restore"):
-		if _, staged := r.option("--staged"); staged {
-			return
-		}
-		words = words[2:]
-	case r.program == "git" && len(words) > 2 && words[1] == "checkout" && slices.Index(r.args, "--") >= 0:
-		words = r.args[slices.Index(r.args, "--")+1:]
-	default:
-		return
 	}
-	for _, w := range words {
-		s.gone[path.Join(r.dir, w)] = r.item
+	_, staged := r.option("--staged")
+	switch last, end := len(words)-1, slices.Index(r.args, "--"); {
+	case r.status == statusFailed || r.dynamic:
+	case words[0] == "rm" || git && words[0] == "restore" && !staged:
+		return words[1:], ""
+	case words[0] == "mv" && last > 1:
+		return words[1:last], words[last]
+	case git && words[0] == "checkout" && end >= 0:
+		return r.args[end+1:], ""
 	}
+	return nil, ""
 }
 
 // maxTexts bounds how many files' texts are kept, for commits that are given a file.
@@ -282,7 +279,7 @@ func EditOf(it *memoir.Item) (diff string, ok bool) {
 			return line == "" || line[0] == ' ' || line == beginPatch || line == "*** End Patch"
 		}), "\n"), true
 	}
-	name := firstText(args, "file_path", "path", "filePath", "absolute_path", "file", "notebook_path")
+	name := firstText(args, pathArguments...)
 	if name == "" {
 		return "", false
 	}
@@ -301,6 +298,9 @@ func EditOf(it *memoir.Item) (diff string, ok bool) {
 	}
 	return diff, ok
 }
+
+// pathArguments name the file that a call reads or edits.
+var pathArguments = []string{"file_path", "path", "filePath", "absolute_path", "file", "notebook_path"}
 
 // firstText is the first of some arguments that is a text.
 func firstText(args gjson.Result, names ...string) string {

@@ -308,7 +308,7 @@ func (r *run) anchors(e memoir.Extraction, items []memoir.Item) map[string][]mem
 		return extract.Anchors(e, asSeen, items, nil)
 	}
 	defer tree.Close()
-	return extract.Anchors(e, asSeen, items, tree)
+	return extract.Anchors(e, asSeen, items, tree.Look)
 }
 
 // lastSaid is when the session's last item was: agents go on writing records that

@@ -16,8 +16,11 @@ import (
 // A state is the files of a history at one time, as lines by path.
 type state map[string][]string
 
-// replayEdits makes a history of the edits of each session below a directory and replays it.
+// replayEdits makes a history of the edits of each session below a directory, if there is one, and replays it.
 func (t *tally) replayEdits(ctx context.Context, dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
 	return rollout.WalkDir(ctx, dir, func(e rollout.Entry) error {
 		head, err := rollout.Probe(e)
 		if err != nil || head.Kind != memoir.KindMain { // other files are no sessions

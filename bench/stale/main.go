@@ -1,6 +1,6 @@
 // Command stale measures whether memoir notices that a memory is no longer true. Histories of files are
-// replayed: at one commit a session reads them and states values, names, targets and paths, which
-// memoir anchors; at later commits each anchor is judged by memoir's check, and by git's diff of the
+// replayed: at one commit a session reads them and states values, names and paths, which memoir
+// anchors; at later commits each anchor is judged by memoir's check, and by git's diff of the
 // two commits, which decides. The histories are those of a repository, and of the edits of real sessions.
 //
 // Read main.go first (what is printed), then replay.go (statements and the check), truth.go (git's
@@ -12,7 +12,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -24,30 +23,20 @@ func main() {
 	repo := flag.String("repo", ".", "the repository whose history is replayed")
 	corpus := flag.String("corpus", cmp.Or(os.Getenv("MEMOIR_CORPUS"), filepath.Join("..", "shared", "corpus")),
 		"sessions whose edits are replayed, if the directory exists")
-	starts := flag.Int("from", 4, "`commits` of the repository at which statements are made")
 	misses := flag.Bool("misses", false, "list the anchors that memoir and git judge differently")
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, *repo, *corpus, *starts, *misses); err != nil {
+	ctx := context.Background()
+	history, edits := tally{n: map[verdict]int{}}, tally{n: map[verdict]int{}}
+	err := history.replayCommits(ctx, *repo)
+	if err == nil {
+		history.print("history of "+*repo, *misses)
+		err = edits.replayEdits(ctx, *corpus)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "stale:", err)
 		os.Exit(1)
 	}
-}
-
-func run(ctx context.Context, out io.Writer, repo, corpus string, starts int, misses bool) error {
-	history := &tally{n: map[verdict]int{}}
-	if err := history.replayCommits(ctx, repo, starts); err != nil {
-		return err
-	}
-	history.print(out, "history of "+repo, misses)
-	if _, err := os.Stat(corpus); err != nil {
-		return nil
-	}
-	edits := &tally{n: map[verdict]int{}}
-	if err := edits.replayEdits(ctx, corpus); err != nil {
-		return err
-	}
-	edits.print(out, "edits of the sessions in "+corpus, misses)
-	return nil
+	edits.print("edits of the sessions in "+*corpus, *misses)
 }
 
 // A verdict is what was said of an anchor of some kind, and what is true.
@@ -65,53 +54,40 @@ type tally struct {
 	misses            []string
 }
 
-// score is the precision and recall of a state among anchors of a kind, and how many have it.
-func (t *tally) score(kind string, state memory.State) string {
-	right, said, was := 0, 0, 0
-	for v, n := range t.n {
-		if kind != "all" && v.kind != kind {
-			continue
-		}
-		if v.said == state {
-			said += n
-		}
-		if v.truth == state {
-			was += n
-			if v.said == state {
-				right += n
-			}
-		}
-	}
-	return fmt.Sprintf("%d\t%s\t%s", was, share(right, said), share(right, was))
-}
-
-func share(n, of int) string {
-	if of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.3f", float64(n)/float64(of))
-}
-
-func (t *tally) print(out io.Writer, title string, misses bool) {
-	fmt.Fprintf(out, "%s: %d statements, %d anchored\n", title, t.stated, t.anchored)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "anchors\tjudged\tstale\tprecision\trecall\tgone\tprecision\trecall\tmoved\tprecision\trecall")
-	for _, kind := range []string{"value", "name", "target", "path", "all"} {
-		judged := 0
-		for v, n := range t.n {
-			if kind == "all" || v.kind == kind {
+// print writes how many anchors of a kind were judged, how many of them have a state, and with what precision and
+// recall memoir says so.
+func (t *tally) print(title string, misses bool) {
+	fmt.Printf("%s: %d statements, %d anchored\n", title, t.stated, t.anchored)
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "anchors\tjudged\tstate\t\tprecision\trecall")
+	for _, kind := range []string{"value", "name", "path", "all"} {
+		for _, state := range []memory.State{memory.Stale, memory.Gone, memory.Moved} {
+			judged, right, said, was := 0, 0, 0, 0
+			for v, n := range t.n {
+				if kind != "all" && v.kind != kind {
+					continue
+				}
 				judged += n
+				if v.said == state {
+					said += n
+				}
+				if v.truth == state {
+					was += n
+				}
+				if v.said == state && v.truth == state {
+					right += n
+				}
 			}
+			fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%.3f\t%.3f\n", kind, judged, state, was, float64(right)/float64(said),
+				float64(right)/float64(was))
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", kind, judged, t.score(kind, memory.Stale), t.score(kind, memory.Gone),
-			t.score(kind, memory.Moved))
 	}
 	_ = w.Flush() // what could not be written shows at the next line
-	fmt.Fprintf(out, "in renamed files: %d, moved %s; edits elsewhere in the file: %d, marked %d\n\n", t.renamed,
-		share(t.followed, t.renamed), t.elsewhere, t.marked)
-	if misses {
-		for _, miss := range t.misses {
-			fmt.Fprintln(out, " ", miss)
+	fmt.Printf("in renamed files: %d, moved %d; edits elsewhere in the file: %d, marked %d\n\n", t.renamed, t.followed,
+		t.elsewhere, t.marked)
+	for _, miss := range t.misses {
+		if misses {
+			fmt.Println(" ", miss)
 		}
 	}
 }

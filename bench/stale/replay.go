@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,13 +31,13 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 }
 
 // replayCommits replays the history of a repository.
-func (t *tally) replayCommits(ctx context.Context, repo string, starts int) error {
+func (t *tally) replayCommits(ctx context.Context, repo string) error {
 	list, err := git(ctx, repo, "rev-list", "--first-parent", "--reverse", "HEAD")
 	if err != nil {
 		return err
 	}
 	commits := strings.Fields(list)
-	return t.replay(ctx, len(commits), starts, []int{5, 20, 80, 320}, func(n int, dir string) error {
+	return t.replay(ctx, len(commits), 4, []int{5, 20, 80, 320}, func(n int, dir string) error {
 		defer os.Remove(dir + ".tar")
 		if _, err := git(ctx, repo, "archive", "-o", dir+".tar", commits[n]); err != nil {
 			return err
@@ -57,12 +56,12 @@ func (t *tally) replay(
 		return err
 	}
 	defer os.RemoveAll(dir)
-	checkout := func(n int, name string) (map[string]string, error) {
+	checkout := func(n int, name string) (files map[string]string, err error) {
 		to := filepath.Join(dir, name)
-		if err := errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700), write(n, to)); err != nil {
-			return nil, err
+		if err = errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o700), write(n, to)); err == nil {
+			files, err = textsBelow(to)
 		}
-		return textsBelow(to)
+		return files, err
 	}
 	starts = min(starts, states-1)
 	for i := range starts {
@@ -111,19 +110,16 @@ type piece struct {
 	line int
 }
 
-// Forms of lines that state something: a name that gets a value, a name that is defined, a target of make.
+// Forms of lines that state something: a name that is defined, a name that gets a value.
 var forms = []struct {
-	kind, files string
-	line        *regexp.Regexp
-	statement   memoir.StatementKind
-	text        string
+	kind, text string
+	line       *regexp.Regexp
 }{
-	{"target", "Makefile", regexp.MustCompile(`^([a-z][\w-]+):(?:\s|$)`), memoir.StatementCommand,
-		"check: `make NAME` in `DIR`"},
-	{"name", "*", regexp.MustCompile(`^(?:export |pub |async )*(?:func|function|class|def|type|fn|struct)\s+` +
-		`(?:\([^)]*\)\s*)?([A-Za-z_]\w{5,60})`), memoir.StatementFinding, "`NAME` is where this is done"},
-	{"value", "*", regexp.MustCompile(`^[\s"'-]*(?:const |var |let |export |ENV |ARG )?([A-Za-z_][\w.-]{2,40})["']?\s*` +
-		`(?::=|=|:|\s)\s*["']?(v?\d[\w.+-]{0,40})(?:[^\w.+-]|$)`), memoir.StatementFinding, "`NAME` is `VALUE`"},
+	{"name", "`NAME` is where this is done", regexp.MustCompile(
+		`^(?:export |pub |async )*(?:func|function|class|def|type|fn|struct)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w{5,60})`)},
+	{"value", "`NAME` is `VALUE`", regexp.MustCompile(
+		`^[\s"'-]*(?:const |var |let |export |ENV |ARG )?([A-Za-z_][\w.-]{2,40})["']?\s*` +
+			`(?::=|=|:|\s)\s*["']?(v?\d[\w.+-]{0,40})(?:[^\w.+-]|$)`)},
 }
 
 const (
@@ -136,10 +132,10 @@ func (t *tally) state(files map[string]string) (out []piece) {
 	var items []memoir.Item
 	var statements []memoir.Statement
 	from := map[string]piece{} // by line key
-	say := func(kind memoir.StatementKind, text string, at piece) {
+	say := func(text string, at piece) {
 		if key := memoir.LineKey(text); from[key] == (piece{}) {
 			from[key] = at
-			statements = append(statements, memoir.Statement{Kind: kind, Text: text, Items: []int{len(items)}})
+			statements = append(statements, memoir.Statement{Kind: memoir.StatementFinding, Text: text, Items: []int{len(items)}})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -147,14 +143,13 @@ func (t *tally) state(files map[string]string) (out []piece) {
 		input, _ := json.Marshal(map[string]string{"file_path": "/repo/" + name}) // a text always encodes
 		items = append(items, memoir.Item{N: len(items) + 1, Kind: memoir.ItemTool, Tool: "Read", Input: string(input),
 			Output: content, CWD: "/repo"})
-		say(memoir.StatementFile, "`"+name+"` (3 edits)", piece{memoir.Anchor{Path: name}, "path", 0})
+		say("`"+name+"` (3 edits)", piece{memoir.Anchor{Path: name}, "path", 0})
 		most := len(statements) + maxOfFile
 		for i, line := range strings.Split(content, "\n") {
 			for _, form := range forms {
-				fits, _ := path.Match(form.files, path.Base(name))
-				if m := form.line.FindStringSubmatch(line); fits && m != nil && len(statements) < most {
-					text := strings.NewReplacer("NAME", m[1], "VALUE", m[len(m)-1], "DIR", path.Dir(name)).Replace(form.text)
-					say(form.statement, text, piece{memoir.Anchor{Path: name}, form.kind, i + 1})
+				if m := form.line.FindStringSubmatch(line); m != nil && len(statements) < most {
+					text := strings.NewReplacer("NAME", m[1], "VALUE", m[len(m)-1]).Replace(form.text)
+					say(text, piece{memoir.Anchor{Path: name}, form.kind, i + 1})
 				}
 			}
 		}
@@ -162,8 +157,7 @@ func (t *tally) state(files map[string]string) (out []piece) {
 	e := memoir.Extraction{RawMemory: memoir.FormatStatements(statements), CWD: "/repo"}
 	found := extract.Anchors(e, "/repo", items, nil)
 	for _, st := range statements {
-		at := from[memoir.LineKey(st.Text)]
-		before := len(out)
+		at, before := from[memoir.LineKey(st.Text)], len(out)
 		for _, a := range found[memoir.LineKey(st.Text)] {
 			if a.Path == at.Path && (a.Text == "") == (at.line == 0) {
 				kind := at.kind

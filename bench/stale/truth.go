@@ -78,16 +78,13 @@ func (h *history) truth(a piece) (state memory.State, touched bool) {
 // stands reports whether a piece stands on a line of files of the later tree, by another way than
 // memoir's: behind what is named before it, if it has a key.
 func (h *history) stands(a piece, in func(name string) bool) bool {
-	text := regexp.QuoteMeta(a.Text)
-	if a.kind != "target" {
-		text += `(?:$|[^\w.-]|[.-](?:$|\W)|\.[A-Za-z_])`
-	}
+	text := regexp.QuoteMeta(a.Text) + `(?:$|[^\w.-]|[.-](?:$|\W)|\.[A-Za-z_])`
 	if a.Key != "" {
 		text = regexp.QuoteMeta(a.Key) + `\W{1,16}?` + text
 	}
 	form := regexp.MustCompile(`(?m)(?:^|[^\w.-]|\W-|(?:^|\D)\.)` + text)
 	for name, content := range h.files {
-		if in(name) && strings.Contains(content, a.Text) && form.MatchString(content) {
+		if in(name) && strings.Contains(content, a.Text) && strings.Contains(content, a.Key) && form.MatchString(content) {
 			return true
 		}
 	}

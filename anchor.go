@@ -45,11 +45,12 @@ const (
 )
 
 // In says how the anchor's text stands in what a file holds. One with a key stands where it is given
-// to the key; in a file without the key, wherever it stands.
+// to the key; in a file without the key, wherever it stands, unless it is so short a number that any file may hold it.
 func (a Anchor) In(content string) Standing {
 	at, ok := Token(content, a.Key, 0)
 	if !ok {
-		if _, ok = Token(content, a.Text, 0); ok {
+		short := len(a.Text) < 4 && strings.Trim(a.Text, "0123456789") == ""
+		if _, ok = Token(content, a.Text, 0); ok && !(short && a.Key != "") {
 			return Present
 		}
 		return Absent

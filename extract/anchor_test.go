@@ -51,6 +51,7 @@ func TestPiecesOfAStatementAreFoundWhereTheSessionSawThem(t *testing.T) {
 		want  string
 	}{
 		{"a value with its key", finding, "The port is 8080", 1, []memoir.Item{config}, "config.yml 8080 port"},
+		{"a value that stands twice behind its key", finding, "The port is 8080", 1, []memoir.Item{looked("Read", "/srv/app/config.yml", "port: 8080\nother:\n  port: 8080\n")}, ""},
 		{"a word that its key is given", finding, "`mode` is `strict`", 1, []memoir.Item{config}, "config.yml strict mode"},
 		{"a plain word", finding, "It is `strict` there", 1, []memoir.Item{config}, ""},
 		{"a number that counts something else", finding, "It ran 3 times", 1, []memoir.Item{config}, ""},

@@ -59,7 +59,7 @@ func TestAValueStandsWhereItIsGivenToItsKey(t *testing.T) {
 		{`"mode": "lax", "other": "strict"`, "strict", "mode", memoir.Replaced},
 		{`"link": "#0a0b0c"`, "#0a0b0c", "link", memoir.Present},
 		{"export: 8080\n", "8080", "port", memoir.Present}, // another name: the text alone counts
-		{"retries: 12\n", "12", "port", memoir.Absent}, // any file may hold a short number
+		{"retries: 12\n", "12", "port", memoir.Absent},     // any file may hold a short number
 		{"", "8080", "port", memoir.Absent},
 	} {
 		a := memoir.Anchor{Path: "x", Text: test.text, Key: test.key}

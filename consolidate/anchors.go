@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -66,10 +67,7 @@ type told struct {
 // of finds the anchors of a line of MEMORY.md by its words.
 func (a *anchoring) of(line string, have []string) []memoir.Anchor {
 	for _, cited := range Cited(line, a.lists) {
-		s := a.by[cited]
-		if s == nil {
-			s = a.by[a.register.inputs.key(cited)]
-		}
+		s := cmp.Or(a.by[cited], a.by[a.register.inputs.key(cited)])
 		if s == nil {
 			continue
 		}
@@ -108,8 +106,7 @@ func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
 	return out
 }
 
-// summary enters the anchors of the lines of a summary: the first one of each line before the second
-// one of any.
+// summary enters the anchors of the lines of a summary, of each line as many as of the others.
 func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 	var keys []string
 	found := map[string][]memoir.Anchor{}
@@ -121,14 +118,9 @@ func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 			}
 		}
 	}
-	left := maxSummaryAnchors
-	for i := range memoir.MaxAnchors {
-		for _, key := range keys {
-			if i < len(found[key]) && left > 0 {
-				left--
-				out[key] = found[key][:i+1]
-			}
-		}
+	keys = keys[:min(len(keys), maxSummaryAnchors)]
+	for _, key := range keys {
+		out[key] = found[key][:min(len(found[key]), maxSummaryAnchors/len(keys))]
 	}
 }
 

@@ -103,11 +103,10 @@ func textsBelow(dir string) (map[string]string, error) {
 	})
 }
 
-// A piece is an anchor with the line of the file, from 1, on which it was read; 0 is the file itself.
+// A piece is an anchor with the line of the file on which it was read, "" for the file itself.
 type piece struct {
 	memoir.Anchor
-	kind string
-	line int
+	kind, line string
 }
 
 // Forms of lines that state something: a name that is defined, a name that gets a value.
@@ -143,13 +142,13 @@ func (t *tally) state(files map[string]string) (out []piece) {
 		input, _ := json.Marshal(map[string]string{"file_path": "/repo/" + name}) // a text always encodes
 		items = append(items, memoir.Item{N: len(items) + 1, Kind: memoir.ItemTool, Tool: "Read", Input: string(input),
 			Output: content, CWD: "/repo"})
-		say("`"+name+"` (3 edits)", piece{memoir.Anchor{Path: name}, "path", 0})
+		say("`"+name+"` (3 edits)", piece{memoir.Anchor{Path: name}, "path", ""})
 		most := len(statements) + maxOfFile
-		for i, line := range strings.Split(content, "\n") {
+		for line := range strings.SplitSeq(content, "\n") {
 			for _, form := range forms {
 				if m := form.line.FindStringSubmatch(line); m != nil && len(statements) < most {
 					text := strings.NewReplacer("NAME", m[1], "VALUE", m[len(m)-1]).Replace(form.text)
-					say(text, piece{memoir.Anchor{Path: name}, form.kind, i + 1})
+					say(text, piece{memoir.Anchor{Path: name}, form.kind, line})
 				}
 			}
 		}
@@ -159,7 +158,7 @@ func (t *tally) state(files map[string]string) (out []piece) {
 	for _, st := range statements {
 		at, before := from[memoir.LineKey(st.Text)], len(out)
 		for _, a := range found[memoir.LineKey(st.Text)] {
-			if a.Path == at.Path && (a.Text == "") == (at.line == 0) {
+			if a.Path == at.Path && (a.Text == "") == (at.line == "") {
 				kind := at.kind
 				if kind == "value" && !memoir.IsValue(a.Text) {
 					kind = "name" // to which the value is given
@@ -208,7 +207,7 @@ func (t *tally) compare(a piece, h *history, said memory.Checked) {
 		return
 	}
 	t.n[verdict{a.kind, truth, said.State}]++
-	if h.renamed[a.Path] != "" && truth == memory.Moved {
+	if h.went[a.Path] != "" && truth == memory.Moved {
 		t.renamed++
 		if said.State == memory.Moved {
 			t.followed++
@@ -221,7 +220,7 @@ func (t *tally) compare(a piece, h *history, said memory.Checked) {
 		}
 	}
 	if said.State != truth {
-		t.misses = append(t.misses, fmt.Sprintf("%s: %s, not %s: %s:%d %+q key %q %s", a.kind, truth, said.State, a.Path,
+		t.misses = append(t.misses, fmt.Sprintf("%s: %s, not %s: %s: %+q %+q key %q %s", a.kind, truth, said.State, a.Path,
 			a.line, a.Text, a.Key, said.At))
 	}
 }

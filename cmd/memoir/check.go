@@ -20,12 +20,9 @@ func checkCommand(p *program) *cli.Command {
 			"paths, by whether these still stand in the files in which sessions saw them: fresh, moved (now\n"+
 			"in another file), stale (the file is there, the text is not), gone (the file is not there). -v\n"+
 			"lists fresh ones, too. Lines that are stale or gone are not injected; for each of them a command\n"+
-			"is proposed that forgets it. Nothing is written. With --fail the exit code is 1 if any is.",
-			"memoir check", "memoir check --project mise --json", "memoir check --fail"),
-		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "fail", Usage: "exit with 1 if a line is stale or gone"},
-		},
+			"is proposed that forgets it. Nothing is written.",
+			"memoir check", "memoir check --project mise --json"),
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,
 	}
 }
@@ -66,17 +63,7 @@ func (p *program) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		if err := p.ui.json(report); err != nil {
-			return err
-		}
-	} else {
-		p.sayChecked(report)
-	}
-	if c.Bool("fail") && len(report.Forget) > 0 {
-		return status(exitFailed)
-	}
-	return nil
+	return p.result(c, report, func() { p.sayChecked(report) })
 }
 
 // checkMemory checks the anchored lines of both files of a memory.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir/internal/lazyregexp"
 )
 
 // An Anchor is where the session of a statement saw, or wrote, a piece of what it states. Whether
@@ -155,19 +157,14 @@ func LineKey(line string) string {
 	return hex.EncodeToString(sum[:lineKeyBytes])
 }
 
+var (
+	lineMark     = lazyregexp.New(`^[-*+0-9.)]+ `)
+	lineCitation = lazyregexp.New(` \[\S+ \d{4}-\d\d-\d\d[^\]]*\]\.?$`)
+)
+
 // LineText is the words of a line of a memory, without the mark of a list before them and the citation of
 // sessions behind them.
 func LineText(line string) string {
-	words := strings.Fields(line)
-	if len(words) > 1 && strings.Trim(words[0], "-*+0123456789.)") == "" {
-		words = words[1:]
-	}
-	text := strings.Join(words, " ")
-	if at := strings.LastIndex(text, " ["); at > 0 && strings.HasSuffix(strings.TrimSuffix(text, "."), "]") {
-		id, rest, _ := strings.Cut(text[at+2:], " ")
-		if id != "" && len(rest) > len("2006-01-02") && rest[4] == '-' && rest[7] == '-' {
-			text = text[:at]
-		}
-	}
-	return text
+	words := strings.Join(strings.Fields(line), " ")
+	return lineCitation.ReplaceAllString(lineMark.ReplaceAllString(words, ""), "")
 }

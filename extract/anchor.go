@@ -246,16 +246,6 @@ func speaksOf(statement, line string) bool {
 	return have[strings.ToLower(line)]
 }
 
-// known reports whether the session saw a file, or one below a directory.
-func (v *seen) known(name string) bool {
-	for p := range v.stands[""] {
-		if p == name || strings.HasPrefix(p, name+"/") {
-			return true
-		}
-	}
-	return false
-}
-
 // entries say in which files, relative to where they run, programs find what they are told to do, and
 // how it is written there.
 var entries = []struct {
@@ -317,7 +307,7 @@ func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor,
 		if a.Path == "" {
 			continue
 		}
-		if entry != "" && v.stands[entry][a.Path] != nil || entry == "" && v.known(a.Path) {
+		if entry != "" && v.stands[entry][a.Path] != nil || entry == "" && v.named(a.Path) == a.Path {
 			return a, true
 		}
 		if look != nil {

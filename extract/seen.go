@@ -178,18 +178,17 @@ func (v *seen) named(name string) string {
 	if strings.HasPrefix(name, "/") {
 		name = v.relative("", name)
 	}
-	if name == "" || v.known(name) {
-		return name
-	}
-	found := ""
+	var ends []string
 	for p := range v.stands[""] {
-		switch {
-		case !strings.HasSuffix(p, "/"+name):
-		case found != "":
-			return ""
-		default:
-			found = p
+		if p == name || strings.HasPrefix(p, name+"/") {
+			return name
+		}
+		if strings.HasSuffix(p, "/"+name) {
+			ends = append(ends, p)
 		}
 	}
-	return found
+	if name == "" || len(ends) != 1 {
+		return ""
+	}
+	return ends[0]
 }

@@ -61,24 +61,23 @@ func edited(states []state, it *memoir.Item) []state {
 		_, name, _ := strings.Cut(head, ": ")
 		name = strings.Trim(filepath.ToSlash(filepath.Clean("/"+strings.TrimPrefix(name, it.CWD))), "/")
 		for hunk := range strings.SplitSeq(body, "@@") {
-			last := states[len(states)-1]
-			at, lines, fresh := len(last[name]), slices.Clone(last[name]), []string(nil)
+			next := maps.Clone(states[len(states)-1])
+			at := len(next[name])
+			var fresh []string
 			for line := range strings.SplitSeq(hunk, "\n") {
 				if text, ok := strings.CutPrefix(line, "+"); ok {
 					fresh = append(fresh, text)
 				} else if text, ok := strings.CutPrefix(line, "-"); ok {
-					if at = slices.Index(lines, text); at >= 0 {
-						lines = slices.Delete(lines, at, at+1)
-						continue
+					if at = slices.Index(next[name], text); at < 0 {
+						for _, before := range append(states, next) {
+							before[name] = append(slices.Clip(before[name]), text)
+						}
+						at = len(next[name]) - 1
 					}
-					at = len(lines)
-					for _, before := range states {
-						before[name] = append(slices.Clip(before[name]), text)
-					}
+					next[name] = slices.Concat(next[name][:at], next[name][at+1:])
 				}
 			}
-			next := maps.Clone(last)
-			next[name] = slices.Insert(lines, min(at, len(lines)), fresh...)
+			next[name] = slices.Insert(slices.Clip(next[name]), min(at, len(next[name])), fresh...)
 			states = append(states, next)
 		}
 	}

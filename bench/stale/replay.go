@@ -134,7 +134,8 @@ func (t *tally) state(files map[string]string) (out []piece) {
 	say := func(text string, at piece) {
 		if key := memoir.LineKey(text); from[key] == (piece{}) {
 			from[key] = at
-			statements = append(statements, memoir.Statement{Kind: memoir.StatementFinding, Text: text, Items: []int{len(items)}})
+			st := memoir.Statement{Kind: memoir.StatementFinding, Text: text, Items: []int{len(items)}}
+			statements = append(statements, st)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -109,7 +110,6 @@ func (t *Tree) fetch(name string) (string, error) {
 // open opens a path to read. It never waits for the other end of a named pipe. Directories stay open, since
 // each way down from the top takes a call for each of them.
 func (t *Tree) open(name string) (*os.File, error) {
-	const flags = os.O_RDONLY | syscall.O_NONBLOCK
 	at := path.Dir(name)
 	if t.dirs[at] == nil {
 		dir, err := t.root.OpenRoot(at)
@@ -118,16 +118,17 @@ func (t *Tree) open(name string) (*os.File, error) {
 		}
 		t.dirs[at] = dir
 	}
-	f, err := t.dirs[at].OpenFile(path.Base(name), flags, 0)
+	f, err := t.dirs[at].OpenFile(path.Base(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil || absent(err) {
 		return f, err
 	}
-	return t.root.OpenFile(name, flags, 0) // by a link that leads out of its directory
+	return t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // by a link that leads out of its directory
 }
 
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
 
-// list names the files of the tree, up to maxEntries, those near the top first.
+// list names the files of the tree, up to maxEntries, those near the top first. It lists outside of the root, which
+// would ask for the type of each entry anew: what a name leads to is read inside of it.
 func (t *Tree) list() []string {
 	if t.names != nil {
 		return t.names
@@ -135,7 +136,7 @@ func (t *Tree) list() []string {
 	t.names = []string{}
 	left := maxEntries
 	for dirs := []string{"."}; len(dirs) > 0 && left > 0; dirs = dirs[1:] {
-		d, err := t.root.Open(dirs[0])
+		d, err := os.OpenFile(filepath.Join(t.root.Name(), dirs[0]), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			continue
 		}

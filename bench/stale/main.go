@@ -78,8 +78,10 @@ func (t *tally) print(title string, misses bool) {
 					right += n
 				}
 			}
-			fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%.3f\t%.3f\n", kind, judged, state, was, float64(right)/float64(said),
-				float64(right)/float64(was))
+			if said > 0 && was > 0 {
+				fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%.3f\t%.3f\n", kind, judged, state, was, float64(right)/float64(said),
+					float64(right)/float64(was))
+			}
 		}
 	}
 	_ = w.Flush() // what could not be written shows at the next line

@@ -195,33 +195,30 @@ func (t *tally) judge(ctx context.Context, dir string, files map[string]string, 
 			of[memoir.LineKey(lines[i])] = []memoir.Anchor{a.Anchor}
 		}
 		for i, said := range tree.Check(lines, of) {
-			t.compare(part[i], h, said)
+			a := part[i]
+			truth, touched := h.truth(a)
+			if truth == "" {
+				continue
+			}
+			t.n[verdict{a.kind, truth, said.State}]++
+			if h.went[a.Path] != "" && truth == memory.Moved {
+				t.renamed++
+				if said.State == memory.Moved {
+					t.followed++
+				}
+			}
+			if truth == memory.Fresh && !touched {
+				t.elsewhere++
+				if said.Outdated() {
+					t.marked++
+				}
+			}
+			if said.State != truth {
+				t.misses = append(t.misses, fmt.Sprintf("%s: %s, not %s: %s: %+q %+q key %q %s", a.kind, truth, said.State,
+					a.Path, a.line, a.Text, a.Key, said.At))
+			}
 		}
 		tree.Close()
 	}
 	return nil
-}
-
-func (t *tally) compare(a piece, h *history, said memory.Checked) {
-	truth, touched := h.truth(a)
-	if truth == "" {
-		return
-	}
-	t.n[verdict{a.kind, truth, said.State}]++
-	if h.went[a.Path] != "" && truth == memory.Moved {
-		t.renamed++
-		if said.State == memory.Moved {
-			t.followed++
-		}
-	}
-	if truth == memory.Fresh && !touched {
-		t.elsewhere++
-		if said.Outdated() {
-			t.marked++
-		}
-	}
-	if said.State != truth {
-		t.misses = append(t.misses, fmt.Sprintf("%s: %s, not %s: %s: %+q %+q key %q %s", a.kind, truth, said.State, a.Path,
-			a.line, a.Text, a.Key, said.At))
-	}
 }

@@ -22,12 +22,9 @@ func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
 	for _, s := range arrange(without(in.Extractions, in.Withdrawn)) {
 		a.by[s.SessionKey] = s
 	}
-	before, had := map[string]bool{}, map[string][]memoir.Anchor{}
+	before := memoir.Consolidation{}
 	if in.Current != nil {
-		for line := range strings.Lines(in.Current.MemoryMD) {
-			before[strings.TrimSpace(line)] = true
-		}
-		had = in.Current.Anchors
+		before = *in.Current
 	}
 	out := map[string][]memoir.Anchor{}
 	for line := range strings.Lines(c.MemoryMD) {
@@ -37,8 +34,8 @@ func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
 		}
 		have := words(Words(line))
 		found := a.of(line, have)
-		if len(found) == 0 && before[line] {
-			found = had[memoir.LineKey(line)]
+		if len(found) == 0 && strings.Contains(before.MemoryMD, line+"\n") {
+			found = before.Anchors[memoir.LineKey(line)]
 		}
 		a.told = append(a.told, told{have, found})
 		if len(found) > 0 {

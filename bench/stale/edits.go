@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
 
 	"memoir"
 	"memoir/extract"
@@ -34,17 +35,12 @@ func (t *tally) replayEdits(ctx context.Context, dir string) error {
 		if err != nil || len(states) < 5 {
 			return err
 		}
-		return t.replay(ctx, len(states), 12, []int{1, 4, 16}, func(n int, dir string) (err error) {
+		return t.replay(ctx, len(states), 12, []int{1, 4, 16}, func(n int, dir string) error {
+			files := fstest.MapFS{}
 			for name, lines := range states[n] {
-				at := filepath.Join(dir, filepath.FromSlash(name))
-				if err == nil {
-					err = os.MkdirAll(filepath.Dir(at), 0o700)
-				}
-				if err == nil {
-					err = os.WriteFile(at, []byte(strings.Join(lines, "\n")+"\n"), 0o600)
-				}
+				files[name] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
 			}
-			return err
+			return os.CopyFS(dir, files)
 		})
 	})
 }

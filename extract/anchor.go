@@ -17,17 +17,17 @@ import (
 func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	look func(path string) (text string, exists bool),
 ) map[string][]memoir.Anchor {
-	v := &seen{strings.TrimRight(top, "/"), map[string]map[string][]stand{"": {}}, newShellParser()}
+	v := &seen{strings.TrimRight(top, "/"), map[string]map[string][]stand{"": {}}, map[string][]string{}, newShellParser()}
 	statements := memoir.ParseStatements(e.RawMemory)
 	told := make([]pieces, len(statements))
 	for i, st := range statements {
 		told[i] = piecesOf(st, e.CWD)
 		for _, r := range told[i].runs {
 			_, entry := r.entryIn()
-			v.stands[entry] = map[string][]stand{}
+			v.enter(entry)
 		}
 		for _, text := range told[i].texts {
-			v.stands[text] = map[string][]stand{}
+			v.enter(text)
 		}
 	}
 	for i := range items {

@@ -15,6 +15,7 @@ import (
 type seen struct {
 	top    string                        // the project's top directory; paths are relative to it
 	stands map[string]map[string][]stand // by piece and path; the piece "" is the path alone
+	pieces map[string][]string           // by their first word
 	parser *shellParser
 }
 
@@ -138,11 +139,34 @@ func (v *seen) shows(item int, name, text string) {
 	})
 }
 
-// each calls found for each piece that stands in a text, with its offset.
+// apart reports whether a character is none of the words by which pieces are found.
+func apart(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// enter has a piece looked for.
+func (v *seen) enter(piece string) {
+	if words := strings.FieldsFunc(piece, apart); len(words) > 0 && v.stands[piece] == nil {
+		v.stands[piece] = map[string][]stand{}
+		v.pieces[words[0]] = append(v.pieces[words[0]], piece)
+	}
+}
+
+// each calls found for each piece that stands in a text, with its offset. It goes over the text once,
+// since a session shows megabytes and states hundreds of pieces.
 func (v *seen) each(text string, found func(piece string, at int)) {
-	for piece := range v.stands {
-		for at, ok := memoir.Token(text, piece, 0); ok; at, ok = memoir.Token(text, piece, at+len(piece)) {
-			found(piece, at)
+	for from, end := 0, 0; from < len(text); from = end + 1 {
+		for end = from; end < len(text) && !apart(rune(text[end])); {
+			end++
+		}
+		for _, p := range v.pieces[text[from:end]] {
+			at := from - strings.Index(p, text[from:end])
+			if at < 0 {
+				continue
+			}
+			if i, ok := memoir.Token(text[:min(len(text), end+len(p)+8)], p, at); ok && i == at {
+				found(p, at)
+			}
 		}
 	}
 }

@@ -37,6 +37,7 @@ const (
 	KindSubagent   SessionKind = "subagent"   // started by another session: sub-agents, reviews, guardians, compaction
 	KindAutomation SessionKind = "automation" // driven by a script: SDK and headless runs
 	KindOwnRun     SessionKind = "own_run"    // memoir's own model calls
+	KindEntry      SessionKind = "entry"      // no transcript: an Entry
 )
 
 // OwnRunMarker in the first text of a session says that memoir itself made it: it
@@ -60,6 +61,7 @@ const (
 	ReasonDisabled   Reason = "disabled"
 	ReasonUnreadable Reason = "unreadable"
 	ReasonNoProject  Reason = "no_project"
+	ReasonEntry      Reason = "entry"
 	ReasonUpToDate   Reason = "up_to_date"
 	ReasonActive     Reason = "active"
 	ReasonTooRecent  Reason = "too_recent"
@@ -73,7 +75,7 @@ const (
 // Reasons lists every reason in order of precedence.
 var Reasons = []Reason{
 	ReasonSubagent, ReasonAutomation, ReasonOwnRun, ReasonForgotten, ReasonDisabled,
-	ReasonUnreadable, ReasonNoProject, ReasonUpToDate, ReasonActive, ReasonTooRecent,
+	ReasonUnreadable, ReasonNoProject, ReasonEntry, ReasonUpToDate, ReasonActive, ReasonTooRecent,
 	ReasonTooOld, ReasonBackoff, ReasonDead, ReasonOverCap, ReasonEligible,
 }
 

@@ -100,12 +100,23 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// bySupport orders claims: those of more sessions first, then the newest, then by text.
+// bySupport orders claims: those that a person wrote down first, then those of more sessions, then the newest, then
+// by text.
 // Support counts in powers of two, so that one session more does not outweigh being new.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
-		return cmp.Or(bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
+		return cmp.Or(b.written()-a.written(), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
 	})
+}
+
+// written is how many notes make a claim.
+func (c *claim) written() (n int) {
+	for _, s := range c.sessions {
+		if memoir.IsEntry(s.SessionKey) {
+			n++
+		}
+	}
+	return n
 }
 
 // byAge orders claims, the newest first.

@@ -46,8 +46,18 @@ func memoryHead(name string, sessions []*session) string {
 	if last != when {
 		when += " to " + last
 	}
+	notes := 0
+	for _, s := range sessions {
+		if memoir.IsEntry(s.SessionKey) {
+			notes++
+		}
+	}
+	from := plural(len(sessions)-notes, "session")
+	if notes > 0 {
+		from += " and " + plural(notes, "note")
+	}
 	return memoryTitle(name) + fmt.Sprintf("\nFrom %s, %s. A line cites its newest session; +N is how many more "+
-		"support it.\n", plural(len(sessions), "session"), when)
+		"support it.\n", from, when)
 }
 
 // projectName names a project: owner and name of its repository if its remote, which is

@@ -18,8 +18,10 @@ import (
 func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
 	most := r.opts.Settings.Memories.MaxRawMemoriesForGlobal
 	extractions, others, err := r.store.Selected(ctx, project.ID, most)
-	if project.IsUser() {
-		extractions, err = r.sharedRules(ctx, most)
+	if err == nil && project.IsUser() { // besides the user's notes
+		var shared []memoir.Extraction
+		shared, err = r.sharedRules(ctx, most)
+		extractions = append(extractions, shared...)
 	}
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
@@ -190,6 +192,9 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	short := consolidate.ShortIDs(extractions)
 	files := memory.Files{}
 	for _, e := range extractions {
+		if memoir.IsEntry(e.SessionKey) {
+			continue // its text is all there is
+		}
 		name := consolidate.SummaryFileName(e, short[e.SessionKey])
 		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
 	}

@@ -249,7 +249,13 @@ func (s *Store) Selected(
 ) (selected []memoir.Extraction, others []string, err error) {
 	err = s.read(ctx, func(t tx) error {
 		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + `
-			ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+			ORDER BY e.session_key LIKE 'memoir:%' DESC, e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+		var notes int // which the limit is not for
+		if err := t.get(`SELECT count(*) FROM extraction WHERE project_id = ? AND session_key LIKE 'memoir:%'`,
+			[]any{projectID}, &notes); err != nil {
+			return err
+		}
+		most += notes
 		selected, err = collect(t, `SELECT `+extractionColumns+order, []any{projectID, most, 0}, scanExtraction)
 		if err == nil {
 			others, err = t.texts(`SELECT e.session_key`+order, projectID, -1, most)

@@ -94,6 +94,8 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonUnreadable
 	case !f.hasProject:
 		return memoir.ReasonNoProject
+	case f.kind == memoir.KindEntry:
+		return memoir.ReasonEntry
 	case f.current:
 		return memoir.ReasonUpToDate
 	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting),
@@ -116,7 +118,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 // that calls settle. It is the condition of the index session_open. Sessions of
 // kind automation are closed as well unless the window includes them.
 const isOpen = `s.reason NOT IN (` +
-	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
+	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'entry', 'up_to_date')`
 
 // restriction is the part of a WHERE clause that keeps to the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
@@ -226,7 +228,7 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
 		within, args := w.restriction()
-		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`,
+		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+` GROUP BY s.reason`,
 			args...); err != nil {
 			return d, err
 		}

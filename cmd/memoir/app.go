@@ -10,6 +10,7 @@ import (
 // The groups in which help lists the commands.
 const (
 	groupMemory  = "memory"
+	groupNotes   = "notes and journals"
 	groupSession = "sessions and jobs"
 	groupSecret  = "secrets"
 	groupSetup   = "setup and checks"
@@ -46,6 +47,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			diffCommand(p),
 			restoreCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
+			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p),
 			injectCommand(p), mcpCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),

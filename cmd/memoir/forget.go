@@ -97,6 +97,11 @@ func longEnough(text string) bool {
 func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
 	var out []memoir.Session
 	for _, ref := range refs {
+		if e, found, err := p.entryNamed(ctx, st, ref); err != nil {
+			return nil, err
+		} else if found {
+			ref = e.Key()
+		}
 		session, err := p.findSession(ctx, st, ref)
 		if memoir.CodeOf(err) == memoir.CodeNotFound {
 			if info, statErr := os.Stat(ref); statErr == nil && !info.IsDir() {
@@ -138,12 +143,21 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, "what memory has of "+what, opts.Home); err != nil {
 		return err
 	}
+	purge := c.Bool("purge")
+	for _, s := range found.Sessions {
+		if s.Kind == memoir.KindEntry {
+			purge = true // what was written down is forgotten everywhere
+			if err := p.erase(c.Context, st, opts.Home, s.Key()); err != nil {
+				return err
+			}
+		}
+	}
 	report, err := pipeline.Forget(c.Context, st, opts,
-		pipeline.Forgetting{Keys: keys, Text: match, Projects: found.Projects, Purge: c.Bool("purge")})
+		pipeline.Forgetting{Keys: keys, Text: match, Projects: found.Projects, Purge: purge})
 	if err != nil && len(report.Projects) == 0 {
 		return err
 	}
-	p.sayForgotten(report.Projects, c.Bool("purge"))
+	p.sayForgotten(report.Projects, purge)
 	if err == nil {
 		p.sayRemoved(report.Removed)
 		p.ui.say("forgot %s", what)

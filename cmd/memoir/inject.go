@@ -14,6 +14,8 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/entry"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/prompts"
 	"memoir/store"
@@ -219,17 +221,21 @@ func (p *program) told(c *cli.Context, settings *config.Settings, dir, agent str
 			summary, found.held = root.BorneOut(found.tree, summary)
 		}
 	}
-	if err != nil || user == "" && summary == "" {
+	if err != nil {
 		return told{}, err
 	}
-	if summary == "" {
+	notes, err := p.notesOf(c, home, found.project)
+	if err != nil || user == "" && summary == "" && notes == "" {
+		return told{}, err
+	}
+	if found.project == "" {
 		found.project = memoir.UserProjectID
 	}
 	limit := settings.Memories.SummaryInjectionTokenLimit
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if found.text = frame(home, found.project, user, summary, limit); found.text == "" {
+	if found.text = frame(home, found.project, notes, user, summary, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -263,33 +269,38 @@ func (p *program) projectOfSession(
 	case settings.Excluded(here.dir):
 		return told{why: "exclude covers " + here.dir}, nil
 	}
-	id, err := p.memoryOf(c, home, here, *settings)
+	id, err := p.memoryOf(c, home, here)
 	return told{project: id, tree: here.top}, err
 }
 
-// userShare is the part of the limit that what holds in all projects may take.
-const userShare = 4
+// Parts of the limit that notes, and what holds in all projects, may take: a half and a quarter.
+const (
+	notesShare = 2
+	userShare  = 4
+)
 
-// frame puts the user's summary and a project's, either of which may be empty, into the prompt of the
-// read path. Limit is in tokens, of the whole. The root is a path, which any agent can open.
-func frame(home, id, user, summary string, limit int) string {
+// frame puts a person's notes, the user's summary and a project's, each of which may be empty, into the prompt of
+// the read path. Limit is in tokens, of the whole. The root is a path, which any agent can open.
+func frame(home, id, notes, user, summary string, limit int) string {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
 	empty := prompts.ReadPath(vars)
-	if user = memory.FitTokens(memory.Neutralise(user), limit/userShare); user != "" {
+	notes = memory.FitTokens(notes, limit/notesShare)
+	if user = withoutRules(memory.FitTokens(memory.Neutralise(user), limit/userShare), notes); user != "" {
 		user += "\n"
-		vars.MemorySummary = user
-		if alone := prompts.ReadPath(vars); summary == "" && memoir.Tokens(alone) <= limit {
-			return alone
-		}
 	}
-	summary = withoutRules(memory.Neutralise(summary), user)
+	before := notes + user
+	vars.MemorySummary = before
+	if alone := prompts.ReadPath(vars); before != "" && summary == "" && memoir.Tokens(alone) <= limit {
+		return alone
+	}
+	summary = withoutRules(memory.Neutralise(summary), before)
 	// Making the summary inert may lengthen it, so a fit is tried until the whole fits.
-	for room := limit - memoir.Tokens(empty+user); room > 0; {
+	for room := limit - memoir.Tokens(empty+before); room > 0; {
 		fit := memory.FitTokens(summary, room)
 		if fit == "" {
 			break
 		}
-		vars.MemorySummary = user + fit
+		vars.MemorySummary = before + fit
 		text := prompts.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
 		if over <= 0 {
@@ -300,11 +311,28 @@ func frame(home, id, user, summary string, limit int) string {
 	return ""
 }
 
-// withoutRules is a summary without the lines that the user's has too, and headings that have no line left.
-func withoutRules(summary, user string) string {
+// notesOf is what a session in a project is told of a person's notes. Only where some were made is the database
+// opened.
+func (p *program) notesOf(c *cli.Context, home, project string) (string, error) {
+	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
+		return "", nil
+	}
+	st, err := p.openToInject(c, home)
+	if err != nil || st == nil {
+		return "", err
+	}
+	defer st.Close()
+	return entry.Told(c.Context, st, project)
+}
+
+// noteNumber is how a note among what is told begins.
+var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
+
+// withoutRules is a summary without the lines that were told before it, and headings that have no line left.
+func withoutRules(summary, before string) string {
 	told := map[string]bool{}
-	for line := range strings.Lines(user) {
-		told[memoir.RuleKey(line)] = true
+	for line := range strings.Lines(before) {
+		told[memoir.RuleKey(noteNumber.ReplaceAllString(line, ""))] = true
 	}
 	return memory.Without(summary, func(_ int, line string) bool {
 		return strings.HasPrefix(line, "- ") && told[memoir.RuleKey(line)]
@@ -313,22 +341,14 @@ func withoutRules(summary, user string) string {
 
 // memoryOf finds the project of a place: by its identity, which needs no database, else by the
 // directories in the registry.
-func (p *program) memoryOf(c *cli.Context, home string, here place, settings config.Settings) (string, error) {
+func (p *program) memoryOf(c *cli.Context, home string, here place) (string, error) {
 	if here.project.ID != "" {
 		if _, err := os.Lstat(memory.At(home, here.project.ID).Link()); err == nil {
 			return here.project.ID, nil
 		}
 	}
-	path := filepath.Join(home, databaseName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
-		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
-	if errors.Is(err, store.ErrOutdated) {
-		return "", nil // the next run brings it up to date
-	}
-	if err != nil {
+	st, err := p.openToInject(c, home)
+	if err != nil || st == nil {
 		return "", err
 	}
 	defer st.Close()
@@ -337,4 +357,22 @@ func (p *program) memoryOf(c *cli.Context, home string, here place, settings con
 		return "", nil
 	}
 	return row.ID, err
+}
+
+// openToInject opens the database for a session that is starting; nil where there is none that can be read now.
+func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
+	path := filepath.Join(home, databaseName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
+		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
+	if errors.Is(err, store.ErrOutdated) {
+		return nil, nil // the next run brings it up to date
+	}
+	return st, err
 }

@@ -69,6 +69,9 @@ func (p *program) sessions(c *cli.Context) error {
 		if sessions, err = st.Sessions(c.Context, filter); err != nil {
 			return err
 		}
+		sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
+			return s.Kind == memoir.KindEntry && filter.Reason != memoir.ReasonEntry
+		})
 	}
 	all := len(sessions)
 	if c.IsSet("limit") {

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/entry"
+)
+
+// journalHits is how many lines `journal search` prints.
+const journalHits = 5
+
+func journalCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "journal", Category: groupNotes, ArgsUsage: "[today|yesterday|DATE]",
+		Usage: "read, write and search a project's journal",
+		Description: help("Prints the journal of a day (UTC) of this directory's project. A day is a Markdown file,\n"+
+			"journal/YYYY-MM-DD.md in the project's folder, which may be edited.",
+			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
+			"memoir journal search staging"),
+		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
+		Subcommands: []*cli.Command{
+			{
+				Name: "add", ArgsUsage: "TEXT...", Usage: "add a line to today's journal",
+				Description: help("Adds a line. A line that the day has already is not added again.",
+					"memoir journal add 'released 1.4'"),
+				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.addToJournal,
+			},
+			{
+				Name: "search", ArgsUsage: "WORDS...", Usage: "find lines of all days",
+				Description: help("Prints at most 5 lines that contain the words, ignoring case, the newest day first.",
+					"memoir journal search staging"),
+				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.searchJournal,
+			},
+		},
+		Action: func(c *cli.Context) error {
+			name, err := optional(c)
+			if err != nil {
+				return err
+			}
+			b, id, err := p.pages(c)
+			if err != nil {
+				return err
+			}
+			day, err := b.Day(name)
+			if err != nil {
+				return err
+			}
+			page, err := b.Page(id, day)
+			if err != nil {
+				return err
+			}
+			return p.result(c, struct {
+				Project string `json:"project"`
+				Date    string `json:"date"`
+				Text    string `json:"text"`
+			}{id, day, page}, func() {
+				if page == "" {
+					p.ui.write("No journal entry for " + day + ".\n")
+					return
+				}
+				p.ui.write("# " + day + "\n\n" + strings.TrimSpace(page) + "\n")
+			})
+		},
+	}
+}
+
+func (p *program) addToJournal(c *cli.Context) error {
+	b, id, err := p.bookToWrite(c)
+	if err != nil {
+		return err
+	}
+	defer b.Store.Close()
+	e, err := b.Write(c.Context, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+		Text: strings.Join(c.Args().Slice(), " ")})
+	if err != nil {
+		return err
+	}
+	return p.result(c, entryJSON(e), func() {
+		if e.ID == 0 {
+			p.ui.say("today's journal has this line already")
+			return
+		}
+		p.ui.printf("#%d\n", e.ID)
+	})
+}
+
+func (p *program) searchJournal(c *cli.Context) error {
+	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
+	if words == "" {
+		return usagef("", "journal search needs words to look for")
+	}
+	b, id, err := p.pages(c)
+	if err != nil {
+		return err
+	}
+	hits, err := b.SearchPages(c.Context, id, words, journalHits)
+	if err != nil {
+		return err
+	}
+	return p.result(c, struct {
+		Hits []entry.PageHit `json:"hits"`
+	}{hits}, func() {
+		for _, h := range hits {
+			p.ui.printf("%s:%d: %s\n", h.Day, h.Line, oneLine(h.Text))
+		}
+		if len(hits) == 0 {
+			p.ui.say("nothing matches")
+		}
+	})
+}
+
+// pages are the journals of this directory's project, or another.
+func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return entry.Book{}, "", err
+	}
+	id, err := p.projectID(c)
+	return entry.Book{Home: home, Redact: p.redact}, id, err
+}

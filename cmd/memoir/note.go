@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/entry"
+	"memoir/internal/lazyregexp"
+	"memoir/store"
+)
+
+func categoryFlag() cli.Flag {
+	return &cli.StringFlag{Name: "category", Usage: "`NAME`: " + strings.Join(memoir.Categories, ", ")}
+}
+
+func rememberCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "remember", Category: groupNotes, ArgsUsage: "TEXT...",
+		Usage: "note what the next sessions should know",
+		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
+			"number. The next session is told it, and the next run takes it into MEMORY.md. Secrets are taken\n"+
+			"out before it is stored.",
+			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
+			"memoir forget '#12'"),
+		Flags: []cli.Flag{
+			projectRefFlag(), categoryFlag(),
+			&cli.BoolFlag{Name: "user", Usage: "for all projects"},
+			jsonFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			b, id, err := p.bookToWrite(c)
+			if err != nil {
+				return err
+			}
+			defer b.Store.Close()
+			e := memoir.Entry{ProjectID: id, Kind: memoir.EntryNote, Category: c.String("category"),
+				Author: memoir.AuthorUser, Text: strings.Join(c.Args().Slice(), " ")}
+			if !c.IsSet("category") {
+				e.Category = "fact"
+			}
+			if e, err = b.Write(c.Context, e); err != nil {
+				return err
+			}
+			return p.result(c, entryJSON(e), func() { p.ui.printf("#%d\n", e.ID) })
+		},
+	}
+}
+
+func recallCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "recall", Category: groupNotes, ArgsUsage: "[WORDS]...",
+		Usage: "find notes",
+		Description: help("Prints the notes of this directory's project and of the user that contain all words, at most\n"+
+			"20, those that were recalled last first.",
+			"memoir recall", "memoir recall pnpm --category preference --json"),
+		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error {
+			b, ids, err := p.bookToRead(c)
+			if err != nil {
+				return err
+			}
+			defer b.Store.Close()
+			notes, err := b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			return p.result(c, entriesJSON(notes), func() {
+				for _, n := range notes {
+					p.ui.write(p.noteLine(n) + "\n")
+				}
+				if len(notes) == 0 {
+					p.ui.say("no note matches")
+				}
+			})
+		},
+	}
+}
+
+func memoriesCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "memories", Category: groupNotes,
+		Usage:       "print all notes by category",
+		Description: help("Prints the notes of this directory's project and of the user.", "memoir memories", "memoir memories --json"),
+		Flags:       []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
+		Action: func(c *cli.Context) error {
+			if _, err := optional(c); err != nil {
+				return err
+			}
+			b, ids, err := p.bookToRead(c)
+			if err != nil {
+				return err
+			}
+			defer b.Store.Close()
+			notes, err := b.Store.Entries(c.Context, store.EntryFilter{Projects: ids, Kind: memoir.EntryNote,
+				Category: c.String("category")})
+			if err != nil {
+				return err
+			}
+			entry.ByCategory(notes)
+			return p.result(c, entriesJSON(notes), func() {
+				for i, n := range notes {
+					if i == 0 || n.Category != notes[i-1].Category {
+						p.ui.write("## " + n.Category + "\n")
+					}
+					p.ui.write(p.noteLine(n) + "\n")
+				}
+				if len(notes) == 0 {
+					p.ui.say("there are no notes")
+					p.ui.sayHint("`memoir remember TEXT` makes one")
+				}
+			})
+		},
+	}
+}
+
+// noteLine is a note as people read it.
+func (p *program) noteLine(n memoir.Entry) string {
+	line := "#" + strconv.FormatInt(n.ID, 10) + "  " + when(n.CreatedAt) + "  " + n.Category + "  "
+	if n.Author != memoir.AuthorUser {
+		line += "(not confirmed) "
+	}
+	return oneLine(line + n.Text)
+}
+
+// An entryOut is an entry as --json gives it.
+type entryOut struct {
+	ID         int64  `json:"id"`
+	Project    string `json:"project"`
+	Kind       string `json:"kind"`
+	Category   string `json:"category"`
+	Source     string `json:"source"`
+	Content    string `json:"content"`
+	CreatedAt  string `json:"created_at"`
+	AccessedAt string `json:"last_accessed"`
+}
+
+func entryJSON(e memoir.Entry) entryOut {
+	const layout = "2006-01-02T15:04:05.000Z"
+	return entryOut{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
+		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout)}
+}
+
+func entriesJSON(entries []memoir.Entry) any {
+	out := struct {
+		Entries []entryOut `json:"entries"`
+	}{[]entryOut{}}
+	for _, e := range entries {
+		out.Entries = append(out.Entries, entryJSON(e))
+	}
+	return out
+}
+
+// bookToWrite opens the entries to write one, and registers this directory's project where it is new; the caller
+// closes the store. The id is that of the project, or of the user's with --user.
+func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return entry.Book{}, "", err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return entry.Book{}, "", err
+	}
+	if c.Bool("user") && c.IsSet("project") {
+		return entry.Book{}, "", usagef("", "--project and --user exclude each other")
+	}
+	st, err := p.openStore(c.Context, home, settings)
+	if err != nil {
+		return entry.Book{}, "", err
+	}
+	b := entry.Book{Store: st, Home: home, Redact: p.redact}
+	found := memoir.UserProject()
+	if !c.Bool("user") {
+		row, err := p.projectNamed(c, st, c.String("project"))
+		if err == nil {
+			return b, row.ID, nil
+		}
+		here, _ := p.here(c, settings)
+		if c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
+			st.Close()
+			return b, "", err
+		}
+		found = here.project
+	}
+	ids, err := st.Register(c.Context, found)
+	if err != nil {
+		st.Close()
+	}
+	return b, ids[found.ID], err
+}
+
+// bookToRead opens the entries of this directory's project, or another, and of the user; the caller closes the
+// store. Where the directory has no project, the ids are the user's alone.
+func (p *program) bookToRead(c *cli.Context) (entry.Book, []string, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return entry.Book{}, nil, err
+	}
+	st, err := p.openForWriting(c)
+	if err != nil {
+		return entry.Book{}, nil, err
+	}
+	b, ids := entry.Book{Store: st, Home: home, Redact: p.redact}, []string{memoir.UserProjectID}
+	row, err := p.projectNamed(c, st, c.String("project"))
+	switch {
+	case err == nil && row.ID != memoir.UserProjectID:
+		ids = append(ids, row.ID)
+	case err != nil && (c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound):
+		st.Close()
+		return b, nil, err
+	}
+	return b, ids, nil
+}
+
+// entryRef is how an entry is named: #12, or 12 alone.
+var entryRef = lazyregexp.New(`^#?[1-9][0-9]{0,17}$`)
+
+// entryNamed is the entry that a reference names, if there is one. A bare number may also begin a session's id;
+// then the entry is meant.
+func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (e memoir.Entry, found bool, err error) {
+	if !entryRef.MatchString(ref) {
+		return e, false, nil
+	}
+	id, err := strconv.ParseInt(strings.TrimPrefix(ref, "#"), 10, 64)
+	if err != nil {
+		return e, false, nil
+	}
+	entries, err := st.Entries(ctx, store.EntryFilter{ID: id})
+	if err != nil || len(entries) == 0 {
+		if err == nil && ref[0] == '#' {
+			err = notFoundf("`memoir memories` lists notes", "there is no entry %s", ref)
+		}
+		return e, false, err
+	}
+	return entries[0], true, nil
+}
+
+// erase takes the entry that a session is off its page.
+func (p *program) erase(ctx context.Context, st *store.Store, home, key string) error {
+	_, number, _ := strings.Cut(key, "-")
+	e, found, err := p.entryNamed(ctx, st, number)
+	if err != nil || !found {
+		return err
+	}
+	return entry.Book{Home: home, Redact: p.redact}.Erase(e)
+}

@@ -1,0 +1,142 @@
+// Package entry is what people and agents write down at once: notes, and pages of journals that are files below a
+// project's folder. It checks and redacts a text, stores it, and reads it again. It knows the database and the
+// folder; it knows no model, no agent's format and no terminal.
+//
+// Read entry.go first (writing and recalling), then page.go (journals) and told.go (what a session is told).
+package entry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"memoir"
+	"memoir/internal/failpoint"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// Bounds.
+const (
+	MaxText   = 4000 // bytes of an entry
+	MaxRecall = 20   // notes that one recall returns
+)
+
+// Book holds the entries of a home.
+type Book struct {
+	Store  *store.Store
+	Home   string
+	Redact func(string) string // takes secrets out of a text
+	Now    func() time.Time    // nil: time.Now
+}
+
+// Write checks an entry, takes out secrets and stores it durably: the next process finds it, and the next session
+// is told a person's note. ID and times are set here. The error of a text or a category that cannot be stored has
+// the code memoir.CodeUsage; then nothing is. A line that the day's journal has already gets no ID.
+func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
+	var err error
+	if e.Text, err = b.line(e.Text); err != nil {
+		return e, err
+	}
+	if e.Kind == memoir.EntryNote && !slices.Contains(memoir.Categories, e.Category) {
+		return e, usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", e.Category)
+	}
+	var statements []memoir.Statement
+	var page func(memoir.Entry) error
+	switch e.Kind {
+	case memoir.EntryNote:
+		statements = []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}
+		if err := mark(memory.At(b.Home, e.ProjectID)); err != nil {
+			return e, err
+		}
+	case memoir.EntryJournal:
+		page = b.onPage
+	}
+	added, err := b.Store.AddEntry(ctx, e, statements, page)
+	if errors.Is(err, errKnown) {
+		return e, nil
+	}
+	return added, err
+}
+
+// line is a text as an entry holds it: one line, without secrets and control characters.
+func (b Book) line(text string) (string, error) {
+	if len(text) > 16*MaxText { // too long even to be redacted
+		return "", usage("shorten it, or write several", "a text has at most %d bytes, this one %d", MaxText, len(text))
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) && r != '\u200d' { // a joiner is a part of emoji
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(b.Redact(text), "\uFFFD"))
+	text = strings.Join(strings.Fields(text), " ")
+	switch {
+	case text == "":
+		return "", usage("", "the text is empty")
+	case len(text) > MaxText:
+		return "", usage("shorten it, or write several", "a text has at most %d bytes, this one %d", MaxText, len(text))
+	}
+	return text, nil
+}
+
+// statementOf says what a note states. What no person asked for is a claim.
+func statementOf(e memoir.Entry) memoir.StatementKind {
+	switch {
+	case e.Author != memoir.AuthorUser:
+		return memoir.StatementClaim
+	case e.Category == "preference", e.Category == "routine":
+		return memoir.StatementPreference
+	}
+	return memoir.StatementFinding
+}
+
+// worded is the text of a note as statements have it: a person's rules are quoted.
+func worded(e memoir.Entry) string {
+	if statementOf(e) == memoir.StatementPreference {
+		return "“" + e.Text + "”"
+	}
+	return e.Text
+}
+
+// Recall returns the notes of projects that hold all words, those accessed last first, at most MaxRecall, and notes
+// that they were accessed. Category "" is any.
+func (b Book) Recall(ctx context.Context, projects []string, category string, words []string) ([]memoir.Entry, error) {
+	if category != "" && !slices.Contains(memoir.Categories, category) {
+		return nil, usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", category)
+	}
+	return b.Store.Recall(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category,
+		Words: words, Max: MaxRecall})
+}
+
+// ByCategory sorts notes by category, in the order of memoir.Categories, and by number.
+func ByCategory(notes []memoir.Entry) {
+	slices.SortStableFunc(notes, func(a, b memoir.Entry) int {
+		if d := slices.Index(memoir.Categories, a.Category) - slices.Index(memoir.Categories, b.Category); d != 0 {
+			return d
+		}
+		return int(a.ID - b.ID)
+	})
+}
+
+// markName is the file in a project's folder that says that the project has notes: without it a session starts
+// without a look into the database.
+const markName = "notes"
+
+// mark says that a project has notes.
+func mark(root memory.Root) error {
+	if err := failpoint.MkdirAll(root.Dir(), 0o700); err != nil {
+		return storageError(err, "make %s", root.Dir())
+	}
+	if Any(root) {
+		return nil
+	}
+	path := markPath(root)
+	if err := failpoint.WriteFile(path, nil, 0o600); err != nil {
+		return storageError(err, "write %s", path)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package entry
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
+	"memoir/memory"
+)
+
+// Bounds of journals.
+const (
+	maxPage    = 1 << 20 // bytes of a day
+	maxSnippet = 500     // characters of a line that is found
+)
+
+const journalDir = "journal"
+
+// pageName is the name of a journal's page; files of other names are ignored.
+var pageName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.md$`)
+
+// Day is the date that a person names: today, yesterday or a date, by UTC.
+func (b Book) Day(name string) (string, error) {
+	today := b.now()
+	switch name {
+	case "", "today":
+		return today.Format(time.DateOnly), nil
+	case "yesterday":
+		return today.AddDate(0, 0, -1).Format(time.DateOnly), nil
+	}
+	if _, err := time.Parse(time.DateOnly, name); err != nil {
+		return "", usage("today, yesterday or for example 2026-07-01", "%q is not a date", cut(name))
+	}
+	return name, nil
+}
+
+func (b Book) now() time.Time {
+	if b.Now != nil {
+		return b.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+func pagePath(root memory.Root, day string) string {
+	return filepath.Join(root.Dir(), journalDir, day+".md")
+}
+
+// Page is a day's journal of a project, as it stands in its file, without secrets; "" if there is none.
+func (b Book) Page(projectID, day string) (string, error) {
+	path := pagePath(memory.At(b.Home, projectID), day)
+	content, err := disk.ReadFile(path, maxPage)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", storageError(err, "read %s", path)
+	}
+	return b.Redact(string(content)), nil
+}
+
+// Days lists the days of which a project has a journal, the newest first.
+func (b Book) Days(projectID string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(memory.At(b.Home, projectID).Dir(), journalDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, storageError(err, "list the journals of %s", projectID)
+	}
+	var days []string
+	for _, e := range slices.Backward(entries) {
+		day := strings.TrimSuffix(e.Name(), ".md")
+		if _, err := time.Parse(time.DateOnly, day); err == nil && pageName.MatchString(e.Name()) {
+			days = append(days, day)
+		}
+	}
+	return days, nil
+}
+
+// PageHit is a line of a journal.
+type PageHit struct {
+	Day  string `json:"date"`
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"` // at most 500 characters
+}
+
+// SearchPages returns at most limit lines of a project's journals that contain a text, ignoring case, the newest
+// day first.
+func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int) ([]PageHit, error) {
+	days, err := b.Days(projectID)
+	hits := []PageHit{}
+	for _, day := range days {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		page, err := b.Page(projectID, day)
+		if err != nil {
+			return nil, err
+		}
+		n := 0
+		for line := range strings.Lines(page) {
+			if n++; strings.Contains(memoir.Folded(line), memoir.Folded(text)) {
+				if hits = append(hits, PageHit{day, n, cut(strings.TrimSpace(line))}); len(hits) == limit {
+					return hits, nil
+				}
+			}
+		}
+	}
+	return hits, err
+}
+
+// cut is at most maxSnippet characters of a text.
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxSnippet {
+		return string(runes[:maxSnippet-1]) + "…"
+	}
+	return text
+}
+
+// errKnown means that the day's journal has a line already.
+var errKnown = errors.New("today's journal has this line already")
+
+// onPage puts a journal's entry on the page of its day.
+func (b Book) onPage(e memoir.Entry) error {
+	root := memory.At(b.Home, e.ProjectID)
+	day := e.CreatedAt.UTC().Format(time.DateOnly)
+	page, err := b.Page(e.ProjectID, day)
+	if err != nil {
+		return err
+	}
+	line := "- " + e.Text + "\n"
+	if strings.Contains("\n"+page, "\n"+line) {
+		return errKnown
+	}
+	if page != "" && !strings.HasSuffix(page, "\n") { // an editor left it so
+		line = "\n" + line
+	}
+	if len(page)+len(line) > maxPage {
+		return usage("", "the journal of %s is full", day)
+	}
+	path := pagePath(root, day)
+	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return storageError(err, "make %s", filepath.Dir(path))
+	}
+	return appendTo(path, line)
+}
+
+// appendTo appends a text to a file, durably, or leaves the file as it was.
+func appendTo(path, text string) (err error) {
+	if err := failpoint.Before("append"); err != nil {
+		return storageError(err, "write %s", path)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return storageError(err, "write %s", path)
+	}
+	info, err := f.Stat()
+	if err == nil {
+		if _, err = f.WriteString(text); err == nil {
+			err = f.Sync()
+		}
+		if err != nil {
+			err = errors.Join(err, f.Truncate(info.Size()))
+		}
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return storageError(err, "write %s", path)
+	}
+	failpoint.After("appended")
+	return nil
+}
+
+// Erase takes a journal's entry off its page.
+func (b Book) Erase(e memoir.Entry) error {
+	if e.Kind != memoir.EntryJournal {
+		return nil
+	}
+	root, day := memory.At(b.Home, e.ProjectID), e.CreatedAt.UTC().Format(time.DateOnly)
+	content, err := disk.ReadFile(pagePath(root, day), maxPage)
+	left := strings.ReplaceAll("\n"+string(content), "\n- "+e.Text+"\n", "\n")[1:]
+	if errors.Is(err, fs.ErrNotExist) || err == nil && left == string(content) {
+		return nil
+	}
+	if err == nil {
+		err = replace(pagePath(root, day), left)
+	}
+	if err != nil {
+		return storageError(err, "take a line out of %s", pagePath(root, day))
+	}
+	return nil
+}
+
+// replace writes a file anew, in one step.
+func replace(path, text string) error {
+	fresh := path + ".new"
+	if err := failpoint.WriteFile(fresh, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return failpoint.Rename(fresh, path)
+}
+
+func usage(hint, format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
+}
+
+func storageError(err error, doing string, args ...any) error {
+	return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), doing+": %w", append(args, err)...)
+}

@@ -1,0 +1,15 @@
+-- What people and agents wrote down at once. Each is a session; its text is that session's message.
+CREATE TABLE entry (
+    id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    session_key TEXT    UNIQUE REFERENCES session (key) ON DELETE CASCADE,
+    kind        TEXT    NOT NULL CHECK (kind IN ('note', 'journal', 'history')),
+    category    TEXT    NOT NULL, -- of a note; else empty
+    author      TEXT    NOT NULL CHECK (author IN ('user', 'auto', 'agent')),
+    accessed_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX entry_accessed ON entry (kind, accessed_at DESC, id DESC);
+
+-- Entries are never to be extracted.
+DROP INDEX session_open;
+CREATE INDEX session_open ON session (updated_at DESC, key)
+    WHERE reason NOT IN ('subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'entry', 'up_to_date');

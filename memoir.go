@@ -61,7 +61,6 @@ const (
 	ReasonDisabled   Reason = "disabled"
 	ReasonUnreadable Reason = "unreadable"
 	ReasonNoProject  Reason = "no_project"
-	ReasonEntry      Reason = "entry"
 	ReasonUpToDate   Reason = "up_to_date"
 	ReasonActive     Reason = "active"
 	ReasonTooRecent  Reason = "too_recent"
@@ -75,7 +74,7 @@ const (
 // Reasons lists every reason in order of precedence.
 var Reasons = []Reason{
 	ReasonSubagent, ReasonAutomation, ReasonOwnRun, ReasonForgotten, ReasonDisabled,
-	ReasonUnreadable, ReasonNoProject, ReasonEntry, ReasonUpToDate, ReasonActive, ReasonTooRecent,
+	ReasonUnreadable, ReasonNoProject, ReasonUpToDate, ReasonActive, ReasonTooRecent,
 	ReasonTooOld, ReasonBackoff, ReasonDead, ReasonOverCap, ReasonEligible,
 }
 

@@ -97,7 +97,8 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 	return line + "]"
 }
 
-var threadID = lazyregexp.New(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|note-\d+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
+var threadID = lazyregexp.New(
+	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|note-\d+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
 
 // looksOwn reports whether an id has the form of a session's: agents number their
 // threads in hexadecimal.

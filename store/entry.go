@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"memoir"
@@ -25,7 +26,7 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 		title, _, _ := strings.Cut(e.Text, "\n")
 		session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
 			Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
-		if err := s.saveSession(t, session, ""); err != nil {
+		if err := errors.Join(s.saveSession(t, session, ""), s.settle(t, e.Key())); err != nil {
 			return err
 		}
 		if _, err := t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID); err != nil {
@@ -106,7 +107,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 	}
 	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
-		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL AND s.reason = 'entry'`+where+`
+		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL AND s.reason = 'up_to_date'`+where+`
 		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, most), func(scan scanner, e *memoir.Entry) error {
 		return scan(&e.ID, &e.ProjectID, (*string)(&e.Kind), &e.Category, (*string)(&e.Author), &e.Text,
 			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt})

@@ -242,21 +242,16 @@ func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
 }
 
 // Selected returns the extractions of a project, none of them empty, whose sessions are neither
-// disabled nor forgotten: those that ended last, at most a number of them, and the session keys
+// disabled nor forgotten: entries, and those that ended last, at most a number of them; and the session keys
 // of the others. Both are ordered by session key.
 func (s *Store) Selected(
 	ctx context.Context, projectID string, most int,
 ) (selected []memoir.Extraction, others []string, err error) {
-	err = s.read(ctx, func(t tx) error {
-		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + `
-			ORDER BY e.session_key LIKE 'memoir:%' DESC, e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
-		var notes int // which the limit is not for
-		if err := t.get(`SELECT count(*) FROM extraction WHERE project_id = ? AND session_key LIKE 'memoir:%'`,
-			[]any{projectID}, &notes); err != nil {
-			return err
-		}
-		most += notes
-		selected, err = collect(t, `SELECT `+extractionColumns+order, []any{projectID, most, 0}, scanExtraction)
+	err = s.read(ctx, func(t tx) (err error) {
+		const of = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` AND e.session_key `
+		const order = of + `NOT LIKE 'memoir:%' ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+		selected, err = collect(t, `SELECT * FROM (SELECT `+extractionColumns+order+`) UNION ALL
+			SELECT `+extractionColumns+of+`LIKE 'memoir:%'`, []any{projectID, most, 0, projectID}, scanExtraction)
 		if err == nil {
 			others, err = t.texts(`SELECT e.session_key`+order, projectID, -1, most)
 		}

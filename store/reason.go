@@ -45,7 +45,7 @@ type facts struct {
 	kind                   memoir.SessionKind
 	forgotten, disabled    bool
 	unreadable, hasProject bool
-	current                bool          // this version is extracted
+	current                bool          // this version is extracted, or is an entry
 	dead                   bool          // this version was given up
 	updated                int64         // ms
 	nextAttempt            int64         // ms
@@ -58,7 +58,8 @@ type facts struct {
 const (
 	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0),
 		s.error <> '', s.project_id IS NOT NULL,
-		coalesce(j.done_version = s.version, 0), coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
+		s.kind = 'entry' OR coalesce(j.done_version = s.version, 0),
+		coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
 		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.finished_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
 	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key
 		LEFT JOIN mark m ON m.session_key = s.key`
@@ -94,8 +95,6 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonUnreadable
 	case !f.hasProject:
 		return memoir.ReasonNoProject
-	case f.kind == memoir.KindEntry:
-		return memoir.ReasonEntry
 	case f.current:
 		return memoir.ReasonUpToDate
 	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting),
@@ -118,7 +117,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 // that calls settle. It is the condition of the index session_open. Sessions of
 // kind automation are closed as well unless the window includes them.
 const isOpen = `s.reason NOT IN (` +
-	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'entry', 'up_to_date')`
+	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
 
 // restriction is the part of a WHERE clause that keeps to the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
@@ -228,8 +227,8 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
 		within, args := w.restriction()
-		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+` GROUP BY s.reason`,
-			args...); err != nil {
+		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
+			` GROUP BY s.reason`, args...); err != nil {
 			return d, err
 		}
 		var suspects []facts

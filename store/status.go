@@ -53,7 +53,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
 		err := errors.Join(count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
-			count(t, st.Reasons, `SELECT reason, count(*) FROM session GROUP BY reason`),
+			count(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
 			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
 		if err != nil {
 			return err

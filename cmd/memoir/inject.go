@@ -285,8 +285,11 @@ func frame(home, id, notes, user, summary string, limit int) string {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
 	empty := prompts.ReadPath(vars)
 	notes = memory.FitTokens(notes, limit/notesShare)
-	if user = withoutRules(memory.FitTokens(memory.Neutralise(user), limit/userShare), notes); user != "" {
+	user = withoutRules(memory.FitTokens(memory.Neutralise(user), limit/userShare), notes)
+	if strings.Contains(user, "\n- ") {
 		user += "\n"
+	} else {
+		user = ""
 	}
 	before := notes + user
 	vars.MemorySummary = before

@@ -83,9 +83,10 @@ func recallCommand(p *program) *cli.Command {
 func memoriesCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "memories", Category: groupNotes,
-		Usage:       "print all notes by category",
-		Description: help("Prints the notes of this directory's project and of the user.", "memoir memories", "memoir memories --json"),
-		Flags:       []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
+		Usage: "print all notes by category",
+		Description: help("Prints the notes of this directory's project and of the user.",
+			"memoir memories", "memoir memories --json"),
+		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if _, err := optional(c); err != nil {
 				return err
@@ -216,22 +217,23 @@ func (p *program) bookToRead(c *cli.Context) (entry.Book, []string, error) {
 	return b, ids, nil
 }
 
-// entryRef is how an entry is named: #12, or 12 alone.
-var entryRef = lazyregexp.New(`^#?[1-9][0-9]{0,17}$`)
+// entryRef is how an entry is named: #12, its session's key or id, or 12 alone.
+var entryRef = lazyregexp.New(`^(#|(?:memoir:)?(?:note|journal)-)?([1-9][0-9]{0,17})$`)
 
 // entryNamed is the entry that a reference names, if there is one. A bare number may also begin a session's id;
 // then the entry is meant.
 func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (e memoir.Entry, found bool, err error) {
-	if !entryRef.MatchString(ref) {
+	parts := entryRef.FindStringSubmatch(ref)
+	if parts == nil {
 		return e, false, nil
 	}
-	id, err := strconv.ParseInt(strings.TrimPrefix(ref, "#"), 10, 64)
+	id, err := strconv.ParseInt(parts[2], 10, 64)
 	if err != nil {
 		return e, false, nil
 	}
 	entries, err := st.Entries(ctx, store.EntryFilter{ID: id})
 	if err != nil || len(entries) == 0 {
-		if err == nil && ref[0] == '#' {
+		if err == nil && parts[1] != "" {
 			err = notFoundf("`memoir memories` lists notes", "there is no entry %s", ref)
 		}
 		return e, false, err
@@ -241,10 +243,23 @@ func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (
 
 // erase takes the entry that a session is off its page.
 func (p *program) erase(ctx context.Context, st *store.Store, home, key string) error {
-	_, number, _ := strings.Cut(key, "-")
-	e, found, err := p.entryNamed(ctx, st, number)
+	e, found, err := p.entryNamed(ctx, st, key)
 	if err != nil || !found {
 		return err
 	}
 	return entry.Book{Home: home, Redact: p.redact}.Erase(e)
+}
+
+// showEntry prints the entry that a reference names, if there is one.
+func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return false, err
+	}
+	defer st.Close()
+	e, found, err := p.entryNamed(c.Context, st, ref)
+	if err != nil || !found {
+		return false, err
+	}
+	return true, p.result(c, entryJSON(e), func() { p.ui.write(p.noteLine(e) + "\n") })
 }

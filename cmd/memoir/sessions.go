@@ -70,7 +70,7 @@ func (p *program) sessions(c *cli.Context) error {
 			return err
 		}
 		sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
-			return s.Kind == memoir.KindEntry && filter.Reason != memoir.ReasonEntry
+			return s.Kind == memoir.KindEntry && filter.Source != memoir.SourceEntry
 		})
 	}
 	all := len(sessions)
@@ -103,7 +103,7 @@ func sources() []string {
 		names = append(names, string(agent.Source()))
 	}
 	slices.Sort(names)
-	return append(names, string(memoir.SourceUnknown))
+	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry))
 }
 
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {

@@ -34,7 +34,14 @@ func showCommand(p *program) *cli.Command {
 			&cli.IntFlag{Name: "at", DefaultText: "the first", Usage: "begin at item `N`"},
 			jsonFlag(),
 		},
-		Action: p.show,
+		Action: func(c *cli.Context) error {
+			if ref := c.Args().First(); entryRef.MatchString(ref) {
+				if done, err := p.showEntry(c, ref); done || err != nil {
+					return err
+				}
+			}
+			return p.show(c)
+		},
 	}
 }
 

@@ -8,8 +8,3 @@ CREATE TABLE entry (
     accessed_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX entry_accessed ON entry (kind, accessed_at DESC, id DESC);
-
--- Entries are never to be extracted.
-DROP INDEX session_open;
-CREATE INDEX session_open ON session (updated_at DESC, key)
-    WHERE reason NOT IN ('subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'entry', 'up_to_date');

@@ -7,7 +7,6 @@ package entry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -30,12 +29,12 @@ type Book struct {
 	Store  *store.Store
 	Home   string
 	Redact func(string) string // takes secrets out of a text
-	Now    func() time.Time    // nil: time.Now
 }
 
 // Write checks an entry, takes out secrets and stores it durably: the next process finds it, and the next session
-// is told a person's note. ID and times are set here. The error of a text or a category that cannot be stored has
-// the code memoir.CodeUsage; then nothing is. A line that the day's journal has already gets no ID.
+// is told a person's note. The ID is set here, and CreatedAt if it is zero. The error of a text or a category that
+// cannot be stored has the code memoir.CodeUsage; then nothing is. A line that the day's journal has already gets
+// no ID.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 	var err error
 	if e.Text, err = b.line(e.Text); err != nil {
@@ -44,22 +43,33 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 	if e.Kind == memoir.EntryNote && !slices.Contains(memoir.Categories, e.Category) {
 		return e, usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", e.Category)
 	}
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = time.Now()
+	}
 	var statements []memoir.Statement
-	var page func(memoir.Entry) error
 	switch e.Kind {
 	case memoir.EntryNote:
 		statements = []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}
-		if err := mark(memory.At(b.Home, e.ProjectID)); err != nil {
+	case memoir.EntryJournal:
+		if page, err := b.Page(e.ProjectID, dayOf(e)); err != nil || strings.Contains("\n"+page, "\n"+lineOf(e)) {
 			return e, err
 		}
-	case memoir.EntryJournal:
-		page = b.onPage
 	}
-	added, err := b.Store.AddEntry(ctx, e, statements, page)
-	if errors.Is(err, errKnown) {
-		return e, nil
+	if e, err = b.Store.AddEntry(ctx, e, statements); err != nil {
+		return e, err
 	}
-	return added, err
+	return e, b.File(ctx)
+}
+
+// File does in the projects' folders what their entries call for, also for a process that died: a journal's entry
+// is put on its page, and a project that has notes is marked.
+func (b Book) File(ctx context.Context) error {
+	return b.Store.FileEntries(ctx, func(e memoir.Entry) error {
+		if e.Kind == memoir.EntryJournal {
+			return b.onPage(e)
+		}
+		return mark(memory.At(b.Home, e.ProjectID))
+	})
 }
 
 // line is a text as an entry holds it: one line, without secrets and control characters.

@@ -29,13 +29,12 @@ const journalDir = "journal"
 var pageName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.md$`)
 
 // Day is the date that a person names: today, yesterday or a date, by UTC.
-func (b Book) Day(name string) (string, error) {
-	today := b.now()
-	switch name {
+func Day(name string, now time.Time) (string, error) {
+	switch now = now.UTC(); name {
 	case "", "today":
-		return today.Format(time.DateOnly), nil
+		return now.Format(time.DateOnly), nil
 	case "yesterday":
-		return today.AddDate(0, 0, -1).Format(time.DateOnly), nil
+		return now.AddDate(0, 0, -1).Format(time.DateOnly), nil
 	}
 	if _, err := time.Parse(time.DateOnly, name); err != nil {
 		return "", usage("today, yesterday or for example 2026-07-01", "%q is not a date", cut(name))
@@ -43,12 +42,10 @@ func (b Book) Day(name string) (string, error) {
 	return name, nil
 }
 
-func (b Book) now() time.Time {
-	if b.Now != nil {
-		return b.Now().UTC()
-	}
-	return time.Now().UTC()
-}
+// dayOf and lineOf are the page that an entry belongs to, and how it stands there.
+func dayOf(e memoir.Entry) string { return e.CreatedAt.UTC().Format(time.DateOnly) }
+
+func lineOf(e memoir.Entry) string { return "- " + e.Text + "\n" }
 
 func pagePath(root memory.Root, day string) string {
 	return filepath.Join(root.Dir(), journalDir, day+".md")
@@ -123,20 +120,17 @@ func cut(text string) string {
 	return text
 }
 
-// errKnown means that the day's journal has a line already.
-var errKnown = errors.New("today's journal has this line already")
-
-// onPage puts a journal's entry on the page of its day.
+// onPage puts a journal's entry on the page of its day, unless a process that died has done so.
 func (b Book) onPage(e memoir.Entry) error {
 	root := memory.At(b.Home, e.ProjectID)
-	day := e.CreatedAt.UTC().Format(time.DateOnly)
+	day := dayOf(e)
 	page, err := b.Page(e.ProjectID, day)
 	if err != nil {
 		return err
 	}
-	line := "- " + e.Text + "\n"
+	line := lineOf(e)
 	if strings.Contains("\n"+page, "\n"+line) {
-		return errKnown
+		return nil
 	}
 	if page != "" && !strings.HasSuffix(page, "\n") { // an editor left it so
 		line = "\n" + line
@@ -181,17 +175,17 @@ func (b Book) Erase(e memoir.Entry) error {
 	if e.Kind != memoir.EntryJournal {
 		return nil
 	}
-	root, day := memory.At(b.Home, e.ProjectID), e.CreatedAt.UTC().Format(time.DateOnly)
-	content, err := disk.ReadFile(pagePath(root, day), maxPage)
-	left := strings.ReplaceAll("\n"+string(content), "\n- "+e.Text+"\n", "\n")[1:]
+	path := pagePath(memory.At(b.Home, e.ProjectID), dayOf(e))
+	content, err := disk.ReadFile(path, maxPage)
+	left := strings.ReplaceAll("\n"+string(content), "\n"+lineOf(e), "\n")[1:]
 	if errors.Is(err, fs.ErrNotExist) || err == nil && left == string(content) {
 		return nil
 	}
 	if err == nil {
-		err = replace(pagePath(root, day), left)
+		err = replace(path, left)
 	}
 	if err != nil {
-		return storageError(err, "take a line out of %s", pagePath(root, day))
+		return storageError(err, "take a line out of %s", path)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/consolidate"
+	"memoir/entry"
 	"memoir/extract"
 	"memoir/lease"
 	"memoir/model"
@@ -149,6 +150,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	}
 	if err == nil && !r.opts.DryRun {
 		r.index(ctx)
+		err = entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}.File(ctx)
 	}
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())

@@ -3,20 +3,22 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"memoir"
 )
 
 // AddEntry stores an entry, whose text the caller has redacted, in one durable transaction, and returns it as it
-// is stored. Of statements, if there are any, the project's memory is to be made; it becomes due. Page, unless it
-// is nil, is called with the entry before the transaction ends, while no other process adds one; its error undoes
-// all. The project must be registered.
-func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement,
-	page func(memoir.Entry) error) (memoir.Entry, error) {
+// is stored; a CreatedAt that is not set is now. Of statements, if there are any, the project's memory is to be
+// made; it becomes due. The project must be registered. The entry is yet to be filed.
+func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = s.now()
+	}
+	e.CreatedAt = moment(millis(e.CreatedAt))
+	e.AccessedAt = e.CreatedAt
 	err := s.durably(ctx, func(t tx) error {
-		e.CreatedAt = moment(millis(s.now()))
-		e.AccessedAt = e.CreatedAt
 		err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
 			[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
 		if err != nil {
@@ -40,12 +42,31 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 			return err
 		}
 		said := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-		if err := putMessages(t, e.Key(), []Message{said}); err != nil || page == nil {
-			return err
-		}
-		return page(e)
+		return errors.Join(err, putMessages(t, e.Key(), []Message{said}))
 	})
 	return e, s.explain(err, "storing an entry")
+}
+
+// FileEntries calls file for each entry that is to be filed, in order, while no other process does; where a process
+// died in between, it is called again. Its error ends the work, and the rest is filed by the next call.
+func (s *Store) FileEntries(ctx context.Context, file func(memoir.Entry) error) error {
+	waiting, err := s.Entries(ctx, EntryFilter{Unfiled: true, Max: 1})
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	err = s.durably(ctx, func(t tx) error {
+		entries, err := selectEntries(t, EntryFilter{Unfiled: true})
+		for _, e := range slices.Backward(entries) {
+			if err == nil {
+				err = file(e)
+			}
+		}
+		if err == nil {
+			_, err = t.exec(`UPDATE entry SET filed = 1 WHERE NOT filed`)
+		}
+		return err
+	})
+	return s.explain(err, "filing entries")
 }
 
 // EntryFilter selects entries; empty fields select all.
@@ -57,6 +78,7 @@ type EntryFilter struct {
 	Author   memoir.Author
 	Words    []string // each stands in the text, ignoring the case of ASCII letters
 	Max      int      // entries at most
+	Unfiled  bool     // only those that are to be filed
 }
 
 // Entries returns the entries that a filter selects and nobody has disabled or forgotten, those that were
@@ -96,6 +118,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 		{` AND n.author = ?`, f.Author != "", string(f.Author)},
 		{` AND NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(lower(m.text), lower(w.value)) = 0)`,
 			len(f.Words) > 0, jsonList(f.Words)},
+		{` AND n.filed = ?`, f.Unfiled, 0},
 	} {
 		if c.set {
 			where, args = where+c.condition, append(args, c.arg)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,7 +27,7 @@ func journalCommand(p *program) *cli.Command {
 				Name: "add", ArgsUsage: "TEXT...", Usage: "add a line to today's journal",
 				Description: help("Adds a line. A line that the day has already is not added again.",
 					"memoir journal add 'released 1.4'"),
-				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.addToJournal,
+				Flags: []cli.Flag{projectRefFlag(), nowFlag(), jsonFlag()}, Action: p.addToJournal,
 			},
 			{
 				Name: "search", ArgsUsage: "WORDS...", Usage: "find lines of all days",
@@ -44,7 +45,7 @@ func journalCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			day, err := b.Day(name)
+			day, err := entry.Day(name, time.Now())
 			if err != nil {
 				return err
 			}
@@ -73,8 +74,11 @@ func (p *program) addToJournal(c *cli.Context) error {
 		return err
 	}
 	defer b.Store.Close()
-	e, err := b.Write(c.Context, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
-		Text: strings.Join(c.Args().Slice(), " ")})
+	e := memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+		Text: strings.Join(c.Args().Slice(), " ")}
+	if e.CreatedAt, err = timeFlag(c, "now"); err == nil {
+		e, err = b.Write(c.Context, e)
+	}
 	if err != nil {
 		return err
 	}

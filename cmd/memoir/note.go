@@ -29,7 +29,7 @@ func rememberCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			projectRefFlag(), categoryFlag(),
 			&cli.BoolFlag{Name: "user", Usage: "for all projects"},
-			jsonFlag(),
+			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			b, id, err := p.bookToWrite(c)
@@ -42,7 +42,10 @@ func rememberCommand(p *program) *cli.Command {
 			if !c.IsSet("category") {
 				e.Category = "fact"
 			}
-			if e, err = b.Write(c.Context, e); err != nil {
+			if e.CreatedAt, err = timeFlag(c, "now"); err == nil {
+				e, err = b.Write(c.Context, e)
+			}
+			if err != nil {
 				return err
 			}
 			return p.result(c, entryJSON(e), func() { p.ui.printf("#%d\n", e.ID) })

@@ -156,6 +156,9 @@ var tortureScenes = []struct {
 	{"clear a project", 0, 0, on("clear", "--project", "papertrail", "--yes")},
 	{"clear all", 0, 0, on("clear", "--all", "--yes")},
 	{"retry", 0, 0, failures},
+	{"remember", 0, 0, on("remember", "--now", "2026-07-01", "--project", "papertrail", "--category", "preference", "never deploy on a Friday")},
+	{"journal", 0, 0, on("journal", "add", "--now", "2026-07-01", "--project", "papertrail", "released 1.4")},
+	{"forget a note", 0, 0, after([]string{"remember", "--now", "2026-07-01", "--project", "papertrail", "deploys stop on Fridays"}, "forget", "#1", "--yes")},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }
@@ -216,6 +219,7 @@ var takenBack = map[int]string{
 	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
 	16: `DROP TABLE message; DROP TABLE searchable`,
 	17: `ALTER TABLE extraction DROP COLUMN anchors`,
+	18: `DROP TABLE entry`,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

@@ -5,6 +5,8 @@ CREATE TABLE entry (
     kind        TEXT    NOT NULL CHECK (kind IN ('note', 'journal', 'history')),
     category    TEXT    NOT NULL, -- of a note; else empty
     author      TEXT    NOT NULL CHECK (author IN ('user', 'auto', 'agent')),
+    filed       INTEGER NOT NULL DEFAULT 0, -- 1: the project's folder has been told of it
     accessed_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX entry_unfiled ON entry (id) WHERE NOT filed;
 CREATE INDEX entry_accessed ON entry (kind, accessed_at DESC, id DESC);

@@ -23,8 +23,6 @@ const (
 	maxSnippet = 500     // characters of a line that is found
 )
 
-const journalDir = "journal"
-
 // pageName is the name of a journal's page; files of other names are ignored.
 var pageName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.md$`)
 
@@ -48,7 +46,7 @@ func dayOf(e memoir.Entry) string { return e.CreatedAt.UTC().Format(time.DateOnl
 func lineOf(e memoir.Entry) string { return "- " + e.Text + "\n" }
 
 func pagePath(root memory.Root, day string) string {
-	return filepath.Join(root.Dir(), journalDir, day+".md")
+	return filepath.Join(root.Journal(), day+".md")
 }
 
 // Page is a day's journal of a project, as it stands in its file, without secrets; "" if there is none.
@@ -66,7 +64,7 @@ func (b Book) Page(projectID, day string) (string, error) {
 
 // Days lists the days of which a project has a journal, the newest first.
 func (b Book) Days(projectID string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(memory.At(b.Home, projectID).Dir(), journalDir))
+	entries, err := os.ReadDir(memory.At(b.Home, projectID).Journal())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, storageError(err, "list the journals of %s", projectID)
 	}
@@ -138,15 +136,14 @@ func (b Book) onPage(e memoir.Entry) error {
 	if len(page)+len(line) > maxPage {
 		return usage("", "the journal of %s is full", day)
 	}
-	path := pagePath(root, day)
-	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return storageError(err, "make %s", filepath.Dir(path))
-	}
-	return appendTo(path, line)
+	return appendTo(pagePath(root, day), line)
 }
 
 // appendTo appends a text to a file, durably, or leaves the file as it was.
-func appendTo(path, text string) (err error) {
+func appendTo(path, text string) error {
+	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return storageError(err, "make %s", filepath.Dir(path))
+	}
 	if err := failpoint.Before("append"); err != nil {
 		return storageError(err, "write %s", path)
 	}

@@ -87,6 +87,17 @@ func (r Root) PastEdits() ([]PastEdits, error) {
 // unmergedName is a project's folder for files that were saved too late.
 const unmergedName = "unmerged"
 
+// Journal is the directory of a project's journals, a Markdown file a day.
+func (r Root) Journal() string { return filepath.Join(r.dir, "journal") }
+
+// History is the file that has a paragraph on each session of a project, or on those of a month (2026-07).
+func (r Root) History(month string) string {
+	if month != "" {
+		month = "-" + month
+	}
+	return filepath.Join(r.dir, "HISTORY"+month+".md")
+}
+
 // keepLate moves the files of an earlier live directory that somebody saved after the
 // following generation was staged to unmerged/<n>, and returns their new paths. They are
 // not merged: what the next generation has was made without them. A directory of which it
@@ -129,31 +140,40 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 	return kept, nil
 }
 
-// Unmerged reads the files that were saved into a directory that was no longer live, by their
-// paths relative to the project's folder. A person has to copy what they need from them and may
-// remove them. Symbolic links are left out.
-func (r Root) Unmerged() (Files, error) {
+// Beside reads the files of people that are not a part of the memory, by their paths relative to the project's
+// folder: its history, its journals, and below unmerged/ what was saved into a directory that was no longer live,
+// of which a person has to copy what they need. Symbolic links are left out.
+func (r Root) Beside() (Files, error) {
 	files := Files{}
-	err := filepath.WalkDir(filepath.Join(r.dir, unmergedName), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+	places := []string{filepath.Join(r.dir, unmergedName), r.Journal()}
+	listed, _ := os.ReadDir(r.dir) // one that cannot be listed has no memory either
+	for _, e := range listed {
+		if ok, _ := filepath.Match("HISTORY*.md", e.Name()); ok {
+			places = append(places, filepath.Join(r.dir, e.Name()))
+		}
+	}
+	for _, place := range places {
+		err := filepath.WalkDir(place, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			name, err := filepath.Rel(r.dir, path)
+			if err == nil {
+				files[filepath.ToSlash(name)], err = os.ReadFile(path)
+			}
 			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, storageError(err, "read %s", place)
 		}
-		name, err := filepath.Rel(r.dir, path)
-		if err == nil {
-			files[filepath.ToSlash(name)], err = os.ReadFile(path)
-		}
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, storageError(err, "read %s", filepath.Join(r.dir, unmergedName))
 	}
 	return files, nil
 }
 
-// RewriteUnmerged replaces the text of each file that Unmerged reads. A file of which
+// RewriteBeside replaces the text of each file that Beside reads. A file of which
 // nothing is left is removed.
-func (r Root) RewriteUnmerged(rewrite func(name, text string) string) error {
-	files, err := r.Unmerged()
+func (r Root) RewriteBeside(rewrite func(name, text string) string) error {
+	files, err := r.Beside()
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 			if kept, err := test.remove(r); err != nil || len(kept) == 0 {
 				t.Fatalf("kept %v, %v", kept, err)
 			}
-			if found, err := r.Unmerged(); err != nil || string(found["unmerged/1/MEMORY.md"]) != "late\n" {
+			if found, err := r.Beside(); err != nil || string(found["unmerged/1/MEMORY.md"]) != "late\n" {
 				t.Errorf("not among %v, %v", found.Paths(), err)
 			}
 			if _, err := os.Lstat(r.Live(1)); !os.IsNotExist(err) {

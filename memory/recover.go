@@ -20,7 +20,7 @@ type Recovered struct {
 	Ahead   *Manifest // of the live generation, if it is newer than the recorded one: to be recorded
 	Rebuilt bool      // the link or the live directory was lost, and made again from what was kept
 	Removed []string  // debris, relative to the project's folder
-	Late    []string  // files of removed live directories that were saved too late and are kept (see Unmerged)
+	Late    []string  // files of removed live directories that were saved too late and are kept (see Beside)
 	Next    int       // the next generation number that nothing on disk uses
 }
 

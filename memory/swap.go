@@ -109,7 +109,7 @@ func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 // Prune removes what is no longer wanted after a publication: the archives
 // beyond the newest keep (at least one), those written before a time, if it is not
 // zero, and the live directories before the previous one. It returns the files that
-// somebody had saved in one of these too late, which are kept (see Unmerged).
+// somebody had saved in one of these too late, which are kept (see Beside).
 //
 // The live generation's archive always stays: by it is told what people changed.
 func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {

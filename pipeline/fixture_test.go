@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,11 @@ func tree(t *testing.T, home string) map[string]string {
 		}
 		content, err := os.ReadFile(path)
 		files[rel] = string(content)
+		if strings.HasPrefix(d.Name(), "HISTORY") { // is in the order of runs
+			paragraphs := strings.SplitAfter(string(content), ")\n\n")
+			slices.Sort(paragraphs)
+			files[rel] = strings.Join(paragraphs, "")
+		}
 		return err
 	})
 	must(t, err)

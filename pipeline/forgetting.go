@@ -67,12 +67,18 @@ func (f *forgetting) clean(text string, in consolidate.Input) string {
 // their paths in the project's folder, and files that were saved too late. With a purge these
 // archives are removed, and the files rewritten.
 func (f *forgetting) archives(root memory.Root) ([]string, error) {
-	if f.purge {
-		removed, err := dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
-		if err == nil {
-			err = root.RewriteUnmerged(f.withoutTraces)
+	// Journals and the history are read as they are; of what was saved too late a person decides.
+	err := root.RewriteBeside(func(name, text string) string {
+		if !f.purge && strings.HasPrefix(name, "unmerged/") {
+			return text
 		}
-		return removed, err
+		return f.withoutTraces(name, text)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.purge {
+		return dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
 	}
 	names := []string{}
 	generations, err := root.Generations()
@@ -84,7 +90,7 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 			names = append(names, pathIn(root, root.Archive(g.Number)))
 		}
 	}
-	late, err := root.Unmerged()
+	late, err := root.Beside()
 	if err != nil { // what cannot be read may hold anything
 		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
 	}
@@ -96,7 +102,8 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 	return names, nil
 }
 
-// withoutTraces is the text of a file without the lines that tell of what was forgotten.
+// withoutTraces is the text of a file without the lines that tell of what was forgotten, and headings that lost
+// all of theirs.
 func (f *forgetting) withoutTraces(name, text string) string {
 	told := map[int]bool{}
 	for _, trace := range f.what.Traces(map[string][]byte{name: []byte(text)}, f.in) {
@@ -105,14 +112,7 @@ func (f *forgetting) withoutTraces(name, text string) string {
 	if told[0] { // the name itself
 		return ""
 	}
-	var out strings.Builder
-	n := 0
-	for line := range strings.Lines(text) {
-		if n++; !told[n] {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
+	return memory.Without(text, func(n int, _ string) bool { return told[n+1] })
 }
 
 // taints reports whether a generation rests on what was forgotten, or tells of it.

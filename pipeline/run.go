@@ -150,7 +150,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	}
 	if err == nil && !r.opts.DryRun {
 		r.index(ctx)
-		err = entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}.File(ctx)
+		r.file(ctx)
 	}
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
@@ -164,6 +164,14 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		err = interruption(ctx)
 	}
 	return r.report, err
+}
+
+// file brings journals and histories up to date. What cannot be written is written by a later run.
+func (r *run) file(ctx context.Context) {
+	b := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
+	if err := errors.Join(b.File(ctx), b.FileHistory(ctx)); err != nil && ctx.Err() == nil {
+		r.warn("journals and histories are behind: "+err.Error(), memoir.HintOf(err))
+	}
 }
 
 // index brings the index of what is searched up to date. One that cannot be is made by a later run.

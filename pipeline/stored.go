@@ -201,7 +201,7 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 		path := filepath.Join(root.Live(live.Generation), filepath.FromSlash(name))
 		both(StoredPlace{Path: path, live: name}, name, live.Files[name])
 	}
-	late, err := root.Unmerged()
+	late, err := root.Beside()
 	if err != nil {
 		s.leave(filepath.Join(root.Dir(), "unmerged"), err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -67,6 +68,35 @@ func (s *Store) FileEntries(ctx context.Context, file func(memoir.Entry) error) 
 		return err
 	})
 	return s.explain(err, "filing entries")
+}
+
+// FileHistory calls file with the extractions of each project that the history lacks, the oldest sessions first,
+// while no other process does; where a process died in between, it is called with them again. Its error ends the
+// work, and the rest is filed by the next call.
+func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
+	const lacking = ` FROM extraction e JOIN project p ON p.id = e.project_id
+		WHERE e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%'`
+	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT DISTINCT e.project_id` + lacking + ` ORDER BY 1`)
+	}, "looking for sessions that the history lacks")
+	for _, id := range projects {
+		if err == nil {
+			err = s.durably(ctx, func(t tx) error {
+				new, err := collect(t, `SELECT `+extractionColumns+lacking+` AND e.project_id = ?
+					ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
+				if err != nil || len(new) == 0 {
+					return err
+				}
+				if err := file(id, new); err != nil {
+					return err
+				}
+				last := slices.MaxFunc(new, func(a, b memoir.Extraction) int { return cmp.Compare(a.Seq, b.Seq) })
+				_, err = t.exec(`UPDATE project SET history_seq = ? WHERE id = ?`, last.Seq, id)
+				return err
+			})
+		}
+	}
+	return s.explain(err, "filing the history")
 }
 
 // EntryFilter selects entries; empty fields select all.

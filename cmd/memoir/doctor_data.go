@@ -97,10 +97,13 @@ func (p projectCheck) rebuild() string {
 
 func (p projectCheck) run() {
 	recorded := int(p.row.Generation)
-	if late, err := p.root.Unmerged(); err == nil && len(late) > 0 {
-		p.warn("copy what you need from it into the live memory, then remove it",
-			"%s was saved after a newer generation was published, so it was not merged",
-			filepath.Join(p.root.Dir(), late.Paths()[0]))
+	beside, _ := p.root.Beside() // what cannot be read is reported where it matters
+	for _, name := range beside.Paths() {
+		if strings.HasPrefix(name, "unmerged/") {
+			p.warn("copy what you need from it into the live memory, then remove it",
+				"%s was saved after a newer generation was published, so it was not merged", filepath.Join(p.root.Dir(), name))
+			break
+		}
 	}
 	p.archives()
 	snap, err := p.root.Current()

@@ -151,7 +151,7 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 		must(t, err)
 		if !edit.done(files(t, live)) {
 			// Saved into a directory that was no longer linked: it stays there, or beside the memory.
-			beside, err := memory.At(try.home, filepath.Base(filepath.Dir(link))).Unmerged()
+			beside, err := memory.At(try.home, filepath.Base(filepath.Dir(link))).Beside()
 			if must(t, err); live == dir || !edit.done(files(t, dir)) && len(beside) == 0 {
 				t.Errorf("%s, in %s: it is not there", what, live)
 			}

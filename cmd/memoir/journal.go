@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/entry"
+	"memoir/memory"
 )
 
 // journalHits is how many lines `journal search` prints.
@@ -114,6 +116,49 @@ func (p *program) searchJournal(c *cli.Context) error {
 			p.ui.say("nothing matches")
 		}
 	})
+}
+
+func historyCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "history", Category: groupNotes,
+		Usage: "print what was done in a project, session by session",
+		Description: help("Prints HISTORY.md of this directory's project: a paragraph for each session that was extracted,\n"+
+			"in the order of the runs. It is never shortened and never injected.",
+			"memoir history", "memoir history --month 2026-07", "memoir history --grep release"),
+		Flags: []cli.Flag{
+			projectRefFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "month", Usage: "only sessions that ended in `YYYY-MM`"},
+			&cli.StringFlag{Name: "grep", Usage: "only paragraphs that contain `TEXT`, ignoring case"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usagef("", "history takes no argument")
+			}
+			b, id, err := p.pages(c)
+			if err != nil {
+				return err
+			}
+			text, err := b.History(id, c.String("month"))
+			if err != nil {
+				return err
+			}
+			if want := c.String("grep"); want != "" {
+				text = memory.Without(text, func(_ int, line string) bool {
+					return !strings.HasPrefix(line, "#") && strings.TrimSpace(line) != "" &&
+						!strings.Contains(memoir.Folded(line), memoir.Folded(want))
+				})
+			}
+			return p.result(c, struct {
+				Project string `json:"project"`
+				Text    string `json:"text"`
+			}{id, text}, func() {
+				p.ui.write(text)
+				if text == "" {
+					p.ui.say("no history of %s", cmp.Or(c.String("month"), "this project"))
+				}
+			})
+		},
+	}
 }
 
 // pages are the journals of this directory's project, or another.

@@ -219,7 +219,7 @@ var takenBack = map[int]string{
 	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
 	16: `DROP TABLE message; DROP TABLE searchable`,
 	17: `ALTER TABLE extraction DROP COLUMN anchors`,
-	18: `DROP TABLE entry`,
+	18: `DROP TABLE entry; ALTER TABLE project DROP COLUMN history_seq`,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

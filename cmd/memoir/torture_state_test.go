@@ -85,7 +85,7 @@ var bookkeeping = map[string][]string{
 	"searchable": {"seq"},
 	"run":        nil,
 	"note":       {"id", "at"},
-	"project":    {"change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
+	"project":    {"history_seq", "change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
 	"withdrawal": {"seq"},
 }
 
@@ -291,6 +291,11 @@ func files(t testing.TB, dir string) map[string]string {
 			var b []byte
 			b, err = os.ReadFile(path)
 			out[rel] = string(b)
+			if strings.HasPrefix(entry.Name(), "HISTORY") { // is in the order of runs
+				paragraphs := strings.SplitAfter(out[rel], ")\n\n")
+				slices.Sort(paragraphs)
+				out[rel] = strings.Join(paragraphs, "")
+			}
 		}
 		return err
 	})

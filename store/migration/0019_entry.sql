@@ -10,3 +10,6 @@ CREATE TABLE entry (
 ) STRICT;
 CREATE INDEX entry_unfiled ON entry (id) WHERE NOT filed;
 CREATE INDEX entry_accessed ON entry (kind, accessed_at DESC, id DESC);
+
+-- The change_seq up to which the project's history has its sessions.
+ALTER TABLE project ADD COLUMN history_seq INTEGER NOT NULL DEFAULT 0;

@@ -1,0 +1,96 @@
+package entry
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/internal/disk"
+	"memoir/memory"
+)
+
+// maxHistory bounds a history that is read, in bytes.
+const maxHistory = 256 << 20
+
+// Times in a history, by UTC.
+const (
+	historyHead  = "## 2006-01-02T15:04:05.000Z"
+	historyStamp = "[2006-01-02 15:04] "
+)
+
+// FileHistory adds to the history of each project a paragraph on every session that was extracted since: to
+// HISTORY.md, and to the file of its month. Each is added once, whenever a process dies.
+func (b Book) FileHistory(ctx context.Context) error {
+	return b.Store.FileHistory(ctx, func(projectID string, sessions []memoir.Extraction) error {
+		root := memory.At(b.Home, projectID)
+		texts := map[string][]string{} // by month, "" is of all
+		var months []string
+		for _, e := range sessions {
+			for _, month := range []string{"", e.EndedAt.UTC().Format("2006-01")} {
+				if texts[month] == nil {
+					months = append(months, month)
+				}
+				texts[month] = append(texts[month], paragraph(e))
+			}
+		}
+		for _, month := range months {
+			if err := extend(root.History(month), texts[month]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// extend appends the texts that a file does not have yet.
+func extend(path string, texts []string) error {
+	content, err := disk.ReadFile(path, maxHistory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return storageError(err, "read %s", path)
+	}
+	var missing strings.Builder
+	if len(content) > 0 && content[len(content)-1] != '\n' { // an editor left it so
+		missing.WriteByte('\n')
+	}
+	for _, text := range texts {
+		if !strings.Contains(string(content), text) {
+			missing.WriteString(text)
+		}
+	}
+	if strings.TrimSpace(missing.String()) == "" {
+		return nil
+	}
+	return appendTo(path, missing.String())
+}
+
+// paragraph is what a history says of a session: what was asked, and what became of it.
+func paragraph(e memoir.Extraction) string {
+	parts := []string{memoir.ShortTitle(e.Title)}
+	for _, s := range memoir.ParseStatements(e.RawMemory) {
+		if s.Kind == memoir.StatementTask || s.Kind == memoir.StatementOutcome {
+			parts = append(parts, s.Text)
+		}
+	}
+	if parts[0] == "" || len(parts) > 1 && strings.HasPrefix(parts[1], parts[0]) {
+		parts = parts[1:]
+	}
+	ended := e.EndedAt.UTC()
+	return ended.Format(historyHead) + "\n\n" + ended.Format(historyStamp) +
+		memory.Neutralise(strings.Join(parts, "; ")) + " (" + e.SessionKey + ")\n\n"
+}
+
+// History is a project's history, or that of a month (2026-07), without secrets; "" if there is none.
+func (b Book) History(projectID, month string) (string, error) {
+	if _, err := time.Parse("2006-01", month); err != nil && month != "" {
+		return "", usage("for example 2026-07", "%q is not a month", cut(month))
+	}
+	path := memory.At(b.Home, projectID).History(month)
+	content, err := disk.ReadFile(path, maxHistory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", storageError(err, "read %s", path)
+	}
+	return b.Redact(string(content)), nil
+}

@@ -73,7 +73,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	defer st.Close()
 	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits)}
 	err = f.find(ctx, q.ProjectID)
-	if errors.Is(err, errUnusable) || isDamage(err) {
+	if errors.Is(err, errUnusable) || isDamage(err) || f.lacksEntry {
 		if err = Update(ctx, st, home, false); err == nil {
 			err = f.find(ctx, q.ProjectID)
 		}
@@ -90,6 +90,8 @@ type finder struct {
 	words []string
 	most  int
 	out   Result
+
+	lacksEntry bool // the index does
 }
 
 func (f *finder) find(ctx context.Context, projectID string) error {
@@ -110,7 +112,15 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 	if err != nil {
 		return err
 	}
-	f.out.Behind = state != now
+	if f.out.Behind = state != now; f.out.Behind { // entries are found at once, sessions after a run
+		last, err := f.st.LastEntry(ctx)
+		if err == nil {
+			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacksEntry)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	ranked, err := x.rank(ctx, projectID, f.words)
 	for _, r := range ranked {
 		if len(f.out.Hits) == f.most {

@@ -22,8 +22,8 @@ func clearCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
 		Usage: "remove the sessions and the memory of a project from memoir",
-		Description: help("Removes a project's sessions from the registry, what was extracted from them, and its\n"+
-			"folder with all generations. The agents' own files stay: a later run reads them again.\n"+
+		Description: help("Removes a project's sessions from the registry, what was extracted from them, its notes, and\n"+
+			"its folder with all generations and journals. The agents' own files stay: a later run reads them.\n"+
 			"Sessions that were disabled stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
@@ -72,9 +72,9 @@ func (p *program) clear(c *cli.Context) error {
 			return err
 		}
 	}
-	what := "everything in the registry and the memory of all " + count(len(ids), "project")
+	what := "everything in the registry and the memory of all " + count(len(ids), "project") + ", with notes and journals"
 	if !all {
-		what = "everything that is stored of " + ids[0]
+		what = "everything that is stored of " + ids[0] + ", with its notes and journals"
 	}
 	if err := p.confirm(c, what, home); err != nil {
 		return err

@@ -215,7 +215,7 @@ func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
 func TestASessionThatMakesTheExtractorPanicFailsAlone(t *testing.T) {
 	t.Parallel()
 	r := prepared(t)
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if s.Project != "" && s.OpenReason() == memoir.ReasonEligible {
 			r.extractor = stubExtractor{r.extractor, s.ID, func() { panic("odd session") }}
 			break

@@ -34,7 +34,7 @@ func TestARunPublishesWhatTheSessionsHold(t *testing.T) {
 			t.Errorf("project %s: %+v", p.Name, p)
 		}
 	}
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if s.Project == "" || s.OpenReason() != memoir.ReasonEligible {
 			continue
 		}
@@ -98,7 +98,7 @@ func TestEverySessionHasItsReason(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range testdata.Expected {
+	for _, want := range testdata.Expected() {
 		if want.ID != "" && got[want.Key()].Reason != want.Reason {
 			t.Errorf("%s: %s, want %s", want.Name, got[want.Key()].Reason, want.Reason)
 		}

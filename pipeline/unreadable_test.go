@@ -150,7 +150,7 @@ func TestLeaveToReadIsNoticedThoughTheFileDidNotChange(t *testing.T) {
 	_, err := testdata.Write(shut)
 	must(t, err)
 	var file string
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if s.Project != "" && s.OpenReason() == memoir.ReasonEligible && len(s.Files) == 1 {
 			file = filepath.Join(shut, filepath.FromSlash(s.Files[0]))
 			break

@@ -80,7 +80,7 @@ var Projects = []Project{
 
 // Find returns the session of that name and panics if there is none.
 func Find(name string) Session {
-	for _, s := range Expected {
+	for _, s := range Expected() {
 		if s.Name == name {
 			return s
 		}

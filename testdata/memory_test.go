@@ -30,7 +30,7 @@ func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation
 		Project: memoir.Project{ID: p.Name, Name: p.Name, Identity: p.Remote, Remote: p.Remote, Directories: p.Directories},
 		Changed: map[string]bool{}, SummaryTokens: 5000, MaxMemoryBytes: 64 << 10,
 	}
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if s.Project != p.Name || s.Kind != memoir.KindMain {
 			continue
 		}
@@ -76,7 +76,7 @@ func TestMemoryHoldsTheFactsAndNotTheTraps(t *testing.T) {
 	for _, p := range testdata.Projects {
 		result := remember(t, dir, p)
 		published := result.MemoryMD + result.MemorySummary
-		for _, s := range testdata.Expected {
+		for _, s := range testdata.Expected() {
 			for _, trap := range s.Traps {
 				if testdata.Holds(published, trap) {
 					t.Errorf("%s holds %q of session %s", p.Name, trap, s.Name)

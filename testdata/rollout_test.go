@@ -55,7 +55,7 @@ func thread(t *testing.T, dir string, s testdata.Session) ([]rollout.Part, []mem
 func TestReadersRecogniseEachSession(t *testing.T) {
 	t.Parallel()
 	dir, _ := fixtures(t)
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			if s.Reason == memoir.ReasonUnreadable {

@@ -18,7 +18,7 @@ func TestNoStoredFixtureHoldsWhatLooksLikeASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		for _, name := range s.Files {
 			text := string(read(t, name))
 			for _, finding := range scanner.Find(text) {

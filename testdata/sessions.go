@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"memoir"
 )
 
-// Expected lists every session in Sessions, in the order of its story.
-var Expected = filled([]Session{
+// Expected lists every session in Sessions, in the order of its story. The program holds the fixtures, and most
+// commands do not need them.
+var Expected = sync.OnceValue(func() []Session { return filled(sessions) })
+
+var sessions = []Session{
 	{
 		Name:   "bare",
 		Source: memoir.SourceCodex, ID: "01993cfd-14f8-7d03-91fd-65cef85f202f",
@@ -317,7 +321,7 @@ var Expected = filled([]Session{
 		},
 		Traps: []string{"nested quantifier"},
 	},
-})
+}
 
 // filled adds what the table leaves out: the files that bear an id, that a session is eligible,
 // and the kind that follows from its reason.

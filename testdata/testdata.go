@@ -51,7 +51,7 @@ func names() (out []string) {
 // time. A file's modification time is that of its session's last record, so that
 // a session without times of its own has its age too.
 func Write(dir string) (planted []string, err error) {
-	for _, s := range Expected {
+	for _, s := range Expected() {
 		for _, name := range s.Files {
 			data, err := fs.ReadFile(Sessions(), name)
 			if err != nil {

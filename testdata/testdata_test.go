@@ -22,7 +22,7 @@ var damaged = []string{"exitcode", "binary", "empty"}
 
 func TestEveryLineIsJSONExceptWhereDamageIsThePoint(t *testing.T) {
 	t.Parallel()
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		for _, name := range s.Files {
 			data := read(t, name)
 			decoder := json.NewDecoder(bytes.NewReader(data))
@@ -55,7 +55,7 @@ func TestExpectationsNameEveryFileOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		named = append(named, s.Files...)
 		if seen[s.Name] {
 			t.Errorf("two sessions are called %s", s.Name)
@@ -75,7 +75,7 @@ func TestExpectationsNameEveryFileOnce(t *testing.T) {
 // A fact that no session holds, or a trap that none does, would prove nothing.
 func TestFactsAndTrapsStandInTheirSessions(t *testing.T) {
 	t.Parallel()
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		var text strings.Builder
 		for _, name := range s.Files {
 			for value := range strings.SplitSeq(string(read(t, name)), "\n") {
@@ -116,7 +116,7 @@ func TestSecretsArePlantedWhenWrittenAndStoredNowhere(t *testing.T) {
 		t.Error("a placeholder was left as it is")
 	}
 	var stored strings.Builder
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		for _, name := range s.Files {
 			stored.Write(read(t, name))
 		}

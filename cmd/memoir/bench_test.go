@@ -43,7 +43,7 @@ func sample(b *testing.B, agent, file string) []byte {
 	if content, err := os.ReadFile(filepath.Join(corpus, file)); err == nil {
 		return content
 	}
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if string(s.Source) != agent || len(s.Files) != 1 || len(s.Facts) < 2 {
 			continue
 		}

@@ -207,7 +207,7 @@ var templates = once(func(t *testing.T) []template {
 	_, err := testdata.Write(dir)
 	must(t, err)
 	var out []template
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if len(s.Files) != 1 || s.ID == "" || s.Kind != "main" || !strings.Contains(s.Files[0], s.ID) {
 			continue
 		}

@@ -30,7 +30,7 @@ func multiply(t *testing.T, sessions, projects int) string {
 	t.Helper()
 	from := fixtures(t)
 	var source string
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		if s.Source == memoir.SourceCodex && len(s.Files) == 1 && s.Reason == memoir.ReasonEligible && s.Project == testdata.Lanternd {
 			source = filepath.Join(from, filepath.FromSlash(s.Files[0]))
 			break

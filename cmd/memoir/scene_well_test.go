@@ -54,7 +54,7 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 			}
 		}
 	}
-	for _, s := range testdata.Expected {
+	for _, s := range testdata.Expected() {
 		for _, prompt := range s.Prompts {
 			said := scribe.Quote(prompt)
 			for _, project := range testdata.Projects {

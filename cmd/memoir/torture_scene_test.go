@@ -44,8 +44,8 @@ func few(t *testing.T, n int) string {
 func move(t *testing.T, from, to string, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		i := slices.IndexFunc(testdata.Expected, func(s testdata.Session) bool { return s.Name == name })
-		for _, file := range testdata.Expected[i].Files {
+		i := slices.IndexFunc(testdata.Expected(), func(s testdata.Session) bool { return s.Name == name })
+		for _, file := range testdata.Expected()[i].Files {
 			path := filepath.Join(from, filepath.FromSlash(file))
 			if _, err := os.Stat(path); err != nil {
 				path = filepath.Join(from, filepath.Base(file))

@@ -49,6 +49,18 @@ const (
 // IsEntry reports whether a session's key is that of an entry.
 func IsEntry(key string) bool { return strings.HasPrefix(key, string(SourceEntry)+":") }
 
+// EntryID is the id of the entry that a session is; 0: it is none.
+func EntryID(key string) int64 {
+	if !IsEntry(key) {
+		return 0
+	}
+	id, err := strconv.ParseInt(key[strings.LastIndexByte(key, '-')+1:], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
 // Key is the key of the session that the entry is.
 func (e Entry) Key() string {
 	return SessionKey(SourceEntry, string(e.Kind)+"-"+strconv.FormatInt(e.ID, 10))

@@ -1,9 +1,9 @@
-// Package ask answers an agent's questions about memory by the Model Context Protocol: it finds, reads and
-// forgets. It knows memory's files, the index, the registry and how a session is read; it knows no flag and no
+// Package ask answers an agent's questions about memory by the Model Context Protocol: it finds, reads, writes down
+// and forgets. It knows memory's files, the index, the registry and how a session is read; it knows no flag and no
 // terminal, and never starts a run. Whatever it tells is data in a frame, redacted, and within a budget.
 //
 // Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (what can be
-// named), search.go, get.go and forget.go (the tools), resource.go, conn.go (manners of the protocol).
+// named), search.go, get.go, entry.go and forget.go (the tools), resource.go, conn.go (manners of the protocol).
 package ask
 
 import (
@@ -92,6 +92,7 @@ func New(o Options) *mcp.Server {
 func (s *server) addTools(m *mcp.Server) {
 	yes, no := true, false
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
+	adds := &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}
 	removes := &mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no}
 	tool := func(name string, hints *mcp.ToolAnnotations, description string) *mcp.Tool {
 		return &mcp.Tool{Name: name, Annotations: hints, Description: description}
@@ -106,6 +107,8 @@ func (s *server) addTools(m *mcp.Server) {
 		s.memoryGet)
 	mcp.AddTool(m, tool("search", reads, "Same search as memory_search, for clients that know no other."), s.search)
 	mcp.AddTool(m, tool("fetch", reads, "Read a result of search by its id."), s.fetch)
+	mcp.AddTool(m, tool("memory_remember", adds, "Write down what later sessions should know, or a line of today's "+
+		"journal."), s.memoryRemember)
 	mcp.AddTool(m, tool("memory_forget", removes, "Remove a session, or a line of MEMORY.md with the sessions that say "+
 		"it, from memory for good. Only on the user's request. Without confirm it shows what would go."), s.memoryForget)
 }

@@ -30,15 +30,15 @@ func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		changes := tool.Name == "memory_forget"
-		if tool.Annotations.ReadOnlyHint == changes || changes && !*tool.Annotations.DestructiveHint {
+		changes := tool.Name == "memory_forget" || tool.Name == "memory_remember"
+		if tool.Annotations.ReadOnlyHint == changes || changes && *tool.Annotations.DestructiveHint != (tool.Name == "memory_forget") {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
 		if tool.OutputSchema == nil || tool.Description == "" {
 			t.Errorf("%s does not say what it returns", tool.Name)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"fetch", "memory_forget", "memory_get", "memory_search", "search"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"fetch", "memory_forget", "memory_get", "memory_remember", "memory_search", "search"}) {
 		t.Errorf("tools %q", names)
 	}
 	told := session.InitializeResult().Instructions
@@ -216,6 +216,48 @@ func TestResourcesAreThoseOfTheMemory(t *testing.T) {
 	}
 	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://root/skills/none/SKILL.md"}); err == nil {
 		t.Error("read a skill that is not there")
+	}
+}
+
+// What an agent writes down is found in the next call, stands in no memory, and can be forgotten.
+func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	session := w.connect()
+	secret := "password=" + "Xk29fjWq81Lz"
+	for kind, text := range map[string]string{"note": "the quokka build needs " + secret, "journal": "moved the quokka build"} {
+		if out, failed := w.call(session, 2000, "memory_remember", map[string]any{"kind": kind, "text": text}); failed != "" || out["id"] == 0.0 {
+			t.Fatalf("%s: %v %s", kind, out, failed)
+		}
+	}
+	for _, bad := range []map[string]any{{"text": " "}, {"text": "x", "kind": "history"}, {"text": "x", "category": "foo"},
+		{"text": strings.Repeat("x", 1<<20)}} {
+		if out, failed := w.call(session, 2000, "memory_remember", bad); failed == "" {
+			t.Errorf("stored: %v", out)
+		}
+	}
+	out, failed := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"})
+	hits := out["results"].([]any)
+	if failed != "" || len(hits) != 2 {
+		t.Fatalf("%v %s", out, failed)
+	}
+	w.run()
+	if strings.Contains(w.text(lanternd, "MEMORY.md")+w.text(lanternd, "memory_summary.md"), "quokka") {
+		t.Error("a claim is told")
+	}
+	for _, hit := range hits {
+		path := hit.(map[string]any)["path"].(string)
+		out, failed := w.call(session, 2000, "memory_get", map[string]any{"path": path})
+		if text, _ := out["text"].(string); failed != "" || !strings.Contains(text, "quokka") || strings.Contains(text, "Xk29") {
+			t.Errorf("%s: %v %s", path, out, failed)
+		}
+		_, failed = w.call(session, 2000, "memory_forget", map[string]any{"session": path, "confirm": true})
+		if failed != "" {
+			t.Errorf("%s: %s", path, failed)
+		}
+	}
+	if out, _ := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"}); len(out["results"].([]any)) > 0 {
+		t.Errorf("left: %v", out)
 	}
 }
 

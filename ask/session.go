@@ -24,6 +24,9 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
+	if id := memoir.EntryID(session.Key()); id != 0 {
+		return s.readEntry(ctx, st, id, d)
+	}
 	parts, err := pipeline.Parts(ctx, session, rollout.Probe)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,9 @@ import (
 	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
+	"memoir/store"
 )
 
 // Bounds of journals.
@@ -24,7 +25,7 @@ const (
 )
 
 // pageName is the name of a journal's page; files of other names are ignored.
-var pageName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}\.md$`)
+var pageName = lazyregexp.New(`^\d{4}-\d{2}-\d{2}\.md$`)
 
 // Day is the date that a person names: today, yesterday or a date, by UTC.
 func Day(name string, now time.Time) (string, error) {
@@ -167,11 +168,25 @@ func appendTo(path, text string) error {
 	return nil
 }
 
-// Erase takes a journal's entry off its page.
-func (b Book) Erase(e memoir.Entry) error {
-	if e.Kind != memoir.EntryJournal {
-		return nil
+// Erase takes the journals' entries among sessions off their pages.
+func (b Book) Erase(ctx context.Context, keys []string) error {
+	for _, key := range keys {
+		id := memoir.EntryID(key)
+		if id == 0 {
+			continue
+		}
+		found, err := b.Store.Entries(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryJournal})
+		if err == nil && len(found) > 0 {
+			err = b.erase(found[0])
+		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (b Book) erase(e memoir.Entry) error {
 	path := pagePath(memory.At(b.Home, e.ProjectID), dayOf(e))
 	content, err := disk.ReadFile(path, maxPage)
 	left := strings.ReplaceAll("\n"+string(content), "\n"+lineOf(e), "\n")[1:]

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/model"
@@ -49,11 +50,17 @@ type ForgottenIn struct {
 // process holds is waited for as long as opts.Wait; when that is not enough the error
 // has the code memoir.CodeBusy, and nothing of it is forgotten.
 //
+// An entry is forgotten everywhere, as with Purge, and taken off its page.
+//
 // A process that dies on the way leaves what it began to the next run.
 func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
 	r, err := newRun(st, opts)
 	if err != nil {
+		return report, err
+	}
+	f.Purge = f.Purge || slices.ContainsFunc(f.Keys, memoir.IsEntry)
+	if err := (entry.Book{Store: st, Home: opts.Home, Redact: r.redact}).Erase(ctx, f.Keys); err != nil {
 		return report, err
 	}
 	found, err := st.Remembering(ctx, f.Keys)

@@ -143,15 +143,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, "what memory has of "+what, opts.Home); err != nil {
 		return err
 	}
-	purge := c.Bool("purge")
-	for _, s := range found.Sessions {
-		if s.Kind == memoir.KindEntry {
-			purge = true // what was written down is forgotten everywhere
-			if err := p.erase(c.Context, st, opts.Home, s.Key()); err != nil {
-				return err
-			}
-		}
-	}
+	purge := c.Bool("purge") || slices.ContainsFunc(keys, memoir.IsEntry)
 	report, err := pipeline.Forget(c.Context, st, opts,
 		pipeline.Forgetting{Keys: keys, Text: match, Projects: found.Projects, Purge: purge})
 	if err != nil && len(report.Projects) == 0 {

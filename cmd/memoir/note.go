@@ -244,15 +244,6 @@ func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (
 	return entries[0], true, nil
 }
 
-// erase takes the entry that a session is off its page.
-func (p *program) erase(ctx context.Context, st *store.Store, home, key string) error {
-	e, found, err := p.entryNamed(ctx, st, key)
-	if err != nil || !found {
-		return err
-	}
-	return entry.Book{Home: home, Redact: p.redact}.Erase(e)
-}
-
 // showEntry prints the entry that a reference names, if there is one.
 func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 	st, err := p.openForReading(c)

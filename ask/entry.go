@@ -1,0 +1,73 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memoir"
+	"memoir/entry"
+	"memoir/memory"
+	"memoir/store"
+)
+
+type memoryRememberIn struct {
+	Text     string `json:"text"`
+	Kind     string `json:"kind,omitempty" jsonschema:"note (default) or journal"`
+	Category string `json:"category,omitempty" jsonschema:"preference, fact (default), project, person or routine"`
+}
+
+type memoryRememberOut struct {
+	ID   int64  `json:"id"`
+	Note string `json:"note"`
+}
+
+// memoryRemember is the tool memory_remember. What an agent writes down is a claim: it is found, but neither told
+// to a session nor consolidated until a person says so, too.
+func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
+	*mcp.CallToolResult, memoryRememberOut, error) {
+	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
+	switch {
+	case e.Kind == "":
+		e.Kind = memoir.EntryNote
+	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
+		return nil, memoryRememberOut{}, usage("note or journal", "no kind is named %q", cut(s.clean(in.Kind), 100))
+	}
+	if e.Kind == memoir.EntryNote && e.Category == "" {
+		e.Category = "fact"
+	}
+	project, err := s.Project(ctx)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	options, st, err := s.Change(ctx)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	defer st.Close()
+	e.ProjectID = project.ID
+	e, err = entry.Book{Store: st, Home: options.Home, Redact: s.Redact}.Write(ctx, e)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	note := "stored; memory_search finds it"
+	if e.ID == 0 {
+		note = "today's journal has this line already"
+	}
+	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
+}
+
+// readEntry reads an entry as a document of one item.
+func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *document) error {
+	found, err := st.Entries(ctx, store.EntryFilter{ID: id})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	e := found[0]
+	d.address.text = sessionScheme + e.Key()
+	d.about = fmt.Sprintf("%s of %s, by the %s", e.Kind, e.CreatedAt.UTC().Format("2006-01-02"), e.Author)
+	d.total, d.units = 1, []unit{{1, memory.Neutralise(strings.TrimSpace(e.Category + " " + e.Text))}}
+	return nil
+}

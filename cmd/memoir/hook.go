@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -122,37 +123,12 @@ func (in hookInput) directory() string {
 	return in.WorkingDir
 }
 
-// The forms in which agents take context from a start hook. None is understood
-// by all: Codex rejects unknown fields, Copilot and Cursor drop nested ones.
-const (
-	formPlain  = "plain"
-	formNested = "nested" // {"hookSpecificOutput": {"hookEventName", "additionalContext"}}
-	formFlat   = "flat"   // {"additionalContext"}
-	formSnake  = "snake"  // {"additional_context"}
-)
-
-// agentForms is the form that each agent takes.
-var agentForms = map[string]string{
-	"claude": formNested, "codex": formNested, "gemini": formNested, "qwen": formNested,
-	"copilot": formFlat,
-	"cursor":  formSnake,
-	"plain":   formPlain, "pi": formPlain, "omp": formPlain, "opencode": formPlain,
-	"crush": formPlain, "goose": formPlain,
-}
-
 // silence is the output that means "no context", where that is not empty: Gemini CLI shows standard
 // error instead of an empty output.
 var silence = map[string]string{"gemini": "{}\n"}
 
-// agents lists the names that --agent and --format take.
-func agents() string {
-	var names []string
-	for name := range agentForms {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
+// formNames are the names that --agent and --format take.
+func formNames() []string { return append(agentNames(), "plain") }
 
 // caller finds the agent that runs the hook. The input takes precedence over the environment, which
 // a session may have inherited from another agent. Without input the caller is a person or a
@@ -175,45 +151,31 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form of an agent.
+// hookOutput wraps a context in the form that an agent takes. No form is understood by all: Codex rejects unknown
+// fields, Copilot and Cursor drop nested ones.
 func hookOutput(agent, event, context string) (string, error) {
-	var v any
-	switch agentForms[agent] {
-	case formNested:
-		type output struct {
-			Event   string `json:"hookEventName"`
-			Context string `json:"additionalContext"`
-		}
-		if event == "" {
-			event = "SessionStart"
-		}
-		v = struct {
-			Output output `json:"hookSpecificOutput"`
-		}{output{event, context}}
-	case formFlat:
-		v = struct {
-			Context string `json:"additionalContext"`
-		}{context}
-	case formSnake:
-		v = struct {
-			Context string `json:"additional_context"`
-		}{context}
+	v := map[string]any{"additionalContext": context}
+	switch agent {
+	case "claude", "codex", "gemini", "qwen":
+		v["hookEventName"] = cmp.Or(event, "SessionStart")
+		v = map[string]any{"hookSpecificOutput": v}
+	case "copilot":
+	case "cursor":
+		v = map[string]any{"additional_context": context}
 	default:
 		return context, nil
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
-	}
-	return b.String(), nil
+	err := enc.Encode(v)
+	return b.String(), err
 }
 
 // Bounds of what is remembered of injections. Two hooks of one start run within sameStart of each other.
 const (
 	sameStart    = 5 * time.Second
-	maxInjected  = 2000 // files
+	maxInjected  = 60 * 24 * time.Hour
 	injectedName = "injected"
 )
 
@@ -254,25 +216,12 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 	}
 	_ = f.Close()
 	if sum[0] < 8 { // now and then
-		forgetInjections(dir)
+		entries, _ := os.ReadDir(dir)
+		for _, entry := range entries {
+			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxInjected {
+				_ = failpoint.Remove(filepath.Join(dir, entry.Name()))
+			}
+		}
 	}
 	return true
-}
-
-// forgetInjections removes the oldest of what is remembered beyond maxInjected.
-func forgetInjections(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) <= maxInjected {
-		return
-	}
-	age := func(entry fs.DirEntry) time.Time {
-		if info, err := entry.Info(); err == nil {
-			return info.ModTime()
-		}
-		return time.Time{}
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return age(a).Compare(age(b)) })
-	for _, entry := range entries[:len(entries)-maxInjected] {
-		_ = failpoint.Remove(filepath.Join(dir, entry.Name()))
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,17 +35,12 @@ const hookPatience = time.Second
 // middle out of more than 2,500 tokens; other agents may change at any time.
 const agentTokens = 2250
 
-// hookCall is the call of an agent's hook. Errors go to the log, and the agent gets silence.
-type hookCall struct {
-	silence string // the output that means "no context"
-}
-
 // answersHook reports whether an agent called inject. If the command line was refused before inject
 // ran, only standard input can tell.
 func (p *program) answersHook() bool {
 	if p.hook == nil && p.ui.command == "inject" {
 		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
-			p.hook = &hookCall{silence[caller(in, true, p.getenv)]}
+			p.hook = new(silence[caller(in, true, p.getenv)])
 		}
 	}
 	return p.hook != nil
@@ -85,14 +81,12 @@ func (p *program) inject(c *cli.Context, in hookInput, isHook bool) error {
 			agent = caller(in, isHook, p.getenv)
 		}
 		name = cmp.Or(name, agent)
-		p.hook = &hookCall{silence[agent]}
+		p.hook = new(silence[agent])
 	}
 	if err != nil {
 		return err
 	}
-	if agent == "" {
-		agent = "plain"
-	}
+	agent = cmp.Or(agent, "plain")
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return err
@@ -163,18 +157,15 @@ func viewCommand(p *program) *cli.Command {
 func contextFlags() []cli.Flag {
 	return []cli.Flag{
 		projectRefFlag(),
-		&cli.StringFlag{Name: "agent", Usage: "format for the agent `NAME`: " + agents()},
+		&cli.StringFlag{Name: "agent", Usage: "format for the agent `NAME`: " + strings.Join(formNames(), ", ")},
 	}
 }
 
 // agentNamed reads the flag instead, else --agent; "" if neither is given.
 func agentNamed(c *cli.Context, instead string) (string, error) {
-	name := c.String(instead)
-	if name == "" {
-		name = c.String("agent")
-	}
-	if _, ok := agentForms[name]; !ok && name != "" {
-		return "", usagef("one of "+agents(), "no agent or format is named %q", name)
+	name := cmp.Or(c.String(instead), c.String("agent"))
+	if name != "" && !slices.Contains(formNames(), name) {
+		return "", usagef("one of "+strings.Join(formNames(), ", "), "no agent or format is named %q", name)
 	}
 	return name, nil
 }

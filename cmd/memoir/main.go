@@ -67,7 +67,7 @@ func start(args, environ []string) (code int) {
 	}
 	if err != nil && p.answersHook() {
 		p.logStartup(args, err)
-		p.ui.write(p.hook.silence)
+		p.ui.write(*p.hook)
 		_ = p.ui.close()
 		return exitDone
 	}

@@ -21,7 +21,7 @@ type program struct {
 	environ []string
 	args    []string // the command line
 	cleaner cleaner
-	hook    *hookCall // set if a hook of an agent called, not a person
+	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }

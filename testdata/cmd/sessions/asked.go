@@ -25,7 +25,7 @@ func (a agent) asking() mockmodel.Turn {
 }
 
 // asked looks whether an answer of the server reaches the model.
-func (r *installation) asked(calls []modeltest.Call) {
+func (r *row) asked(calls []modeltest.Call) {
 	offered := false
 	for _, call := range calls {
 		for _, told := range []string{"nothing matches", "project memory"} {

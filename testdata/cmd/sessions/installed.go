@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -78,120 +79,66 @@ var commented = map[memoir.Source]struct{ path, before, after string }{
 		"\"command\", \"command\": \"true\"}]}]}, // kept as well", ""},
 }
 
-// installation is one agent's line of the table.
-type installation struct {
-	agent
-	finding
-	version, channel string
-	delivered        int // characters
-	requests         int
-	skill            bool // the model was offered the skill
-	confirm          string
-	home             string
-}
-
-// runInstalled connects one agent with memoir and looks at what reaches the model.
-func runInstalled(ctx context.Context, a agent, command, path, program string, keep bool) (r installation) {
-	r = installation{agent: a, version: "unknown"}
-	if known, ok := integrate.Named(string(a.source)); ok {
-		r.channel = known.Channel
-	}
-	dir, err := os.MkdirTemp("", "memoir-agents-"+string(a.source)+"-")
-	if err == nil {
-		err = r.run(ctx, dir, command, path, program)
-	}
-	if err != nil {
-		r.differ("%v", err)
-	}
-	if keep || len(r.differences) > 0 {
-		r.home = dir
-	} else {
-		os.RemoveAll(dir)
-	}
-	return r
-}
-
-func (r *installation) run(ctx context.Context, dir, command, path, program string) error {
-	server := mockmodel.Start(mockmodel.Script{
+// installing connects an agent with memoir and looks at what reaches the model.
+func installing(a agent, _ string) kind {
+	asking := a.asking()
+	return kind{mockmodel.Script{
 		{Prompt: firstPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The harbour is calm."}}},
 		{Prompt: secondPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "The pier is dry."}}},
-		{Prompt: viewPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "It was called."}}}, r.asking()})
-	defer server.Close()
-	bin := filepath.Join(dir, "bin")
-	p, err := newPlace(dir, server.URL, bin+string(os.PathListSeparator)+path)
-	if err != nil {
-		return err
-	}
-	if p.env, err = r.configure(p); err != nil {
-		return err
-	}
-	printed, err := p.run(ctx, "", command, "--version")
-	if err != nil {
-		return err
-	}
-	r.version = versionOf(printed)
-	if err := copyFile(program, filepath.Join(bin, "memoir")); err != nil {
-		return err
-	}
-	if err := r.surround(p); err != nil {
-		return err
-	}
-	if err := teach(ctx, p); err != nil {
-		return err
-	}
-	before, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	if err := r.install(ctx, p, bin, before); err != nil {
-		return err
-	}
-	installed, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	trusted := func(arguments []string) []string {
-		trust := extras[r.source].trust
-		return append(append(append([]string{}, arguments[:1]...), trust...), arguments[1:]...)
-	}
-	if _, err := p.run(ctx, "", command, trusted(r.prompt(firstPrompt))...); err != nil {
-		return err
-	}
-	r.delivery("a new session", firstPrompt, server.Calls())
-	seen := len(server.Calls())
-	if _, err := p.run(ctx, "", command, trusted(r.resume(secondPrompt))...); err != nil {
-		return err
-	}
-	r.delivery("a session that goes on", secondPrompt, server.Calls()[seen:])
-	seen = len(server.Calls())
-	if _, err := p.run(ctx, "", command, trusted(r.prompt(r.asking().Prompt))...); err != nil {
-		return err
-	}
-	r.asked(server.Calls()[seen:])
-	if arguments := extras[r.source].command; arguments != nil {
-		if _, err := p.run(ctx, "", command, arguments...); err != nil {
-			return err
+		{Prompt: viewPrompt, Bare: true, Steps: []mockmodel.Step{{Text: "It was called."}}}, asking,
+	}, func(ctx context.Context, v *visit) {
+		if known, ok := integrate.Named(string(a.source)); ok {
+			v.channel = known.Channel
 		}
-		if body, err := requestWith(server.Calls()[seen:], viewPrompt); err != nil || !bytes.Contains(body, []byte(taught)) {
-			r.differ("/memory view shows no memory: %v", err)
+		err := v.surround()
+		if err == nil {
+			err = teach(ctx, v.place)
 		}
+		if err != nil {
+			v.differ("%v", err)
+			return
+		}
+		before := v.snapshot()
+		v.install(ctx, before)
+		installed := v.snapshot()
+		call := func(arguments []string) []modeltest.Call {
+			return v.call(ctx, "", slices.Insert(slices.Clone(arguments), 1, extras[a.source].trust...)...)
+		}
+		v.delivery("a new session", firstPrompt, call(a.prompt(firstPrompt)))
+		v.delivery("a session that goes on", secondPrompt, call(a.resume(secondPrompt)))
+		v.asked(call(a.prompt(asking.Prompt)))
+		if arguments := extras[a.source].command; arguments != nil {
+			body := requestWith(v.call(ctx, "", arguments...), viewPrompt)
+			if !bytes.Contains(body, []byte(taught)) {
+				v.differ("/memory view shows no memory")
+			}
+		}
+		v.uninstall(ctx, before, installed)
+	}}
+}
+
+// memoir runs a command of memoir, by default the one on PATH, and returns what it printed.
+func (v *visit) memoir(ctx context.Context, arguments ...string) string {
+	printed, err := v.run(ctx, "", filepath.Join(v.dir, "bin", "memoir"), arguments...)
+	if err != nil {
+		v.differ("%v", err)
 	}
-	return r.uninstall(ctx, p, before, installed)
+	return printed
 }
 
 // surround gives the agent's files entries of somebody else's, comments and CRLF.
-func (r *installation) surround(p place) error {
+func (v *visit) surround() error {
 	crlf := func(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
-	for path, content := range extras[r.source].others {
-		if err := p.write(path, crlf(content)); err != nil {
+	for path, content := range extras[v.source].others {
+		if err := v.write(path, crlf(content)); err != nil {
 			return err
 		}
 	}
-	c, ok := commented[r.source]
+	c, ok := commented[v.source]
 	if !ok {
 		return nil
 	}
-	content, err := os.ReadFile(filepath.Join(p.home, c.path))
+	content, err := os.ReadFile(filepath.Join(v.home, c.path))
 	if err != nil {
 		return err
 	}
@@ -201,90 +148,57 @@ func (r *installation) surround(p place) error {
 	} else {
 		text = c.before + strings.TrimPrefix(text, "{")
 	}
-	return p.write(c.path, crlf(text+c.after))
+	return v.write(c.path, crlf(text+c.after))
 }
 
 // install installs memoir, twice, from a program that is then moved, and once more.
-func (r *installation) install(ctx context.Context, p place, bin string, before map[string]string) error {
-	program := filepath.Join(bin, "memoir")
-	call := func(program string, arguments ...string) (string, error) {
-		return p.run(ctx, "", program, append(arguments, "--json")...)
+func (v *visit) install(ctx context.Context, before map[string]string) {
+	install := []string{"install", string(v.source), "--yes", "--json"}
+	v.confirm = gjson.Get(v.memoir(ctx, install...), "confirm.0.text").Str
+	if n := gjson.Get(v.memoir(ctx, install...), "changes.#").Int(); n != 0 {
+		v.differ("installed twice, it changes %d files", n)
 	}
-	printed, err := call(program, "install", string(r.source), "--yes")
+	once := v.snapshot()
+	v.memoir(ctx, "uninstall", "--yes")
+	v.compare("uninstalled at once", before, v.snapshot())
+	moved := filepath.Join(v.dir, "moved", "memoir")
+	err := copyFile(filepath.Join(v.dir, "bin", "memoir"), moved)
+	if err == nil {
+		_, err = v.run(ctx, "", moved, install...)
+	}
 	if err != nil {
-		return err
-	}
-	r.confirm = gjson.Get(printed, "confirm.0.text").Str
-	if printed, err = call(program, "install", string(r.source), "--yes"); err != nil {
-		return err
-	}
-	if n := gjson.Get(printed, "changes.#").Int(); n != 0 {
-		r.differ("installed twice, it changes %d files", n)
-	}
-	once, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	if _, err := call(program, "uninstall", "--yes"); err != nil {
-		return err
-	}
-	after, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	r.compare("uninstalled at once", before, after)
-	moved := filepath.Join(p.dir, "moved", "memoir")
-	if err := copyFile(program, moved); err != nil {
-		return err
-	}
-	if _, err := p.run(ctx, "", moved, "install", string(r.source), "--yes", "--json"); err != nil {
-		return err
+		v.differ("%v", err)
 	}
 	// What was installed with the other path is mended by the one on PATH.
-	if _, err := call(program, "install", string(r.source), "--yes"); err != nil {
-		return err
-	}
-	again, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	r.compare("moved and installed again", once, again)
-	return os.RemoveAll(filepath.Dir(moved))
+	v.memoir(ctx, install...)
+	v.compare("moved and installed again", once, v.snapshot())
+	os.RemoveAll(filepath.Dir(moved))
 }
 
 // uninstall takes memoir back after the agent ran.
-func (r *installation) uninstall(ctx context.Context, p place, before, installed map[string]string) error {
-	now, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
-	if _, err := p.run(ctx, "", filepath.Join(p.dir, "bin", "memoir"), "uninstall", "--yes"); err != nil {
-		return err
-	}
-	after, err := snapshot(p.home)
-	if err != nil {
-		return err
-	}
+func (v *visit) uninstall(ctx context.Context, before, installed map[string]string) {
+	now := v.snapshot()
+	v.memoir(ctx, "uninstall", "--yes")
+	after := v.snapshot()
 	for path, content := range installed {
 		was, there := before[path]
 		switch {
 		case content == was:
 		case now[path] == content: // the agent did not write it
 			if after[path] != was || !there && after[path] != "" {
-				r.differ("uninstalled: %s is not as it was", path)
+				v.differ("uninstalled: %s is not as it was", path)
 			}
 		default:
-			r.note("the agent itself changed %s", path)
-			if strings.Contains(after[path], filepath.Join(p.dir, "bin", "memoir")) {
-				r.differ("uninstalled: %s still names memoir", path)
+			v.note("the agent itself changed %s", path)
+			if strings.Contains(after[path], filepath.Join(v.dir, "bin", "memoir")) {
+				v.differ("uninstalled: %s still names memoir", path)
 			}
 		}
 	}
-	return nil
 }
 
 // delivery looks for the memory in the requests that carry a prompt.
-func (r *installation) delivery(when, prompt string, calls []modeltest.Call) {
+func (r *row) delivery(when, prompt string, calls []modeltest.Call) {
 	found := 0
 	for _, call := range calls {
 		if !bytes.Contains(call.Body, []byte(prompt)) {
@@ -331,7 +245,7 @@ func contextLength(v gjson.Result) (longest int) {
 }
 
 // compare tells which files of two snapshots differ.
-func (r *installation) compare(when string, want, got map[string]string) {
+func (r *row) compare(when string, want, got map[string]string) {
 	for path, content := range want {
 		if other, ok := got[path]; !ok || other != content {
 			r.differ("%s: %s differs", when, path)

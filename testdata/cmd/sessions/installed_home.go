@@ -16,12 +16,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// snapshot reads the files below a home directory; memoir's own data, and what agents keep beside their
+// snapshot reads the files below the home directory; memoir's own data, and what agents keep beside their
 // configuration, is left out.
-func snapshot(home string) (map[string]string, error) {
+func (v *visit) snapshot() map[string]string {
 	files := map[string]string{}
-	err := filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(home, path)
+	err := filepath.WalkDir(v.home, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(v.home, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -36,7 +36,10 @@ func snapshot(home string) (map[string]string, error) {
 		files[name] = string(content)
 		return err
 	})
-	return files, err
+	if err != nil {
+		v.differ("%v", err)
+	}
+	return files
 }
 
 // teach makes a memory of the place's project out of a session in pi's format, with a summary that is

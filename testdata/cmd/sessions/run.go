@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,108 +9,124 @@ import (
 	"strings"
 	"time"
 
+	"memoir/model/modeltest"
 	"memoir/testdata/mockmodel"
 )
 
-// runOne holds all conversations with an agent and reads what it left.
-func runOne(ctx context.Context, a agent, command, path string, keep bool) (r row) {
-	r = row{agent: a, version: "unknown", sessions: "-"}
-	defer func() {
-		if r.verdict == "" {
-			r.verdict = "ok"
-			if n := len(r.differences); n > 0 {
-				r.verdict = fmt.Sprintf("%d differences", n)
-			}
-		}
-	}()
+// kind is what is done with an agent: what the model says, and what happens. What goes wrong is a difference.
+type kind struct {
+	script mockmodel.Script
+	do     func(ctx context.Context, v *visit)
+}
+
+// visit is an agent in a place of its own, with a mock model.
+type visit struct {
+	*row
+	place
+	server *modeltest.Server
+	seen   int    // calls of the model that were looked at
+	bin    string // the agent's command
+}
+
+// runOne does one thing with an agent, and keeps its files if there is something to see.
+func runOne(ctx context.Context, a agent, k func(agent, string) kind, command, path, program string, keep bool) row {
+	r := row{agent: a, version: "unknown"}
 	dir, err := os.MkdirTemp("", "memoir-sessions-"+string(a.source)+"-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		err = (&visit{row: &r, bin: command}).do(ctx, k(a, filepath.Join(dir, "work")), dir, path, program)
+	}
 	if err != nil {
 		r.differ("%v", err)
-		return r
 	}
-	defer func() {
-		if keep || len(r.differences) > 0 || r.verdict != "" {
-			r.home = dir
-			return
-		}
+	if keep || len(r.differences) > 0 {
+		r.kept = dir
+	} else {
 		os.RemoveAll(dir)
-	}()
-	t := truth{agent: a, begin: time.Now().Add(-time.Second)}
-	held, err := hold(ctx, &r, &t, dir, command, path)
-	if err != nil {
-		r.differ("%v", err)
-		return r
 	}
-	t.end = time.Now().Add(time.Second)
-	sessions, problems, err := collect(ctx, filepath.Join(filepath.Dir(t.work), "home"))
-	if err != nil {
-		r.differ("%v", err)
-		return r
-	}
-	for _, p := range problems {
-		r.note("not read: %s", p)
-	}
-	r.sessions = fmt.Sprint(len(sessions))
-	compareAll(&r.finding, t, held, sessions)
 	return r
 }
 
+func (v *visit) do(ctx context.Context, k kind, dir, path, program string) (err error) {
+	v.server = mockmodel.Start(k.script)
+	defer v.server.Close()
+	own := filepath.Join(dir, "bin")
+	if v.place, err = newPlace(dir, v.server.URL, own+string(os.PathListSeparator)+path); err != nil {
+		return err
+	}
+	if v.env, err = v.configure(v.place); err != nil {
+		return err
+	}
+	printed, err := v.run(ctx, "", v.bin, "--version")
+	if err != nil {
+		return err
+	}
+	v.version = versionOf(printed)
+	if program != "" {
+		if err := copyFile(program, filepath.Join(own, "memoir")); err != nil {
+			return err
+		}
+	}
+	k.do(ctx, v)
+	for _, call := range v.server.Calls() {
+		if call.Step.Status != 0 {
+			v.note("the mock model answered %d to %s", call.Step.Status, call.Path)
+		}
+	}
+	return ctx.Err()
+}
+
+// call runs the agent, until a file is there if one is named, and returns what the model was asked meanwhile.
+func (v *visit) call(ctx context.Context, until string, arguments ...string) []modeltest.Call {
+	if _, err := v.run(ctx, until, v.bin, arguments...); err != nil {
+		v.differ("%v", err)
+	}
+	calls := v.server.Calls()[v.seen:]
+	v.seen += len(calls)
+	return calls
+}
+
+// holding holds all conversations with an agent and reads what it left.
+func holding(a agent, work string) kind {
+	all := conversations(work)
+	return kind{script(all), func(ctx context.Context, v *visit) {
+		t := truth{agent: a, work: v.work, begin: time.Now().Add(-time.Second)}
+		held := v.hold(ctx, all)
+		t.end = time.Now().Add(time.Second)
+		sessions, problems, err := collect(ctx, v.home)
+		if err != nil {
+			v.differ("%v", err)
+		}
+		for _, p := range problems {
+			v.note("not read: %s", p)
+		}
+		v.sessions = len(sessions)
+		compareAll(&v.finding, t, held, sessions)
+	}}
+}
+
 // hold holds the conversations and returns those that the agent could hold.
-func hold(ctx context.Context, r *row, t *truth, dir, command, path string) ([]conversation, error) {
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return nil, err
+func (v *visit) hold(ctx context.Context, all []conversation) []conversation {
+	held, turns := []conversation{all[talk]}, all[talk].turns
+	one := func(at int, until string) {
+		v.call(ctx, until, v.prompt(all[at].turns[0].Prompt)...)
+		held = append(held, all[at])
 	}
-	all := conversations(filepath.Join(dir, "work"))
-	server := mockmodel.Start(script(all))
-	defer func() {
-		server.Close()
-		for _, call := range server.Calls() {
-			if call.Step.Status != 0 {
-				r.note("the mock model answered %d to %s", call.Step.Status, call.Path)
-			}
-		}
-	}()
-	p, err := newPlace(dir, server.URL, path)
-	if err != nil {
-		return nil, err
+	v.call(ctx, "", v.prompt(turns[0].Prompt)...)
+	v.call(ctx, "", v.resume(turns[1].Prompt)...)
+	if v.fork != nil {
+		v.call(ctx, "", v.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, v.home))...)
+		held = append(held, all[branchedOff])
 	}
-	t.work = p.work
-	if p.env, err = t.configure(p); err != nil {
-		return nil, err
+	one(interrupted, filepath.Join(v.work, started))
+	one(ownRun, "")
+	if v.helps {
+		one(helped, "")
+		held = append(held, all[helper])
 	}
-	printed, err := p.run(ctx, "", command, "--version")
-	if err != nil {
-		return nil, err
-	}
-	r.version = versionOf(printed)
-	held := []conversation{all[talk]}
-	type prompt struct {
-		until     string // the file whose appearance ends the run
-		arguments []string
-		held      []conversation
-	}
-	turns := all[talk].turns
-	prompts := []prompt{{"", t.prompt(turns[0].Prompt), nil}, {"", t.resume(turns[1].Prompt), nil},
-		{filepath.Join(p.work, started), t.prompt(all[interrupted].turns[0].Prompt), all[interrupted : interrupted+1]},
-		{"", t.prompt(all[ownRun].turns[0].Prompt), all[ownRun : ownRun+1]}}
-	if t.helps {
-		prompts = append(prompts, prompt{"", t.prompt(all[helped].turns[0].Prompt), all[helped : helper+1]})
-	}
-	for i, one := range prompts {
-		if _, err := p.run(ctx, one.until, command, one.arguments...); err != nil {
-			return nil, err
-		}
-		held = append(held, one.held...)
-		if i == 1 && t.fork != nil {
-			arguments := t.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, p.home))
-			if _, err := p.run(ctx, "", command, arguments...); err != nil {
-				return nil, err
-			}
-			held = append(held, all[branchedOff])
-		}
-	}
-	return held, nil
+	return held
 }
 
 // firstID is the id of the first session below a home directory.

@@ -157,6 +157,11 @@ var tortureScenes = []struct {
 	{"clear all", 0, 0, on("clear", "--all", "--yes")},
 	{"retry", 0, 0, failures},
 	{"remember", 0, 0, on("remember", "--now", "2026-07-01", "--project", "papertrail", "--category", "preference", "never deploy on a Friday")},
+	{"patch", 0, 0, func(t *testing.T) *torture {
+		path := filepath.Join(t.TempDir(), "patch.json")
+		put(t, path, `{"ops": [{"op": "insert", "line": 4, "content": "- by a patch"}]}`)
+		return on("patch", path, "--project", "papertrail")(t)
+	}},
 	{"journal", 0, 0, on("journal", "add", "--now", "2026-07-01", "--project", "papertrail", "released 1.4")},
 	{"forget a note", 0, 0, after([]string{"remember", "--now", "2026-07-01", "--project", "papertrail", "deploys stop on Fridays"}, "forget", "#1", "--yes")},
 	{"trust", 0, 0, trusted},

@@ -89,7 +89,7 @@ var definitions = []definition{
 		doc: "cap on the tokens of a session that an extraction reads"},
 	{name: "memories.maxRawMemoriesForGlobal", usual: "200", tighten: tightenLower, min: 1, max: 1e5,
 		doc: "cap on the extractions that one consolidation reads"},
-	{name: "memories.maxMemorySize", usual: "65536", tighten: tightenLower, min: 1024, max: 1 << 24,
+	{name: "memories.maxMemorySize", usual: "32768", tighten: tightenLower, min: 1024, max: 1 << 24,
 		doc: "cap on the bytes of MEMORY.md"},
 	{name: "memories.generationsKept", usual: "20", min: 1, max: 1e5,
 		doc: "published generations that are kept as archives"},

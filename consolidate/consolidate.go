@@ -28,7 +28,7 @@ type Input struct {
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
 	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 64 KiB
+	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 32 KiB
 }
 
 // Consolidator makes a project's memory files of its extractions.
@@ -42,7 +42,7 @@ type Consolidator interface {
 
 // Limits where the input names none.
 const (
-	DefaultMemoryBytes   = 64 << 10
+	DefaultMemoryBytes   = 32 << 10
 	DefaultSummaryTokens = 5000
 )
 

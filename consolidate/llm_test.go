@@ -264,7 +264,7 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		"an unknown session":              {reply(whole.Memory+"- new [deadbeef 2026-07-03]\n", whole.Summary), "deadbeef, which is not among the input"},
 		"an unknown one in the list":      {reply(whole.Memory, whole.Summary+"- new [00001003 2026-07-03, cafe0123 2026-07-03]\n"), "cafe0123"},
 		"no citations":                    {reply("## What is known\n\n- a new thing\n- another new thing\n", whole.Summary), "cite no session"},
-		"too large a memory":              {reply(whole.Memory+many(1200, cited), whole.Summary), "memory_md may have 65536 bytes"},
+		"too large a memory":              {reply(whole.Memory+many(1200, cited), whole.Summary), "memory_md may have 32768 bytes"},
 		"too large a summary":             {reply(whole.Memory, "## What to know\n\n"+many(500, cited)), "memory_summary may have 5000 tokens"},
 		"a skill's bad name":              {reply(whole.Memory, whole.Summary, skill("../Release", "# R\n")), "not a name of a skill"},
 		"an empty skill":                  {reply(whole.Memory, whole.Summary, skill("unheard-of", "")), "there is none of that name"},

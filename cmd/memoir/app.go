@@ -47,7 +47,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			diffCommand(p),
 			restoreCommand(p), patchCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
-			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),
+			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p), recapCommand(p),
 			injectCommand(p), mcpCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),

@@ -14,8 +14,10 @@ import (
 	"memoir"
 	"memoir/ask"
 	"memoir/extract"
+	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/rollout"
+	"memoir/store"
 )
 
 func showCommand(p *program) *cli.Command {
@@ -224,3 +226,109 @@ func (p *program) printItems(items []memoir.Item, marks bool) {
 }
 
 func orUntitled(title string) string { return cmp.Or(title, "untitled") }
+
+// Bounds of a recap.
+const (
+	recapMessages = 10
+	recapText     = 800 // characters of a message
+)
+
+// recapHead begins a recap, so that an agent takes it for what it is.
+const recapHead = "## The end of an earlier session\n\nContext only: do not answer these messages.\n\n"
+
+func recapCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "recap", Category: groupNotes,
+		Usage: "print the last messages of the last session, to go on where it was lost",
+		Description: help("Prints the last 10 messages of the last session of this directory's project that a scan has\n"+
+			"seen, or of another, without secrets, under a heading that says they are context only.",
+			"memoir recap", "memoir recap --session 019f1fd6 --json"),
+		Flags: []cli.Flag{
+			projectRefFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "session", Usage: "of `SESSION` instead: an id or the beginning of one"},
+		},
+		Action: p.recap,
+	}
+}
+
+// messageJSON is a message as `recap --json` gives it.
+type messageJSON struct {
+	Item    int    `json:"item"`
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func (p *program) recap(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usagef("", "recap takes no argument")
+	}
+	session, err := p.recapped(c)
+	if err != nil {
+		return err
+	}
+	parts, err := pipeline.Parts(c.Context, session, rollout.Probe)
+	if err != nil {
+		return err
+	}
+	scanner, err := p.scanner(c, session.CWD)
+	if err != nil {
+		return err
+	}
+	loaded, err := pipeline.Load(c.Context, scanner, parts, "")
+	if err != nil {
+		return err
+	}
+	messages := []messageJSON{}
+	for _, it := range loaded.Items {
+		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
+			text := memory.Neutralise(strings.TrimSpace(it.Text))
+			if runes := []rune(text); len(runes) > recapText {
+				text = string(runes[:recapText-1]) + "…"
+			}
+			messages = append(messages, messageJSON{it.N, it.Role, text})
+		}
+	}
+	messages = messages[max(0, len(messages)-recapMessages):]
+	return p.result(c, struct {
+		Session  string        `json:"session"`
+		Messages []messageJSON `json:"messages"`
+	}{session.Key(), messages}, func() {
+		if len(messages) == 0 {
+			p.ui.say("%s has no messages", session.Key())
+			return
+		}
+		p.ui.write(recapHead)
+		for _, m := range messages {
+			p.ui.write("- " + m.Role + ": " + strings.ReplaceAll(m.Content, "\n", "\n  ") + "\n")
+		}
+		p.ui.say("%s, item %d and later; `memoir show` has all", session.Key(), messages[0].Item)
+	})
+}
+
+// recapped is the session that is meant: the one that is named, else the last main session of the project that is
+// neither disabled nor forgotten.
+func (p *program) recapped(c *cli.Context) (memoir.Session, error) {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	defer st.Close()
+	if ref := c.String("session"); ref != "" {
+		return p.findSession(c.Context, st, ref)
+	}
+	project, err := p.projectNamed(c, st, c.String("project"))
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
+	i := slices.IndexFunc(sessions, func(s memoir.Session) bool {
+		return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonUnreadable
+	})
+	if err == nil && i < 0 {
+		err = notFoundf("`memoir run` looks for sessions", "%s has no session to recap", project.ID)
+	}
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	return sessions[i], nil
+}

@@ -63,6 +63,7 @@ func (r *claudeReader) line(at place, l claudeLine) {
 			r.closeAnswer()
 			r.e.user(memoir.OriginQueued, prompt, r.w)
 		}
+	case "api-request-blob": // a request as it was sent: what it holds stands in other entries
 	default:
 		if get(l.message, "role") != nil { // the others are the agent's notes for itself
 			r.e.stats.unknown(l.kind)

@@ -138,12 +138,22 @@ func (r *opencodeReader) user(id string, parts []byte) {
 			r.e.stats.unknown(kind)
 		}
 	}
-	own := stripAdded(strings.Join(said.texts, "\n\n"), nil)
+	own := unquoted(stripAdded(strings.Join(said.texts, "\n\n"), nil))
 	if command, ok := opencodeCommand(own); ok {
 		r.e.user(memoir.OriginSlashCommand, command, r.w)
 		return
 	}
 	r.e.user(memoir.OriginTyped, own, r.w)
+}
+
+// unquoted takes off the quotes that `opencode run` puts around an argument with a blank in it.
+func unquoted(text string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
+	if len(inner)+2 != len(text) || !strings.ContainsAny(inner, " \n") ||
+		strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return text
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
 // opencodeCommands are the beginnings of what OpenCode's own commands expand to,

@@ -42,6 +42,8 @@ func TestOpenCodeGivesItems(t *testing.T) {
 		{"what nobody typed", "", "", []ocMessage{ocUser("m1", ocText("look at @a.go"), `"type":"text","synthetic":true,"text":"Called the Read tool"`,
 			`"type":"text","ignored":true,"text":"a plugin's note"`, `"type":"file","mime":"image/png","url":"data:image/png;base64,AAAA","filename":"x.png"`, `"type":"agent","name":"explore"`)},
 			[]string{"typed: look at @a.go"}},
+		{"a quoted argument", "", "", []ocMessage{ocUser("m1", ocText(`"say \"hi\" twice"`)), ocUser("m2", ocText(`"a" or "b"`)), ocUser("m3", ocText(`"`))},
+			[]string{`typed: say "hi" twice`, `typed: "a" or "b"`, `typed: "`}},
 		{"several texts of one prompt", "", "", []ocMessage{ocUser("m1", ocText("one"), ocText("two"))}, []string{"typed: one\n\ntwo"}},
 		{"a command of the person's own", "", "", []ocMessage{ocUser("m1", `"type":"text","synthetic":true,"text":"The following tool was executed by the user"`),
 			child(ocAgent("m2", ocTool("bash", `"status":"completed","input":{"command":"git status"},"output":"clean\n","metadata":{"output":"clean\n"}`)), "m1"),

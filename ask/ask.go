@@ -103,7 +103,8 @@ func (s *server) addTools(m *mcp.Server) {
 	memorySearch.Meta = mcp.Meta{"anthropic/alwaysLoad": true}
 	mcp.AddTool(m, memorySearch, s.memorySearch)
 	mcp.AddTool(m, tool("memory_get", reads, "Read a memory file (memory://root/MEMORY.md; memory://root is the "+
-		"summary, . lists files) or items of a session (session:KEY; from is the item's number). Name several in paths."),
+		"summary, . lists files; also journal/DATE, HISTORY.md) or items of a session (session:KEY; from is the item's "+
+		"number). Name several in paths."),
 		s.memoryGet)
 	mcp.AddTool(m, tool("search", reads, "Same search as memory_search, for clients that know no other."), s.search)
 	mcp.AddTool(m, tool("fetch", reads, "Read a result of search by its id."), s.fetch)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,6 +236,15 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 		if out, failed := w.call(session, 2000, "memory_remember", bad); failed == "" {
 			t.Errorf("stored: %v", out)
 		}
+	}
+	for path, words := range map[string]string{"journal/today": "moved the quokka build", "memory://root/HISTORY.md": "(codex:",
+		"memory://root/journal/2020-01-01.md": "No journal entry for 2020-01-01."} {
+		if out, failed := w.call(session, 2000, "memory_get", map[string]any{"path": path}); !strings.Contains(fmt.Sprint(out["text"]), words) {
+			t.Errorf("%s: %v %s", path, out, failed)
+		}
+	}
+	if _, failed := w.call(session, 2000, "memory_get", map[string]any{"path": "journal/../../x"}); failed == "" {
+		t.Error("a journal leads elsewhere")
 	}
 	out, failed := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"})
 	hits := out["results"].([]any)

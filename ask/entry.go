@@ -1,9 +1,11 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -57,6 +59,26 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 		note = "today's journal has this line already"
 	}
 	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
+}
+
+// beside reads what stands beside a memory: journal/DATE, where the date may be today or yesterday, and HISTORY.md or
+// HISTORY-YYYY-MM.md. Of another place it returns nil.
+func (s *server) beside(projectID, place string) ([]byte, error) {
+	b := entry.Book{Home: s.Home, Redact: s.Redact}
+	place = strings.TrimSuffix(strings.TrimPrefix(place, rootAddress+"/"), ".md")
+	if day, ok := strings.CutPrefix(place, "journal/"); ok {
+		day, err := entry.Day(day, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		page, err := b.Page(projectID, day)
+		return []byte(cmp.Or(page, "No journal entry for "+day+".\n")), err
+	}
+	if month, ok := strings.CutPrefix(place, "HISTORY"); ok {
+		text, err := b.History(projectID, strings.TrimPrefix(month, "-"))
+		return []byte(text), err
+	}
+	return nil, nil
 }
 
 // readEntry reads an entry as a document of one item.

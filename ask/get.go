@@ -150,9 +150,12 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	case !own && d.project != memoir.UserProjectID && !s.AllProjects:
 		return errOther
 	case !own:
-		root = memory.At(s.Home, d.project)
+		root, p.ID = memory.At(s.Home, d.project), d.project
 	}
-	content, err := root.Open(d.place)
+	content, err := s.beside(p.ID, d.place)
+	if content == nil && err == nil {
+		content, err = root.Open(d.place)
+	}
 	if err != nil {
 		return err
 	}

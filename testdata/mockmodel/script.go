@@ -95,6 +95,8 @@ func (s Script) next(req Request, id string) modeltest.Step {
 	reply := modeltest.Step{Text: step.Text}
 	if call, ok := step.call(req.Tools, id); ok {
 		reply.Calls = []modeltest.ToolCall{call}
+	} else if reply.Text == "" { // an empty answer is an error to some agents
+		return beside
 	}
 	return reply
 }

@@ -40,8 +40,10 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 	if e.Text, err = b.line(e.Text); err != nil {
 		return e, err
 	}
-	if e.Kind == memoir.EntryNote && !slices.Contains(memoir.Categories, e.Category) {
-		return e, usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", e.Category)
+	if e.Kind == memoir.EntryNote {
+		if err := known(e.Category); err != nil {
+			return e, err
+		}
 	}
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = time.Now()
@@ -51,20 +53,28 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 	case memoir.EntryNote:
 		statements = []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}
 	case memoir.EntryJournal:
-		if page, err := b.Page(e.ProjectID, dayOf(e)); err != nil || strings.Contains("\n"+page, "\n"+lineOf(e)) {
+		page, err := b.Page(e.ProjectID, dayOf(e))
+		if err != nil || without(page, e) != page {
 			return e, err
+		}
+		if len(page)+len(lineOf(e)) >= maxPage {
+			return e, usage("", "the journal of %s is full", dayOf(e))
 		}
 	}
 	if e, err = b.Store.AddEntry(ctx, e, statements); err != nil {
 		return e, err
 	}
-	return e, b.File(ctx)
+	if err := b.File(ctx, e.ID); err != nil {
+		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored, but not filed before the next run: %w",
+			e.ID, err)
+	}
+	return e, nil
 }
 
-// File does in the projects' folders what their entries call for, also for a process that died: a journal's entry
-// is put on its page, and a project that has notes is marked.
-func (b Book) File(ctx context.Context) error {
-	return b.Store.FileEntries(ctx, func(e memoir.Entry) error {
+// File does in the projects' folders what an entry calls for, or with id 0 all that a process left which died: a
+// journal's entry is put on its page, and a project that has notes is marked.
+func (b Book) File(ctx context.Context, id int64) error {
+	return b.Store.FileEntries(ctx, id, func(e memoir.Entry) error {
 		if e.Kind == memoir.EntryJournal {
 			return b.onPage(e)
 		}
@@ -115,15 +125,33 @@ func worded(e memoir.Entry) string {
 // Recall returns the notes of projects that hold all words, those accessed last first, at most MaxRecall, and notes
 // that they were accessed. Category "" is any.
 func (b Book) Recall(ctx context.Context, projects []string, category string, words []string) ([]memoir.Entry, error) {
-	if category != "" && !slices.Contains(memoir.Categories, category) {
-		return nil, usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", category)
+	if err := known(category); err != nil && category != "" {
+		return nil, err
 	}
 	return b.Store.Recall(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category,
 		Words: words, Max: MaxRecall})
 }
 
-// ByCategory sorts notes by category, in the order of memoir.Categories, and by number.
-func ByCategory(notes []memoir.Entry) {
+// Notes returns all notes of projects, by category and number. Category "" is any.
+func (b Book) Notes(ctx context.Context, projects []string, category string) ([]memoir.Entry, error) {
+	if err := known(category); err != nil && category != "" {
+		return nil, err
+	}
+	notes, err := b.Store.Entries(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category})
+	byCategory(notes)
+	return notes, err
+}
+
+// known is the error of a category that does not exist.
+func known(category string) error {
+	if slices.Contains(memoir.Categories, category) {
+		return nil
+	}
+	return usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", cut(category))
+}
+
+// byCategory sorts notes by category, in the order of memoir.Categories, and by number.
+func byCategory(notes []memoir.Entry) {
 	slices.SortStableFunc(notes, func(a, b memoir.Entry) int {
 		if d := slices.Index(memoir.Categories, a.Category) - slices.Index(memoir.Categories, b.Category); d != 0 {
 			return d

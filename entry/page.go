@@ -53,7 +53,7 @@ func pagePath(root memory.Root, day string) string {
 // Page is a day's journal of a project, as it stands in its file, without secrets; "" if there is none.
 func (b Book) Page(projectID, day string) (string, error) {
 	path := pagePath(memory.At(b.Home, projectID), day)
-	content, err := disk.ReadFile(path, maxPage)
+	content, err := disk.ReadFile(path, 2*maxPage) // several may have found the last room
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -128,14 +128,11 @@ func (b Book) onPage(e memoir.Entry) error {
 		return err
 	}
 	line := lineOf(e)
-	if strings.Contains("\n"+page, "\n"+line) {
+	if without(page, e) != page {
 		return nil
 	}
 	if page != "" && !strings.HasSuffix(page, "\n") { // an editor left it so
 		line = "\n" + line
-	}
-	if len(page)+len(line) > maxPage {
-		return usage("", "the journal of %s is full", day)
 	}
 	return appendTo(pagePath(root, day), line)
 }
@@ -175,9 +172,9 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 		if id == 0 {
 			continue
 		}
-		found, err := b.Store.Entries(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryJournal})
+		found, err := b.Store.Entries(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryJournal, Disabled: true})
 		if err == nil && len(found) > 0 {
-			err = b.erase(found[0])
+			err = b.Store.Alone(ctx, func() error { return b.erase(found[0]) })
 		}
 		if err != nil {
 			return err
@@ -186,10 +183,21 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 	return nil
 }
 
+// without is a page without an entry's line, which an editor may have indented or ended otherwise.
+func without(page string, e memoir.Entry) string {
+	var out strings.Builder
+	for line := range strings.Lines(page) {
+		if strings.TrimSpace(line) != "- "+e.Text {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
 func (b Book) erase(e memoir.Entry) error {
 	path := pagePath(memory.At(b.Home, e.ProjectID), dayOf(e))
-	content, err := disk.ReadFile(path, maxPage)
-	left := strings.ReplaceAll("\n"+string(content), "\n"+lineOf(e), "\n")[1:]
+	content, err := disk.ReadFile(path, 2*maxPage)
+	left := without(string(content), e)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && left == string(content) {
 		return nil
 	}

@@ -31,7 +31,7 @@ func Told(ctx context.Context, st *store.Store, projectID string) (string, error
 	if err != nil || len(notes) == 0 {
 		return "", err
 	}
-	ByCategory(notes)
+	byCategory(notes)
 	var b strings.Builder
 	b.WriteString("## Long-Term Memory\n")
 	category := ""

@@ -195,7 +195,7 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	if f.keys, err = c.store.Forgotten(ctx); err != nil {
 		return nil, err
 	}
-	if archives, err = f.archives(c.root); err != nil {
+	if archives, err = f.archives(ctx, c.store, c.root); err != nil {
 		return archives, err
 	}
 	if err := search.Update(ctx, c.store, c.opts.Home, true); err != nil {

@@ -66,13 +66,15 @@ func (f *forgetting) clean(text string, in consolidate.Input) string {
 // archives lists the earlier generations that rest on what was forgotten, or contain it, by
 // their paths in the project's folder, and files that were saved too late. With a purge these
 // archives are removed, and the files rewritten.
-func (f *forgetting) archives(root memory.Root) ([]string, error) {
+func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.Root) ([]string, error) {
 	// Journals and the history are read as they are; of what was saved too late a person decides.
-	err := root.RewriteBeside(func(name, text string) string {
-		if !f.purge && strings.HasPrefix(name, "unmerged/") {
-			return text
-		}
-		return f.withoutTraces(name, text)
+	err := st.Alone(ctx, func() error {
+		return root.RewriteBeside(func(name, text string) string {
+			if !f.purge && strings.HasPrefix(name, "unmerged/") {
+				return text
+			}
+			return f.withoutTraces(name, text)
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -151,7 +151,9 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 		if err != nil {
 			return err
 		}
-		return c.root.RewriteBeside(func(_, text string) string { return s.mask(project.ID, text) })
+		return c.store.Alone(ctx, func() error {
+			return c.root.RewriteBeside(func(_, text string) string { return s.mask(project.ID, text) })
+		})
 	})
 }
 

@@ -48,26 +48,31 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
-// FileEntries calls file for each entry that is to be filed, in order, while no other process does; where a process
-// died in between, it is called again. Its error ends the work, and the rest is filed by the next call.
-func (s *Store) FileEntries(ctx context.Context, file func(memoir.Entry) error) error {
-	waiting, err := s.Entries(ctx, EntryFilter{Unfiled: true, Max: 1})
+// FileEntries calls file for an entry, or with id 0 for each, that is to be filed, in order, while no other process
+// writes; where a process died in between, it is called again. An entry for which it fails is filed by a later call.
+func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entry) error) error {
+	waiting, err := s.Entries(ctx, EntryFilter{ID: id, Unfiled: true, Max: 1})
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
+	var failed []error
 	err = s.durably(ctx, func(t tx) error {
-		entries, err := selectEntries(t, EntryFilter{Unfiled: true})
+		entries, err := selectEntries(t, EntryFilter{ID: id, Unfiled: true})
 		for _, e := range slices.Backward(entries) {
-			if err == nil {
-				err = file(e)
+			if fault := file(e); fault != nil {
+				failed = append(failed, fault)
+			} else if err == nil {
+				_, err = t.exec(`UPDATE entry SET filed = 1 WHERE id = ?`, e.ID)
 			}
-		}
-		if err == nil {
-			_, err = t.exec(`UPDATE entry SET filed = 1 WHERE NOT filed`)
 		}
 		return err
 	})
-	return s.explain(err, "filing entries")
+	return s.explain(errors.Join(err, errors.Join(failed...)), "filing entries")
+}
+
+// Alone calls change, which does not write to the database, while no process files entries or the history.
+func (s *Store) Alone(ctx context.Context, change func() error) error {
+	return s.explain(s.quickly(ctx, func(tx) error { return change() }), "waiting for the files of entries")
 }
 
 // FileHistory calls file with the extractions of each project that the history lacks, the oldest sessions first,
@@ -109,9 +114,10 @@ type EntryFilter struct {
 	Words    []string // each stands in the text, ignoring the case of ASCII letters
 	Max      int      // entries at most
 	Unfiled  bool     // only those that are to be filed
+	Disabled bool     // also those that are disabled
 }
 
-// Entries returns the entries that a filter selects and nobody has disabled or forgotten, those that were
+// Entries returns the entries that a filter selects and nobody has forgotten, those that were
 // accessed last first.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
@@ -158,6 +164,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 		{` AND NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(lower(m.text), lower(w.value)) = 0)`,
 			len(f.Words) > 0, jsonList(f.Words)},
 		{` AND n.filed = ?`, f.Unfiled, 0},
+		{` AND s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
 	} {
 		if c.set {
 			where, args = where+c.condition, append(args, c.arg)
@@ -169,7 +176,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 	}
 	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
-		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL AND s.reason = 'up_to_date'`+where+`
+		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL`+where+`
 		ORDER BY n.accessed_at DESC, n.id DESC LIMIT ?`, append(args, most), func(scan scanner, e *memoir.Entry) error {
 		return scan(&e.ID, &e.ProjectID, (*string)(&e.Kind), &e.Category, (*string)(&e.Author), &e.Text,
 			timeColumn{&e.CreatedAt}, timeColumn{&e.AccessedAt})

@@ -20,15 +20,15 @@ func forgetCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "forget", Category: groupMemory, ArgsUsage: "[SESSION]...",
 		Usage: "remove sessions, a project or a text from memory, for good",
-		Description: help("Forgets sessions, named by id, the beginning of an id, or file; a project with all its\n"+
-			"sessions; or, with --match, sessions that say a text, and the lines of memory that\n"+
-			"contain it. A new generation without them is published at once, without a\n"+
-			"language model, and checked. Lines that depend only on forgotten sessions are removed, hand\n"+
-			"edits that cite them included. A forgotten session is never read again; the agents' own\n"+
-			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay\n"+
-			"unless --purge is given, which also removes logs and copies of the database and clears its\n"+
-			"free pages. Asks first; without a terminal it needs --yes.",
-			"memoir forget 019f1fd6", "memoir forget codex:019f1fd6 --purge", "memoir forget --project .",
+		Description: help("Forgets sessions, named by id, the beginning of an id, or file; notes and lines of journals,\n"+
+			"named by number; a project with all its sessions; or, with --match, sessions that say a text,\n"+
+			"and the lines of memory that contain it. A new generation without them is published at once,\n"+
+			"without a language model, and checked. Lines that depend only on forgotten sessions are removed,\n"+
+			"hand edits that cite them included. A forgotten session is never read again; the agents' own\n"+
+			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay unless\n"+
+			"--purge is given or a note is forgotten; that also removes logs and copies of the database and\n"+
+			"clears its free pages. Asks first; without a terminal it needs --yes.",
+			"memoir forget 019f1fd6", "memoir forget '#12'", "memoir forget --project . --purge",
 			"memoir forget --match 'acme corp'", "memoir forget --undo 019f1fd6"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "the whole project `REF` (id, name or path); with --match: only there"},

@@ -99,12 +99,10 @@ func memoriesCommand(p *program) *cli.Command {
 				return err
 			}
 			defer b.Store.Close()
-			notes, err := b.Store.Entries(c.Context, store.EntryFilter{Projects: ids, Kind: memoir.EntryNote,
-				Category: c.String("category")})
+			notes, err := b.Notes(c.Context, ids, c.String("category"))
 			if err != nil {
 				return err
 			}
-			entry.ByCategory(notes)
 			return p.result(c, entriesJSON(notes), func() {
 				for i, n := range notes {
 					if i == 0 || n.Category != notes[i-1].Category {
@@ -112,7 +110,9 @@ func memoriesCommand(p *program) *cli.Command {
 					}
 					p.ui.write(p.noteLine(n) + "\n")
 				}
-				if len(notes) == 0 {
+				if len(notes) == 0 && c.String("category") != "" {
+					p.ui.say("no note matches")
+				} else if len(notes) == 0 {
 					p.ui.say("there are no notes")
 					p.ui.sayHint("`memoir remember TEXT` makes one")
 				}
@@ -234,7 +234,7 @@ func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (
 	if err != nil {
 		return e, false, nil
 	}
-	entries, err := st.Entries(ctx, store.EntryFilter{ID: id})
+	entries, err := st.Entries(ctx, store.EntryFilter{ID: id, Disabled: true})
 	if err != nil || len(entries) == 0 {
 		if err == nil && parts[1] != "" {
 			err = notFoundf("`memoir memories` lists notes", "there is no entry %s", ref)

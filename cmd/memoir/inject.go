@@ -243,6 +243,17 @@ func (p *program) projectOfSession(
 	} else if here, err = p.here(c, *settings); err != nil {
 		return told{}, err
 	}
+	if found.why = p.switchedOff(c, settings, here); found.why != "" {
+		return found, nil
+	}
+	id, err := p.memoryOf(c, home, here)
+	return told{project: id, tree: here.top}, err
+}
+
+// switchedOff says why there is to be no memory at a place; "": nothing forbids one. It applies the project's own
+// settings.
+func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here place) (why string) {
+	var err error
 	*settings, _, err = p.projectSettings(c, *settings, here.top)
 	if err != nil { // a file that is not valid must not break a session's hooks: memory is off
 		if p.hook != nil {
@@ -254,14 +265,13 @@ func (p *program) projectOfSession(
 	file := filepath.Join(here.top, config.ProjectFileName)
 	switch {
 	case settings.Off && err != nil:
-		return told{why: file + " is not valid, so memory is off"}, nil
+		return file + " is not valid, so memory is off"
 	case settings.Off:
-		return told{why: file + " switches memory off"}, nil
+		return file + " switches memory off"
 	case settings.Excluded(here.dir):
-		return told{why: "exclude covers " + here.dir}, nil
+		return "exclude covers " + here.dir
 	}
-	id, err := p.memoryOf(c, home, here)
-	return told{project: id, tree: here.top}, err
+	return ""
 }
 
 // Parts of the limit that notes, and what holds in all projects, may take: a half and a quarter.

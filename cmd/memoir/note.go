@@ -172,6 +172,16 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	if c.Bool("user") && c.IsSet("project") {
 		return entry.Book{}, "", usagef("", "--project and --user exclude each other")
 	}
+	here := place{}
+	if !c.Bool("user") && !c.IsSet("project") {
+		if here, err = p.here(c, settings); err != nil {
+			return entry.Book{}, "", err
+		}
+		if why := p.switchedOff(c, &settings, here); why != "" {
+			return entry.Book{}, "", memoir.Errorf(memoir.CodeConfig, "--user notes for all projects, --project for another",
+				"there is no memory here: %s", why)
+		}
+	}
 	st, err := p.openStore(c.Context, home, settings)
 	if err != nil {
 		return entry.Book{}, "", err
@@ -183,7 +193,6 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 		if err == nil {
 			return b, row.ID, nil
 		}
-		here, _ := p.here(c, settings)
 		if c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
 			st.Close()
 			return b, "", err

@@ -65,7 +65,7 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 		return e, err
 	}
 	if err := b.File(ctx, e.ID); err != nil {
-		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored, but not filed before the next run: %w",
+		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored, and filed by the next run: %w",
 			e.ID, err)
 	}
 	return e, nil

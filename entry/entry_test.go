@@ -1,0 +1,155 @@
+package entry
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/store"
+)
+
+const projectID = "work-0123456789ab"
+
+func newBook(t *testing.T) Book {
+	t.Helper()
+	home := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	if _, err = st.Register(t.Context(), memoir.Project{ID: projectID, Name: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	return Book{Store: st, Home: home, Redact: strings.NewReplacer("hunter2", "[REDACTED]").Replace}
+}
+
+func note(category, text string) memoir.Entry {
+	return memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: category, Author: memoir.AuthorUser,
+		Text: text}
+}
+
+func wantUsage(t *testing.T, err error) {
+	t.Helper()
+	if memoir.CodeOf(err) != memoir.CodeUsage {
+		t.Errorf("error = %v, want one of usage", err)
+	}
+}
+
+func TestATextIsStoredAsOneCleanLine(t *testing.T) {
+	b := newBook(t)
+	for text, want := range map[string]string{
+		"use pnpm":                     "use pnpm",
+		" two\r\n\tlines\n":            "two lines",
+		"a\x00b\x1b[31mc\u202ed":       "a b [31mc d",
+		"not \xff utf-8":               "not \uFFFD utf-8",
+		"the password is hunter2":      "the password is [REDACTED]",
+		"👩\u200d💻 stays one":           "👩\u200d💻 stays one",
+		strings.Repeat("x", MaxText):   strings.Repeat("x", MaxText),
+		"":                             "",
+		" \u200b\x07\n":                "",
+		strings.Repeat("x", MaxText+1): "",
+		strings.Repeat("x", 1<<20):     "",
+		strings.Repeat("hunter2", 999): "",
+	} {
+		e, err := b.Write(t.Context(), note("fact", text))
+		if want == "" {
+			wantUsage(t, err)
+		} else if err != nil || e.Text != want || e.ID == 0 {
+			t.Errorf("Write(%.40q) = #%d %.40q, %v, want %.40q", text, e.ID, e.Text, err, want)
+		}
+	}
+	_, err := b.Write(t.Context(), note("opinion", "x"))
+	wantUsage(t, err)
+	_, err = b.Notes(t.Context(), []string{projectID}, "opinion")
+	wantUsage(t, err)
+}
+
+func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
+	b := newBook(t)
+	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorUser, Text: "released 1.4"}
+	path := pagePath(memory.At(b.Home, projectID), dayOf(memoir.Entry{CreatedAt: time.Now()}))
+	if err := appendTo(path, strings.Repeat("x", maxPage-10)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Write(t.Context(), line)
+	wantUsage(t, err)
+	if all, err := b.Store.Entries(t.Context(), store.EntryFilter{}); err != nil || len(all) > 0 {
+		t.Errorf("of a page that is full, %v is stored: %v", all, err)
+	}
+	line.CreatedAt = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	waiting, err := b.Store.AddEntry(t.Context(), line, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := pagePath(memory.At(b.Home, projectID), "2026-07-01")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Write(t.Context(), note("fact", "the sky is blue")); err != nil {
+		t.Errorf("a note, while #%d waits for its page: %v", waiting.ID, err)
+	}
+	if err := b.File(t.Context(), 0); err == nil {
+		t.Error("no error tells of a page that cannot be read")
+	}
+	if err := os.Remove(old); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.File(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := b.Page(projectID, "2026-07-01"); err != nil || page != "- released 1.4\n" {
+		t.Errorf("the page is %q, %v", page, err)
+	}
+}
+
+func TestOnlyAnEntrysOwnLineIsErased(t *testing.T) {
+	const page = "# by hand\n\n- a\n- ab\n"
+	for _, line := range []string{"- one\n", "  - one\r\n", "- one"} {
+		if got := without(page+line, memoir.Entry{Text: "one"}); got != page {
+			t.Errorf("without(%q) = %q", page+line, got)
+		}
+	}
+	if got := without(page, memoir.Entry{Text: "# by hand"}) + without(page, memoir.Entry{Text: "b"}); got != page+page {
+		t.Errorf("lines of others are gone: %q", got)
+	}
+}
+
+func TestApply(t *testing.T) {
+	for _, c := range []struct{ ops, want string }{
+		{`{"op": "insert", "line": 1, "content": "x\ny\n"}`, "x\ny\na\nb\nc\n"},
+		{`{"op": "insert", "line": 4, "content": "x"}`, "a\nb\nc\nx\n"},
+		{`{"op": "update", "line": 2, "content": "x"}, {"op": "remove", "line": 1}`, "x\nc\n"},
+		{`{"op": "remove", "line": 3}, {"op": "remove", "line": 3}`, ""},
+		{`{"op": "insert", "line": 5, "content": "x"}`, ""},
+		{`{"op": "remove", "line": -1}`, ""},
+		{`{"op": "move", "line": 1}`, ""},
+		{`{"op": "update", "line": 1, "content": "0123456789"}`, ""},
+		{``, ""},
+	} {
+		got, err := Apply("a\nb\nc\n", []byte(`{"ops": [`+c.ops+`]}`), 12)
+		if c.want == "" {
+			wantUsage(t, err)
+		}
+		if got != c.want {
+			t.Errorf("Apply(%s) = %q, %v, want %q", c.ops, got, err, c.want)
+		}
+	}
+}
+
+func FuzzApply(f *testing.F) {
+	f.Add("a\nb\n", []byte(`{"ops": [{"op": "insert", "line": 1, "content": "x"}, {"op": "remove", "line": 2}]}`))
+	f.Fuzz(func(t *testing.T, text string, patch []byte) {
+		got, err := Apply(text, patch, 100)
+		if err != nil && (got != "" || memoir.CodeOf(err) != memoir.CodeUsage) {
+			t.Errorf("%q, %v", got, err)
+		}
+		if err == nil && (len(got) > 100 || !strings.HasSuffix(got, "\n")) {
+			t.Errorf("%q", got)
+		}
+	})
+}

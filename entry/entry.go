@@ -93,7 +93,7 @@ func (b Book) line(text string) (string, error) {
 		}
 		return r
 	}, strings.ToValidUTF8(b.Redact(text), "\uFFFD"))
-	text = strings.Join(strings.Fields(text), " ")
+	text = b.Redact(strings.Join(strings.Fields(text), " ")) // what stood on two lines may be one now
 	switch {
 	case text == "":
 		return "", usage("", "the text is empty")

@@ -25,7 +25,7 @@ func newBook(t *testing.T) Book {
 	if _, err = st.Register(t.Context(), memoir.Project{ID: projectID, Name: "work"}); err != nil {
 		t.Fatal(err)
 	}
-	return Book{Store: st, Home: home, Redact: strings.NewReplacer("hunter2", "[REDACTED]").Replace}
+	return Book{Store: st, Home: home, Redact: strings.NewReplacer("hunter2", "[REDACTED]", "key is", "[REDACTED]").Replace}
 }
 
 func note(category, text string) memoir.Entry {
@@ -44,6 +44,7 @@ func TestATextIsStoredAsOneCleanLine(t *testing.T) {
 	b := newBook(t)
 	for text, want := range map[string]string{
 		"use pnpm":                     "use pnpm",
+		"my key\nis":                   "my [REDACTED]",
 		" two\r\n\tlines\n":            "two lines",
 		"a\x00b\x1b[31mc\u202ed":       "a b [31mc d",
 		"not \xff utf-8":               "not \uFFFD utf-8",

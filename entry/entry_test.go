@@ -25,7 +25,8 @@ func newBook(t *testing.T) Book {
 	if _, err = st.Register(t.Context(), memoir.Project{ID: projectID, Name: "work"}); err != nil {
 		t.Fatal(err)
 	}
-	return Book{Store: st, Home: home, Redact: strings.NewReplacer("hunter2", "[REDACTED]", "key is", "[REDACTED]").Replace}
+	redact := strings.NewReplacer("hunter2", "[REDACTED]", "key is", "[REDACTED]").Replace
+	return Book{Store: st, Home: home, Redact: redact}
 }
 
 func note(category, text string) memoir.Entry {

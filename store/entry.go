@@ -76,11 +76,11 @@ func (s *Store) Alone(ctx context.Context, change func() error) error {
 }
 
 // FileHistory calls file with the extractions of each project that the history lacks, the oldest sessions first,
-// while no other process does; where a process died in between, it is called with them again. Its error ends the
-// work, and the rest is filed by the next call.
+// while no other process does; where a process died in between, it is called with them again. Sessions that are
+// kept out of memory are left out. Its error ends the work, and the rest is filed by the next call.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
 	const lacking = ` FROM extraction e JOIN project p ON p.id = e.project_id
-		WHERE e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%'`
+		WHERE e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND ` + isInput
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT DISTINCT e.project_id` + lacking + ` ORDER BY 1`)
 	}, "looking for sessions that the history lacks")

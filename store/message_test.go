@@ -86,3 +86,16 @@ func TestAnAdoptedExtractionIsSearched(t *testing.T) {
 		t.Errorf("%v, %+v", ok, got)
 	}
 }
+
+func TestTheHistoryLeavesOutWhatIsKeptOutOfMemory(t *testing.T) {
+	s, _ := newQueue(t, 2)
+	extracted(t, s, worth("tea"))
+	extracted(t, s, worth("coffee"))
+	must(t, s.SetDisabled(t.Context(), "codex:s00", true))
+	must(t, s.FileHistory(t.Context(), func(id string, found []memoir.Extraction) error {
+		if id != project || len(found) != 1 || found[0].SessionKey != "codex:s01" {
+			t.Errorf("%s: filed %+v", id, found)
+		}
+		return nil
+	}))
+}

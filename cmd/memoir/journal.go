@@ -153,7 +153,9 @@ func historyCommand(p *program) *cli.Command {
 				Text    string `json:"text"`
 			}{id, text}, func() {
 				p.ui.write(text)
-				if text == "" {
+				if text == "" && c.String("grep") != "" {
+					p.ui.say("nothing matches")
+				} else if text == "" {
 					p.ui.say("no history of %s", cmp.Or(c.String("month"), "this project"))
 				}
 			})

@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -65,7 +66,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		noted = forgotten(report)
+		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsEntry)) // which are purged
 	}
 	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
 		keys, _ := first(n, what.Keys)
@@ -112,13 +113,17 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 }
 
 // forgotten says what was done, and what the next run does.
-func forgotten(report pipeline.ForgetReport) string {
+func forgotten(report pipeline.ForgetReport, purged bool) string {
 	note := "no memory held it"
 	for _, p := range report.Projects {
 		if p.Outcome == pipeline.OutcomePublished {
 			note = fmt.Sprintf("generation %d of the memory is without it", p.Generation)
 		}
 	}
-	return note + "; earlier generations may hold it (`memoir forget --purge` removes it there); " +
-		"runs do not read a forgotten session again, and the agents' own files stay"
+	if purged {
+		note += "; earlier generations that held it are removed"
+	} else {
+		note += "; earlier generations may hold it (`memoir forget --purge` removes it there)"
+	}
+	return note + "; runs do not read a forgotten session again, and the agents' own files stay"
 }

@@ -62,7 +62,7 @@ func recallCommand(p *program) *cli.Command {
 			"memoir recall", "memoir recall pnpm --category preference --json"),
 		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			b, ids, err := p.bookToRead(c)
+			b, ids, err := p.bookToRead(c, p.openForWriting)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func memoriesCommand(p *program) *cli.Command {
 			if _, err := optional(c); err != nil {
 				return err
 			}
-			b, ids, err := p.bookToRead(c)
+			b, ids, err := p.bookToRead(c, p.openForReading)
 			if err != nil {
 				return err
 			}
@@ -208,12 +208,13 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 
 // bookToRead opens the entries of this directory's project, or another, and of the user; the caller closes the
 // store. Where the directory has no project, the ids are the user's alone.
-func (p *program) bookToRead(c *cli.Context) (entry.Book, []string, error) {
+func (p *program) bookToRead(c *cli.Context, open func(*cli.Context) (*store.Store, error)) (
+	entry.Book, []string, error) {
 	home, err := p.home(c)
 	if err != nil {
 		return entry.Book{}, nil, err
 	}
-	st, err := p.openForWriting(c)
+	st, err := open(c)
 	if err != nil {
 		return entry.Book{}, nil, err
 	}

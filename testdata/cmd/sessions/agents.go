@@ -36,7 +36,7 @@ type agent struct {
 // agents lists the agents in the order of their rows.
 var agents = []agent{
 	{
-		source: memoir.SourceClaude, command: "claude", packages: []string{"@anthropic-ai/claude-code@2.1.330"},
+		source: memoir.SourceClaude, command: "claude", packages: []string{"@anthropic-ai/claude-code@2.1.332"},
 		kind:  memoir.KindAutomation,
 		helps: true,
 		configure: func(p place) ([]string, error) {
@@ -52,7 +52,7 @@ var agents = []agent{
 		},
 	},
 	{
-		source: memoir.SourceCodex, command: "codex", packages: []string{"@openai/codex@0.169.0"},
+		source: memoir.SourceCodex, command: "codex", packages: []string{"@openai/codex@0.171.0"},
 		kind: memoir.KindAutomation,
 		configure: func(p place) ([]string, error) {
 			// The tool for patches is offered only to models that it knows.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -79,24 +78,21 @@ func (s *Store) Alone(ctx context.Context, change func() error) error {
 // while no other process does; where a process died in between, it is called with them again. Sessions that are
 // kept out of memory are left out. Its error ends the work, and the rest is filed by the next call.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
-	const lacking = ` FROM extraction e JOIN project p ON p.id = e.project_id
-		WHERE e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND ` + isInput
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT DISTINCT e.project_id` + lacking + ` ORDER BY 1`)
+		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq ORDER BY id`)
 	}, "looking for sessions that the history lacks")
 	for _, id := range projects {
 		if err == nil {
 			err = s.durably(ctx, func(t tx) error {
-				new, err := collect(t, `SELECT `+extractionColumns+lacking+` AND e.project_id = ?
+				new, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
+					WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`
 					ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
-				if err != nil || len(new) == 0 {
-					return err
+				if err == nil && len(new) > 0 {
+					err = file(id, new)
 				}
-				if err := file(id, new); err != nil {
-					return err
+				if err == nil {
+					_, err = t.exec(`UPDATE project SET history_seq = change_seq WHERE id = ?`, id)
 				}
-				last := slices.MaxFunc(new, func(a, b memoir.Extraction) int { return cmp.Compare(a.Seq, b.Seq) })
-				_, err = t.exec(`UPDATE project SET history_seq = ? WHERE id = ?`, last.Seq, id)
 				return err
 			})
 		}
@@ -163,7 +159,7 @@ func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
 		{` AND n.author = ?`, f.Author != "", string(f.Author)},
 		{` AND NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(lower(m.text), lower(w.value)) = 0)`,
 			len(f.Words) > 0, jsonList(f.Words)},
-		{` AND n.filed = ?`, f.Unfiled, 0},
+		{` AND NOT n.filed AND ?`, f.Unfiled, true},
 		{` AND s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
 	} {
 		if c.set {

@@ -2,6 +2,7 @@ package integrate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,7 +19,7 @@ import (
 type syntax struct {
 	name  string
 	parse func(text []byte) (any, error)
-	// insert adds an entry behind its neighbours. The first there of its keys are in the file.
+	// insert adds an entry, to a list in its place. The first there of its keys are in the file.
 	insert func(text []byte, e Entry, there int) ([]byte, error)
 	// remove takes out what stands at the keys, or element i of it if i is not negative.
 	remove func(text []byte, at []string, i int) ([]byte, error)
@@ -42,6 +43,7 @@ type Entry struct {
 	List  bool     `json:"list,omitempty"` // it is an element of the list there
 	Value any      `json:"value"`          // as plain gives it
 	Keep  int      `json:"keep,omitempty"` // how many of the keys were there before it
+	place int      // of an element that was there before, counted from 1, since agents number hooks; 0: the last
 }
 
 // object is a JSON object.
@@ -104,7 +106,7 @@ func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err
 	e.Keep = found
 	if i := e.find(there); i >= 0 {
 		if list, ok := there.([]any); ok {
-			there = list[i]
+			there, e.place = list[i], i+1
 		}
 		if reflect.DeepEqual(there, e.Value) {
 			return content, nil, nil
@@ -120,7 +122,7 @@ func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err
 	}
 	wanted := e.Value
 	if list, _ := there.([]any); e.List {
-		wanted = append(slices.Clone(list), e.Value)
+		wanted = slices.Insert(slices.Clone(list), e.index(len(list)), e.Value)
 	} else if _, isSwitch := e.Value.(bool); found == len(e.At) && !isSwitch {
 		return nil, nil, memoir.Errorf(memoir.CodeInvalid, "remove or rename it, then install again",
 			"%s is there already and is not memoir's", strings.Join(e.At, "."))
@@ -172,12 +174,21 @@ func (s syntax) take(content []byte, e Entry) ([]byte, error) {
 func (e Entry) find(there any) int {
 	is := func(v any) bool { return reflect.DeepEqual(v, e.Value) || isOurs(v) }
 	if list, ok := there.([]any); ok && e.List {
-		return slices.IndexFunc(list, is)
+		same := slices.IndexFunc(list, func(v any) bool { return reflect.DeepEqual(v, e.Value) })
+		return cmp.Or(same+1, slices.IndexFunc(list, is)+1) - 1
 	}
 	if !e.List && is(there) {
 		return 0
 	}
 	return -1
+}
+
+// index is where the entry belongs in a list of n others.
+func (e Entry) index(n int) int {
+	if e.place == 0 {
+		return n
+	}
+	return min(e.place-1, n)
 }
 
 // splice replaces a piece of a file by another.

@@ -1,6 +1,8 @@
 package integrate
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +37,9 @@ func TestAnEntryIsPutWhereItBelongsAndNothingElseChanges(t *testing.T) {
 		{"a trailing comma", "{\n  \"hooks\": {\"Start\": [\n    1, // one\n  ]},\n}",
 			"{\n  \"hooks\": {\"Start\": [\n    1, // one\n    {\n      \"command\": \"/bin/memoir inject --agent x --run\"\n    },\n  ]},\n}", "a.json", elem},
 		{"an earlier entry of memoir's", `{"hooks":{"Start":[{"command":"/old/memoir inject"},2]}}`,
-			`{"hooks":{"Start":[2, {"command":"/bin/memoir inject --agent x --run"}]}}`, "a.json", elem},
+			`{"hooks":{"Start":[ {"command":"/bin/memoir inject --agent x --run"}, 2]}}`, "a.json", elem},
+		{"comments of several lines", "{\"hooks\":{\"Start\":[\n 1 /* a\n b */\n // c\n]}}",
+			"{\"hooks\":{\"Start\":[\n 1, /* a\n b */\n {\n  \"command\": \"/bin/memoir inject --agent x --run\"\n }\n // c\n]}}", "a.json", elem},
 		{"a byte order mark", bom + "{}", bom + "{\n  \"servers\": {\n    \"memoir\": {\n      \"args\": [\n        \"mcp\"\n      ],\n      \"command\": \"/bin/memoir\"\n    }\n  }\n}",
 			"a.json", member},
 		{"TOML", "# x\na = 1 # y", "# x\na = 1 # y\n\n[servers.memoir]\nargs = ['mcp', '-v']\ncommand = '/bin/memoir'\n", "a.toml",
@@ -126,6 +130,42 @@ func TestWhatWasAddedMeanwhileStaysWhenAnEntryIsTaken(t *testing.T) {
 		got, err := syntaxOf(test.file).take([]byte(test.before), test.entry)
 		if err != nil || string(got) != test.after {
 			t.Errorf("%q: got %q, %v; want %q", test.before, got, err, test.after)
+		}
+	}
+}
+
+func TestHooksOfOthersKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	e := Env{UserHome: home, Getenv: func(string) string { return "" }}
+	cursor, _ := Named("cursor")
+	path := filepath.Join(home, ".cursor", "hooks.json")
+	r := &Record{home: filepath.Join(home, "data")}
+	for _, step := range []struct {
+		program, from, to, want string // what is replaced in the file, and its first hooks
+		changes                 int
+	}{
+		{"/a/memoir", "", `{"version": 1, "hooks": {"sessionStart": [1]}}`, `[1, {"command":"/a/memoir inject`, 2},
+		{"/a/memoir", "[1", "[0, 1", `[0, 1, {"command":"/a/memoir inject`, 0},
+		{"/a/memoir", "}],", "}, 2],", `[0, 1, {"command":"/a/memoir inject`, 0},
+		{"/b/memoir", "2]", "2, 3]", `[0, 1, {"command":"/b/memoir inject --agent cursor --run","timeout":10}, 2, 3]`, 2},
+	} {
+		content, err := read(path)
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+				os.WriteFile(path, []byte(strings.Replace(string(content), step.from, step.to, 1)), 0o600))
+		}
+		changes, installErr := r.Install(e, Options{Program: step.program}, cursor)
+		if err = errors.Join(err, installErr); err != nil || len(changes) != step.changes {
+			t.Fatalf("%+v: %v, %+v", step, err, changes)
+		}
+		for _, c := range changes {
+			if err := r.Apply(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if content, _ := read(path); !strings.Contains(string(content), step.want) {
+			t.Errorf("%+v: %s", step, content)
 		}
 	}
 }

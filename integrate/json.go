@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"memoir/internal/lazyregexp"
 )
 
 // parseTree parses JSON with comments and trailing commas. Packed again it is the same text and a line break,
@@ -49,6 +51,9 @@ func section(tree *hujson.Value, at []string) *hujson.Value {
 	return tree.Find(strings.Join(append([]string{""}, at...), "/"))
 }
 
+// restOfLine matches white space and comments up to the end of a line; a comment of several lines is in it as a whole.
+var restOfLine = lazyregexp.New(`^(?:[ \t]|//[^\r\n]*|(?s:/\*.*?\*/))*`)
+
 func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return append(marshal(nest(e, 0), "", "  "), '\n'), nil
@@ -69,11 +74,15 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	}
 	before, values := children(in)
 	n, eol, outer := len(values), eolOf(text), indentAt(text, in.StartOffset)
-	// A comment that follows the last child in its line stays there.
-	end := before[n]
+	i := n
+	if there == len(e.At) {
+		i = e.index(n)
+	}
+	// A comment that follows the child before it in its line stays there.
+	end := before[i]
 	comment, rest := *end, hujson.Extra(nil)
-	if i := bytes.Index(*end, []byte(eol)); i >= 0 {
-		comment, rest = (*end)[:i], (*end)[i:]
+	if line := len(restOfLine.FindString(string(*end))); line < len(*end) {
+		comment, rest = (*end)[:line], (*end)[line:]
 	}
 	lead, packed := " ", marshal(value, "", "")
 	if n == 0 || rest != nil || bytes.Contains(*before[0], []byte("\n")) {
@@ -82,19 +91,25 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 			indent = indentAt(*before[0], len(*before[0]))
 		}
 		lead, packed = eol+indent, bytes.ReplaceAll(marshal(value, indent, unitOf(text)), []byte("\n"), []byte(eol))
-		if rest == nil {
+		if rest == nil && i == n {
 			rest = hujson.Extra(eol + outer)
+		}
+	}
+	if rest == nil && i < n {
+		comment, rest = nil, comment
+		if len(rest) == 0 {
+			rest = hujson.Extra(" ")
 		}
 	}
 	*end = rest
 	child, err := hujson.Parse(packed)
-	extra := append(bytes.TrimRight(comment, " \t"), lead...)
-	if n > 0 && values[n-1].AfterExtra != nil { // a trailing comma
+	extra := slices.Concat(bytes.TrimRight(comment, " \t"), hujson.Extra(lead))
+	if i == n && n > 0 && values[n-1].AfterExtra != nil { // a trailing comma
 		child.AfterExtra = hujson.Extra{}
 	}
 	if list != nil && there == len(e.At) {
 		child.BeforeExtra = extra
-		list.Elements = append(list.Elements, child)
+		list.Elements = slices.Insert(list.Elements, i, child)
 	} else {
 		child.BeforeExtra = hujson.Extra(" ")
 		name := hujson.Value{BeforeExtra: extra, Value: hujson.String(e.At[there])}
@@ -118,7 +133,8 @@ func removeJSON(text []byte, at []string, i int) ([]byte, error) {
 	before, values := children(in)
 	// The line of the child goes, and comments on the lines before and after it stay.
 	own, next := *before[i], before[i+1]
-	if line := bytes.LastIndexByte(own, '\n'); line >= 0 && bytes.Contains(*next, []byte("\n")) {
+	if line := bytes.LastIndexByte(own, '\n'); line >= 0 && len(bytes.TrimSpace(own[line:])) == 0 &&
+		bytes.Contains(*next, []byte("\n")) {
 		*next = append(bytes.TrimSuffix(own[:line], []byte("\r")), *next...)
 	} else if len(bytes.TrimSpace(own)) > 0 {
 		*next = append(own, *next...)

@@ -92,7 +92,7 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	base := current
 	if i := r.find(s.agent, f.path); i >= 0 {
 		earlier := r.Files[i]
-		if keys(earlier.Entries) == keys(f.entries) && len(drifted(f, current)) == 0 {
+		if !slices.ContainsFunc(earlier.Entries, f.lacks) && len(drifted(f, current)) == 0 {
 			return nil, nil
 		}
 		if base, err = earlier.undone(current); err != nil {
@@ -107,7 +107,10 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	} else if base != nil && string(base) != f.content {
 		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again", "it is there and is not memoir's")
 	}
+	value, _ := syntaxOf(f.path).read(current) // undone has told what is wrong with it
 	for _, e := range f.entries {
+		there, _ := lookup(value, e.At)
+		e.place = e.find(there) + 1
 		next, splices, err := syntaxOf(f.path).put(change.After, &e)
 		if err != nil {
 			return nil, err
@@ -124,12 +127,11 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	return &change, nil
 }
 
-// keys are the places of entries, to compare.
-func keys(entries []Entry) (all string) {
-	for _, e := range entries {
-		all += strings.Join(e.At, ".") + "\n"
-	}
-	return all
+// lacks reports whether an entry, which was put in earlier, is no longer wanted.
+func (f file) lacks(earlier Entry) bool {
+	return !slices.ContainsFunc(f.entries, func(e Entry) bool {
+		return strings.Join(e.At, ".") == strings.Join(earlier.At, ".")
+	})
 }
 
 // ownWhat is what people are told of a file that is memoir's as a whole.

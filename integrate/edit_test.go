@@ -54,6 +54,7 @@ func TestAnEntryIsPutWhereItBelongsAndNothingElseChanges(t *testing.T) {
 		{"YAML in braces", "servers: {a: 1}", "servers: {\"memoir\":{\"args\":[\"mcp\"],\"command\":\"/bin/memoir\"}, a: 1}", "a.yaml", member},
 		{"a comment at the end", "{} // x", "{\n  \"servers\": {\n    \"memoir\": {\n      \"args\": [\n        \"mcp\"\n      ],\n      \"command\": \"/bin/memoir\"\n    }\n  }\n} // x", "a.json", member},
 		{"a switch", "m:\n  on: false # why\n  b: 1\n", "m:\n  on: true # why\n  b: 1\n", "a.yaml", onSwitch},
+		{"a switch in braces", "m: {on: false, b: 1}\n", "m: {on: true, b: 1}\n", "a.yaml", onSwitch},
 		{"a switch with dots", "m.on: false\n", "m.on: true\n", "a.yaml", onSwitch},
 	} {
 		syntax, entry := syntaxOf(test.file), test.entry

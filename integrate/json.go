@@ -65,57 +65,63 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	in := section(&tree, e.At[:there])
 	object, _ := in.Value.(*hujson.Object)
 	list, _ := in.Value.(*hujson.Array)
-	value := e.Value
+	before, values := children(in)
+	value, n := e.Value, len(values)
+	i := n
 	switch {
 	case there < len(e.At) && object != nil:
 		value = nest(e, there+1)
-	case there < len(e.At) || list == nil:
+	case there == len(e.At) && list != nil:
+		i = e.index(n)
+	default:
 		return nil, fmt.Errorf("%q is neither an object nor a list, as it should be", strings.Join(e.At[:there], "."))
 	}
-	before, values := children(in)
-	n, eol, outer := len(values), eolOf(text), indentAt(text, in.StartOffset)
-	i := n
-	if there == len(e.At) {
-		i = e.index(n)
+	packed := marshal(value, "", "")
+	lead, indent, lines := gap(text, before, i, indentAt(text, in.StartOffset))
+	if lines {
+		packed = bytes.ReplaceAll(marshal(value, indent, unitOf(text)), []byte("\n"), []byte(eolOf(text)))
 	}
-	// A comment that follows the child before it in its line stays there.
-	end := before[i]
-	comment, rest := *end, hujson.Extra(nil)
-	if line := len(restOfLine.FindString(string(*end))); line < len(*end) {
-		comment, rest = (*end)[:line], (*end)[line:]
-	}
-	lead, packed := " ", marshal(value, "", "")
-	if n == 0 || rest != nil || bytes.Contains(*before[0], []byte("\n")) {
-		indent := outer + unitOf(text)
-		if n > 0 && bytes.Contains(*before[0], []byte("\n")) {
-			indent = indentAt(*before[0], len(*before[0]))
-		}
-		lead, packed = eol+indent, bytes.ReplaceAll(marshal(value, indent, unitOf(text)), []byte("\n"), []byte(eol))
-		if rest == nil && i == n {
-			rest = hujson.Extra(eol + outer)
-		}
-	}
-	if rest == nil && i < n {
-		comment, rest = nil, comment
-		if len(rest) == 0 {
-			rest = hujson.Extra(" ")
-		}
-	}
-	*end = rest
 	child, err := hujson.Parse(packed)
-	extra := slices.Concat(bytes.TrimRight(comment, " \t"), hujson.Extra(lead))
 	if i == n && n > 0 && values[n-1].AfterExtra != nil { // a trailing comma
 		child.AfterExtra = hujson.Extra{}
 	}
-	if list != nil && there == len(e.At) {
-		child.BeforeExtra = extra
+	if list != nil {
+		child.BeforeExtra = lead
 		list.Elements = slices.Insert(list.Elements, i, child)
 	} else {
 		child.BeforeExtra = hujson.Extra(" ")
-		name := hujson.Value{BeforeExtra: extra, Value: hujson.String(e.At[there])}
+		name := hujson.Value{BeforeExtra: lead, Value: hujson.String(e.At[there])}
 		object.Members = append(object.Members, hujson.ObjectMember{Name: name, Value: child})
 	}
 	return bytes.TrimSuffix(tree.Pack(), []byte("\n")), err
+}
+
+// gap makes room for another child at i, in what comes before each child of a value whose line is indented by outer.
+// It returns what comes before the other one, and its indentation if it has lines of its own.
+func gap(text []byte, before []*hujson.Extra, i int, outer string) (lead hujson.Extra, indent string, lines bool) {
+	n, eol, next := len(before)-1, eolOf(text), before[i]
+	// A comment that follows the child before it in its line stays there.
+	comment, rest := *next, hujson.Extra(nil)
+	if line := len(restOfLine.FindString(string(comment))); line < len(comment) {
+		comment, rest = comment[:line], comment[line:]
+	}
+	broken, space := bytes.Contains(*before[0], []byte("\n")), " "
+	if lines = n == 0 || rest != nil || broken; lines {
+		indent = outer + unitOf(text)
+		if n > 0 && broken {
+			indent = indentAt(*before[0], len(*before[0]))
+		}
+		space = eol + indent
+	}
+	switch {
+	case rest != nil:
+	case i < n:
+		comment, rest = nil, slices.Concat(hujson.Extra(" "), bytes.TrimLeft(comment, " \t"))
+	case lines:
+		rest = hujson.Extra(eol + outer)
+	}
+	*next = rest
+	return slices.Concat(bytes.TrimRight(comment, " \t"), hujson.Extra(space)), indent, lines
 }
 
 func removeJSON(text []byte, at []string, i int) ([]byte, error) {

@@ -112,11 +112,8 @@ func insertYAML(text []byte, e Entry, there int) ([]byte, error) {
 	}
 	switch flow := in.Style&yaml.FlowStyle != 0 && in.Kind == yaml.MappingNode; {
 	case there == len(e.At):
-		at := lineStart(text, key.Line) + key.Column + len(key.Value)
-		old, _, _ := strings.Cut(string(text[at:]), "\n")
-		old, _, _ = strings.Cut(old, " #")
-		rest := text[at+len(strings.TrimRight(old, " \t\r")):]
-		return slices.Concat(text[:at], []byte(" "), marshal(e.Value, "", ""), rest), nil
+		at := lineStart(text, in.Line) + in.Column - 1
+		return slices.Concat(text[:at], marshal(e.Value, "", ""), text[at+len(in.Value):]), nil
 	case flow:
 		at, member := lineStart(text, in.Line)+in.Column, marshal(nest(e, there), "", "")
 		if member = member[1 : len(member)-1]; len(in.Content) > 0 {

@@ -38,11 +38,12 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, cmp.Or(l.Err(), io.EOF)
 		}
 		line := bytes.TrimSpace(l.Bytes())
-		if _, err := jsonrpc.DecodeMessage(line); err == nil {
+		valid := json.Valid(line) // not so with a second message in the line
+		if _, err := jsonrpc.DecodeMessage(line); err == nil && valid {
 			l.rest = slices.Concat(line, []byte("\n"))
 		} else if len(line) > 0 {
 			code := jsonrpc.CodeParseError
-			if json.Valid(line) {
+			if valid {
 				code = jsonrpc.CodeInvalidRequest
 			}
 			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message"}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"sync"
@@ -46,7 +47,8 @@ func (p *program) mcp(c *cli.Context) error {
 			return err
 		}
 	}
-	return ask.Serve(c.Context, ask.New(o), os.Stdin, os.Stdout)
+	err := ask.Serve(c.Context, ask.New(o), os.Stdin, os.Stdout)
+	return cmp.Or(context.Cause(c.Context), err) // a signal names itself
 }
 
 // askOptions fills in what the server has of the program. Calls of a client may come at the same time.

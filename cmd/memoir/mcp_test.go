@@ -106,6 +106,8 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  5"}},
 		{"lines that are no messages", initialize + "{\"jsonrpc\":\n\n" + list, "",
 			map[string]string{"": "error.code -32700", "2": "result.tools.# 5"}},
+		{"two messages in a line", strings.TrimSpace(list) + list + initialize, "",
+			map[string]string{"": "error.code -32700", "1": "result.serverInfo.name memoir"}},
 		{"a message of another form", "[]\n" + initialize, "",
 			map[string]string{"": "error.code -32600", "1": "result.serverInfo.name memoir"}},
 		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",

@@ -177,6 +177,9 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 		heading, after, _ := strings.Cut(section, "\n\n")
 		if read, body, ok := readHeader(after); ok {
 			e := found[read.SessionKey]
+			if memoir.IsEntry(read.SessionKey) { // which has no summary
+				e = read
+			}
 			e.RawMemory = strings.TrimSpace(body)
 			_, e.Title, _ = strings.Cut(strings.TrimPrefix(heading, "# "), " ")
 			found[read.SessionKey] = e
@@ -185,7 +188,7 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 	var out []memoir.Extraction
 	for _, in := range inputs {
 		e := found[in.Session]
-		if e.RawMemory == "" || e.RolloutSummary == "" {
+		if e.RawMemory == "" || e.RolloutSummary == "" && memoir.EntryID(in.Session) == 0 {
 			continue
 		}
 		e.ContentHash, e.FilterVersion = takenIn(in.Hash), rollout.FilterVersion

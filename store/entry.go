@@ -47,6 +47,27 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
+// adoptNote makes a note again of what a memory's files have of it. Of its category they tell as much as its kind of
+// statement does.
+func adoptNote(t tx, e memoir.Extraction) error {
+	category, author := "fact", memoir.AuthorUser
+	for _, s := range memoir.ParseStatements(e.RawMemory) {
+		switch s.Kind {
+		case memoir.StatementPreference:
+			category = "preference"
+		case memoir.StatementClaim:
+			author = memoir.AuthorAgent
+		}
+	}
+	_, err := t.exec(`INSERT INTO entry (id, session_key, kind, category, author, accessed_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		memoir.EntryID(e.SessionKey), e.SessionKey, string(memoir.EntryNote), category, string(author), millis(e.EndedAt))
+	if err != nil {
+		return err
+	}
+	said := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
+	return putMessages(t, e.SessionKey, []Message{said})
+}
+
 // FileEntries calls file for an entry, or with id 0 for each, that is to be filed, in order, while no other process
 // writes; where a process died in between, it is called again. An entry for which it fails is filed by a later call.
 func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entry) error) error {

@@ -269,15 +269,21 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 // forgotten. The session is read once more, which costs nothing if it has not changed.
 func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
 	known, err := t.exists(`SELECT 1 FROM extraction WHERE session_key = ?1
-		UNION ALL SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten`, e.SessionKey)
+		UNION ALL SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten
+		UNION ALL SELECT 1 FROM entry WHERE id = ?2`, e.SessionKey, memoir.EntryID(e.SessionKey))
 	if err != nil || known {
 		return false, err
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
+	kind := memoir.KindMain
+	if memoir.IsEntry(e.SessionKey) {
+		kind = memoir.KindEntry
+	}
 	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, 'main', '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		e.SessionKey, string(source), id, projectID, e.Title, e.CWD, e.Branch, millis(e.StartedAt), millis(e.EndedAt))
+		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
+		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
+		millis(e.EndedAt))
 	if err != nil {
 		return false, err
 	}
@@ -287,7 +293,9 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err == nil {
 		err = s.putExtraction(t, e)
 	}
-	if err == nil {
+	if err == nil && kind == memoir.KindEntry {
+		err = adoptNote(t, e)
+	} else if err == nil {
 		err = putMessages(t, e.SessionKey, nil) // they come when it is read
 	}
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -335,6 +337,28 @@ func TestACallThatIsCancelledEnds(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestAServerThatIsToEndDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
+	t.Parallel()
+	in, client := io.Pipe()
+	answers, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- ask.Serve(ctx, ask.New(ask.Options{Silent: true}), in, out) }()
+	go func() {
+		_, _ = io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+		_, _ = answers.Read(make([]byte, 1)) // the rest of the answer is never read
+		cancel()
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it goes on")
 	}
 }
 

@@ -11,16 +11,32 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// grace is how long a server that is to end waits for answers that a client does not read.
+const grace = time.Second
+
 // Serve answers a client until its input ends, which is normal at any time, or ctx is done.
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
 	l.Buffer(nil, mcp.DefaultMaxLineLength)
-	return m.Run(ctx, transport{&mcp.IOTransport{Reader: l, Writer: out, MaxLineLength: -1}})
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx, transport{&mcp.IOTransport{Reader: l, Writer: out, MaxLineLength: -1}}) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(grace):
+		return ctx.Err()
+	}
 }
 
 // lines reads a client's messages, one a line, and refuses lines that are none: the SDK would end the connection.

@@ -23,9 +23,9 @@ func mcpCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Category: groupMemory,
 		Usage: "answer an agent's questions about memory (an MCP server on standard input and output)",
-		Description: help("For an agent's list of MCP servers. Serves memory_search, memory_get, search, fetch and\n"+
-			"memory_forget, and the memory's files as resources, for the project of this directory. With\n"+
-			"--agent, what inject told the session at its start is not told again.",
+		Description: help("For an agent's list of MCP servers. Serves memory_search, memory_get, search, fetch,\n"+
+			"memory_remember and memory_forget, and the memory's files as resources, for the project of this\n"+
+			"directory. With --agent, what inject told the session at its start is not told again.",
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",

@@ -21,6 +21,7 @@ const (
 	maxTreeFile = 1 << 20  // bytes of a file; a larger one is not looked at
 	maxTreeRead = 16 << 20 // bytes of all files
 	maxSearched = 24 << 20 // bytes that searches for what is missing go over
+	openCost    = 96 << 10 // what opening a file counts for among them: its directory stays open
 	maxEntries  = 4000     // names that are listed to find out where a file went
 )
 
@@ -184,6 +185,9 @@ func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
 	for _, name := range slices.Concat([]string{m.to}, same, near) {
 		if t.searched > maxSearched {
 			break
+		}
+		if _, known := t.files[name]; !known {
+			t.searched += openCost
 		}
 		text, _ := t.look(name)
 		t.searched += len(text)

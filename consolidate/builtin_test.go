@@ -22,6 +22,8 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		}
 		return out
 	}
+	note := session(0, id(1), "Preferences: “never commit to main”")
+	note.SessionKey = "memoir:note-1"
 	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
 	for _, test := range []struct {
 		name, heading string
@@ -37,6 +39,9 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"an allowed thing was forbidden", "## User preferences", []memoir.Extraction{
 			session(0, id(1), "Preferences: “never commit to main”"), session(1, id(2), "Preferences: “you can commit to main”"),
 		}, []string{"- “you can commit to main” " + last(2) + "]"}},
+		{"a note that a session takes back stands beside it, and first", "## User preferences", []memoir.Extraction{
+			note, session(1, id(2), "Preferences: “you can commit to main”"),
+		}, []string{"- “never commit to main” [note-1 2026-07-01]", "- “you can commit to main” " + last(2) + "]"}},
 		{"rules about different things stay", "## User preferences", []memoir.Extraction{
 			session(0, id(1), "Preferences: “always write tests for parsers”"), session(1, id(2), "Preferences: “do not write tests for generated code in vendor”"),
 		}, []string{"- “do not write tests for generated code in vendor” " + last(2) + "]", "- “always write tests for parsers” " + last(1) + "]"}},

@@ -124,11 +124,11 @@ func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
 }
 
-// settled are rules without those that a later one takes back: it is about nearly the same, and
-// wants what the earlier one rejects, or rejects what that one wants.
+// settled are rules without those that a later one takes back, unless a person wrote them down: it is about nearly
+// the same, and wants what the earlier one rejects, or rejects what that one wants.
 func settled(rules []*claim) []*claim {
 	return slices.DeleteFunc(slices.Clone(rules), func(c *claim) bool {
-		return slices.ContainsFunc(rules, func(later *claim) bool {
+		return c.written() == 0 && slices.ContainsFunc(rules, func(later *claim) bool {
 			opposite := slices.ContainsFunc(later.words, func(w string) bool {
 				return slices.Contains(c.words, "!"+w) || w[0] == '!' && slices.Contains(c.words, w[1:])
 			})

@@ -130,6 +130,9 @@ func TestApply(t *testing.T) {
 		{`{"op": "insert", "line": 5, "content": "x"}`, ""},
 		{`{"op": "remove", "line": -1}`, ""},
 		{`{"op": "move", "line": 1}`, ""},
+		{`{"op": "update", "line": 1}`, ""},
+		{`{"op": "update", "line": 1, "contents": "x"}`, ""},
+		{`{"op": "remove", "line": 1}]} {"ops": [`, ""},
 		{`{"op": "update", "line": 1, "content": "0123456789"}`, ""},
 		{``, ""},
 	} {

@@ -170,5 +170,12 @@ func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 		return entry.Book{}, "", err
 	}
 	id, err := p.projectID(c)
+	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // nothing was written here yet
+		if settings, settingsErr := p.settings(c, nil); settingsErr == nil {
+			if here, hereErr := p.here(c, settings); hereErr == nil && here.status.OK() {
+				id, err = here.project.ID, nil
+			}
+		}
+	}
 	return entry.Book{Home: home, Redact: p.redact}, id, err
 }

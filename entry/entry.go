@@ -1,8 +1,9 @@
 // Package entry is what people and agents write down at once: notes, and pages of journals that are files below a
-// project's folder. It checks and redacts a text, stores it, and reads it again. It knows the database and the
-// folder; it knows no model, no agent's format and no terminal.
+// project's folder; and the history of a project's sessions there. It checks and redacts a text, stores it, and reads
+// it again. It knows the database and the folder; it knows no model, no agent's format and no terminal.
 //
-// Read entry.go first (writing and recalling), then page.go (journals) and told.go (what a session is told).
+// Read entry.go first (writing and recalling), then page.go (journals), history.go, told.go (what a session is told)
+// and patch.go (changing lines of MEMORY.md).
 package entry
 
 import (

@@ -16,6 +16,7 @@ type Status struct {
 	Running    []RunningJob          // the oldest first
 	Failed     []FailedJob           // to be tried again, the next first
 	Dead       []FailedJob           // given up, by kind and key
+	Entries    map[string]int        // by kind; without those that were forgotten or disabled
 	Redactions map[string]int        // secrets taken out of what is stored, by rule
 	Usage      memoir.Usage          // all that was ever spent
 }
@@ -49,11 +50,14 @@ const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.ke
 
 // Status returns how the queue stands, on one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {
-	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{}}
+	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{},
+		Entries: map[string]int{}}
 	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
 		err := errors.Join(count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
 			count(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
+			count(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
+				WHERE s.reason = 'up_to_date' GROUP BY n.kind`),
 			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
 		if err != nil {
 			return err

@@ -40,7 +40,8 @@ func statusCommand(p *program) *cli.Command {
 			}
 			out := statusJSON{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 				Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{}, Projects: []projectJSON{},
-				Redactions: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{}}
+				Redactions: map[string]int{}, Entries: map[string]int{}, Limits: []pipeline.LimitLeft{},
+				Unfinished: []unfinishedJSON{}}
 			if st != nil {
 				defer st.Close()
 				if err := p.currentStatus(c, st, opts, &out); err != nil {
@@ -69,6 +70,7 @@ type statusJSON struct {
 	Dead       []failedJSON          `json:"dead"`
 	Projects   []projectJSON         `json:"projects"`
 	Usage      memoir.Usage          `json:"usage"`
+	Entries    map[string]int        `json:"entries"` // by kind
 	Redactions map[string]int        `json:"redactions"`
 	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
 	LastRun    *lastRunJSON          `json:"last_run"`
@@ -148,7 +150,8 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	if err != nil {
 		return err
 	}
-	out.Jobs, out.Sessions, out.Redactions, out.Usage = now.Jobs, now.Reasons, now.Redactions, now.Usage
+	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
+	out.Redactions, out.Usage = now.Redactions, now.Usage
 	out.Failed, out.Dead = p.failedJobs(now.Failed), p.failedJobs(now.Dead)
 	for _, j := range now.Running {
 		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), timeJSON(j.Since),
@@ -288,6 +291,9 @@ func (p *program) printStatus(s statusJSON) {
 		}
 	}
 	p.statusLine("sessions", cmp.Or(sayReasons(s.Sessions), "none"))
+	if len(s.Entries) > 0 {
+		p.statusLine("entries", byRule(s.Entries))
+	}
 	p.statusLine("jobs", cmp.Or(byRule(s.Jobs), "none"))
 	p.statusLine("projects", strings.TrimSpace(fmt.Sprintf("%d, %d due %s", len(s.Projects), len(due), shortened(due))))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))

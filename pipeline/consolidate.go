@@ -157,7 +157,14 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 		return in, err
 	}
 	in.Forced = c.claim.Forced
-	c.report.Inputs, c.report.Generation = len(in.Extractions), live.Generation
+	c.report.Inputs, c.report.Notes, c.report.Generation = 0, 0, live.Generation
+	for _, e := range in.Extractions {
+		if memoir.IsEntry(e.SessionKey) {
+			c.report.Notes++
+		} else {
+			c.report.Inputs++
+		}
+	}
 	if live.Generation > 0 {
 		c.report.Root = c.root.Link()
 	}

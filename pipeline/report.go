@@ -86,8 +86,9 @@ type ProjectReport struct {
 	Outcome    Outcome `json:"outcome"`
 	Generation int     `json:"generation"`        // the live one afterwards; 0: none
 	ByHand     []int   `json:"by_hand,omitempty"` // the generations that keep what people had edited
-	Inputs     int     `json:"inputs"`
-	Root       string  `json:"root,omitempty"` // path of the live memory
+	Inputs     int     `json:"inputs"`            // sessions
+	Notes      int     `json:"notes"`             // besides
+	Root       string  `json:"root,omitempty"`    // path of the live memory
 	Detail     string  `json:"detail,omitempty"`
 
 	crashes int // of a suspect

@@ -157,6 +157,9 @@ func sayProject(r pipeline.ProjectReport) string {
 	switch r.Outcome {
 	case pipeline.OutcomePublished:
 		text = fmt.Sprintf("published generation %d from %s", r.Generation, count(r.Inputs, "session"))
+		if r.Notes > 0 {
+			text += " and " + count(r.Notes, "note")
+		}
 		for _, n := range r.ByHand {
 			text += fmt.Sprintf("; generation %d keeps what was edited by hand", n)
 		}

@@ -66,6 +66,12 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 		return received{}, p.failed(ClassUnreachable, 0, "", err)
 	}
 	out, err := run(ctx, s)
+	if p.preset != nil && err == nil && out.status != 0 && strings.Contains(out.stderr, "nknown option: "+p.preset.newer) {
+		if i := slices.Index(s.command, p.preset.newer); i >= 0 { // it asked nobody yet
+			s.command = slices.Delete(s.command, i, i+1)
+			out, err = run(ctx, s)
+		}
+	}
 	switch {
 	case err != nil && !out.begun:
 		return received{}, p.failed(ClassUnreachable, 0, "", err)

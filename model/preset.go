@@ -24,6 +24,7 @@ import (
 // of a file in braces is that file's path.
 type preset struct {
 	name     string
+	newer    string            // a switch that older versions refuse; they are called without it
 	switches [][]string        // those of a group are left out if a value in them is empty
 	env      []string          // the same, one by one
 	files    map[string]string // besides system.md and schema.json
@@ -99,7 +100,7 @@ var presets = []preset{
 		},
 	},
 	{
-		name: "pi",
+		name: "pi", newer: "--no-mcp",
 		switches: [][]string{
 			{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
 				"--system-prompt", "{system.md}", "--no-context-files", "--no-prompt-templates", "--no-mcp", "--no-approve"},

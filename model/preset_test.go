@@ -166,6 +166,16 @@ func TestAnAgentIsGivenItsSwitches(t *testing.T) {
 	}
 }
 
+func TestAnOlderAgentIsCalledWithoutTheSwitchThatItRefuses(t *testing.T) {
+	t.Parallel()
+	m, dir := agent(t, "pi", `case " $* " in *" --no-mcp "*) echo "Error: Unknown option: --no-mcp" >&2; exit 1;; esac
+		cat >"$DIR/stdin"; exit 9`, Options{})
+	_, err := m.Call(t.Context(), Request{Input: "Which lamp?"})
+	if e := failure(t, err); e.Status != 9 || !strings.Contains(read(t, dir, "stdin"), "Which lamp?") {
+		t.Error(err)
+	}
+}
+
 func TestTheModelsNameIsWhatFollowsThePreset(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -57,11 +57,7 @@ func (p *program) log(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	ref, err := projectFlag(c)
-	if err != nil {
-		return err
-	}
-	project, err := p.projectNamed(c, st, ref)
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}
@@ -174,11 +170,7 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	ref, err := projectFlag(c)
-	if err != nil {
-		return err
-	}
-	project, err := p.projectNamed(c, st, ref)
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,7 @@ func (p *program) patch(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	ref, err := projectFlag(c)
-	if err != nil {
-		return err
-	}
-	project, err := p.projectNamed(c, st, ref)
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,15 @@ func projectFlag(c *cli.Context) (string, error) {
 	return ref, nil
 }
 
+// projectOf is the registered project of --project, else of this directory.
+func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, error) {
+	ref, err := projectFlag(c)
+	if err != nil {
+		return store.ProjectRow{}, err
+	}
+	return p.projectNamed(c, st, ref)
+}
+
 // projectsNamed returns the projects of --project or --all, else this directory's.
 func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
 	if c.Bool("all") {
@@ -147,11 +156,7 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.Projec
 		}
 		return st.Projects(c.Context)
 	}
-	ref, err := projectFlag(c)
-	if err != nil {
-		return nil, err
-	}
-	row, err := p.projectNamed(c, st, ref)
+	row, err := p.projectOf(c, st)
 	if err != nil {
 		return nil, err
 	}

@@ -316,7 +316,7 @@ func (p *program) recapped(c *cli.Context) (memoir.Session, error) {
 	if ref := c.String("session"); ref != "" {
 		return p.findSession(c.Context, st, ref)
 	}
-	project, err := p.projectNamed(c, st, c.String("project"))
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return memoir.Session{}, err
 	}

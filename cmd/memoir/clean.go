@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"memoir"
 	"memoir/config"
 	"memoir/internal/disk"
 	"memoir/pipeline"
@@ -96,23 +95,3 @@ func (c *cleaner) clean(text string) string {
 
 // redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
-
-// cleanSession redacts the fields of a session. The paths of its files stay: a person needs them to
-// find the files.
-func (p *program) cleanSession(s *memoir.Session) {
-	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.Branch, &s.Remote, &s.Error} {
-		*text = p.redact(*text)
-	}
-}
-
-// cleanProject redacts the fields of a project, except its id, which is the name of its folder.
-func (p *program) cleanProject(project memoir.Project) memoir.Project {
-	project.Directories, project.Aliases = slices.Clone(project.Directories), slices.Clone(project.Aliases)
-	project.Name, project.Remote = p.redact(project.Name), p.redact(project.Remote)
-	for _, texts := range [][]string{project.Directories, project.Aliases} {
-		for i := range texts {
-			texts[i] = p.redact(texts[i])
-		}
-	}
-	return project
-}

@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -133,7 +134,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	t := newTable("session", "updated", "project", "title")
 	for _, s := range found.Sessions {
 		keys = append(keys, s.Key())
-		p.cleanSession(&s)
+		serve.CleanSession(&s, p.redact)
 		t.row(s.Key(), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
 	}
 	p.ui.table(t)

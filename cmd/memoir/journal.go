@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/serve"
 )
 
 // journalHits is how many lines `journal search` prints.
@@ -84,7 +85,7 @@ func (p *program) addToJournal(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.result(c, entryJSON(e), func() {
+	return p.result(c, serve.EntryOf(e), func() {
 		if e.ID == 0 {
 			p.ui.say("today's journal has this line already")
 			return

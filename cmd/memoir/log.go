@@ -1,36 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/store"
+	"memoir/serve"
 )
-
-// generationJSON is one published state as `log --json` gives it.
-type generationJSON struct {
-	Project     string         `json:"project"`
-	Generation  int            `json:"generation"`
-	Live        bool           `json:"live"`
-	PublishedAt *time.Time     `json:"published_at"`
-	Inputs      []string       `json:"inputs"` // session keys
-	Files       int            `json:"files"`
-	Bytes       int64          `json:"bytes"` // of the archive
-	Redactions  map[string]int `json:"redactions"`
-	EditedFrom  int            `json:"edited_from"`   // contains the hand edits of this generation; 0: none
-	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
-	Forgotten   bool           `json:"forgotten"`     // it contains forgotten sessions
-	Redacted    int            `json:"redacted_from"` // made by redacting this generation; 0: was not
-	Error       string         `json:"error"`
-}
 
 func logCommand(p *program) *cli.Command {
 	return &cli.Command{
@@ -61,12 +40,12 @@ func (p *program) log(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	generations, err := generations(c.Context, st, home, project.ID)
+	generations, err := serve.Generations(c.Context, st, home, project.ID)
 	if err != nil {
 		return err
 	}
 	return p.result(c, struct {
-		Generations []generationJSON `json:"generations"`
+		Generations []serve.Generation `json:"generations"`
 	}{list(generations)}, func() {
 		t := newTable("generation", "published", "sessions", "files", "archive", "")
 		forgotten := false
@@ -75,7 +54,7 @@ func (p *program) log(c *cli.Context) error {
 			if g.PublishedAt != nil {
 				published = when(*g.PublishedAt)
 			}
-			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.note())
+			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), noteOn(g))
 			forgotten = forgotten || g.Forgotten && !g.Live
 		}
 		p.ui.table(t)
@@ -87,8 +66,8 @@ func (p *program) log(c *cli.Context) error {
 	})
 }
 
-// note says what is special about a generation.
-func (g generationJSON) note() string {
+// noteOn says what is special about a generation.
+func noteOn(g serve.Generation) string {
 	var notes []string
 	add := func(applies bool, format string, args ...any) {
 		if applies {
@@ -102,38 +81,6 @@ func (g generationJSON) note() string {
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")
 	return strings.Join(notes, ", ")
-}
-
-// generations lists the archives of a project, the newest first.
-func generations(ctx context.Context, st *store.Store, home, project string) ([]generationJSON, error) {
-	kept, err := memory.At(home, project).Generations()
-	if err != nil {
-		return nil, fmt.Errorf("list the generations of %s: %w", project, err)
-	}
-	forgotten, err := pipeline.RestingOnForgotten(ctx, st, kept)
-	if err != nil {
-		return nil, err
-	}
-	var out []generationJSON
-	for _, g := range slices.Backward(kept) {
-		m := g.Manifest
-		row := generationJSON{
-			Project: project, Generation: g.Number, Live: g.Live, PublishedAt: timeJSON(g.ModTime), Inputs: []string{},
-			Files: len(m.Files), Bytes: g.Bytes, Redactions: m.Redactions, EditedFrom: m.EditedFrom,
-			Restored: m.RestoredFrom, Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
-		}
-		for _, in := range m.Inputs {
-			row.Inputs = append(row.Inputs, in.Session)
-		}
-		if row.Redactions == nil {
-			row.Redactions = map[string]int{}
-		}
-		if g.Err != nil {
-			row.Error = g.Err.Error()
-		}
-		out = append(out, row)
-	}
-	return out, nil
 }
 
 func restoreCommand(p *program) *cli.Command {

@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -48,7 +49,7 @@ func rememberCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, entryJSON(e), func() { p.ui.printf("#%d\n", e.ID) })
+			return p.result(c, serve.EntryOf(e), func() { p.ui.printf("#%d\n", e.ID) })
 		},
 	}
 }
@@ -71,7 +72,7 @@ func recallCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, entriesJSON(notes), func() {
+			return p.result(c, serve.EntriesOf(notes), func() {
 				for _, n := range notes {
 					p.ui.write(p.noteLine(n) + "\n")
 				}
@@ -103,7 +104,7 @@ func memoriesCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, entriesJSON(notes), func() {
+			return p.result(c, serve.EntriesOf(notes), func() {
 				for i, n := range notes {
 					if i == 0 || n.Category != notes[i-1].Category {
 						p.ui.write("## " + n.Category + "\n")
@@ -128,34 +129,6 @@ func (p *program) noteLine(n memoir.Entry) string {
 		line += "(not confirmed) "
 	}
 	return oneLine(line + n.Text)
-}
-
-// An entryOut is an entry as --json gives it.
-type entryOut struct {
-	ID         int64  `json:"id"`
-	Project    string `json:"project"`
-	Kind       string `json:"kind"`
-	Category   string `json:"category"`
-	Source     string `json:"source"`
-	Content    string `json:"content"`
-	CreatedAt  string `json:"created_at"`
-	AccessedAt string `json:"last_accessed"`
-}
-
-func entryJSON(e memoir.Entry) entryOut {
-	const layout = "2006-01-02T15:04:05.000Z"
-	return entryOut{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
-		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout)}
-}
-
-func entriesJSON(entries []memoir.Entry) any {
-	out := struct {
-		Entries []entryOut `json:"entries"`
-	}{[]entryOut{}}
-	for _, e := range entries {
-		out.Entries = append(out.Entries, entryJSON(e))
-	}
-	return out
 }
 
 // bookToWrite opens the entries to write one, and registers this directory's project where it is new; the caller
@@ -265,5 +238,5 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 	if err != nil || !found {
 		return false, err
 	}
-	return true, p.result(c, entryJSON(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+	return true, p.result(c, serve.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,6 +13,7 @@ import (
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/project"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -221,38 +221,6 @@ func (p *program) projectFile(c *cli.Context) (string, error) {
 	return filepath.Join(here.top, config.ProjectFileName), nil
 }
 
-// projectJSON is a project as `projects --json` and `status --json` give it.
-type projectJSON struct {
-	ID          string     `json:"id"`
-	Name        string     `json:"name"`
-	Root        string     `json:"root"` // of the live memory; empty before the first publish
-	Directories []string   `json:"directories"`
-	Remote      string     `json:"remote"`
-	Aliases     []string   `json:"aliases"`
-	Sessions    int        `json:"sessions"`
-	Extractions int        `json:"extractions"`
-	Generation  int64      `json:"generation"`
-	PublishedAt *time.Time `json:"published_at"`
-	Due         bool       `json:"due"`
-}
-
-func asProjectJSON(home string, r store.ProjectRow) projectJSON {
-	return projectJSON{
-		ID: r.ID, Name: r.Name, Root: liveRoot(home, r.ID), Directories: list(r.Directories), Remote: r.Remote,
-		Aliases: list(r.Aliases), Sessions: r.Sessions, Extractions: r.Extractions, Generation: int64(r.Generation),
-		PublishedAt: timeJSON(r.PublishedAt), Due: r.Due,
-	}
-}
-
-// liveRoot is the path of a project's live memory, "" if nothing is published.
-func liveRoot(home, projectID string) string {
-	link := memory.At(home, projectID).Link()
-	if _, err := os.Stat(link); err != nil {
-		return ""
-	}
-	return link
-}
-
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
@@ -283,12 +251,12 @@ func (p *program) projects(c *cli.Context) error {
 		}
 	}
 	out := struct {
-		Projects []projectJSON `json:"projects"`
-	}{[]projectJSON{}}
+		Projects []serve.Project `json:"projects"`
+	}{[]serve.Project{}}
 	t := newTable("project", "sessions", "generation", "published", "memory")
 	for _, r := range rows {
-		r.Project = p.cleanProject(r.Project)
-		one := asProjectJSON(home, r)
+		r.Project = serve.CleanProject(r.Project, p.redact)
+		one := serve.ProjectOf(home, r)
 		out.Projects = append(out.Projects, one)
 		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(one.Root))
 	}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/rollout"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -78,12 +78,12 @@ func (p *program) sessions(c *cli.Context) error {
 		sessions = sessions[:min(all, c.Int("limit"))]
 	}
 	out := struct {
-		Sessions []sessionJSON `json:"sessions"`
-	}{[]sessionJSON{}}
+		Sessions []serve.Session `json:"sessions"`
+	}{[]serve.Session{}}
 	t := newTable("session", "updated", "size", "reason", "project", "title")
 	for _, s := range sessions {
-		p.cleanSession(&s)
-		out.Sessions = append(out.Sessions, asSessionJSON(s))
+		serve.CleanSession(&s, p.redact)
+		out.Sessions = append(out.Sessions, serve.SessionOf(s))
 		t.row(s.Key(), when(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
 	}
 	return p.result(c, out, func() {
@@ -141,70 +141,4 @@ func names[T ~string](values []T) []string {
 		out[i] = string(v)
 	}
 	return out
-}
-
-// sessionJSON is a session as `sessions --json` and `show --json` give it.
-type sessionJSON struct {
-	ID        string     `json:"id"`
-	Source    string     `json:"source"`
-	Project   string     `json:"project"`
-	Title     string     `json:"title"`
-	CWD       string     `json:"cwd"`
-	Files     []string   `json:"files"`
-	Bytes     int64      `json:"bytes"`
-	CreatedAt *time.Time `json:"created_at"` // null if unknown
-	UpdatedAt *time.Time `json:"updated_at"`
-	Kind      string     `json:"kind"`
-	Reason    string     `json:"reason"`
-	Error     string     `json:"error"`
-	Parent    string     `json:"parent"`
-	Branch    string     `json:"branch"`
-	Remote    string     `json:"remote"`
-}
-
-func asSessionJSON(s memoir.Session) sessionJSON {
-	out := sessionJSON{
-		ID: s.ID, Source: string(s.Source), Project: s.ProjectID, Title: s.Title, CWD: s.CWD, Files: []string{},
-		Bytes: s.Bytes, CreatedAt: timeJSON(s.CreatedAt), UpdatedAt: timeJSON(s.UpdatedAt), Kind: string(s.Kind),
-		Reason: string(s.Reason), Error: s.Error, Parent: s.ParentID, Branch: s.Branch, Remote: s.Remote,
-	}
-	for _, f := range s.Files {
-		out.Files = append(out.Files, f.Path)
-	}
-	return out
-}
-
-// itemJSON is an item as `show --json` gives it.
-type itemJSON struct {
-	N      int        `json:"n"`
-	Kind   string     `json:"kind"`
-	Role   string     `json:"role"`
-	Text   string     `json:"text"`
-	Tool   string     `json:"tool"`
-	Input  string     `json:"input"`
-	Output string     `json:"output"`
-	Exit   *int       `json:"exit"` // null if the format has none
-	At     *time.Time `json:"at"`
-	CWD    string     `json:"cwd"`
-	Branch string     `json:"branch"`
-	Origin string     `json:"origin"`
-	Failed bool       `json:"failed"`
-	Final  bool       `json:"final"`
-}
-
-func asItemJSON(it memoir.Item) itemJSON {
-	return itemJSON{
-		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
-		Exit: it.Exit, At: timeJSON(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
-		Failed: it.Failed, Final: it.Final,
-	}
-}
-
-// timeJSON is a time for JSON: UTC, null if it is zero.
-func timeJSON(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
 }

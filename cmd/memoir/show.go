@@ -17,6 +17,7 @@ import (
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/rollout"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -71,7 +72,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p.cleanSession(&session)
+	serve.CleanSession(&session, p.redact)
 	session.Title = memoir.ShortTitle(session.Title)
 	items, omitted, tokens := loaded.Items, 0, 0
 	if budget > 0 {
@@ -83,14 +84,14 @@ func (p *program) show(c *cli.Context) error {
 		return notFoundf("", "the session has no item %d or later", c.Int("at"))
 	}
 	out := struct {
-		Session sessionJSON `json:"session"`
-		Items   []itemJSON  `json:"items"`
-		Omitted int         `json:"omitted"`
-		Tokens  int         `json:"tokens"`
-	}{Session: asSessionJSON(session), Items: []itemJSON{}, Omitted: omitted}
+		Session serve.Session `json:"session"`
+		Items   []serve.Item  `json:"items"`
+		Omitted int           `json:"omitted"`
+		Tokens  int           `json:"tokens"`
+	}{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
 	for _, it := range items {
 		tokens += memoir.Tokens(ask.ItemText(it))
-		out.Items = append(out.Items, asItemJSON(it))
+		out.Items = append(out.Items, serve.ItemOf(it))
 	}
 	out.Tokens = tokens
 	return p.result(c, out, func() {

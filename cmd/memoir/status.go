@@ -13,6 +13,7 @@ import (
 	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -39,7 +40,7 @@ func statusCommand(p *program) *cli.Command {
 				return err
 			}
 			out := statusJSON{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
-				Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{}, Projects: []projectJSON{},
+				Running: []serve.Running{}, Failed: []serve.Failed{}, Dead: []serve.Failed{}, Projects: []serve.Project{},
 				Redactions: map[string]int{}, Entries: map[string]int{}, Limits: []pipeline.LimitLeft{},
 				Unfinished: []unfinishedJSON{}}
 			if st != nil {
@@ -65,52 +66,18 @@ type statusJSON struct {
 	At         time.Time             `json:"at"`
 	Jobs       map[string]int        `json:"jobs"`     // by status
 	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
-	Running    []runningJSON         `json:"running"`
-	Failed     []failedJSON          `json:"failed"`
-	Dead       []failedJSON          `json:"dead"`
-	Projects   []projectJSON         `json:"projects"`
+	Running    []serve.Running       `json:"running"`
+	Failed     []serve.Failed        `json:"failed"`
+	Dead       []serve.Failed        `json:"dead"`
+	Projects   []serve.Project       `json:"projects"`
 	Usage      memoir.Usage          `json:"usage"`
 	Entries    map[string]int        `json:"entries"` // by kind
 	Redactions map[string]int        `json:"redactions"`
 	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
-	LastRun    *lastRunJSON          `json:"last_run"`
+	LastRun    *serve.LastRun        `json:"last_run"`
 	Next       nextJSON              `json:"next"`
 	Unfinished []unfinishedJSON      `json:"unfinished"`
-	UsageBy    []spentJSON           `json:"usage_by,omitempty"` // with --usage
-}
-
-type runningJSON struct {
-	Kind   string     `json:"kind"`
-	Key    string     `json:"key"`
-	Holder string     `json:"holder"`
-	Since  *time.Time `json:"since"`
-	Until  *time.Time `json:"until"`
-	Stale  bool       `json:"stale"` // the next run takes it over
-	Title  string     `json:"title"`
-	Host   string     `json:"host"`
-	PID    int        `json:"pid"`
-}
-
-type failedJSON struct {
-	Kind     string     `json:"kind"`
-	Session  string     `json:"session"` // its key, or the project's id if kind is consolidate
-	Error    string     `json:"error"`
-	Attempts int        `json:"attempts"`
-	Crashes  int        `json:"crashes"`
-	Next     *time.Time `json:"next"` // null: at once, or never if dead
-	Title    string     `json:"title"`
-	Suspect  bool       `json:"suspect"` // a process died while working on it: it is tried last and alone
-	Model    string     `json:"model"`   // that failed; empty: not known
-}
-
-// lastRunJSON is the run that began last.
-type lastRunJSON struct {
-	Holder  string     `json:"holder"`
-	BeganAt *time.Time `json:"began_at"`
-	EndedAt *time.Time `json:"ended_at"` // null: it is under way, or died
-	Outcome string     `json:"outcome"`  // done, partly, busy, failed, interrupted, running or died
-	Reason  string     `json:"reason"`
-	Hint    string     `json:"hint"`
+	UsageBy    []serve.Spent         `json:"usage_by,omitempty"` // with --usage
 }
 
 // nextJSON is what the next run would do; `run --dry-run` lists it.
@@ -131,18 +98,6 @@ type unfinishedJSON struct {
 	Hint    string `json:"hint"`
 }
 
-// spentJSON is the use of language models of one day, project, model, phase and outcome.
-type spentJSON struct {
-	Day     string `json:"day"` // of UTC
-	Project string `json:"project"`
-	Model   string `json:"model"`
-	Phase   string `json:"phase"`
-	Outcome string `json:"outcome"` // of the work; unfinished: it is under way, or its process died
-	memoir.Usage
-	Estimated  int   `json:"estimated"`   // of the calls: those whose tokens and cost are an estimate
-	DurationMS int64 `json:"duration_ms"` // of the calls
-}
-
 // currentStatus collects all that status shows.
 func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.Options, out *statusJSON) error {
 	ctx := c.Context
@@ -152,23 +107,20 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	}
 	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
 	out.Redactions, out.Usage = now.Redactions, now.Usage
-	out.Failed, out.Dead = p.failedJobs(now.Failed), p.failedJobs(now.Dead)
-	for _, j := range now.Running {
-		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), timeJSON(j.Since),
-			timeJSON(j.Until), j.Stale, p.redact(j.Title), j.Holder.Host, j.Holder.PID})
-	}
-	if out.LastRun, err = p.lastRun(ctx, st); err != nil {
+	queue, err := serve.QueueOf(ctx, st, now, p.redact)
+	if err != nil {
 		return err
 	}
+	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
 	rows, err := st.Projects(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		if c.Bool("json") { // the text shows ids alone, and is to be quick
-			r.Project = p.cleanProject(r.Project)
+			r.Project = serve.CleanProject(r.Project, p.redact)
 		}
-		out.Projects = append(out.Projects, asProjectJSON(opts.Home, r))
+		out.Projects = append(out.Projects, serve.ProjectOf(opts.Home, r))
 	}
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
 		return err
@@ -192,47 +144,16 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	if !c.Bool("usage") {
 		return nil
 	}
-	usage, err := st.UsageRows(ctx, time.Time{})
-	for _, r := range usage {
-		out.UsageBy = append(out.UsageBy,
-			spentJSON{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()})
-	}
+	out.UsageBy, err = serve.SpentEver(ctx, st)
 	return err
 }
 
 // waits reports that a project's consolidation is dead, or waits for its next attempt.
 func (s *statusJSON) waits(project string) bool {
-	of := func(j failedJSON) bool { return j.Session == project }
-	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j failedJSON) bool {
+	of := func(j serve.Failed) bool { return j.Session == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j serve.Failed) bool {
 		return of(j) && j.Next != nil && j.Next.After(s.At)
 	})
-}
-
-func (p *program) failedJobs(jobs []store.FailedJob) []failedJSON {
-	out := []failedJSON{}
-	for _, j := range jobs {
-		out = append(out, failedJSON{Kind: j.Kind, Session: j.Key, Error: p.redact(j.Error), Attempts: j.Attempts,
-			Crashes: j.Crashes, Next: timeJSON(j.Next), Title: p.redact(j.Title), Suspect: j.Suspect, Model: j.Model})
-	}
-	return out
-}
-
-// lastRun is the run that began last, nil if there was none.
-func (p *program) lastRun(ctx context.Context, st *store.Store) (*lastRunJSON, error) {
-	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 {
-		return nil, err
-	}
-	r := runs[0]
-	out := &lastRunJSON{r.Holder.Describe(), timeJSON(r.Began), timeJSON(r.Ended), string(r.Outcome), p.redact(r.Reason),
-		r.Hint}
-	if r.Ended.IsZero() {
-		out.Outcome = "running"
-		if alive, known := r.Holder.Alive(); known && !alive {
-			out.Outcome = "died"
-		}
-	}
-	return out, nil
 }
 
 // unfinishedWork lists what was begun and waits for the next run.
@@ -310,9 +231,9 @@ func (p *program) printStatus(s statusJSON) {
 		hint = r.Hint
 	}
 	p.statusLine("next run", s.Next.say())
-	statusList(p, "running", s.Running, runningJSON.say)
-	statusList(p, "failed", s.Failed, failedJSON.say)
-	statusList(p, "dead", s.Dead, failedJSON.say)
+	statusList(p, "running", s.Running, sayRunning)
+	statusList(p, "failed", s.Failed, sayFailed)
+	statusList(p, "dead", s.Dead, sayFailed)
 	statusList(p, "unfinished", s.Unfinished, func(u unfinishedJSON) string {
 		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
 	})
@@ -359,7 +280,7 @@ func (n nextJSON) say() string {
 	return text
 }
 
-func (j runningJSON) say() string {
+func sayRunning(j serve.Running) string {
 	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
 	if j.Since != nil && j.Until != nil {
 		text += " since " + when(*j.Since) + ", lease until " + when(*j.Until)
@@ -370,7 +291,7 @@ func (j runningJSON) say() string {
 	return text + titled(j.Title)
 }
 
-func (j failedJSON) say() string {
+func sayFailed(j serve.Failed) string {
 	about := ""
 	if j.Crashes > 0 {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)

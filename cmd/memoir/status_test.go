@@ -15,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/serve"
 )
 
 // printedStatus is what status prints of a state.
@@ -31,15 +32,15 @@ func printedStatus(t *testing.T, s statusJSON, verbose bool) (results, words str
 func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 1, 13, 51, 0, 0, time.UTC)
-	at := func(d time.Duration) *time.Time { return timeJSON(now.Add(d)) }
+	at := func(d time.Duration) *time.Time { return serve.Time(now.Add(d)) }
 	text, hints := printedStatus(t, statusJSON{
-		Running: []runningJSON{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
+		Running: []serve.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
 			Title: "fix the build"}, {Kind: "extract", Key: "codex:2", Holder: "process 8 on host", Stale: true}},
-		Failed: []failedJSON{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
+		Failed: []serve.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
 			{Kind: "extract", Session: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
-		Dead:       []failedJSON{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
-		Projects:   []projectJSON{{ID: "a", Due: true}, {ID: "b"}},
-		LastRun:    &lastRunJSON{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"},
+		Dead:       []serve.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
+		Projects:   []serve.Project{{ID: "a", Due: true}, {ID: "b"}},
+		LastRun:    &serve.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"},
 		Unfinished: []unfinishedJSON{{"forgetting", "p", "not verified: x", "do y"}},
 		Limits:     []pipeline.LimitLeft{{Limit: "limits.costPerDay", Most: 1, Spent: 0.25, Left: 0.75}},
 		Next: nextJSON{Sessions: 2, Projects: 1, Left: 36, Hint: "raise it",
@@ -72,7 +73,7 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
 	var s statusJSON
 	for i := range 500 {
-		s.Failed = append(s.Failed, failedJSON{Kind: "extract", Session: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
+		s.Failed = append(s.Failed, serve.Failed{Kind: "extract", Session: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
 	}
 	text, _ := printedStatus(t, s, false)
 	for line := range strings.Lines(text) {

@@ -7,6 +7,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/serve"
 )
 
 // sayReport says what a run did; limited reports whether --limit was given.
@@ -224,7 +225,7 @@ func (p *program) printUsage(s statusJSON) {
 		return
 	}
 	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
-	row := func(by spentJSON) {
+	row := func(by serve.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {
 			cost = dollars(by.Cost)
@@ -235,6 +236,6 @@ func (p *program) printUsage(s statusJSON) {
 	for _, by := range s.UsageBy {
 		row(by)
 	}
-	row(spentJSON{Day: "total", Usage: s.Usage})
+	row(serve.Spent{Day: "total", Usage: s.Usage})
 	p.ui.table(t)
 }

@@ -15,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/serve"
 	"memoir/store"
 )
 
@@ -219,9 +220,9 @@ func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
 	p := new(program)
 	s := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
 		Remote: "https://u:" + planted + "@host/x", Error: planted}
-	p.cleanSession(&s)
+	serve.CleanSession(&s, p.redact)
 	given := memoir.Project{ID: "x-0123456789ab", Name: planted, Directories: []string{"/src/" + planted}, Remote: planted, Aliases: []string{planted}}
-	project := p.cleanProject(given)
+	project := serve.CleanProject(given, p.redact)
 	if said := fmt.Sprint(s, project); strings.Contains(said, planted) {
 		t.Errorf("said: %s", said)
 	}

@@ -230,6 +230,7 @@ type Extraction struct {
 	RolloutSummary string // Markdown
 	RolloutSlug    string // [a-z0-9-], at most 60 bytes
 	Title          string
+	HistoryEntry   string // what the project's history says of the session, in one line; empty: what RawMemory says
 	CWD            string
 	Branch         string
 	StartedAt      time.Time // of the session

@@ -66,7 +66,7 @@ func extend(path string, texts []string) error {
 	return appendTo(path, missing.String())
 }
 
-// paragraph is what a history says of a session: what was asked, and what became of it.
+// paragraph is what a history says of a session: the model's words, else what was asked, and what became of it.
 func paragraph(e memoir.Extraction) string {
 	parts := []string{memoir.ShortTitle(e.Title)}
 	for _, s := range memoir.ParseStatements(e.RawMemory) {
@@ -74,7 +74,9 @@ func paragraph(e memoir.Extraction) string {
 			parts = append(parts, s.Text)
 		}
 	}
-	if parts[0] == "" || len(parts) > 1 && strings.HasPrefix(parts[1], parts[0]) {
+	if e.HistoryEntry != "" {
+		parts = []string{e.HistoryEntry}
+	} else if parts[0] == "" || len(parts) > 1 && strings.HasPrefix(parts[1], parts[0]) {
 		parts = parts[1:]
 	}
 	ended := e.EndedAt.UTC()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/model"
 	"memoir/prompts"
 )
@@ -16,6 +17,8 @@ const (
 	fieldMemory  = "raw_memory"
 	fieldSummary = "rollout_summary"
 	fieldSlug    = "rollout_slug"
+	fieldHistory = "history_entry"
+	fieldUpdate  = "memory_update" // another name of fieldMemory, with which the other two may be missing
 )
 
 const (
@@ -23,6 +26,7 @@ const (
 	maxLines     = 500  // of a summary
 	maxLine      = 2400 // bytes of one
 	maxListed    = 8    // statements that an objection names
+	maxHistory   = 1200 // bytes of what a history says of a session
 )
 
 // used is what can be used of an answer. The extraction has its texts, and nothing of
@@ -79,22 +83,38 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 		body = "\n" + out.RawMemory
 	}
 	out.RolloutSummary = summaryHead(session, out.Title) + body
+	entry := stamp.ReplaceAllString(strings.Join(strings.Fields(fields[fieldHistory]), " "), "")
+	if ev.spoils(entry) {
+		out.dropped.Summary++
+	} else {
+		out.HistoryEntry = shorten(entry, maxHistory)
+	}
 	if err := Check(out.Extraction, items); err != nil {
 		return used{}, object("%v", err)
 	}
 	return out, nil
 }
 
-// readFields reads the three texts of an answer. Null is an empty text.
+// stamp is a time at the beginning of what a history says: the session itself tells it.
+var stamp = lazyregexp.New(`^\[[\d:T. Z-]+\]\s*`)
+
+// readFields reads the texts of an answer. Null is an empty text.
 func readFields(text string) (map[string]string, *complaint) {
-	names := []string{fieldMemory, fieldSummary, fieldSlug}
+	names := []string{fieldMemory, fieldSummary, fieldSlug, fieldHistory, fieldUpdate}
 	raw, err := model.Object(text, names)
 	if err != nil {
 		return nil, object("%v", err)
 	}
+	update := raw[fieldMemory] == nil && raw[fieldUpdate] != nil
+	if update {
+		raw[fieldMemory] = raw[fieldUpdate]
+	}
 	out := map[string]string{}
-	for _, name := range names {
+	for _, name := range names[:4] {
 		value, ok := raw[name]
+		if !ok && (update || name == fieldHistory) {
+			continue
+		}
 		if !ok {
 			return nil, object("the field %s is missing", name)
 		}
@@ -151,7 +171,7 @@ func noStatements(why []string, unplaced int) *complaint {
 		reason: "the session shows none of what it says",
 		objection: "That can't be used: the transcript shows none of these statements.\n" + strings.Join(why, "\n") +
 			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " +
-			answerAgain + " All three texts are empty if nothing is worth keeping.",
+			answerAgain + " All texts are empty if nothing is worth keeping.",
 	}
 }
 

@@ -80,8 +80,9 @@ func (x llm) Name() string { return x.Model.Name() }
 
 // answerSchema is the JSON Schema of an answer.
 var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
-	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"}},` +
-	`"required":["raw_memory","rollout_summary","rollout_slug"],"additionalProperties":false}`)
+	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"},` +
+	`"history_entry":{"type":"string"}},` +
+	`"required":["raw_memory","rollout_summary","rollout_slug","history_entry"],"additionalProperties":false}`)
 
 // inquiry is the state of one reading of a session.
 type inquiry struct {

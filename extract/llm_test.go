@@ -299,6 +299,29 @@ func TestASummaryHoldsNothingThatNoItemHas(t *testing.T) {
 	}
 }
 
+func TestWhatAHistorySaysOfASessionIsHeldAgainstIt(t *testing.T) {
+	t.Parallel()
+	beside := func(entry string) string {
+		return strings.TrimSuffix(good(), "}") + `, "history_entry": ` + entry + `}`
+	}
+	for text, want := range map[string]string{
+		beside(`"[2026-07-01 10:00] The uploader retries\nnow; \u0060go test ./upload/\u0060 passes."`): "The uploader retries now; `go test ./upload/` passes.",
+		beside(`"[2026-07-01T10:00:00Z] It retries [1, 4]."`):                                           "It retries [1, 4].",
+		beside(`"It retries [1, 99]."`):                                                                 "",
+		beside(`"\u0060make upload\u0060 was run."`):                                                    "",
+		beside(`null`): "",
+		good():         "",
+		`{"history_entry": "It retries.", "memory_update": ` + strings.TrimPrefix(good(), `{"raw_memory":`):            "It retries.",
+		`{"history_entry": "It retries.", "memory_update": "## Task\n- Make the uploader retry [1]"}`:                  "It retries.",
+		"\"history_entry\": \"It\nretries.\",\n\"memory_update\": \"## Task\n- Make the uploader retry [1]\n## Open\"": "It retries.",
+	} {
+		e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
+		if err != nil || e.HistoryEntry != want || !strings.HasPrefix(e.RawMemory, "## Task\n- Make the uploader retry [1]\n") {
+			t.Errorf("%s: got %q, %v", text, e.HistoryEntry, err)
+		}
+	}
+}
+
 func TestNothingWorthKeepingIsAGoodAnswer(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{reply("", "", ""), reply(" \n", "", "a-slug"), `{"raw_memory": null, "rollout_summary": null, "rollout_slug": null}`, "```\n" + reply("", "", "") + "\n```"} {

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kaptinlin/jsonrepair"
+
+	"memoir/internal/lazyregexp"
 )
 
 // Bounds on what is read of an answer.
@@ -21,7 +24,8 @@ const (
 // are asked for. Code fences, words before and after, and unknown fields are passed
 // over. An object of at most 32 KiB that is not valid JSON is mended by jsonrepair. If it
 // then has a field that nobody asked for, it is not taken: a quotation mark within a text
-// was read as its end, and the rest of the text as fields.
+// was read as its end, and the rest of the text as fields. Where there is no object, the texts of
+// the fields are looked for by themselves.
 //
 // A field that the answer lacks is missing in the result; there is an error if
 // it has none of them, or is larger than 4 MiB. Types are the caller's to check.
@@ -47,6 +51,9 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 			}
 		}
 	}
+	if out := byPattern(text, fields); len(out) > 0 {
+		return out, nil
+	}
 	return nil, fmt.Errorf("the answer holds no JSON object with %s", strings.Join(fields, ", "))
 }
 
@@ -66,6 +73,29 @@ func objectAt(text string, fields []string, mend bool) map[string]json.RawMessag
 		}
 	}
 	return nil
+}
+
+// fieldText is a field with a text, which may have line breaks; lineBreaks make it JSON.
+var (
+	fieldText  = lazyregexp.New(`(?s)"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*")\s*(?:[,}]|$)`)
+	lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
+)
+
+// byPattern returns the texts of fields that stand in no object; none if one that is named has no whole text.
+func byPattern(text string, fields []string) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for _, m := range fieldText.FindAllStringSubmatch(text, -1) {
+		value := json.RawMessage(lineBreaks.Replace(m[2]))
+		if out[m[1]] == nil && slices.Contains(fields, m[1]) && json.Valid(value) {
+			out[m[1]] = value
+		}
+	}
+	for _, f := range fields {
+		if out[f] == nil && strings.Contains(text, `"`+f+`"`) {
+			return nil
+		}
+	}
+	return out
 }
 
 // among returns the fields that are asked for.

@@ -90,7 +90,7 @@ func TestThePromptsExampleIsARawMemory(t *testing.T) {
 	if got := memoir.FormatStatements(statements); strings.TrimSpace(got) != strings.TrimSpace(example.String()) {
 		t.Errorf("the example is not what the program would write:\n%s", cmp.Diff(example.String(), got))
 	}
-	for _, key := range []string{"raw_memory", "rollout_summary", "rollout_slug"} {
+	for _, key := range []string{"raw_memory", "rollout_summary", "rollout_slug", "history_entry"} {
 		if !strings.Contains(system, `"`+key+`": ""`) {
 			t.Errorf("the empty answer lacks %s", key)
 		}

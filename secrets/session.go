@@ -283,6 +283,7 @@ func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	e.RawMemory = r.Text(e.RawMemory)
 	e.RolloutSummary = r.Text(e.RolloutSummary)
 	e.Title = r.Text(e.Title)
+	e.HistoryEntry = r.Text(e.HistoryEntry)
 	e.CWD = r.Text(e.CWD)
 	e.Branch = r.Text(e.Branch)
 	counts := r.Counts()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -202,12 +203,13 @@ func (s *Store) Working(ctx context.Context) error {
 }
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,
-	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq, e.anchors`
+	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq, e.anchors,
+	e.history_entry`
 
 func scanExtraction(scan scanner, e *memoir.Extraction) error {
 	return scan(&e.SessionKey, &e.ProjectID, &e.RawMemory, &e.RolloutSummary, &e.RolloutSlug, &e.Title, &e.CWD, &e.Branch,
 		timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq,
-		anchorColumn{&e.Anchors})
+		anchorColumn{&e.Anchors}, &e.HistoryEntry)
 }
 
 // anchorColumn reads and writes anchors as JSON; what is not JSON, since something in it was redacted, is none.
@@ -313,16 +315,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err != nil {
 			return err
 		}
-		if err := putMessages(t, key, r.Messages); err != nil {
-			return err
-		}
-		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
-			return err
-		}
-		if err := setSkipped(t, key, r.Skipped); err != nil {
-			return err
-		}
-		if err := endWork(t, c.Token, e.ProjectID, outcome); err != nil {
+		err = errors.Join(putMessages(t, key, r.Messages), setRedactions(t, kindExtract, key, r.Redactions),
+			setSkipped(t, key, r.Skipped), endWork(t, c.Token, e.ProjectID, outcome))
+		if err != nil {
 			return err
 		}
 		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
@@ -374,24 +369,25 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 // putExtraction writes an extraction in the place of an earlier one of its session.
 func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
-			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, anchors)
-		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, anchors, history_entry)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
 			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
 			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
 			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
-			seq = excluded.seq, stored_at = excluded.stored_at, anchors = excluded.anchors`,
+			seq = excluded.seq, stored_at = excluded.stored_at, anchors = excluded.anchors,
+			history_entry = excluded.history_entry`,
 		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
 		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()),
-		anchorColumn{&e.Anchors})
+		anchorColumn{&e.Anchors}, e.HistoryEntry)
 	return err
 }
 
 // sameMemory reports whether a consolidation can't tell the texts of two extractions apart. Where they are
-// anchored costs no call of a model: the next consolidation takes it up.
+// anchored, and what the history says, costs no call of a model: the next consolidation takes it up.
 func sameMemory(a, b memoir.Extraction) bool {
 	strip := func(e memoir.Extraction) memoir.Extraction {
-		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.Anchors = "", 0, "", 0, nil
+		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.Anchors, e.HistoryEntry = "", 0, "", 0, nil, ""
 		e.StartedAt, e.EndedAt = moment(millis(e.StartedAt)), moment(millis(e.EndedAt))
 		return e
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 
 	"memoir"
@@ -92,10 +93,21 @@ func TestTheHistoryLeavesOutWhatIsKeptOutOfMemory(t *testing.T) {
 	extracted(t, s, worth("tea"))
 	extracted(t, s, worth("coffee"))
 	must(t, s.SetDisabled(t.Context(), "codex:s00", true))
-	must(t, s.FileHistory(t.Context(), func(id string, found []memoir.Extraction) error {
-		if id != project || len(found) != 1 || found[0].SessionKey != "codex:s01" {
-			t.Errorf("%s: filed %+v", id, found)
+	files := func(want ...string) {
+		t.Helper()
+		var keys []string
+		must(t, s.FileHistory(t.Context(), func(id string, found []memoir.Extraction) error {
+			for _, e := range found {
+				keys = append(keys, e.SessionKey)
+			}
+			return nil
+		}))
+		if !slices.Equal(keys, want) {
+			t.Errorf("filed %v, want %v", keys, want)
 		}
-		return nil
-	}))
+	}
+	files("codex:s01")
+	must(t, s.SetDisabled(t.Context(), "codex:s00", false))
+	files("codex:s00") // once it is let in
+	files()
 }

@@ -160,12 +160,14 @@ type textTable struct {
 // which rows and files are found are not among them.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch", "anchors"}, ""},
+		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch", "anchors", "history_entry"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,
 		[]string{"text"}, `item = CAST(?2 AS INTEGER)
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
+	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
+		[]string{"text"}, ""},
 	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
 	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}, ""},
 	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,

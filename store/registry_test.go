@@ -40,10 +40,11 @@ func TestScanningAgainUpdatesAndDoesNotDouble(t *testing.T) {
 	scan(t, s, session("a"))
 	want := session("a", grown, func(se *memoir.Session) {
 		se.Title, se.Branch, se.Remote, se.ParentID = "new", "main", "host/x", "p"
-		se.UpdatedAt = noon
+		se.CreatedAt, se.UpdatedAt = noon, noon
 	})
 	scan(t, s, want)
 	scan(t, s, want)
+	want.CreatedAt = session("a").CreatedAt // it began then, whatever a file says that was written anew
 	got, err := s.Sessions(t.Context(), Filter{})
 	must(t, err)
 	want.Bytes, want.Reason = 150, memoir.ReasonEligible

@@ -183,6 +183,10 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 func (s *Store) markChanged(t tx, key string) error {
 	_, err := t.exec(`UPDATE project SET change_seq = change_seq + 1
 		WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`, key)
+	if err == nil { // the history may lack it
+		_, err = t.exec(`UPDATE extraction SET seq = (SELECT change_seq FROM project WHERE id = project_id)
+			WHERE session_key = ? AND project_id IS NOT NULL`, key)
+	}
 	if err != nil {
 		return err
 	}

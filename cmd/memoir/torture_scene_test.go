@@ -225,6 +225,7 @@ var takenBack = map[int]string{
 	16: `DROP TABLE message; DROP TABLE searchable`,
 	17: `ALTER TABLE extraction DROP COLUMN anchors`,
 	18: `DROP TABLE entry; ALTER TABLE project DROP COLUMN history_seq`,
+	19: `DROP TABLE fallback; ALTER TABLE extraction DROP COLUMN history_entry`,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

@@ -117,6 +117,7 @@ type Extraction struct {
 	RawMemory      string `json:"raw_memory"`
 	RolloutSummary string `json:"rollout_summary"`
 	RolloutSlug    string `json:"rollout_slug"`
+	HistoryEntry   string `json:"history_entry"`
 }
 
 // item is an item of a session as it is shown.
@@ -182,7 +183,7 @@ func (q Question) Extraction() Extraction {
 	}
 	slug := notOfSlug.ReplaceAllString(strings.ToLower(title), "-")
 	return Extraction{RawMemory: memoir.FormatStatements(told), RolloutSummary: "# " + title + "\n\n" + summary,
-		RolloutSlug: strings.Trim(slug[:min(len(slug), 50)], "-")}
+		RolloutSlug: strings.Trim(slug[:min(len(slug), 50)], "-"), HistoryEntry: "[2026-07-01 10:00] Asked: " + title}
 }
 
 var (

@@ -49,6 +49,11 @@ const (
 // IsEntry reports whether a session's key is that of an entry.
 func IsEntry(key string) bool { return strings.HasPrefix(key, string(SourceEntry)+":") }
 
+// IsJournal reports whether a session's key is that of a line of a journal.
+func IsJournal(key string) bool {
+	return strings.HasPrefix(key, string(SourceEntry)+":"+string(EntryJournal)+"-")
+}
+
 // EntryID is the id of the entry that a session is; 0: it is none.
 func EntryID(key string) int64 {
 	if !IsEntry(key) {

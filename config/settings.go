@@ -23,6 +23,9 @@ type Settings struct {
 	Limits     Limits
 	MCP        MCP
 
+	MemConsolidate MemConsolidate
+	ShadowJournal  ShadowJournal
+
 	// Exclude lists globs of directories that are kept out, absolute or
 	// beginning with "**/"; Excluded matches them.
 	Exclude []string
@@ -80,6 +83,18 @@ type ModelRoles struct {
 	Smol    string // empty: as Default
 	Phase1  string // empty: as Default
 	Phase2  string // empty: as Smol
+}
+
+// MemConsolidate says whether, and how often, journals are consolidated.
+type MemConsolidate struct {
+	Enabled       bool
+	IntervalHours float64
+}
+
+// ShadowJournal says whether a turn's news are written into the journal, and by which model.
+type ShadowJournal struct {
+	Enabled bool
+	Model   string // empty: that of Phase 1
 }
 
 // MCP are the settings of the server that agents ask.

@@ -183,7 +183,8 @@ func (r *renewal) recite(text string) string {
 // those of the present line that it takes up. A count that no present line
 // backs does not count.
 func (r *renewal) backed(line string) []entry {
-	out := r.inputsOf(line, nil)
+	unsure := func(e entry) bool { return r.by[e.key] != nil && r.by[e.key].unsure() }
+	out := slices.DeleteFunc(r.inputsOf(line, nil), unsure)
 	if len(out) == 0 {
 		return nil
 	}

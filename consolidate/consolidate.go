@@ -27,8 +27,9 @@ type Input struct {
 	Known          []string              // session keys that were not selected but may be cited
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
-	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 32 KiB
+	Journals       string // pages of the last days, if lines of them changed; a model is shown them
+	SummaryTokens  int    // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
+	MaxMemoryBytes int    // of MEMORY.md; 0 is the default of 32 KiB
 }
 
 // Consolidator makes a project's memory files of its extractions.

@@ -117,6 +117,7 @@ func newQuestion(m LLM, r *renewal) *question {
 		HandEdits: shownEdits(r.notes), WithdrawnSessions: sortedKeys(r.forgot),
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
 	}
+	q.vars.Journals = cutText(r.in.Journals, q.input) // as many bytes are a quarter of the tokens
 	if r.present.MemorySummary != "" {
 		p := readPage(r.present.MemorySummary)
 		p.drop(headMap)
@@ -210,15 +211,15 @@ func (q *question) render(room int) model.Request {
 	tokens := 0
 	for _, s := range q.renewal.due {
 		text, summary := s.shown()
+		if strings.Contains(q.vars.Journals, " ["+strings.ReplaceAll(s.SessionKey, ":", "-")+" ") {
+			text = "" // a line of a journal, which is shown
+		}
 		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
 		if tokens+size > room {
 			if len(q.sessions) > 0 {
 				break
 			}
-			const left = "…\n(the rest is left out)\n"
-			if most := 4*(room-listEntry) - len(left); len(text) > most {
-				text = strings.ToValidUTF8(text[:max(most, 0)], "") + left
-			}
+			text = cutText(text, 4*(room-listEntry))
 			size, summary = memoir.Tokens(text)+listEntry, ""
 		}
 		q.sessions = append(q.sessions, s)
@@ -236,6 +237,15 @@ func (q *question) render(room int) model.Request {
 	q.vars.RawMemories, q.vars.RolloutSummaries = strings.Join(statements, "\n"), strings.Join(summaries, "\n")
 	system, input := prompts.Consolidate(q.vars)
 	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
+}
+
+// cutText is the beginning of a text that has more than a number of bytes, with a mark, in as many.
+func cutText(text string, most int) string {
+	const left = "…\n(the rest is left out)\n"
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(most-len(left), 0)], "") + left
 }
 
 // shown are the statements of a session, without the numbers of their items and without

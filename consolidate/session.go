@@ -36,6 +36,12 @@ func (s *session) asked() string {
 	return "a session"
 }
 
+// unsure reports whether a session is an entry that nobody confirmed: no line rests on it.
+func (s *session) unsure() bool {
+	return memoir.IsEntry(s.SessionKey) && !slices.ContainsFunc(s.statements,
+		func(st memoir.Statement) bool { return st.Kind != memoir.StatementClaim })
+}
+
 // arrange parses the extractions, oldest first. Their order in the input does
 // not matter; empty ones are left out.
 func arrange(extractions []memoir.Extraction) []*session {

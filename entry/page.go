@@ -183,11 +183,17 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// without is a page without an entry's line, which an editor may have indented or ended otherwise.
+// bare is a line of a page without its list mark and surplus space.
+func bare(line string) string {
+	text := strings.Join(strings.Fields(line), " ")
+	return strings.TrimPrefix(strings.TrimPrefix(text, "* "), "- ")
+}
+
+// without is a page without an entry's line, which a person may have written otherwise.
 func without(page string, e memoir.Entry) string {
 	var out strings.Builder
 	for line := range strings.Lines(page) {
-		if strings.TrimSpace(line) != "- "+e.Text {
+		if bare(line) != bare(e.Text) {
 			out.WriteString(line)
 		}
 	}

@@ -63,6 +63,13 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	for _, key := range others {
 		delete(last, key)
 	}
+	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
+		week, err := r.book(project).Week(ctx, project.ID, r.now(), r.statesOf(project))
+		if err != nil {
+			return in, err
+		}
+		in.Journals = week.Text
+	}
 	in.Withdrawn, err = r.withdrawn(ctx, project.ID, last)
 	return in, err
 }

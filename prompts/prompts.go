@@ -87,6 +87,7 @@ type ConsolidateVars struct {
 	CurrentSummary    string
 	CurrentSkills     string
 	HandEdits         string
+	Journals          string
 	NewSessions       []string
 	ChangedSessions   []string
 	WithdrawnSessions []string
@@ -108,6 +109,7 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 		"current_summary":    block(v.CurrentSummary),
 		"current_skills":     block(v.CurrentSkills),
 		"hand_edits":         block(v.HandEdits),
+		"journals":           block(v.Journals),
 		"new_sessions":       block(bullets(v.NewSessions)),
 		"changed_sessions":   block(bullets(v.ChangedSessions)),
 		"withdrawn_sessions": block(bullets(v.WithdrawnSessions)),

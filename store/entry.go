@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 )
@@ -47,10 +48,10 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
-// adoptNote makes a note again of what a memory's files have of it. Of its category they tell as much as its kind of
+// adoptEntry makes a note, or a journal's line, again of what a memory's files have of it. Of a category they tell as much as its kind of
 // statement does.
-func adoptNote(t tx, e memoir.Extraction) error {
-	category, author := "fact", memoir.AuthorUser
+func adoptEntry(t tx, e memoir.Extraction) error {
+	kind, category, author := memoir.EntryNote, "fact", memoir.AuthorUser
 	for _, s := range memoir.ParseStatements(e.RawMemory) {
 		switch s.Kind {
 		case memoir.StatementPreference:
@@ -59,13 +60,46 @@ func adoptNote(t tx, e memoir.Extraction) error {
 			author = memoir.AuthorAgent
 		}
 	}
+	if memoir.IsJournal(e.SessionKey) {
+		kind, category = memoir.EntryJournal, ""
+	}
 	_, err := t.exec(`INSERT INTO entry (id, session_key, kind, category, author, accessed_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		memoir.EntryID(e.SessionKey), e.SessionKey, string(memoir.EntryNote), category, string(author), millis(e.EndedAt))
+		memoir.EntryID(e.SessionKey), e.SessionKey, string(kind), category, string(author), millis(e.EndedAt))
 	if err != nil {
 		return err
 	}
 	said := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
 	return putMessages(t, e.SessionKey, []Message{said})
+}
+
+// JournalInputs returns what the entries of a project's journals state that are inputs of its consolidations, by key,
+// and when the last of them was stored; the zero time if there are none.
+func (s *Store) JournalInputs(ctx context.Context, projectID string) (raw map[string]string, last time.Time, err error) {
+	raw = map[string]string{}
+	_, err = fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
+		return collect(t, `SELECT session_key, raw_memory, stored_at FROM extraction
+			WHERE project_id = ? AND session_key LIKE 'memoir:journal-%' ORDER BY stored_at`, []any{projectID},
+			func(scan scanner, e *memoir.Extraction) error {
+				err := scan(&e.SessionKey, &e.RawMemory, timeColumn{&last})
+				raw[e.SessionKey] = e.RawMemory
+				return err
+			})
+	}, "reading what was taken of journals")
+	return raw, last, err
+}
+
+// PutInputs stores what entries state, or takes it back where that is empty, in one durable transaction. Their
+// projects become due.
+func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error {
+	err := s.durably(ctx, func(t tx) error {
+		for _, e := range inputs {
+			if _, err := s.storeExtraction(t, e, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "storing what journals state")
 }
 
 // FileEntries calls file for an entry, or with id 0 for each, that is to be filed, in order, while no other process

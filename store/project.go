@@ -294,7 +294,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 		err = s.putExtraction(t, e)
 	}
 	if err == nil && kind == memoir.KindEntry {
-		err = adoptNote(t, e)
+		err = adoptEntry(t, e)
 	} else if err == nil {
 		err = putMessages(t, e.SessionKey, nil) // they come when it is read
 	}

@@ -183,9 +183,12 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// bare is a line of a page without its list mark and surplus space.
+// bare is a line of a page without its list mark and surplus space; "" for a heading.
 func bare(line string) string {
 	text := strings.Join(strings.Fields(line), " ")
+	if strings.HasPrefix(text, "#") {
+		return ""
+	}
 	return strings.TrimPrefix(strings.TrimPrefix(text, "* "), "- ")
 }
 
@@ -193,7 +196,7 @@ func bare(line string) string {
 func without(page string, e memoir.Entry) string {
 	var out strings.Builder
 	for line := range strings.Lines(page) {
-		if bare(line) != bare(e.Text) {
+		if bare(line) != e.Text {
 			out.WriteString(line)
 		}
 	}

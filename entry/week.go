@@ -136,7 +136,7 @@ func (r *weekReader) read(w *Week, day, page string) string {
 		text, err := r.line(bare(line))
 		e, ok := r.known[day+text]
 		switch {
-		case err != nil || strings.HasPrefix(text, "#") || !ok && strings.Contains(text, "[REDACTED"):
+		case err != nil || !ok && strings.Contains(text, "[REDACTED"):
 			out.WriteString(line)
 		case !ok:
 			at, _ := time.Parse(time.DateOnly, day) // which Days has done

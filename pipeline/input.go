@@ -64,11 +64,10 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 		delete(last, key)
 	}
 	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
-		week, err := r.book(project).Week(ctx, project.ID, r.now(), r.statesOf(project))
-		if err != nil {
-			return in, err
+		// What cannot be read is told when it is taken in.
+		if week, err := r.book(project).Week(ctx, project.ID, r.now(), r.statesOf(project)); err == nil {
+			in.Journals = week.Text
 		}
-		in.Journals = week.Text
 	}
 	in.Withdrawn, err = r.withdrawn(ctx, project.ID, last)
 	return in, err

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 
 	"memoir"
 	"memoir/consolidate"
@@ -9,39 +10,45 @@ import (
 	"memoir/extract"
 )
 
-// takeInJournals makes what is new in the journals of the last days inputs of the consolidations of this run. A project
-// that another process holds is left for a later run.
-func (p *phase2) takeInJournals(ctx context.Context) error {
-	projects, err := p.store.Projects(ctx)
-	if err != nil {
+// takeInJournals makes what is new in the journals of the last days inputs of the consolidations of this run. That a
+// project's cannot be read keeps no other from its turn.
+func (r *run) takeInJournals(ctx context.Context) error {
+	projects, err := r.store.Projects(ctx)
+	for _, row := range projects {
+		err := r.takeInJournal(ctx, row.Project)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			r.warn(fmt.Sprintf("project %s: its journals are left out: %s", row.Name, r.redact(err.Error())), memoir.HintOf(err))
+		}
+	}
+	return err
+}
+
+// takeInJournal leaves a project that another process holds to that one.
+func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
+	b := r.book(project)
+	if days, err := b.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
 		return err
 	}
-	for _, row := range projects {
-		project, b := row.Project, p.book(row.Project)
-		if days, err := b.Days(row.ID); err != nil || len(days) == 0 || !p.selected(row.ID) {
-			continue
-		}
-		settings, fault := p.settingsOf(project) // faults are told by who consolidates
-		_, invalid := p.projectScanners(project)
-		if fault != nil || invalid != nil || !settings.MemConsolidate.Enabled {
-			continue
-		}
-		week, err := b.Week(ctx, row.ID, p.now(), p.statesOf(project))
-		if err != nil {
-			return err
-		}
-		since := p.now().Sub(week.Last)
-		if !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
-			continue
-		}
-		err = p.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
-			return b.TakeIn(ctx, row.ID, p.now(), p.statesOf(project))
-		})
-		if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeNotFound {
-			return err
-		}
+	settings, fault := r.settingsOf(project) // faults are told by who consolidates
+	_, invalid := r.projectScanners(project)
+	if fault != nil || invalid != nil || settings.Off || !settings.MemConsolidate.Enabled {
+		return nil
 	}
-	return nil
+	week, err := b.Week(ctx, project.ID, r.now(), r.statesOf(project))
+	since := r.now().Sub(week.Last)
+	if err != nil || !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
+		return err
+	}
+	err = r.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
+		return b.TakeIn(ctx, project.ID, r.now(), r.statesOf(project))
+	})
+	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
+		return nil
+	}
+	return err
 }
 
 // book is what is written down in a project, redacted by its rules.

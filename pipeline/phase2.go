@@ -33,9 +33,6 @@ func (p *phase2) all(ctx context.Context) error {
 	if err := p.noteUser(ctx); err != nil {
 		return err
 	}
-	if err := p.takeInJournals(ctx); err != nil {
-		return fmt.Errorf("take in journals: %w", err)
-	}
 	projects, err := p.store.Projects(ctx)
 	if err != nil {
 		return fmt.Errorf("list projects: %w", err)

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -262,6 +263,9 @@ func (r *run) steps(ctx context.Context) error {
 		r.capLeft() == 0 ||
 		len(r.heldBack()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
+	}
+	if err := r.takeInJournals(ctx); err != nil {
+		return fmt.Errorf("take in journals: %w", err)
 	}
 	return (&phase2{run: r}).all(ctx)
 }

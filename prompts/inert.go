@@ -15,7 +15,8 @@ import (
 // join their words.
 var frames = []string{
 	"memoir-context", "transcript", "current-memory", "current-summary", "current-skills",
-	"hand-edits", "journals", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories", "rollout-summaries",
+	"hand-edits", "journals", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories",
+	"rollout-summaries",
 }
 
 // turns are the marks by which servers that render a chat as one text tell whose turn it is,

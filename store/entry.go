@@ -48,8 +48,8 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
-// adoptEntry makes a note, or a journal's line, again of what a memory's files have of it. Of a category they tell as much as its kind of
-// statement does.
+// adoptEntry makes a note, or a journal's line, again of what a memory's files have of it. Of a category they tell as
+// much as its kind of statement does.
 func adoptEntry(t tx, e memoir.Extraction) error {
 	kind, category, author := memoir.EntryNote, "fact", memoir.AuthorUser
 	for _, s := range memoir.ParseStatements(e.RawMemory) {
@@ -74,7 +74,9 @@ func adoptEntry(t tx, e memoir.Extraction) error {
 
 // JournalInputs returns what the entries of a project's journals state that are inputs of its consolidations, by key,
 // and when the last of them was stored; the zero time if there are none.
-func (s *Store) JournalInputs(ctx context.Context, projectID string) (raw map[string]string, last time.Time, err error) {
+func (s *Store) JournalInputs(
+	ctx context.Context, projectID string,
+) (raw map[string]string, last time.Time, err error) {
 	raw = map[string]string{}
 	_, err = fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT session_key, raw_memory, stored_at FROM extraction

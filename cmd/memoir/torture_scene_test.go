@@ -163,6 +163,14 @@ var tortureScenes = []struct {
 		return on("patch", path, "--project", "papertrail")(t)
 	}},
 	{"journal", 0, 0, on("journal", "add", "--now", "2026-07-01", "--project", "papertrail", "released 1.4")},
+	{"run over a journal", 0, 0, func(t *testing.T) *torture {
+		x := after([]string{"journal", "add", "--now", "2026-05-20", "--project", "papertrail", "never deploy on a Friday"})(t)
+		page, err := filepath.Glob(filepath.Join(x.before, "projects", "papertrail-*", "journal", "2026-05-20.md"))
+		must(t, err)
+		put(t, page[0], "- never deploy on a Friday\n- we use tabs in every file\n")
+		x.env = append(x.env, "MEMOIR_MEM_CONSOLIDATE_ENABLED=true")
+		return x
+	}},
 	{"forget a note", 0, 0, after([]string{"remember", "--now", "2026-07-01", "--project", "papertrail", "deploys stop on Fridays"}, "forget", "#1", "--yes")},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},

@@ -9,7 +9,6 @@ import (
 	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -27,15 +26,7 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	if id := memoir.EntryID(session.Key()); id != 0 {
 		return s.readEntry(ctx, st, id, d)
 	}
-	parts, err := pipeline.Parts(ctx, session, rollout.Probe)
-	if err != nil {
-		return err
-	}
-	scanner, err := s.Scanner(session.CWD)
-	if err != nil {
-		return err
-	}
-	loaded, err := pipeline.Load(ctx, scanner, parts, "")
+	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 const (
 	MaxText   = 4000 // bytes of an entry
 	MaxRecall = 20   // notes that one recall returns
+	MaxLatest = 100  // notes that one list of the latest has
 )
 
 // Book holds the entries of a home.
@@ -141,6 +142,14 @@ func (b Book) Notes(ctx context.Context, projects []string, category string) ([]
 	notes, err := b.Store.Entries(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category})
 	byCategory(notes)
 	return notes, err
+}
+
+// Latest returns the notes of all projects, those accessed last first, at most MaxLatest. Category "" is any.
+func (b Book) Latest(ctx context.Context, category string) ([]memoir.Entry, error) {
+	if err := known(category); err != nil && category != "" {
+		return nil, err
+	}
+	return b.Store.Entries(ctx, store.EntryFilter{Kind: memoir.EntryNote, Category: category, Max: MaxLatest})
 }
 
 // known is the error of a category that does not exist.

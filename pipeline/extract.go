@@ -125,6 +125,20 @@ type Loaded struct {
 	bytes      int                 // that the items cost
 }
 
+// LoadSession is Load of a registered session, with the scanner of its directory.
+func LoadSession(ctx context.Context, session memoir.Session, scanner func(dir string) (*secrets.Scanner, error)) (
+	Loaded, error) {
+	parts, err := Parts(ctx, session, rollout.Probe)
+	if err != nil {
+		return Loaded{}, err
+	}
+	scan, err := scanner(session.CWD)
+	if err != nil {
+		return Loaded{}, err
+	}
+	return Load(ctx, scan, parts, "")
+}
+
 // Load reads a session's files in order. Nothing of the text leaves this function
 // unredacted. Earlier is the hash of an earlier reading, if there was one. A session with more than
 // maxSecrets is given up with an error of the code CodeUnreadable: none of them may be forgotten.

@@ -1,5 +1,98 @@
-// Package serve shows memory over HTTP on this machine: an API, and pages for a browser. It knows the forms in which
-// what is stored is given, which commands print too; it knows no flag and no terminal, and never starts a run.
+// Package serve shows memory over HTTP on this machine: an API, and pages for a browser; and the same pages as one
+// file. It knows the forms in which what is stored is given, which commands print too; it knows no flag and no
+// terminal, and never starts a run. Whatever it tells is redacted, and read anew at each request.
 //
-// Read serve.go first (the server), then form.go and status.go (the forms).
+// Read serve.go first (the server), then guard.go (who may ask), api.go (operations), page.go (pages), view.go (what
+// pages show), form.go and status.go (the forms).
 package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// maxBody bounds what a request sends, in bytes.
+const maxBody = 1 << 20
+
+// Options are what a server needs to know of the program. All are required.
+type Options struct {
+	Home   string
+	Token  string // as TokenOf gives it
+	Redact func(string) string
+	// Scanner finds secrets in sessions of a directory.
+	Scanner func(dir string) (*secrets.Scanner, error)
+	// Read opens the registry; Change opens it for what changes memory, which waits for a project as long as the
+	// options say.
+	Read   func(context.Context) (*store.Store, error)
+	Change func(context.Context) (pipeline.Options, *store.Store, error)
+	// Injected is what the next session of a project is told; "": nothing.
+	Injected func(ctx context.Context, projectID string) (string, error)
+}
+
+// server answers requests. It keeps nothing but what tells who may ask.
+type server struct {
+	Options
+	cookie string // what a browser shows instead of the token
+}
+
+// Handler answers requests to a server on a loopback address.
+func Handler(o Options) http.Handler {
+	s := &server{Options: o, cookie: rand.Text()}
+	mux := http.NewServeMux()
+	for _, op := range operations {
+		mux.Handle(op.method+" "+op.path, s.answering(op))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, memoir.Errorf(memoir.CodeNotFound, "GET /openapi.json describes what there is", "there is no %s %s",
+			r.Method, r.URL.Path))
+	})
+	return s.guard(mux)
+}
+
+// Listen opens a port of the loopback address, 0 for any that is free.
+func Listen(port int) (net.Listener, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeUsage, "without --port a free one is taken", "open port %d: %w", port, err)
+	}
+	return l, nil
+}
+
+// grace is how long answers may take once the server is to end.
+const grace = 3 * time.Second
+
+// Run answers requests until ctx is done, and gives those that are under way a moment to end.
+func Run(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}
+
+// clean is a text as it is shown: without secrets, and without what hides, reorders or imitates other text.
+func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }

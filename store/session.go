@@ -100,6 +100,12 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	return sessions, err
 }
 
+// Extraction returns what is stored of a session, nil for nothing.
+func (s *Store) Extraction(ctx context.Context, key string) (*memoir.Extraction, error) {
+	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
+		"reading what was extracted of %s", key)
+}
+
 // SetDisabled keeps a session out of memory, or lets it in again. What was
 // extracted from it stays stored, but is no input to a consolidation meanwhile.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {

@@ -163,10 +163,15 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (tol
 	if err == nil && (here.project.ID == id || c.String("project") == "") {
 		return told{project: id, tree: here.top}, nil
 	}
+	return p.projectInTree(c, id), nil
+}
+
+// projectInTree is a project with one of its directories that is there, as the registry has them.
+func (p *program) projectInTree(c *cli.Context, id string) told {
 	found := told{project: id}
 	st, err := p.openForReading(c)
 	if err != nil { // without a registry nothing tells where it is
-		return found, nil
+		return found
 	}
 	defer st.Close()
 	if row, err := st.FindProject(c.Context, id); err == nil {
@@ -174,5 +179,5 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (tol
 			found.tree = row.Directories[i]
 		}
 	}
-	return found, nil
+	return found
 }

@@ -202,6 +202,11 @@ func (p *program) told(c *cli.Context, settings *config.Settings, dir, agent str
 	if err != nil || found.why != "" {
 		return found, err
 	}
+	return p.tell(c, *settings, home, found, agent)
+}
+
+// tell adds to a project what a session in it is told.
+func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
 	user, err := memory.At(home, memoir.UserProjectID).Summary()
 	if err != nil || !strings.Contains(user, "\n- ") { // all that it rested on is gone
 		user = ""

@@ -1,0 +1,309 @@
+package serve
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/search"
+	"memoir/store"
+)
+
+// An operation of the API: GET unless it changes something. Its answer is given as JSON with the status.
+type operation struct {
+	method, path string
+	status       int
+	do           answer
+}
+
+type answer func(*server, *http.Request) (any, error)
+
+// operations are those that openapi.json describes.
+var operations = []operation{
+	{"GET", "/openapi.json", http.StatusOK, (*server).describe},
+	{"GET", "/memory", http.StatusOK, reading((*server).latestNotes)},
+	{"GET", "/projects", http.StatusOK, reading((*server).listProjects)},
+	{"GET", "/projects/{project}/notes", http.StatusOK, reading((*server).listNotes)},
+	{"POST", "/projects/{project}/notes", http.StatusCreated, changing((*server).addNote)},
+	{"GET", "/projects/{project}/recall", http.StatusOK, changing((*server).recallNotes)},
+	{"PUT", "/notes/{id}", http.StatusOK, changing((*server).changeNote)},
+	{"DELETE", "/notes/{id}", http.StatusOK, changing((*server).forgetNote)},
+	{"GET", "/projects/{project}/memory", http.StatusOK, reading((*server).projectMemory)},
+	{"PATCH", "/projects/{project}/memory", http.StatusOK, changing((*server).patchMemory)},
+	{"GET", "/projects/{project}/generations", http.StatusOK, reading((*server).listGenerations)},
+	{"GET", "/projects/{project}/diff", http.StatusOK, reading((*server).compareGenerations)},
+	{"GET", "/sessions", http.StatusOK, reading((*server).listSessions)},
+	{"GET", "/sessions/{key}", http.StatusOK, reading((*server).showSession)},
+	{"GET", "/search", http.StatusOK, (*server).searchAll},
+	{"GET", "/queue", http.StatusOK, reading((*server).showQueue)},
+	{"GET", "/usage", http.StatusOK, reading((*server).showUsage)},
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+func (*server) describe(*http.Request) (any, error) { return json.RawMessage(openAPI), nil }
+
+// reading is the answer of an operation that reads the registry.
+func reading(do func(*server, *store.Store, *http.Request) (any, error)) answer {
+	return func(s *server, r *http.Request) (any, error) {
+		st, err := s.Read(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer st.Close()
+		return do(s, st, r)
+	}
+}
+
+// A change is what an operation needs that changes memory.
+type change struct {
+	*http.Request
+	st   *store.Store
+	opts pipeline.Options
+}
+
+// changing is the answer of an operation that changes memory.
+func changing(do func(*server, change) (any, error)) answer {
+	return func(s *server, r *http.Request) (any, error) {
+		opts, st, err := s.Change(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer st.Close()
+		return do(s, change{r, st, opts})
+	}
+}
+
+func (s *server) answering(op operation) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out, err := op.do(s, r)
+		if err != nil {
+			s.fail(w, err)
+			return
+		}
+		give(w, op.status, out)
+	})
+}
+
+// give answers with JSON.
+func give(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON","hint":"","code":"internal"}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // of a client that is gone
+}
+
+// A failure is the answer that tells of an error.
+type failure struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint"`
+	Code  string `json:"code"`
+}
+
+func (s *server) refuse(w http.ResponseWriter, status int, code, message, hint string) {
+	give(w, status, failure{s.clean(message), hint, code})
+}
+
+// statuses are those of errors, by code; others are the server's own.
+var statuses = map[memoir.Code]int{
+	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
+	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeBusy: http.StatusConflict,
+	memoir.CodeLeaseLost: http.StatusConflict, memoir.CodeChanged: http.StatusConflict,
+	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
+}
+
+// statusOf is the status that stands for an error.
+func statusOf(err error) int {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return http.StatusRequestEntityTooLarge
+	}
+	if status, ok := statuses[memoir.CodeOf(err)]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}
+
+func (s *server) fail(w http.ResponseWriter, err error) {
+	s.refuse(w, statusOf(err), string(memoir.CodeOf(err)), cut(err.Error(), 1000), memoir.HintOf(err))
+}
+
+func usage(hint, format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
+}
+
+// body reads what a request sends.
+func body(r *http.Request) ([]byte, error) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the request: %w", err)
+	}
+	return content, nil
+}
+
+// number reads a number from 0 of a query; one that is not given is 0.
+func number(r *http.Request, name string) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, usage("", "%s is a number from 0, not %q", name, cut(text, 50))
+	}
+	return n, nil
+}
+
+// cut is at most n characters of a text.
+func cut(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return text
+}
+
+func (s *server) listProjects(st *store.Store, r *http.Request) (any, error) {
+	rows, err := st.Projects(r.Context())
+	out := struct {
+		Projects []Project `json:"projects"`
+	}{[]Project{}}
+	for _, row := range rows {
+		row.Project = CleanProject(row.Project, s.clean)
+		out.Projects = append(out.Projects, ProjectOf(s.Home, row))
+	}
+	return out, err
+}
+
+// projectMemory answers with what the next session is told, and MEMORY.md by whose lines a patch counts.
+func (s *server) projectMemory(st *store.Store, r *http.Request) (any, error) {
+	row, err := st.FindProject(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Project    string `json:"project"`
+		Generation int    `json:"generation"`
+		Injected   string `json:"injected"`
+		Content    string `json:"content"`
+		Lines      int    `json:"lines"`
+	}{Project: row.ID, Generation: int(row.Generation)}
+	if out.Injected, err = s.Injected(r.Context(), row.ID); err != nil {
+		return nil, err
+	}
+	content, err := memory.At(s.Home, row.ID).Open(memoir.MemoryFile)
+	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
+		return nil, err
+	}
+	out.Content = s.Redact(string(content))
+	out.Lines = strings.Count(out.Content, "\n")
+	return out, nil
+}
+
+func (s *server) patchMemory(c change) (any, error) {
+	row, err := c.st.FindProject(c.Context(), c.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	patch, err := body(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.Patch(c.Context(), c.st, c.opts, row.Project, patch)
+}
+
+func (s *server) listGenerations(st *store.Store, r *http.Request) (any, error) {
+	row, err := st.FindProject(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	generations, err := Generations(r.Context(), st, s.Home, row.ID)
+	return struct {
+		Generations []Generation `json:"generations"`
+	}{generations}, err
+}
+
+func (s *server) compareGenerations(st *store.Store, r *http.Request) (any, error) {
+	return s.compared(st, r)
+}
+
+// compared is how generations of a project differ, cleaned.
+func (s *server) compared(st *store.Store, r *http.Request) (out Comparison, err error) {
+	row, err := st.FindProject(r.Context(), r.PathValue("project"))
+	if err != nil {
+		return out, err
+	}
+	from, err := number(r, "from")
+	if err != nil {
+		return out, err
+	}
+	to, err := number(r, "to")
+	if err != nil {
+		return out, err
+	}
+	if out, err = Compare(memory.At(s.Home, row.ID), row.ID, from, to); err == nil {
+		for i := range out.Files {
+			out.Files[i].Path, out.Files[i].Diff = s.clean(out.Files[i].Path), s.clean(out.Files[i].Diff)
+		}
+	}
+	return out, err
+}
+
+func (s *server) listSessions(st *store.Store, r *http.Request) (any, error) {
+	sessions, err := s.sessions(st, r)
+	return struct {
+		Sessions []Session `json:"sessions"`
+	}{sessions}, err
+}
+
+// maxQuery bounds the words to look for, in bytes, and mostHits the hits.
+const (
+	maxQuery = 2000
+	mostHits = 100
+)
+
+func (s *server) searchAll(r *http.Request) (any, error) {
+	return s.found(r)
+}
+
+// found are the hits of a query.
+func (s *server) found(r *http.Request) (search.Result, error) {
+	most, err := number(r, "max")
+	if err != nil || most > mostHits {
+		return search.Result{}, usage("", "max is a number from 0 to %d", mostHits)
+	}
+	query := r.URL.Query()
+	q := search.Query{Text: query.Get("q"), ProjectID: query.Get("project"), Max: most}
+	if q.Text == "" || len(q.Text) > maxQuery {
+		return search.Result{}, usage("", "q has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
+	}
+	out, err := search.Find(r.Context(), s.Home, q)
+	for i := range out.Hits {
+		out.Hits[i].Snippet = s.clean(out.Hits[i].Snippet)
+	}
+	return out, err
+}
+
+func (s *server) showQueue(st *store.Store, r *http.Request) (any, error) {
+	now, err := st.Status(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return QueueOf(r.Context(), st, now, s.clean)
+}
+
+func (s *server) showUsage(st *store.Store, r *http.Request) (any, error) {
+	spent, err := SpentEver(r.Context(), st)
+	return struct {
+		UsageBy []Spent `json:"usage_by"`
+	}{spent}, err
+}

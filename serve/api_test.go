@@ -1,0 +1,250 @@
+package serve
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"memoir/internal/disk"
+	"memoir/lease"
+	"memoir/store"
+)
+
+func TestTheDescriptionHasEachOperationAndNoOther(t *testing.T) {
+	t.Parallel()
+	left := map[string]bool{}
+	for path, methods := range document["paths"].(map[string]any) {
+		for method := range methods.(map[string]any) {
+			left[strings.ToUpper(method)+" "+path] = true
+		}
+	}
+	for _, op := range operations {
+		if name := op.method + " " + op.path; !left[name] {
+			t.Errorf("%s is not described", name)
+		} else {
+			delete(left, name)
+			described(t, op, op.status)
+		}
+		for rest := op.path; strings.Contains(rest, "{"); {
+			_, rest, _ = strings.Cut(rest, "{")
+			name, _, _ := strings.Cut(rest, "}")
+			parameters, _ := at(document, "paths", op.path, strings.ToLower(op.method), "parameters").([]any)
+			if !strings.Contains(fmt.Sprint(parameters), "name:"+name) {
+				t.Errorf("%s %s: {%s} is not described", op.method, op.path, name)
+			}
+		}
+	}
+	for name := range left {
+		t.Errorf("%s is described, and not there", name)
+	}
+}
+
+func TestNotesByHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	notes := "/projects/lanternd/notes"
+	added := w.call("POST", notes, `{"category": "preference", "content": "use pnpm, not npm"}`, 201)
+	if added["id"] != 1.0 || added["source"] != "user" || added["project"] != lanternd {
+		t.Errorf("added %v", added)
+	}
+	w.call("POST", "/projects/user/notes", `{"content": "likes short answers", "source": "auto"}`, 201)
+	w.call("POST", notes, `{"content": "the key is ghp_0123456789abcdefghijABCDEFGHIJ012345"}`, 201)
+	if all := fmt.Sprint(w.call("GET", "/memory", "", 200)); strings.Contains(all, "ghp_0123") || !strings.Contains(all, "short") {
+		t.Errorf("all: %s", all)
+	}
+	if out := fmt.Sprint(w.call("GET", "/memory?category=preference", "", 200)); !strings.Contains(out, "pnpm") || strings.Contains(out, "short") {
+		t.Errorf("preferences: %s", out)
+	}
+	if out := fmt.Sprint(w.call("GET", "/projects/lanternd/recall?words=NPM+use", "", 200)); !strings.Contains(out, "pnpm") {
+		t.Errorf("recalled: %s", out)
+	}
+	changed := w.call("PUT", "/notes/1", `{"content": "use pnpm 9"}`, 200)
+	if changed["category"] != "preference" || changed["content"] != "use pnpm 9" {
+		t.Errorf("changed: %v", changed)
+	}
+	w.call("DELETE", fmt.Sprintf("/notes/%v", changed["id"]), "", 200)
+	if out := fmt.Sprint(w.call("GET", notes, "", 200)); strings.Contains(out, "pnpm") {
+		t.Errorf("left: %s", out)
+	}
+	for _, text := range []string{"use pnpm", "ghp_0123456789"} { // gone for good, and never there
+		w.nowhere(text)
+	}
+}
+
+// nowhere looks for a text in each file of the home.
+func (w *world) nowhere(text string) {
+	w.t.Helper()
+	must(w.t, filepath.WalkDir(w.options.Home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		content, err := disk.ReadFile(path, 1<<30)
+		if strings.Contains(string(content), text) {
+			w.t.Errorf("%q is in %s", text, path)
+		}
+		return err
+	}))
+}
+
+func TestWhatAnOperationRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.note("the sky is blue")
+	large := strings.Repeat("x", 1<<20)
+	for _, c := range []struct {
+		method, target, body string
+		status               int
+		code                 string
+	}{
+		{"POST", "/projects/lanternd/notes", ``, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": ""}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "\u0000\u202e"}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "x", "category": "opinion"}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "x", "source": "nobody"}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "` + large + `"}`, 413, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "` + large[:1<<19] + `"}`, 422, "usage"},
+		{"POST", "/projects/nowhere/notes", `{"content": "x"}`, 404, "not_found"},
+		{"PUT", "/notes/1", `{"content": "` + large + `"}`, 413, "usage"},
+		{"PUT", "/notes/7", `{"content": "x"}`, 404, "not_found"},
+		{"DELETE", "/notes/7", ``, 404, "not_found"},
+		{"DELETE", "/notes/x", ``, 422, "usage"},
+		{"GET", "/memory?category=opinion", ``, 422, "usage"},
+		{"GET", "/projects/lanternd/recall?category=opinion", ``, 422, "usage"},
+		{"GET", "/projects/nowhere/memory", ``, 404, "not_found"},
+		{"GET", "/projects/lanternd/diff?from=99", ``, 404, "not_found"},
+		{"GET", "/projects/lanternd/diff?from=-1", ``, 422, "usage"},
+		{"GET", "/sessions?reason=none", ``, 422, "usage"},
+		{"GET", "/sessions?project=nowhere", ``, 404, "not_found"},
+		{"GET", "/sessions/nobody", ``, 404, "not_found"},
+		{"GET", "/sessions/" + ofLanternd + "?at=x", ``, 422, "usage"},
+		{"GET", "/search", ``, 422, "usage"},
+		{"GET", "/search?q=" + large[:3000], ``, 422, "usage"},
+		{"PATCH", "/projects/lanternd/memory", `{"ops": []}`, 422, "usage"},
+		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "remove", "line": 9999}]}`, 422, "usage"},
+		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "insert", "line": 1, "content": "` + large[:40000] + `"}]}`, 422, "usage"},
+		{"PATCH", "/projects/lanternd/memory", large + "x", 413, "usage"},
+	} {
+		if out := w.call(c.method, c.target, c.body, c.status); out["code"] != c.code || out["error"] == "" {
+			t.Errorf("%s %.60s: %v", c.method, c.target, out)
+		}
+	}
+	if answer := w.send(request("POST", "/memory", "")); answer.Code != http.StatusNotFound {
+		t.Errorf("what there is not: %d", answer.Code)
+	}
+	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 1 {
+		t.Errorf("something was written: %v", out)
+	}
+}
+
+func TestWhatIsStoredByHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.note("never deploy on a Friday")
+	w.run()
+	for target, want := range map[string]string{
+		"/openapi.json":                                "3.1",
+		"/projects":                                    lanternd,
+		"/projects/lanternd/memory":                    "always sign tags",
+		"/projects/lanternd/generations":               "note-1",
+		"/projects/lanternd/diff":                      "+- never deploy",
+		"/projects/lanternd/diff?from=1":               "memory_summary.md",
+		"/sessions":                                    ofLanternd[7:],
+		"/sessions?project=lanternd&reason=up_to_date": ofLanternd[7:],
+		"/sessions/" + ofLanternd:                      "git tag",
+		"/sessions/2b9ad815?at=3":                      "git tag",
+		"/queue":                                       "up_to_date",
+		"/usage":                                       "",
+	} {
+		if out := fmt.Sprint(w.call("GET", target, "", 200)); !strings.Contains(out, want) {
+			t.Errorf("GET %s: %.300s has no %q", target, out, want)
+		}
+	}
+	told := w.call("GET", "/projects/lanternd/memory", "", 200)
+	if n := strings.Count(told["content"].(string), "\n"); told["lines"] != float64(n) || !strings.Contains(told["injected"].(string), "[#1] never deploy") {
+		t.Errorf("memory: %v", told)
+	}
+	patched := w.call("PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "insert", "line": 5, "content": "- by a patch"}]}`, 200)
+	if patched["lines"] != told["lines"].(float64)+1 || !strings.Contains(patched["content"].(string), "\n- by a patch\n") {
+		t.Errorf("patched: %v", patched)
+	}
+}
+
+func TestTwoWritersAtOnceBothWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var writers sync.WaitGroup
+	for i := range 8 {
+		writers.Go(func() { w.call("POST", "/projects/lanternd/notes", fmt.Sprintf(`{"content": "note %d"}`, i), 201) })
+	}
+	writers.Wait()
+	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 8 {
+		t.Errorf("%d notes: %v", len(out), out)
+	}
+}
+
+func TestAMemoryThatAnotherHoldsIsNotChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	note := w.note("never deploy on a Friday")
+	st, err := w.open(t.Context(), store.Options{})
+	must(t, err)
+	defer st.Close()
+	claim, _, err := st.ClaimProject(t.Context(), lanternd,
+		store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute, Always: true})
+	must(t, err)
+	w.call("PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "remove", "line": 1}]}`, 409)
+	w.call("DELETE", "/notes/1", "", 409)
+	kept := w.call("PUT", "/notes/1", `{"content": "never deploy on a Monday"}`, 409)
+	if !strings.Contains(kept["error"].(string), "#2 is stored") || !strings.Contains(kept["hint"].(string), "#1") {
+		t.Errorf("changing: %v", kept)
+	}
+	w.call("POST", "/projects/lanternd/notes", `{"content": "an entry needs no lease"}`, 201)
+	must(t, st.GiveBack(t.Context(), claim))
+	w.call("DELETE", fmt.Sprintf("/notes/%d", note.ID), "", 200)
+	w.nowhere("on a Friday")
+}
+
+func TestATokenIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	must(t, err)
+	defer st.Close()
+	path := filepath.Join(home, TokenFile)
+	get := func() string {
+		token, err := TokenOf(t.Context(), st, home)
+		must(t, err)
+		info, err := os.Lstat(path)
+		must(t, err)
+		content, err := os.ReadFile(path)
+		must(t, err)
+		if string(content) != token+"\n" || info.Mode() != 0o600 || len(token) < 26 {
+			t.Errorf("%v: %q, and the token is %q", info.Mode(), content, token)
+		}
+		return token
+	}
+	first := get()
+	if again := get(); again != first {
+		t.Errorf("%q and then %q", first, again)
+	}
+	for what, damage := range map[string]func() error{
+		"others may read it": func() error { return os.Chmod(path, 0o644) },
+		"it is cut":          func() error { return os.Truncate(path, 5) },
+		"it is a link":       func() error { return os.Rename(path, path+"2") },
+	} {
+		before := get()
+		must(t, damage())
+		if what == "it is a link" {
+			must(t, os.Symlink(path+"2", path))
+		}
+		if get() == before {
+			t.Errorf("%s, and it is kept", what)
+		}
+	}
+}

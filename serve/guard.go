@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"memoir"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
+	"memoir/store"
+)
+
+// TokenFile is the file in a home that holds the token.
+const TokenFile = "token"
+
+// tokenForm is the form of a token: 128 random bits or more.
+var tokenForm = lazyregexp.New(`^[A-Z2-7]{26,100}$`)
+
+// TokenOf is the token of a home. It is made once, and anew where its file is damaged or others may read it.
+func TokenOf(ctx context.Context, st *store.Store, home string) (token string, err error) {
+	path := filepath.Join(home, TokenFile)
+	failed := func(err error) error {
+		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "keep the token of the server in %s: %w", path, err)
+	}
+	err = st.Alone(ctx, func() error {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 == 0 {
+			content, err := disk.ReadFile(path, 1<<10)
+			if token = strings.TrimSpace(string(content)); err == nil && tokenForm.MatchString(token) {
+				return nil
+			}
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed(err)
+		}
+		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed(err)
+		}
+		token = rand.Text()
+		if err := failpoint.WriteFile(path, []byte(token+"\n"), 0o600); err != nil { // half of one is no token
+			return failed(err)
+		}
+		return nil
+	})
+	return token, err
+}
+
+// Address is the address of the pages, and of the API; with a token a browser is let in by it.
+func Address(l net.Listener, token string) string {
+	address := "http://" + l.Addr().String() + "/"
+	if token != "" {
+		address += "?token=" + token
+	}
+	return address
+}
+
+// cookieName is the name of the cookie: browsers do not tell the ports of a host apart.
+func cookieName(r *http.Request) string {
+	_, port, _ := strings.Cut(r.Host, ":")
+	return "memoir-" + port
+}
+
+// policy is what a page may load: nothing but the stylesheet and the script of this server.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+// guard lets through who has the token, and the browser that was given it. A name that leads to this address, and pages
+// of other origins, are refused.
+func (s *server) guard(next http.Handler) http.Handler {
+	crossing := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		switch {
+		case host != "127.0.0.1" && host != "localhost":
+			s.refuse(w, http.StatusForbidden, "forbidden", "this server is not "+cut(host, 100), "use 127.0.0.1")
+			return
+		case crossing.Check(r) != nil:
+			s.refuse(w, http.StatusForbidden, "forbidden", "pages of other origins may not change memory", "")
+			return
+		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.Token):
+			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie, Path: "/", HttpOnly: true,
+				SameSite: http.SameSiteStrictMode})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		case !s.known(r):
+			h.Set("WWW-Authenticate", "Bearer")
+			s.refuse(w, http.StatusUnauthorized, "unauthorized", "the token is missing, or is another",
+				"`memoir serve` prints the address that lets a browser in; programs send Authorization: Bearer TOKEN")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// known reports whether a request has the token, or the cookie and comes from a page of this server or from nowhere.
+func (s *server) known(r *http.Request) bool {
+	if given := r.Header.Get("Authorization"); given != "" {
+		scheme, token, _ := strings.Cut(given, " ")
+		return strings.EqualFold(scheme, "Bearer") && same(token, s.Token)
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return false
+	}
+	cookie, err := r.Cookie(cookieName(r))
+	return err == nil && same(cookie.Value, s.cookie)
+}
+
+// same compares secrets in a time that tells nothing of them.
+func same(given, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}

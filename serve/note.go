@@ -1,0 +1,169 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memoir"
+	"memoir/entry"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// noteIn is what is sent of a note.
+type noteIn struct {
+	Category string `json:"category"` // empty: fact
+	Content  string `json:"content"`
+	Source   string `json:"source"` // user, auto or agent; empty: user
+}
+
+// noteOf reads a note from a request.
+func noteOf(r *http.Request) (in noteIn, err error) {
+	content, err := body(r)
+	if err != nil {
+		return in, err
+	}
+	if err := json.Unmarshal(content, &in); err != nil {
+		return in, usage(`{"category": "fact", "content": "…"}`, "the request is not valid: %v", err)
+	}
+	return in, nil
+}
+
+// entry is the note that is to be written.
+func (in noteIn) entry(projectID string) (memoir.Entry, error) {
+	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
+		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}
+	if !slices.Contains([]memoir.Author{memoir.AuthorUser, memoir.AuthorAuto, memoir.AuthorAgent}, e.Author) {
+		return e, usage("user, auto or agent", "no source is named %q", cut(in.Source, 100))
+	}
+	return e, nil
+}
+
+func (s *server) book(st *store.Store) entry.Book {
+	return entry.Book{Store: st, Home: s.Home, Redact: s.Redact}
+}
+
+func (s *server) latestNotes(st *store.Store, r *http.Request) (any, error) {
+	notes, err := s.book(st).Latest(r.Context(), r.URL.Query().Get("category"))
+	return EntriesOf(notes), err
+}
+
+// withUser are the projects whose notes hold in a project.
+func withUser(ctx context.Context, st *store.Store, ref string) ([]string, error) {
+	row, err := st.FindProject(ctx, ref)
+	return slices.Compact([]string{memoir.UserProjectID, row.ID}), err
+}
+
+func (s *server) listNotes(st *store.Store, r *http.Request) (any, error) {
+	ids, err := withUser(r.Context(), st, r.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	notes, err := s.book(st).Notes(r.Context(), ids, r.URL.Query().Get("category"))
+	return EntriesOf(notes), err
+}
+
+func (s *server) recallNotes(c change) (any, error) {
+	ids, err := withUser(c.Context(), c.st, c.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	query := c.URL.Query()
+	notes, err := s.book(c.st).Recall(c.Context(), ids, query.Get("category"), strings.Fields(query.Get("words")))
+	return EntriesOf(notes), err
+}
+
+func (s *server) addNote(c change) (any, error) {
+	in, err := noteOf(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.add(c, c.PathValue("project"), in)
+	return EntryOf(e), err
+}
+
+// add writes a note of a project, or of the user.
+func (s *server) add(c change, project string, in noteIn) (memoir.Entry, error) {
+	if project == memoir.UserProjectID || project == "user" {
+		if _, err := c.st.Register(c.Context(), memoir.UserProject()); err != nil {
+			return memoir.Entry{}, err
+		}
+	}
+	row, err := c.st.FindProject(c.Context(), project)
+	if err != nil {
+		return memoir.Entry{}, err
+	}
+	e, err := in.entry(row.ID)
+	if err != nil {
+		return e, err
+	}
+	return s.book(c.st).Write(c.Context(), e)
+}
+
+func (s *server) changeNote(c change) (any, error) {
+	in, err := noteOf(c.Request)
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.rewrite(c, c.PathValue("id"), in)
+	return EntryOf(e), err
+}
+
+// note is the note of a number.
+func (s *server) note(c change, number string) (memoir.Entry, error) {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || id < 1 {
+		return memoir.Entry{}, usage("", "%q is not the number of a note", cut(number, 50))
+	}
+	found, err := c.st.Entries(c.Context(), store.EntryFilter{ID: id, Kind: memoir.EntryNote})
+	if err == nil && len(found) == 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "GET /memory lists notes", "there is no note #%d", id)
+	}
+	if err != nil {
+		return memoir.Entry{}, err
+	}
+	return found[0], nil
+}
+
+// rewrite changes a note: a new one has the text, and then the old one is forgotten for good. Who is disturbed in
+// between has both.
+func (s *server) rewrite(c change, number string, in noteIn) (memoir.Entry, error) {
+	old, err := s.note(c, number)
+	if err != nil {
+		return old, err
+	}
+	in.Category = cmp.Or(in.Category, old.Category)
+	fresh, err := in.entry(old.ProjectID)
+	if err != nil {
+		return fresh, err
+	}
+	if fresh, err = s.book(c.st).Write(c.Context(), fresh); err != nil {
+		return fresh, err
+	}
+	if err := s.forget(c, old); err != nil {
+		return fresh, memoir.Errorf(memoir.CodeOf(err), "forget #"+number+" once more",
+			"#%d is stored, and #%d is still there: %w", fresh.ID, old.ID, err)
+	}
+	return fresh, nil
+}
+
+func (s *server) forgetNote(c change) (any, error) {
+	e, err := s.note(c, c.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Forgotten int64 `json:"forgotten"`
+	}{e.ID}, s.forget(c, e)
+}
+
+// forget removes a note for good.
+func (s *server) forget(c change, e memoir.Entry) error {
+	_, err := pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
+	return err
+}

@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"memoir"
+	"memoir/ask"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// sessions are those that a query selects, without entries.
+func (s *server) sessions(st *store.Store, r *http.Request) ([]Session, error) {
+	query, filter := r.URL.Query(), store.Filter{}
+	if filter.Reason = memoir.Reason(query.Get("reason")); filter.Reason != "" &&
+		!slices.Contains(memoir.Reasons, filter.Reason) {
+		return nil, usage("for example eligible or up_to_date", "no reason is named %q", cut(query.Get("reason"), 100))
+	}
+	if ref := query.Get("project"); ref != "" {
+		row, err := st.FindProject(r.Context(), ref)
+		if err != nil {
+			return nil, err
+		}
+		filter.Project = row.ID
+	}
+	return s.sessionsOf(r.Context(), st, filter)
+}
+
+func (s *server) sessionsOf(ctx context.Context, st *store.Store, filter store.Filter) ([]Session, error) {
+	found, err := st.Sessions(ctx, filter)
+	out := []Session{}
+	for _, session := range found {
+		if session.Kind != memoir.KindEntry {
+			CleanSession(&session, s.clean)
+			out = append(out, SessionOf(session))
+		}
+	}
+	return out, err
+}
+
+// A Reading is a session with its items, as Phase 1 sees them.
+type Reading struct {
+	Session Session `json:"session"`
+	Items   []Item  `json:"items"`
+	Omitted int     `json:"omitted"`
+	Tokens  int     `json:"tokens"`
+	texts   []string
+}
+
+func (s *server) showSession(st *store.Store, r *http.Request) (any, error) {
+	at, err := number(r, "at")
+	if err != nil {
+		return nil, err
+	}
+	return s.read(r.Context(), st, r.PathValue("key"), at)
+}
+
+// read reads a session from an item on. What was forgotten is as unknown as what there is not.
+func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) (out Reading, err error) {
+	found, err := st.FindSessions(ctx, ref)
+	if err != nil {
+		return out, err
+	}
+	found = slices.DeleteFunc(found, func(session memoir.Session) bool {
+		return session.Reason == memoir.ReasonForgotten || session.Kind == memoir.KindEntry
+	})
+	if len(found) != 1 {
+		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found), cut(ref, 200))
+	}
+	loaded, err := pipeline.LoadSession(ctx, found[0], s.Scanner)
+	if err != nil {
+		return out, err
+	}
+	CleanSession(&found[0], s.clean)
+	out = Reading{Session: SessionOf(found[0]), Items: []Item{}}
+	out.Session.Title = memoir.ShortTitle(loaded.Again(out.Session.Title))
+	for _, it := range loaded.Items {
+		if it.N < at {
+			continue
+		}
+		for _, text := range []*string{&it.Text, &it.Input, &it.Output, &it.CWD, &it.Branch} {
+			*text = memory.Neutralise(*text)
+		}
+		text := ask.ItemText(it)
+		out.Tokens += memoir.Tokens(text)
+		out.Items, out.texts = append(out.Items, ItemOf(it)), append(out.texts, text)
+	}
+	return out, nil
+}

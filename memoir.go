@@ -331,6 +331,14 @@ func (u Usage) Add(v Usage) Usage {
 // Tokens estimates the tokens of a text: 4 characters (bytes of UTF-8) a token, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
+// Cut is at most a number of characters of a text, of which the last one tells that there were more.
+func Cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
 // maxTitle is how many characters of a title are shown.
 const maxTitle = 80
 

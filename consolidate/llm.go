@@ -118,6 +118,9 @@ func newQuestion(m LLM, r *renewal) *question {
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
 	}
 	q.vars.Journals = cutText(r.in.Journals, q.input) // as many bytes are a quarter of the tokens
+	if most, _ := r.in.limits(); present > most {
+		q.vars.Over = present
+	}
 	if r.present.MemorySummary != "" {
 		p := readPage(r.present.MemorySummary)
 		p.drop(headMap)

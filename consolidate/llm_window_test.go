@@ -71,6 +71,20 @@ func TestALittleTooMuchIsCutInWholeLines(t *testing.T) {
 	}
 }
 
+func TestAMemoryOverItsLimitIsAskedToBePruned(t *testing.T) {
+	t.Parallel()
+	for _, over := range []int{0, 1} {
+		m := &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
+		in := grown(t)
+		in.MaxMemoryBytes = len(in.Current.MemoryMD) - over
+		_, _, _ = ask(t, in, m)
+		want := fmt.Sprintf("has %d bytes, which is too much: prune", len(in.Current.MemoryMD))
+		if got := strings.Contains(m.asked[0].Input, want); got != (over > 0) {
+			t.Errorf("%d bytes over: asked for pruning is %v:\n%s", over, got, m.asked[0].Input)
+		}
+	}
+}
+
 func TestMoreThanTheWindowHoldsIsFoldedInStepByStep(t *testing.T) {
 	t.Parallel()
 	all := project(120)

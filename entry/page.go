@@ -112,12 +112,7 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 }
 
 // cut is at most maxSnippet characters of a text.
-func cut(text string) string {
-	if runes := []rune(text); len(runes) > maxSnippet {
-		return string(runes[:maxSnippet-1]) + "…"
-	}
-	return text
-}
+func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
 // onPage puts a journal's entry on the page of its day, unless a process that died has done so.
 func (b Book) onPage(e memoir.Entry) error {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -25,8 +26,10 @@ type extracted struct {
 }
 
 // extractOne reads, redacts and extracts one session. Once it is read it tells how many bytes it takes
-// from there on: a model may take long.
-func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(bytes int64)) (extracted, error) {
+// from there on, and before it is extracted what was said: a model may take long.
+func (r *run) extractOne(
+	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
+) (extracted, error) {
 	parts, err := Parts(ctx, claim.Session, r.headOf)
 	if err != nil {
 		return extracted{}, err
@@ -57,6 +60,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim, takes func(byte
 		return out, nil
 	}
 	out.Messages = messages(loaded.Items)
+	said.Store(&out.Messages)
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	if err != nil {

@@ -2,7 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -109,14 +112,15 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 type finished struct {
 	claim   store.Claim
 	result  extracted
+	said    atomic.Pointer[[]store.Message] // what was to be extracted from
 	err     error
 	release func()
 }
 
 // work extracts from one claimed session once there is room for it, and stores nothing. Its lease is
 // kept while it waits.
-func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) finished {
-	f := finished{claim: claim, release: func() {}}
+func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) *finished {
+	f := &finished{claim: claim, release: func() {}}
 	if f.err = p.rulesIn(claim.Session.CWD).err; f.err != nil {
 		p.holdBack(claim.Session.ProjectID, f.err)
 		return f
@@ -136,7 +140,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 		}
 		defer at.leave()
 		p.extracting(claim.Session.ID)
-		return p.extractOne(held, claim, at.shrink)
+		return p.extractOne(held, claim, at.shrink, &f.said)
 	})
 	if f.err != nil && held.Err() != nil {
 		f.err = context.Cause(held)
@@ -146,7 +150,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 
 // finish ends a claim that was worked on, by what became of the work. What is stored is
 // stored in a transaction that a signal does not cut short.
-func (p *phase1) finish(ctx context.Context, f finished) {
+func (p *phase1) finish(ctx context.Context, f *finished) {
 	defer f.release()
 	after := context.WithoutCancel(ctx)
 	err := f.err
@@ -156,6 +160,9 @@ func (p *phase1) finish(ctx context.Context, f finished) {
 		err = p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped)
 	default:
 		err = p.store.StoreExtraction(after, f.claim, f.result.Result)
+	}
+	if err != nil {
+		p.fallBack(ctx, f, err)
 	}
 	switch {
 	case err == nil:
@@ -178,6 +185,36 @@ func (p *phase1) finish(ctx context.Context, f finished) {
 		}
 	}
 	p.extracting("")
+}
+
+// Bounds of what the history says of a session that a model failed on.
+const (
+	fallbackMessages = 10
+	fallbackText     = 200 // characters of a message
+)
+
+// fallBack keeps the last messages of a session for the history, where the model failed on it or was too late.
+func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
+	said := f.said.Load()
+	if said == nil || len(*said) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
+		ownFault(cause) || refused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) {
+		return
+	}
+	last := (*said)[max(0, len(*said)-fallbackMessages):]
+	at, lines := f.claim.Session.UpdatedAt, []string{}
+	for _, m := range last {
+		role := memoir.RoleAssistant
+		if m.Typed {
+			role = memoir.RoleUser
+		}
+		if lines = append(lines, role+": "+memoir.Cut(oneLine(m.Text), fallbackText)); !m.At.IsZero() {
+			at = m.At
+		}
+	}
+	err := p.store.PutFallback(context.WithoutCancel(ctx), f.claim, at, "[raw-fallback] "+strings.Join(lines, " | "))
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		p.warn("the history lacks a session: "+err.Error(), memoir.HintOf(err))
+	}
 }
 
 // countStored reports a claim that has its result.

@@ -152,6 +152,10 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err == nil && !r.opts.DryRun {
 		r.index(ctx)
 		r.file(ctx)
+	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the model may have been too late
+		within, cancel := lasting(ctx, endWithin)
+		r.file(within)
+		cancel()
 	}
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())

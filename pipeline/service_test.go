@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/memory"
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -193,5 +195,74 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	opts.Settings.Memories.Concurrency = 1
 	if report := run(t, opts); len(report.Unserved) != 0 || report.Phase1.Failed+report.Phase1.Empty != 40 {
 		t.Errorf("%+v, %+v", report.Phase1, report.Unserved)
+	}
+}
+
+// ending is a context that ends with an error once a channel is closed.
+type ending struct {
+	context.Context
+	done chan struct{}
+	err  error
+}
+
+func (c ending) Done() <-chan struct{} { return c.done }
+func (c ending) Value(any) any         { return nil }
+func (c ending) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+func TestASessionThatAModelFailsOnIsInTheHistoryOnce(t *testing.T) {
+	t.Parallel()
+	const said = "always write the header of fixture 0, for which password=Xk29fjWq81Lz "
+	const fallback = "## 2026-05-01T10:00:00.000Z\n\n[2026-05-01 10:00] [raw-fallback] user: always write the header of fixture 0, for which password=[REDACTED:password-environment] " +
+		"and more and more and more and more and more and more and more and more and more and more and more and more an… | assistant: Done: the parser failed because the fixture had no header, so it now writes one. (claude:s00)\n\n"
+	for name, tt := range map[string]struct {
+		step modeltest.Step
+		ends error // the run's context, once the model was asked
+		want string
+	}{
+		"its server breaks":   {modeltest.Step{Status: http.StatusInternalServerError, Message: "boom"}, nil, fallback},
+		"its key is refused":  {modeltest.Step{Status: http.StatusUnauthorized, Message: "no"}, nil, fallback},
+		"no answer of use":    {modeltest.Step{Text: "I am a teapot."}, nil, fallback},
+		"it is late":          {modeltest.Step{Hang: true}, context.DeadlineExceeded, fallback},
+		"a person stopped it": {modeltest.Step{Hang: true}, context.Canceled, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := t.TempDir(), t.TempDir()
+			claudeSession(t, dir, "s00", "/srv/open/app", said+strings.Repeat("and more ", 50))
+			history := func() string {
+				text, _ := os.ReadFile(memory.At(home, projectsIn(t, home)[0].ID).History("2026-05"))
+				return string(text)
+			}
+			for range 2 {
+				ctx := ending{t.Context(), make(chan struct{}), tt.ends}
+				server := modeltest.Serve(t, func(int, modeltest.Call) modeltest.Step {
+					if tt.ends != nil {
+						close(ctx.done)
+					}
+					return tt.step
+				})
+				_, _ = tryRun(ctx, t, ofServer(t, home, dir, "phase1", server.URL))
+				if got := history(); got != tt.want {
+					t.Fatalf("the history is %q", got)
+				}
+				retryAll(t, home)
+			}
+			server := modeltest.Serve(t, modeltest.Script(modeltest.Step{Text: object(map[string]any{
+				"history_entry": "The header is written.",
+				"memory_update": "## Preferences\n- Write the header: “always write the header of fixture 0” [1]",
+			})}))
+			run(t, ofServer(t, home, dir, "phase1", server.URL))
+			want := tt.want + "## 2026-05-01T10:00:00.000Z\n\n[2026-05-01 10:00] The header is written. (claude:s00)\n\n"
+			if got := history(); got != want {
+				t.Errorf("then the history is %q", got)
+			}
+		})
 	}
 }

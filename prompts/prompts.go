@@ -83,6 +83,7 @@ type ConsolidateVars struct {
 	Date              time.Time // of the newest session: the same input gives the same question
 	MemoryBytes       int       // limit of memory_md
 	SummaryTokens     int       // limit of memory_summary
+	Over              int       // bytes that the present memory has, if that is more than it may ever have
 	CurrentMemory     string
 	CurrentSummary    string
 	CurrentSkills     string
@@ -99,12 +100,17 @@ type ConsolidateVars struct {
 // for every project, and the input.
 func Consolidate(v ConsolidateVars) (system, input string) {
 	system = render("consolidation_system.md", nil)
+	prune := ""
+	if v.Over > 0 {
+		prune = fmt.Sprintf("\nThe present memory has %d bytes, which is too much: prune what is stale or of little value.", v.Over)
+	}
 	date, _, _ := strings.Cut(instant(v.Date), "T")
 	input = render("consolidation.md", map[string]string{
 		"project":            inline(v.Project),
 		"date":               date,
 		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
 		"summary_tokens":     strconv.Itoa(v.SummaryTokens),
+		"prune":              prune,
 		"current_memory":     block(v.CurrentMemory),
 		"current_summary":    block(v.CurrentSummary),
 		"current_skills":     block(v.CurrentSkills),

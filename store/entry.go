@@ -131,24 +131,48 @@ func (s *Store) Alone(ctx context.Context, change func() error) error {
 	return s.explain(s.quickly(ctx, func(tx) error { return change() }), "waiting for the files of entries")
 }
 
+// PutFallback stores what the history is to say of a claimed session that a model failed on, until FileHistory
+// files it. The text is redacted; at is when the last of it was said.
+func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
+	err := s.quickly(ctx, func(t tx) error {
+		if err := c.job().held(t); err != nil {
+			return err
+		}
+		_, err := t.exec(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
+			millis(at), text)
+		return err
+	})
+	return s.explain(err, "keeping the last messages of session %s", c.Session.Key())
+}
+
 // FileHistory calls file with the extractions of each project that the history lacks, the oldest sessions first,
-// while no other process does; where a process died in between, it is called with them again. Sessions that are
-// kept out of memory are left out. Its error ends the work, and the rest is filed by the next call.
+// while no other process does; where a process died in between, it is called with them again. What PutFallback
+// stored comes before them, as an extraction that has nothing else. Sessions that are kept out of memory are left
+// out. Its error ends the work, and the rest is filed by the next call.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq ORDER BY id`)
+		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq
+			OR id IN (SELECT s.project_id FROM fallback f JOIN session s ON s.key = f.session_key) ORDER BY id`)
 	}, "looking for sessions that the history lacks")
 	for _, id := range projects {
 		if err == nil {
 			err = s.durably(ctx, func(t tx) error {
-				new, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
+				const failed = ` FROM fallback AS e WHERE session_key IN (SELECT key FROM session WHERE project_id = ?)`
+				new, err := collect(t, `SELECT session_key, at, text`+failed+` AND `+isInput+` ORDER BY at, session_key`,
+					[]any{id}, func(scan scanner, e *memoir.Extraction) error {
+						return scan(&e.SessionKey, timeColumn{&e.EndedAt}, &e.HistoryEntry)
+					})
+				if err != nil {
+					return err
+				}
+				extracted, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
 					WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`
 					ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
-				if err == nil && len(new) > 0 {
+				if new = append(new, extracted...); err == nil && len(new) > 0 {
 					err = file(id, new)
 				}
 				if err == nil {
-					_, err = t.exec(`UPDATE project SET history_seq = change_seq WHERE id = ?`, id)
+					err = t.execEach(id, `UPDATE project SET history_seq = change_seq WHERE id = ?`, `DELETE`+failed)
 				}
 				return err
 			})

@@ -141,7 +141,8 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`, // with its messages
-		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`,      // it may quote one of them
+		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
 	if err != nil {
 		return err

@@ -282,10 +282,7 @@ func (p *program) recap(c *cli.Context) error {
 	messages := []messageJSON{}
 	for _, it := range loaded.Items {
 		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
-			text := memory.Neutralise(strings.TrimSpace(it.Text))
-			if runes := []rune(text); len(runes) > recapText {
-				text = string(runes[:recapText-1]) + "…"
-			}
+			text := memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), recapText)
 			messages = append(messages, messageJSON{it.N, it.Role, text})
 		}
 	}

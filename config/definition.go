@@ -103,6 +103,8 @@ var definitions = []definition{
 		doc: "extract from a session as soon as it ends, where its agent has a hook for that"},
 	{name: "memories.sessionEndSeconds", usual: "30", tighten: tightenLower, min: 1, max: 3600,
 		doc: "time limit of the run at a session's end"},
+	{name: "memories.memoryWindow", usual: "50", zeroNone: true, own: true, max: 1e6,
+		doc: "a session of more messages is extracted when it is compacted or resumed, and told its last ones; 0: none is"},
 	{name: "modelRoles.default", usual: builtin,
 		doc: "model of Phase 1, as provider/model; builtin needs no network and no key"},
 	{name: "modelRoles.smol", doc: "model of Phase 2; unset: modelRoles.default"},

@@ -40,7 +40,7 @@ func TestDefaultsAreThoseDocumented(t *testing.T) {
 		MaxRawMemoriesForGlobal: 200, Stage1LeaseSeconds: 120, Stage1RetryDelaySeconds: 120,
 		Phase2LeaseSeconds: 180, Phase2RetryDelaySeconds: 180, HeartbeatSeconds: 30, MaxAttempts: 3,
 		RolloutPayloadPercent: 0.7, Phase1InputTokenLimit: 16000, MaxMemorySize: 32 << 10,
-		GenerationsKept: 20, GenerationsMaxAgeDays: 0, BusyTimeoutSeconds: 120, MaxResidentMegabytes: 128, SessionEndSeconds: 30,
+		GenerationsKept: 20, GenerationsMaxAgeDays: 0, BusyTimeoutSeconds: 120, MaxResidentMegabytes: 128, SessionEndSeconds: 30, MemoryWindow: 50,
 	}
 	if s.Memories != want {
 		t.Errorf("memories\n got %+v\nwant %+v", s.Memories, want)

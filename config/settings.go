@@ -71,6 +71,7 @@ type Memories struct {
 	MaxResidentMegabytes       int
 	RunAtSessionEnd            bool
 	SessionEndSeconds          int
+	MemoryWindow               int // messages
 }
 
 // Heap is how many bytes of MaxResidentMegabytes are for the heap. The rest is for the pages of the

@@ -102,7 +102,8 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 	system = render("consolidation_system.md", nil)
 	prune := ""
 	if v.Over > 0 {
-		prune = fmt.Sprintf("\nThe present memory has %d bytes, which is too much: prune what is stale or of little value.", v.Over)
+		prune = fmt.Sprintf("\nThe present memory has %d bytes, which is too much: prune what is stale or of little value.",
+			v.Over)
 	}
 	date, _, _ := strings.Cut(instant(v.Date), "T")
 	input = render("consolidation.md", map[string]string{

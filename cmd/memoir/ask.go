@@ -69,7 +69,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
 			mu.Lock()
 			defer mu.Unlock()
-			text, _, _ = p.context(c, settings, "", "plain") // without one, nothing was told
+			text, _, _ = p.context(c, settings, hookInput{}, "plain") // without one, nothing was told
 		}
 		return text
 	})

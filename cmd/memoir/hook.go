@@ -33,6 +33,9 @@ type hookInput struct {
 	WorkingDir    string   // Goose
 	Workspaces    []string // Cursor, whose cwd is its own directory
 	CursorVersion string
+
+	recap    []string // of the session, where it has more messages than memories.memoryWindow
+	overflow string   // its key then
 }
 
 // maxHookInput bounds what is read of a hook's input, in bytes. Prompts are in it.

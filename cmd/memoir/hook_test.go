@@ -116,14 +116,14 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 		summary := strings.Repeat(line, 2000)
 		for _, limit := range []int{1, 100, 300, 400, 1000, 5000} {
 			rules := strings.Repeat("- a rule of the user's, whatever it is about\n", 400)
-			text := frame("/home/u/memoir", "app-0123456789ab", "", rules, "- one thing\n", 2000)
+			text := frame("/home/u/memoir", "app-0123456789ab", "", rules, "- one thing\n", nil, 2000)
 			if n := strings.Count(text, "a rule of"); n < 30 || n*len("- a rule of the user's, whatever it is about\n") > 2000 {
 				t.Errorf("the user's %d lines take more than a quarter, or next to nothing", n)
 			}
 			if !strings.Contains(text, "\n- one thing\n") {
 				t.Error("the user's rules left no room")
 			}
-			text = frame("/home/u/memoir", "app-0123456789ab", "", "", summary, limit)
+			text = frame("/home/u/memoir", "app-0123456789ab", "", "", summary, nil, limit)
 			if n := memoir.Tokens(text); n > limit {
 				t.Errorf("%s, limit %d: %d tokens", name, limit, n)
 			}
@@ -138,7 +138,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
-	text := frame("/home/u/memoir", "app-0123456789ab", "", "", "- one thing\n", 5000)
+	text := frame("/home/u/memoir", "app-0123456789ab", "", "", "- one thing\n", nil, 5000)
 	for _, want := range []string{`project="app"`, `root="/home/u/memoir/projects/app-0123456789ab/memory"`, "\n- one thing\n</memoir-context>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)

@@ -63,7 +63,7 @@ func injectCommand(p *program) *cli.Command {
 				return nil
 			}
 			in, isHook := p.hookInput(c, injectPatience)
-			err := p.inject(c, in, isHook)
+			err := p.inject(c, &in, isHook)
 			if c.Bool("run") && p.ui.push() {
 				err = errors.Join(err, p.launch(c, in))
 			}
@@ -73,12 +73,12 @@ func injectCommand(p *program) *cli.Command {
 }
 
 // inject prints the context for the caller of a hook, or for a person.
-func (p *program) inject(c *cli.Context, in hookInput, isHook bool) error {
+func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	agent, err := agentNamed(c, "format")
 	name := c.String("agent")
 	if isHook || agent != "" {
 		if agent == "" {
-			agent = caller(in, isHook, p.getenv)
+			agent = caller(*in, isHook, p.getenv)
 		}
 		name = cmp.Or(name, agent)
 		p.hook = new(silence[agent])
@@ -95,7 +95,8 @@ func (p *program) inject(c *cli.Context, in hookInput, isHook bool) error {
 		p.ui.write(silence[agent])
 		return nil
 	}
-	text, _, err := p.context(c, settings, in.directory(), agent)
+	p.findOverflow(c, settings, in)
+	text, _, err := p.context(c, settings, *in, agent)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (p *program) inject(c *cli.Context, in hookInput, isHook bool) error {
 	if err != nil {
 		return err
 	}
-	if text == "" || isHook && c.Bool("run") && !first(home, name, in, time.Now()) {
+	if text == "" || isHook && c.Bool("run") && !first(home, name, *in, time.Now()) {
 		p.ui.write(silence[agent])
 		return nil
 	}
@@ -134,7 +135,7 @@ func viewCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			found, err := p.told(c, &settings, "", agent)
+			found, err := p.told(c, &settings, hookInput{}, agent)
 			if err != nil {
 				return err
 			}
@@ -170,10 +171,11 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 	return name, nil
 }
 
-// context is what a session of an agent in dir should know. "" is nothing; why says so if settings
+// context is what the session of an agent that calls a hook should know. "" is nothing; why says so if settings
 // or a limit are the reason.
-func (p *program) context(c *cli.Context, settings config.Settings, dir, agent string) (text, why string, err error) {
-	found, err := p.told(c, &settings, dir, agent)
+func (p *program) context(c *cli.Context, settings config.Settings, in hookInput, agent string) (
+	text, why string, err error) {
+	found, err := p.told(c, &settings, in, agent)
 	return found.text, found.why, err
 }
 
@@ -184,10 +186,11 @@ type told struct {
 	text    string           // what is told; "": nothing
 	why     string           // settings, or a limit, that are the reason for nothing
 	held    []memory.Checked // lines that the working tree does not bear out any more
+	recap   []string         // the last messages of the session itself
 }
 
-// told finds what a session of an agent in dir is told. It applies the project's own settings.
-func (p *program) told(c *cli.Context, settings *config.Settings, dir, agent string) (found told, err error) {
+// told finds what the session of an agent that calls a hook is told. It applies the project's own settings.
+func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, agent string) (found told, err error) {
 	home, err := p.home(c)
 	if err != nil {
 		return told{}, err
@@ -197,11 +200,12 @@ func (p *program) told(c *cli.Context, settings *config.Settings, dir, agent str
 	} else if c.String("project") != "" {
 		found, err = p.projectWithTree(c, *settings)
 	} else {
-		found, err = p.projectOfSession(c, settings, home, dir)
+		found, err = p.projectOfSession(c, settings, home, in.directory())
 	}
 	if err != nil || found.why != "" {
 		return found, err
 	}
+	found.recap = in.recap
 	return p.tell(c, *settings, home, found, agent)
 }
 
@@ -221,7 +225,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		return told{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	if err != nil || user == "" && summary == "" && notes == "" {
+	if err != nil || user == "" && summary == "" && notes == "" && len(found.recap) == 0 {
 		return told{}, err
 	}
 	if found.project == "" {
@@ -231,7 +235,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if found.text = frame(home, found.project, notes, user, summary, limit); found.text == "" {
+	if found.text = frame(home, found.project, notes, user, summary, found.recap, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -279,15 +283,16 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	return ""
 }
 
-// Parts of the limit that notes, and what holds in all projects, may take: a half and a quarter.
+// Parts of the limit that notes, and what holds in all projects or a recap, may take: a half and a quarter.
 const (
 	notesShare = 2
 	userShare  = 4
 )
 
-// frame puts a person's notes, the user's summary and a project's, each of which may be empty, into the prompt of
-// the read path. Limit is in tokens, of the whole. The root is a path, which any agent can open.
-func frame(home, id, notes, user, summary string, limit int) string {
+// frame puts a person's notes, the user's summary, the last messages of a session and a project's summary, each of
+// which may be empty, into the prompt of the read path. Limit is in tokens, of the whole. The root is a path,
+// which any agent can open.
+func frame(home, id, notes, user, summary string, recap []string, limit int) string {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
 	empty := prompts.ReadPath(vars)
 	notes = memory.FitTokens(notes, limit/notesShare)
@@ -298,6 +303,12 @@ func frame(home, id, notes, user, summary string, limit int) string {
 		user = ""
 	}
 	before := notes + user
+	for len(recap) > 0 && memoir.Tokens(strings.Join(recap, "")) > limit/userShare {
+		recap = recap[1:]
+	}
+	if len(recap) > 0 {
+		before += overflowHead + strings.Join(recap, "") + "\n"
+	}
 	vars.MemorySummary = before
 	if alone := prompts.ReadPath(vars); before != "" && summary == "" && memoir.Tokens(alone) <= limit {
 		return alone

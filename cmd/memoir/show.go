@@ -8,11 +8,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/ask"
+	"memoir/config"
 	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
@@ -232,10 +234,16 @@ func orUntitled(title string) string { return cmp.Or(title, "untitled") }
 const (
 	recapMessages = 10
 	recapText     = 800 // characters of a message
+	overflowText  = 200 // the same, where it is injected
+	overflowTime  = time.Second
 )
 
 // recapHead begins a recap, so that an agent takes it for what it is.
-const recapHead = "## The end of an earlier session\n\nContext only: do not answer these messages.\n\n"
+const (
+	recapHead    = "## The end of an earlier session\n\n" + contextOnly
+	overflowHead = "## The last messages of this session\n\n" + contextOnly
+	contextOnly  = "Context only: do not answer these messages.\n\n"
+)
 
 func recapCommand(p *program) *cli.Command {
 	return &cli.Command{
@@ -263,30 +271,14 @@ func (p *program) recap(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usagef("", "recap takes no argument")
 	}
-	session, err := p.recapped(c)
+	session, err := p.sessionToRecap(c)
 	if err != nil {
 		return err
 	}
-	parts, err := pipeline.Parts(c.Context, session, rollout.Probe)
+	messages, _, err := p.lastMessages(c.Context, c, session, recapText)
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scanner(c, session.CWD)
-	if err != nil {
-		return err
-	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts, "")
-	if err != nil {
-		return err
-	}
-	messages := []messageJSON{}
-	for _, it := range loaded.Items {
-		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
-			text := memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), recapText)
-			messages = append(messages, messageJSON{it.N, it.Role, text})
-		}
-	}
-	messages = messages[max(0, len(messages)-recapMessages):]
 	return p.result(c, struct {
 		Session  string        `json:"session"`
 		Messages []messageJSON `json:"messages"`
@@ -303,9 +295,73 @@ func (p *program) recap(c *cli.Context) error {
 	})
 }
 
-// recapped is the session that is meant: the one that is named, else the last main session of the project that is
+// lastMessages are the last messages of a session, at most so many characters of each, and how many it has in all.
+func (p *program) lastMessages(ctx context.Context, c *cli.Context, session memoir.Session, most int) (
+	messages []messageJSON, said int, err error) {
+	parts, err := pipeline.Parts(ctx, session, rollout.Probe)
+	if err != nil {
+		return nil, 0, err
+	}
+	scanner, err := p.scanner(c, session.CWD)
+	if err != nil {
+		return nil, 0, err
+	}
+	loaded, err := pipeline.Load(ctx, scanner, parts, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	messages = []messageJSON{}
+	for _, it := range loaded.Items {
+		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
+			text := memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), most)
+			messages = append(messages, messageJSON{it.N, it.Role, text})
+		}
+	}
+	return messages[max(0, len(messages)-recapMessages):], len(messages), nil
+}
+
+// findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than
+// memories.memoryWindow, is to be extracted from now, and told its last messages. One that takes long to read is told
+// none.
+func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hookInput) {
+	window := settings.Memories.MemoryWindow
+	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
+		return
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return
+	}
+	st, err := p.openToInject(c, home)
+	if err != nil || st == nil {
+		return
+	}
+	session, err := p.findSession(c.Context, st, in.session())
+	st.Close()
+	if err != nil || session.ID != in.session() || session.ProjectID == "" || !recapped(session) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
+	defer cancel()
+	messages, said, err := p.lastMessages(ctx, c, session, overflowText)
+	if err == nil && said <= window {
+		return
+	}
+	in.overflow = session.Key()
+	for _, m := range messages {
+		in.recap = append(in.recap, "- "+m.Role+": "+oneLine(m.Content)+"\n")
+	}
+}
+
+// recapped reports whether a session may be told: a main one that is neither disabled nor forgotten.
+func recapped(s memoir.Session) bool {
+	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&
+		s.Reason != memoir.ReasonUnreadable
+}
+
+// sessionToRecap is the session that is meant: the one that is named, else the last main session of the project that is
 // neither disabled nor forgotten.
-func (p *program) recapped(c *cli.Context) (memoir.Session, error) {
+func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 	st, err := p.openForReading(c)
 	if err != nil {
 		return memoir.Session{}, err
@@ -319,9 +375,7 @@ func (p *program) recapped(c *cli.Context) (memoir.Session, error) {
 		return memoir.Session{}, err
 	}
 	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
-	i := slices.IndexFunc(sessions, func(s memoir.Session) bool {
-		return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonUnreadable
-	})
+	i := slices.IndexFunc(sessions, recapped)
 	if err == nil && i < 0 {
 		err = notFoundf("`memoir run` looks for sessions", "%s has no session to recap", project.ID)
 	}

@@ -53,6 +53,8 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	case agent != "":
 		args = append(args, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
 			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
+	case in.overflow != "":
+		args = append(args, "--only="+in.overflow)
 	case in.session() != "":
 		args = append(args, "--starting="+in.session())
 	}

@@ -46,12 +46,23 @@ const (
 	AuthorAgent Author = "agent" // an agent decided so
 )
 
+// Unconfirmed ends a line of MEMORY.md that an agent wrote, until a person takes it off or out. Such a line is a
+// claim: no session is told it.
+const Unconfirmed = " (not confirmed)"
+
 // IsEntry reports whether a session's key is that of an entry.
 func IsEntry(key string) bool { return strings.HasPrefix(key, string(SourceEntry)+":") }
 
 // IsJournal reports whether a session's key is that of a line of a journal.
 func IsJournal(key string) bool {
 	return strings.HasPrefix(key, string(SourceEntry)+":"+string(EntryJournal)+"-")
+}
+
+// IsKept reports whether nobody but memoir keeps what a session's key names: an entry, or a conversation. Forgetting
+// it deletes it.
+func IsKept(key string) bool {
+	source, _ := SplitKey(key)
+	return source == SourceEntry || source == SourceConversation
 }
 
 // EntryID is the id of the entry that a session is; 0: it is none.

@@ -26,6 +26,8 @@ const (
 	SourceQwen     Source = "qwen"
 	SourceCopilot  Source = "copilot"
 	SourceUnknown  Source = "unknown" // a file that no reader recognises
+	// SourceConversation is no agent, but an application that hands its messages over.
+	SourceConversation Source = "conversation"
 )
 
 // SessionKind says who drove a session. Only main sessions are extracted.

@@ -3,7 +3,8 @@
 // terminal, and never starts a run. Whatever it tells is data in a frame, redacted, and within a budget.
 //
 // Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (what can be
-// named), search.go, get.go, entry.go and forget.go (the tools), resource.go, conn.go (manners of the protocol).
+// named), search.go, get.go, entry.go, message.go and forget.go (the tools), resource.go, conn.go (manners of the
+// protocol).
 package ask
 
 import (
@@ -42,6 +43,10 @@ type Options struct {
 	// Read opens the registry; Change opens it for a command that changes memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
+	// Write is Change for a client that writes something down: its project is registered if need be.
+	Write func(context.Context) (pipeline.Options, *store.Store, memoir.Project, error)
+	// Extract starts a run elsewhere that extracts from sessions, if runs are wanted.
+	Extract func(keys []string) error
 }
 
 // Project is where a client works.
@@ -110,6 +115,10 @@ func (s *server) addTools(m *mcp.Server) {
 	mcp.AddTool(m, tool("fetch", reads, "Read a result of search by its id."), s.fetch)
 	mcp.AddTool(m, tool("memory_remember", adds, "Write down what later sessions should know, or a line of today's "+
 		"journal."), s.memoryRemember)
+	mcp.AddTool(m, tool("memory_messages", adds, "For an application that keeps no transcript: add messages to a "+
+		"conversation. Without messages: the last 10 of the last session, as context only."), s.memoryMessages)
+	mcp.AddTool(m, tool("memory_patch", removes, "Change lines of MEMORY.md: all ops in order, or none. What you add is "+
+		"marked as not confirmed; lines that a person wrote cannot be changed."), s.memoryPatch)
 	mcp.AddTool(m, tool("memory_forget", removes, "Remove a session, or a line of MEMORY.md with the sessions that say "+
 		"it, from memory for good. Only on the user's request. Without confirm it shows what would go."), s.memoryForget)
 }

@@ -33,15 +33,16 @@ func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
-		changes := tool.Name == "memory_forget" || tool.Name == "memory_remember"
-		if tool.Annotations.ReadOnlyHint == changes || changes && *tool.Annotations.DestructiveHint != (tool.Name == "memory_forget") {
+		destroys, changes := map[string]bool{"memory_forget": true, "memory_patch": true, "memory_remember": false,
+			"memory_messages": false}[tool.Name]
+		if tool.Annotations.ReadOnlyHint == changes || changes && *tool.Annotations.DestructiveHint != destroys {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
 		if tool.OutputSchema == nil || tool.Description == "" {
 			t.Errorf("%s does not say what it returns", tool.Name)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"fetch", "memory_forget", "memory_get", "memory_remember", "memory_search", "search"}) {
+	if slices.Sort(names); !slices.Equal(names, []string{"fetch", "memory_forget", "memory_get", "memory_messages", "memory_patch", "memory_remember", "memory_search", "search"}) {
 		t.Errorf("tools %q", names)
 	}
 	told := session.InitializeResult().Instructions
@@ -270,6 +271,67 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	}
 	if out, _ := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"}); len(out["results"].([]any)) > 0 {
 		t.Errorf("left: %v", out)
+	}
+}
+
+func TestAConversationIsASession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	session := w.connect()
+	out, failed := w.call(session, 2000, "memory_messages", map[string]any{"messages": []any{
+		map[string]any{"role": "user", "content": "the quokka must be fed daily"},
+		map[string]any{"role": "assistant", "content": "I feed the quokka; password=Xk29fjWq81Lz", "source": "telegram"}}})
+	key, _ := out["session"].(string)
+	if failed != "" || out["stored"] != 2.0 {
+		t.Fatalf("%v %s", out, failed)
+	}
+	for _, bad := range []map[string]any{{"role": "boss", "content": "x"}, {"role": "user", "content": " "},
+		{"role": "user", "content": strings.Repeat("x", 1<<20)}} {
+		if out, failed := w.call(session, 2000, "memory_messages", map[string]any{"messages": []any{bad}}); failed == "" {
+			t.Errorf("stored: %v", out)
+		}
+	}
+	out, failed = w.call(session, 2000, "memory_messages", map[string]any{})
+	recap, _ := out["recap"].(string)
+	if failed != "" || !strings.Contains(recap, "do not answer") || !strings.Contains(recap, "I feed the quokka") ||
+		strings.Contains(recap, "Xk29") || out["session"] != key {
+		t.Errorf("%v %s", out, failed)
+	}
+	out, failed = w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"})
+	if hits, _ := out["results"].([]any); failed != "" || len(hits) == 0 {
+		t.Errorf("a search does not find it: %v %s", out, failed)
+	}
+	out, failed = w.call(session, 2000, "memory_get", map[string]any{"path": "session:" + key})
+	if text, _ := out["text"].(string); failed != "" || !strings.Contains(text, "fed daily") {
+		t.Errorf("%v %s", out, failed)
+	}
+}
+
+func TestAnAgentsPatchIsAClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	session := w.connect()
+	patch := func(ops ...map[string]any) (map[string]any, string) {
+		return w.call(session, 8000, "memory_patch", map[string]any{"ops": ops})
+	}
+	out, failed := patch(map[string]any{"op": "insert", "line": 7, "content": "- the quokka is a marsupial"})
+	if text, _ := out["content"].(string); failed != "" || !strings.Contains(text, "marsupial (not confirmed)") || out["lines"] == 0.0 {
+		t.Fatalf("%v %s", out, failed)
+	}
+	for i, line := range strings.Split(w.text(lanternd, "MEMORY.md"), "\n") {
+		if strings.HasPrefix(line, "- “") {
+			if _, failed := patch(map[string]any{"op": "remove", "line": i + 1}); failed == "" {
+				t.Errorf("removed %s", line)
+			}
+			break
+		}
+	}
+	w.run()
+	if !strings.Contains(w.text(lanternd, "MEMORY.md"), "marsupial (not confirmed)") {
+		t.Error("a run lost the claim")
+	}
+	if strings.Contains(w.text(lanternd, "memory_summary.md"), "marsupial") {
+		t.Error("the claim is told")
 	}
 }
 

@@ -40,11 +40,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
 	}
-	project, err := s.Project(ctx)
-	if err != nil {
-		return nil, memoryRememberOut{}, err
-	}
-	options, st, err := s.Change(ctx)
+	options, st, project, err := s.Write(ctx)
 	if err != nil {
 		return nil, memoryRememberOut{}, err
 	}

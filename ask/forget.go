@@ -66,7 +66,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsEntry)) // which are purged
+		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsKept)) // which are purged
 	}
 	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
 		keys, _ := first(n, what.Keys)

@@ -59,6 +59,13 @@ func newWorld(t *testing.T) *world {
 			st, err := w.open(ctx)
 			return w.options, st, err
 		},
+		Write: func(ctx context.Context) (pipeline.Options, *store.Store, memoir.Project, error) {
+			st, err := w.open(ctx)
+			must(t, err)
+			row, err := st.FindProject(ctx, lanternd)
+			return w.options, st, row.Project, err
+		},
+		Extract: func([]string) error { return nil },
 	}
 	w.run()
 	return w

@@ -211,3 +211,13 @@ func OnlyNotes(in Input) memoir.Consolidation {
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
 	}, notes)
 }
+
+// Written is a first memory, of which somebody wrote MEMORY.md. The sessions are yet to be folded in.
+func Written(in Input, text string) memoir.Consolidation {
+	out := ApplyNotes(memoir.Consolidation{MemoryMD: text, MemorySummary: summaryHead(projectName(in.Project)) + "\n"},
+		LiveNotes(in.Notes, in))
+	for _, e := range in.Extractions {
+		out.Open = append(out.Open, e.SessionKey)
+	}
+	return out
+}

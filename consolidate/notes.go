@@ -330,7 +330,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 		switch text := strings.TrimSpace(n.Text); {
 		case fence(text):
 			fenced = !fenced
-		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|':
+		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|', isClaim(text):
 		case after != "" && n.After == after && !isEntry(text) && !strings.HasPrefix(n.Text, "\n"):
 			all[len(all)-1].Text += " " + text
 			after = n.Text
@@ -354,6 +354,14 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 		last[n.Section] = n.Text
 	}
 	return all[from:]
+}
+
+// isClaim reports whether a line is one that an agent wrote and nobody has confirmed.
+func isClaim(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), memoir.Unconfirmed) }
+
+func withoutClaims(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, isClaim), "")
 }
 
 // summarySection is the section of the summary that a section of MEMORY.md feeds.

@@ -70,7 +70,10 @@ func tamed(c memoir.Consolidation) memoir.Consolidation {
 	return out
 }
 
+// setPresent sets what a model goes on from. Claims of agents that nobody has confirmed are none of it: they are put
+// back as what somebody wrote is.
 func (r *renewal) setPresent(c memoir.Consolidation) {
+	c.MemoryMD = withoutClaims(c.MemoryMD)
 	r.present, r.lines = c, map[string]string{}
 	for _, text := range open(c) {
 		for l := range strings.Lines(text) {

@@ -75,7 +75,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	b := newBook(t)
 	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorUser, Text: "released 1.4"}
 	path := pagePath(memory.At(b.Home, projectID), dayOf(memoir.Entry{CreatedAt: time.Now()}))
-	if err := appendTo(path, strings.Repeat("x", maxPage-10)); err != nil {
+	if err := Append(path, strings.Repeat("x", maxPage-10)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Write(t.Context(), line)
@@ -136,8 +136,8 @@ func TestApply(t *testing.T) {
 		{`{"op": "update", "line": 1, "content": "0123456789"}`, ""},
 		{``, ""},
 	} {
-		got, err := Apply("a\nb\nc\n", []byte(`{"ops": [`+c.ops+`]}`), 12)
-		if c.want == "" {
+		got, err := Patch{Text: "a\nb\nc\n", Most: 12, Author: memoir.AuthorUser}.Apply([]byte(`{"ops": [` + c.ops + `]}`))
+		if c.want == "" && memoir.CodeOf(err) != memoir.CodeInvalid {
 			wantUsage(t, err)
 		}
 		if got != c.want {
@@ -146,11 +146,26 @@ func TestApply(t *testing.T) {
 	}
 }
 
+func TestWhatAnAgentWritesIsMarked(t *testing.T) {
+	p := Patch{Text: "# a\n\n- by a person\n- by a session\n", Most: 1000, Author: memoir.AuthorAgent,
+		Own: func(line string) bool { return strings.Contains(line, "person") }}
+	got, err := p.Apply([]byte(`{"ops": [{"op": "update", "line": 4, "content": "- by an agent"},
+		{"op": "insert", "line": 1, "content": "## b\n\nx (not confirmed)\n"}]}`))
+	want := "## b\n\nx (not confirmed)\n# a\n\n- by a person\n- by an agent (not confirmed)\n"
+	if err != nil || got != want {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, op := range []string{`"remove"`, `"update", "content": "x"`} {
+		_, err := p.Apply([]byte(`{"ops": [{"line": 3, "op": ` + op + `}]}`))
+		wantUsage(t, err)
+	}
+}
+
 func FuzzApply(f *testing.F) {
 	f.Add("a\nb\n", []byte(`{"ops": [{"op": "insert", "line": 1, "content": "x"}, {"op": "remove", "line": 2}]}`))
 	f.Fuzz(func(t *testing.T, text string, patch []byte) {
-		got, err := Apply(text, patch, 100)
-		if err != nil && (got != "" || memoir.CodeOf(err) != memoir.CodeUsage) {
+		got, err := Patch{Text: text, Most: 100, Author: memoir.AuthorUser}.Apply(patch)
+		if err != nil && (got != "" || memoir.CodeOf(err) == "") {
 			t.Errorf("%q, %v", got, err)
 		}
 		if err == nil && (len(got) > 100 || !strings.HasSuffix(got, "\n")) {

@@ -63,7 +63,7 @@ func extend(path string, texts []string) error {
 	if strings.TrimSpace(missing.String()) == "" {
 		return nil
 	}
-	return appendTo(path, missing.String())
+	return Append(path, missing.String())
 }
 
 // paragraph is what a history says of a session: the model's words, else what was asked, and what became of it.

@@ -122,30 +122,31 @@ func (b Book) onPage(e memoir.Entry) error {
 	if err != nil {
 		return err
 	}
-	line := lineOf(e)
 	if without(page, e) != page {
 		return nil
 	}
-	if page != "" && !strings.HasSuffix(page, "\n") { // an editor left it so
-		line = "\n" + line
-	}
-	return appendTo(pagePath(root, day), line)
+	return Append(pagePath(root, day), lineOf(e))
 }
 
-// appendTo appends a text to a file, durably, or leaves the file as it was.
-func appendTo(path, text string) error {
+// Append appends whole lines to a file, durably, or leaves the file as it was. A last line that has no end, of an
+// editor or of a process that died, gets one.
+func Append(path, text string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "make %s", filepath.Dir(path))
 	}
 	if err := failpoint.Before("append"); err != nil {
 		return storageError(err, "write %s", path)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return storageError(err, "write %s", path)
 	}
 	info, err := f.Stat()
 	if err == nil {
+		var last [1]byte
+		if n, _ := f.ReadAt(last[:], info.Size()-1); n == 1 && last[0] != '\n' {
+			text = "\n" + text
+		}
 		if _, err = f.WriteString(text); err == nil {
 			err = f.Sync()
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // MaxPatch bounds a patch, in bytes.
@@ -18,10 +20,19 @@ type op struct {
 	Content *string `json:"content"` // may be several lines; none when removing
 }
 
-// Apply applies a patch, {"ops": [{"op": "insert", "line": 3, "content": "…"}, …]}, to a text: all of its operations
-// in order, or none. The error of a patch that cannot be applied, or of a result of more than most bytes, has the
-// code memoir.CodeUsage.
-func Apply(text string, patch []byte, most int) (string, error) {
+// Patch is a text that is to be changed.
+type Patch struct {
+	Text   string
+	Most   int // bytes of the result
+	Author memoir.Author
+	// Own reports whether a line is one that a person wrote: only the user changes those.
+	Own func(line string) bool
+}
+
+// Apply applies a patch, {"ops": [{"op": "insert", "line": 3, "content": "…"}, …]}: all of its operations in order, or
+// none. What others than the user write is marked as not confirmed. The error of a patch that cannot be applied has
+// the code memoir.CodeUsage, and that of a result that is too large memoir.CodeInvalid.
+func (t Patch) Apply(patch []byte) (string, error) {
 	var p struct {
 		Ops []op `json:"ops"`
 	}
@@ -37,11 +48,11 @@ func Apply(text string, patch []byte, most int) (string, error) {
 	if len(p.Ops) == 0 {
 		return "", usage("", "the patch has no operations")
 	}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(t.Text, "\n"), "\n")
 	for i, o := range p.Ops {
 		var content []string
 		if o.Content != nil {
-			content = strings.Split(strings.TrimSuffix(*o.Content, "\n"), "\n")
+			content = t.signed(strings.Split(strings.TrimSuffix(*o.Content, "\n"), "\n"))
 		}
 		last := len(lines)
 		if o.Op == "insert" {
@@ -51,6 +62,9 @@ func Apply(text string, patch []byte, most int) (string, error) {
 		case o.Line < 1 || o.Line > last:
 			return "", usage("lines are counted from 1, after the operations before", "operation %d: line %d of %d", i+1, o.Line,
 				last)
+		case o.Op != "insert" && t.Author != memoir.AuthorUser && t.Own(lines[at]):
+			return "", usage("add a line that says otherwise, or ask the user to change it",
+				"operation %d: a person wrote line %d", i+1, o.Line)
 		case o.Op == "insert" && content != nil:
 			lines = slices.Insert(lines, at, content...)
 		case o.Op == "update" && content != nil:
@@ -62,9 +76,38 @@ func Apply(text string, patch []byte, most int) (string, error) {
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
-	if len(out) > most {
-		return "", usage("remove lines, or raise memories.maxMemorySize", "the memory would have %d bytes, and may have %d",
-			len(out), most)
+	if len(out) > t.Most {
+		return "", memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
+			"the memory would have %d bytes, and may have %d", len(out), t.Most)
 	}
 	return out, nil
+}
+
+// signed marks lines that the user did not write.
+func (t Patch) signed(lines []string) []string {
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		if t.Author != memoir.AuthorUser && line != "" && line[0] != '#' && !strings.HasSuffix(line, memoir.Unconfirmed) {
+			lines[i] = line + memoir.Unconfirmed
+		}
+	}
+	return lines
+}
+
+// sections are those of a memory that a patch begins, each with what belongs there.
+var sections = [][2]string{
+	{"User", "Who the user is and how they like to work. Say why: what they stated, and when."},
+	{"Feedback", "What the user corrected or confirmed. Say why: the incident, or the preference behind the rule."},
+	{"Project", "What is true of the project and cannot be read in its files. Say why it is so."},
+	{"Reference", "Where to look: documents, dashboards, people. Say why one would look there."},
+}
+
+// Template is the MEMORY.md that a first patch changes.
+func Template(name string) string {
+	var b strings.Builder
+	b.WriteString("# " + name + ": project memory\n\nWritten down at once; runs add what sessions teach.\n")
+	for _, s := range sections {
+		b.WriteString("\n## " + s[0] + "\n\n*" + s[1] + "*\n")
+	}
+	return b.String()
 }

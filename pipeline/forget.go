@@ -50,7 +50,8 @@ type ForgottenIn struct {
 // process holds is waited for as long as opts.Wait; when that is not enough the error
 // has the code memoir.CodeBusy, and nothing of it is forgotten.
 //
-// An entry is forgotten everywhere, as with Purge, and taken off its page.
+// An entry or a conversation is forgotten everywhere, as with Purge; the one is taken off its page, the other's file
+// is removed.
 //
 // A process that dies on the way leaves what it began to the next run.
 func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (ForgetReport, error) {
@@ -59,8 +60,10 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	if err != nil {
 		return report, err
 	}
-	f.Purge = f.Purge || slices.ContainsFunc(f.Keys, memoir.IsEntry)
-	if err := (entry.Book{Store: st, Home: opts.Home, Redact: r.redact}).Erase(ctx, f.Keys); err != nil {
+	f.Purge = f.Purge || slices.ContainsFunc(f.Keys, memoir.IsKept)
+	err = errors.Join((entry.Book{Store: st, Home: opts.Home, Redact: r.redact}).Erase(ctx, f.Keys),
+		r.eraseConversations(f.Keys))
+	if err != nil {
 		return report, err
 	}
 	found, err := st.Remembering(ctx, f.Keys)
@@ -261,6 +264,9 @@ func ForgetProject(
 			if err := st.BeginPurge(ctx); err != nil {
 				return err
 			}
+		}
+		if err := failpoint.RemoveAll(filepath.Join(conversations(opts.Home), id)); err != nil {
+			return memoir.Errorf(memoir.CodeStorage, "", "remove the project's conversations: %w", err)
 		}
 		sessions, err = st.ForgetProject(ctx, id)
 		return err

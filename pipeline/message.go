@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/memory"
 	"memoir/store"
 )
 
@@ -38,4 +39,43 @@ func messages(items []memoir.Item) []store.Message {
 		})
 	}
 	return all
+}
+
+// recapMessages is how many messages a recap has.
+const recapMessages = 10
+
+// The heads of recaps, so that an agent takes them for what they are.
+const (
+	RecapHead    = "## The end of an earlier session\n\n" + contextOnly
+	OverflowHead = "## The last messages of this session\n\n" + contextOnly
+	contextOnly  = "Context only: do not answer these messages.\n\n"
+)
+
+// Said is a message of a session.
+type Said struct {
+	Item    int    `json:"item"`
+	Role    string `json:"role"`
+	Content string `json:"content"` // neutralised
+}
+
+// Line is a message as a recap has it.
+func (s Said) Line() string {
+	return "- " + s.Role + ": " + strings.ReplaceAll(s.Content, "\n", "\n  ") + "\n"
+}
+
+// Recap is the last 10 messages of a session, at most so many characters of each, and how many it has in all.
+func Recap(items []memoir.Item, most int) (last []Said, all int) {
+	said := []Said{}
+	for _, it := range items {
+		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
+			said = append(said, Said{it.N, it.Role, memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), most)})
+		}
+	}
+	return said[max(0, len(said)-recapMessages):], len(said)
+}
+
+// Recapped reports whether a session may be told: a main one that is neither disabled nor forgotten.
+func Recapped(s memoir.Session) bool {
+	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&
+		s.Reason != memoir.ReasonUnreadable
 }

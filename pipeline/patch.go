@@ -3,11 +3,14 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -19,10 +22,12 @@ type Patched struct {
 	Lines      int    `json:"lines"`
 }
 
-// Patch changes MEMORY.md of a project by lines, as entry.Apply does, and publishes a generation with it. It counts
-// as an edit by hand: later consolidations keep it. Secrets are taken out. It takes the project's lease and waits
-// opts.Wait for it; then the error has the code memoir.CodeBusy. A project without a memory gives CodeNotFound.
-func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Project, patch []byte) (Patched, error) {
+// Patch changes MEMORY.md of a project by lines, as entry.Patch does, and publishes a generation with it. It counts
+// as an edit by hand: later consolidations keep it. What an agent writes is marked as not confirmed, and it changes
+// no line that a person wrote. A project without a memory gets one of entry.Template. Secrets are taken out. Patch
+// takes the project's lease and waits opts.Wait for it; then the error has the code memoir.CodeBusy.
+func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Project, author memoir.Author,
+	patch []byte) (Patched, error) {
 	out := Patched{Project: project.ID}
 	r, err := newRun(st, opts)
 	if err != nil {
@@ -33,39 +38,91 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		if err != nil {
 			return err
 		}
-		if live.Generation == 0 {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one, of sessions or notes",
-				"%s has no memory yet", project.Name)
-		}
-		settings, err := r.settingsOf(project)
+		files, err := c.patched(ctx, live, author, patch)
 		if err != nil {
 			return err
 		}
-		text, err := entry.Apply(string(live.Files[memoir.MemoryFile]), patch, settings.Memories.MaxMemorySize)
-		if err != nil {
-			return err
-		}
-		files := maps.Clone(live.Files)
-		files[memoir.MemoryFile] = []byte(text)
 		files, counts, err := c.cleanFiles(project, files)
 		if err != nil {
 			return err
 		}
-		edited := memory.Notes(project.ID, memory.Differences(live.Files, files), c.now())
-		if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
-			return err
-		}
-		manifest := live.Manifest
-		manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
-		if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
-			return err
-		}
-		out.Generation, out.Content = c.report.Generation, string(files[memoir.MemoryFile])
+		out.Content = string(files[memoir.MemoryFile])
 		out.Lines = strings.Count(out.Content, "\n")
-		return nil
+		if live.Generation == 0 {
+			err = c.begin(ctx, live, files)
+		} else {
+			err = c.change(ctx, live, files, counts)
+		}
+		out.Generation = c.report.Generation
+		return err
 	})
 	if err == nil {
 		r.index(ctx)
 	}
 	return out, err
+}
+
+// patched are the live files with MEMORY.md patched.
+func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, patch []byte) (
+	memory.Files, error) {
+	settings, err := c.settingsOf(c.project)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := c.store.Notes(ctx, c.project.ID)
+	if err != nil {
+		return nil, err
+	}
+	text := string(live.Files[memoir.MemoryFile])
+	if live.Generation == 0 {
+		text = entry.Template(c.project.Name)
+	}
+	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author,
+		Own: func(line string) bool { return byPerson(line, notes) }}.Apply(patch)
+	files := maps.Clone(live.Files)
+	if files == nil {
+		files = memory.Files{}
+	}
+	files[memoir.MemoryFile] = []byte(text)
+	return files, err
+}
+
+// byPerson reports whether a line of MEMORY.md is what a person wrote there or noted, or a rule that quotes them.
+func byPerson(line string, notes []memoir.Note) bool {
+	line = strings.TrimSpace(line)
+	return strings.Contains(line, "“") || strings.Contains(line, "["+string(memoir.EntryNote)+"-") ||
+		slices.ContainsFunc(notes, func(n memoir.Note) bool {
+			return n.Action == memoir.NoteAdded && n.File == memoir.MemoryFile && strings.TrimSpace(n.Text) == line &&
+				line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
+		})
+}
+
+// change publishes files in place of the live ones, as an edit.
+func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files memory.Files,
+	counts secrets.Counts) error {
+	edited := memory.Notes(c.project.ID, memory.Differences(live.Files, files), c.now())
+	if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
+		return err
+	}
+	manifest := live.Manifest
+	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
+	return c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
+}
+
+// begin publishes a first memory with the MEMORY.md of files. What is the template's is no edit, but its headings.
+func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files memory.Files) error {
+	edited := memory.Notes(c.project.ID, memory.Differences(nil, files), c.now())
+	ours := strings.Split(entry.Template(c.project.Name), "\n")
+	edited = slices.DeleteFunc(edited, func(n memoir.Note) bool {
+		text := strings.TrimSpace(n.Text)
+		return !strings.HasPrefix(text, "##") && slices.Contains(ours, text)
+	})
+	if err := c.record(ctx, live, edited); err != nil {
+		return err
+	}
+	in, err := c.input(ctx, live)
+	if err != nil {
+		return err
+	}
+	return c.publishResult(ctx, consolidate.Written(in, string(files[memoir.MemoryFile])), in, live, false)
 }

@@ -174,7 +174,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 // file brings journals and histories up to date. What cannot be written is written by a later run.
 func (r *run) file(ctx context.Context) {
 	b := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
-	if err := errors.Join(b.File(ctx, 0), b.FileHistory(ctx)); err != nil && ctx.Err() == nil {
+	if err := errors.Join(b.File(ctx, 0), b.FileHistory(ctx), r.pruneConversations(ctx)); err != nil && ctx.Err() == nil {
 		r.warn("journals and histories are behind: "+err.Error(), memoir.HintOf(err))
 	}
 }

@@ -82,12 +82,15 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 		}
 		return nil
 	}
-	var err error
+	env := r.opts.Env
 	if r.opts.SessionsDir != "" {
-		err = rollout.WalkDir(ctx, r.opts.SessionsDir, visit)
-	} else {
-		err = rollout.Walk(ctx, r.opts.Env, visit)
+		if err := rollout.WalkDir(ctx, r.opts.SessionsDir, visit); err != nil {
+			return entries, err
+		}
+		env = rollout.Env{} // what applications said is taken all the same
 	}
+	env.Memoir = r.opts.Home
+	err := rollout.Walk(ctx, env, visit)
 	return entries, err
 }
 

@@ -31,6 +31,7 @@ import (
 // Env is what finding an agent's files depends on.
 type Env struct {
 	Home   string                   // the person's home directory
+	Memoir string                   // memoir's own
 	Getenv func(name string) string // nil: nothing is set
 	GOOS   string
 }
@@ -84,7 +85,7 @@ type Agent interface {
 
 // Agents lists the agents in the order in which they are asked whether they
 // recognise a file: the more particular format first.
-var Agents = []Agent{Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
+var Agents = []Agent{Conversation{}, Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
 
 // AgentOf returns the agent of a source, nil if there is none.
 func AgentOf(source memoir.Source) Agent {

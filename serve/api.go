@@ -218,7 +218,7 @@ func (s *server) patchMemory(c change) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.Patch(c.Context(), c.st, c.opts, row.Project, patch)
+	return pipeline.Patch(c.Context(), c.st, c.opts, row.Project, memoir.AuthorUser, patch)
 }
 
 func (s *server) listGenerations(st *store.Store, r *http.Request) (any, error) {

@@ -127,7 +127,7 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"GET", "/search?q=" + large[:3000], ``, 422, "usage"},
 		{"PATCH", "/projects/lanternd/memory", `{"ops": []}`, 422, "usage"},
 		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "remove", "line": 9999}]}`, 422, "usage"},
-		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "insert", "line": 1, "content": "` + large[:40000] + `"}]}`, 422, "usage"},
+		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "insert", "line": 1, "content": "` + large[:40000] + `"}]}`, 422, "invalid"},
 		{"PATCH", "/projects/lanternd/memory", large + "x", 413, "usage"},
 	} {
 		if out := w.call(c.method, c.target, c.body, c.status); out["code"] != c.code || out["error"] == "" {

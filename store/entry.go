@@ -200,11 +200,12 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, err
 	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
 }
 
-// LastEntry is the number by which searching knows the newest entry; 0: there is none.
+// LastEntry is the number by which searching knows the newest entry, or conversation; 0: there is none.
 func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
 	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(q.seq), 0) FROM entry n JOIN searchable q ON q.session_key = n.session_key`,
-			nil, &seq)
+		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable
+			WHERE session_key >= 'memoir:' AND session_key < 'memoir;'
+			OR session_key >= 'conversation:' AND session_key < 'conversation;'`, nil, &seq)
 	})
 	return seq, s.explain(err, "looking for the newest entry")
 }

@@ -43,6 +43,22 @@ func putMessages(t tx, key string, messages []Message) error {
 	return nil
 }
 
+// Converse calls say, which adds messages to a conversation's file, while no other process does, and registers the
+// session that say returns with what was said in it.
+func (s *Store) Converse(ctx context.Context, say func() (SessionScan, []Message, error)) error {
+	err := s.durably(ctx, func(t tx) error {
+		scan, said, err := say()
+		if err == nil {
+			err = s.saveScan(t, scan)
+		}
+		if err == nil {
+			err = putMessages(t, scan.Session.Key(), said)
+		}
+		return err
+	})
+	return s.explain(err, "storing messages")
+}
+
 // fromSearchable joins session s and excludes those that a person or a setting has taken out.
 const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_key
 	WHERE NOT EXISTS (SELECT 1 FROM mark m

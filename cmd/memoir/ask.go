@@ -85,6 +85,24 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		opts.Progress, opts.Wait = nil, forgetPatience
 		return opts, st, err
 	}
+	o.Write = func(ctx context.Context) (opts pipeline.Options, st *store.Store, project memoir.Project, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if opts, err = p.options(c, nil); err != nil {
+			return opts, nil, project, err
+		}
+		opts.Progress, opts.Wait = nil, forgetPatience
+		b, id, err := p.bookToWrite(c)
+		if err != nil {
+			return opts, nil, project, err
+		}
+		row, err := b.Store.FindProject(ctx, id)
+		if err != nil {
+			b.Store.Close()
+		}
+		return opts, b.Store, row.Project, err
+	}
+	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
 	return nil
 }
 

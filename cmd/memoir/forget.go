@@ -144,7 +144,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, "what memory has of "+what, opts.Home); err != nil {
 		return err
 	}
-	purge := c.Bool("purge") || slices.ContainsFunc(keys, memoir.IsEntry)
+	purge := c.Bool("purge") || slices.ContainsFunc(keys, memoir.IsKept)
 	report, err := pipeline.Forget(c.Context, st, opts,
 		pipeline.Forgetting{Keys: keys, Text: match, Projects: found.Projects, Purge: purge})
 	if err != nil && len(report.Projects) == 0 {

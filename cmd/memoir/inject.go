@@ -18,6 +18,7 @@ import (
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/prompts"
 	"memoir/store"
 )
@@ -307,7 +308,7 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 		recap = recap[1:]
 	}
 	if len(recap) > 0 {
-		before += overflowHead + strings.Join(recap, "") + "\n"
+		before += pipeline.OverflowHead + strings.Join(recap, "") + "\n"
 	}
 	vars.MemorySummary = before
 	if alone := prompts.ReadPath(vars); before != "" && summary == "" && memoir.Tokens(alone) <= limit {

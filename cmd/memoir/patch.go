@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/entry"
 	"memoir/internal/disk"
 	"memoir/pipeline"
@@ -18,7 +19,8 @@ func patchCommand(p *program) *cli.Command {
 		Description: help(`Applies {"ops": [{"op": "insert", "line": 3, "content": "…"}, {"op": "update", "line": 7,
 "content": "…"}, {"op": "remove", "line": 12}]} in order, all or nothing, and prints the new content.
 Lines count from 1, as the operations before left them; insert puts content before a line. A result
-over memories.maxMemorySize is refused. Later consolidations keep the change like an edit by hand.`,
+over memories.maxMemorySize is refused. Later consolidations keep the change like an edit by hand. A
+project without a memory gets one with four sections: user, feedback, project, reference.`,
 			"memoir cat MEMORY.md | nl -ba", "memoir patch changes.json", "memoir patch - --json < changes.json"),
 		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), jsonFlag()},
 		Action: p.patch,
@@ -42,16 +44,20 @@ func (p *program) patch(c *cli.Context) error {
 	if len(patch) > entry.MaxPatch {
 		return usagef("", "the patch has more than %s", size(entry.MaxPatch))
 	}
-	opts, st, err := p.openToChange(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	defer st.Close()
-	project, err := p.projectOf(c, st)
+	b, id, err := p.bookToWrite(c)
 	if err != nil {
 		return err
 	}
-	out, err := pipeline.Patch(c.Context, st, opts, project.Project, patch)
+	defer b.Store.Close()
+	project, err := b.Store.FindProject(c.Context, id)
+	if err != nil {
+		return err
+	}
+	out, err := pipeline.Patch(c.Context, b.Store, opts, project.Project, memoir.AuthorUser, patch)
 	if err != nil {
 		return err
 	}

@@ -192,3 +192,40 @@ func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.St
 	}
 	return row.ID, err
 }
+
+func enqueueCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupMemory,
+		Usage: "make the next run consolidate a project even if nothing is new",
+		Description: help("Marks this directory's project, another, or all of them as due. The next run consolidates\n"+
+			"them from what was extracted. A language model is asked about all their sessions again;\n"+
+			"`memoir run --dry-run` says what that costs.",
+			"memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
+		Flags: []cli.Flag{
+			projectRefFlag(),
+			&cli.BoolFlag{Name: "all", Usage: "all projects"},
+		},
+		Action: func(c *cli.Context) error {
+			st, err := p.openForWriting(c)
+			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
+				p.ui.sayError(err)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			projects, err := p.projectsNamed(c, st)
+			if err != nil {
+				return err
+			}
+			for _, project := range projects {
+				if err := st.Enqueue(c.Context, project.ID); err != nil {
+					return err
+				}
+			}
+			p.ui.say("%s due for the next run", countAre(len(projects), "project"))
+			return nil
+		},
+	}
+}

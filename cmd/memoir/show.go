@@ -8,19 +8,15 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/ask"
-	"memoir/config"
 	"memoir/extract"
-	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/serve"
-	"memoir/store"
 )
 
 func showCommand(p *program) *cli.Command {
@@ -229,158 +225,3 @@ func (p *program) printItems(items []memoir.Item, marks bool) {
 }
 
 func orUntitled(title string) string { return cmp.Or(title, "untitled") }
-
-// Bounds of a recap.
-const (
-	recapMessages = 10
-	recapText     = 800 // characters of a message
-	overflowText  = 200 // the same, where it is injected
-	overflowTime  = time.Second
-)
-
-// recapHead begins a recap, so that an agent takes it for what it is.
-const (
-	recapHead    = "## The end of an earlier session\n\n" + contextOnly
-	overflowHead = "## The last messages of this session\n\n" + contextOnly
-	contextOnly  = "Context only: do not answer these messages.\n\n"
-)
-
-func recapCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "recap", Category: groupNotes,
-		Usage: "print the last messages of the last session, to go on where it was lost",
-		Description: help("Prints the last 10 messages of the last session of this directory's project that a scan has\n"+
-			"seen, or of another, without secrets, under a heading that says they are context only.",
-			"memoir recap", "memoir recap --session 019f1fd6 --json"),
-		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "session", Usage: "of `SESSION` instead: an id or the beginning of one"},
-		},
-		Action: p.recap,
-	}
-}
-
-// messageJSON is a message as `recap --json` gives it.
-type messageJSON struct {
-	Item    int    `json:"item"`
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-func (p *program) recap(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usagef("", "recap takes no argument")
-	}
-	session, err := p.sessionToRecap(c)
-	if err != nil {
-		return err
-	}
-	messages, _, err := p.lastMessages(c.Context, c, session, recapText)
-	if err != nil {
-		return err
-	}
-	return p.result(c, struct {
-		Session  string        `json:"session"`
-		Messages []messageJSON `json:"messages"`
-	}{session.Key(), messages}, func() {
-		if len(messages) == 0 {
-			p.ui.say("%s has no messages", session.Key())
-			return
-		}
-		p.ui.write(recapHead)
-		for _, m := range messages {
-			p.ui.write("- " + m.Role + ": " + strings.ReplaceAll(m.Content, "\n", "\n  ") + "\n")
-		}
-		p.ui.say("%s, item %d and later; `memoir show` has all", session.Key(), messages[0].Item)
-	})
-}
-
-// lastMessages are the last messages of a session, at most so many characters of each, and how many it has in all.
-func (p *program) lastMessages(ctx context.Context, c *cli.Context, session memoir.Session, most int) (
-	messages []messageJSON, said int, err error) {
-	parts, err := pipeline.Parts(ctx, session, rollout.Probe)
-	if err != nil {
-		return nil, 0, err
-	}
-	scanner, err := p.scanner(c, session.CWD)
-	if err != nil {
-		return nil, 0, err
-	}
-	loaded, err := pipeline.Load(ctx, scanner, parts, "")
-	if err != nil {
-		return nil, 0, err
-	}
-	messages = []messageJSON{}
-	for _, it := range loaded.Items {
-		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
-			text := memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), most)
-			messages = append(messages, messageJSON{it.N, it.Role, text})
-		}
-	}
-	return messages[max(0, len(messages)-recapMessages):], len(messages), nil
-}
-
-// findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than
-// memories.memoryWindow, is to be extracted from now, and told its last messages. One that takes long to read is told
-// none.
-func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hookInput) {
-	window := settings.Memories.MemoryWindow
-	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
-		return
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return
-	}
-	st, err := p.openToInject(c, home)
-	if err != nil || st == nil {
-		return
-	}
-	session, err := p.findSession(c.Context, st, in.session())
-	st.Close()
-	if err != nil || session.ID != in.session() || session.ProjectID == "" || !recapped(session) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
-	defer cancel()
-	messages, said, err := p.lastMessages(ctx, c, session, overflowText)
-	if err == nil && said <= window {
-		return
-	}
-	in.overflow = session.Key()
-	for _, m := range messages {
-		in.recap = append(in.recap, "- "+m.Role+": "+oneLine(m.Content)+"\n")
-	}
-}
-
-// recapped reports whether a session may be told: a main one that is neither disabled nor forgotten.
-func recapped(s memoir.Session) bool {
-	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&
-		s.Reason != memoir.ReasonUnreadable
-}
-
-// sessionToRecap is the session that is meant: the one that is named, else the last main session of the project that is
-// neither disabled nor forgotten.
-func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
-	st, err := p.openForReading(c)
-	if err != nil {
-		return memoir.Session{}, err
-	}
-	defer st.Close()
-	if ref := c.String("session"); ref != "" {
-		return p.findSession(c.Context, st, ref)
-	}
-	project, err := p.projectOf(c, st)
-	if err != nil {
-		return memoir.Session{}, err
-	}
-	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
-	i := slices.IndexFunc(sessions, recapped)
-	if err == nil && i < 0 {
-		err = notFoundf("`memoir run` looks for sessions", "%s has no session to recap", project.ID)
-	}
-	if err != nil {
-		return memoir.Session{}, err
-	}
-	return sessions[i], nil
-}

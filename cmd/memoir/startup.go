@@ -39,6 +39,22 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	if err != nil || !settings.Memories.Enabled {
 		return err
 	}
+	switch agent := c.String("ended"); {
+	case agent != "" && (!settings.Memories.RunAtSessionEnd || in.session() == ""):
+		return nil
+	case agent != "":
+		return p.background(c, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
+			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
+	case in.overflow != "":
+		return p.background(c, "--only="+in.overflow)
+	case in.session() != "":
+		return p.background(c, "--starting="+in.session())
+	}
+	return p.background(c)
+}
+
+// background starts a run with the flags of this command line, if that is one, and others.
+func (p *program) background(c *cli.Context, flags ...string) error {
 	home, err := p.home(c)
 	if err != nil {
 		return err
@@ -46,17 +62,6 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	args, err := backgroundArgs(c, home)
 	if err != nil {
 		return err
-	}
-	switch agent := c.String("ended"); {
-	case agent != "" && (!settings.Memories.RunAtSessionEnd || in.session() == ""):
-		return nil
-	case agent != "":
-		args = append(args, "--only="+memoir.SessionKey(memoir.Source(agent), in.session()),
-			fmt.Sprintf("--timeout=%ds", settings.Memories.SessionEndSeconds))
-	case in.overflow != "":
-		args = append(args, "--only="+in.overflow)
-	case in.session() != "":
-		args = append(args, "--starting="+in.session())
 	}
 	log, err := openLog(home, "run.log")
 	if err != nil {
@@ -67,7 +72,7 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	process, err := os.StartProcess(self, append([]string{"memoir"}, args...), &os.ProcAttr{
+	process, err := os.StartProcess(self, slices.Concat([]string{"memoir"}, args, flags), &os.ProcAttr{
 		Dir: home, Env: childEnviron(p.environ), Files: []*os.File{nil, log, log}, Sys: detached(),
 	})
 	if err != nil {

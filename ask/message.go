@@ -1,0 +1,128 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+type memoryMessagesIn struct {
+	Messages     []pipeline.Message `json:"messages,omitempty" jsonschema:"role is user, assistant or system"`
+	Conversation string             `json:"conversation,omitempty" jsonschema:"a name; default: one a day"`
+}
+
+type memoryMessagesOut struct {
+	Session string `json:"session"`
+	Stored  int    `json:"stored"`
+	Recap   string `json:"recap,omitempty"`
+	Note    string `json:"note,omitempty"`
+}
+
+// recapText is how many characters of a message a recap has.
+const recapText = 800
+
+// memoryMessages is the tool memory_messages.
+func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
+	*mcp.CallToolResult, memoryMessagesOut, error) {
+	out := memoryMessagesOut{}
+	if len(in.Messages) == 0 {
+		err := s.recap(ctx, &out)
+		return nil, out, err
+	}
+	options, st, project, err := s.Write(ctx)
+	if err != nil {
+		return nil, out, err
+	}
+	defer st.Close()
+	done, err := pipeline.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
+	if err == nil {
+		err = s.Extract(done.Full)
+	}
+	out.Session, out.Stored = done.Session, done.Stored
+	return nil, out, err
+}
+
+// recap fills in the end of the project's last session.
+func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
+	project, err := s.Project(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := s.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	sessions, err := st.Sessions(ctx, store.Filter{Project: project.ID})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(sessions, pipeline.Recapped)
+	if i < 0 {
+		out.Note = "no session to recap"
+		return nil
+	}
+	loaded, err := pipeline.LoadSession(ctx, sessions[i], s.Scanner)
+	if err != nil {
+		return err
+	}
+	out.Session, out.Note = sessions[i].Key(), notice
+	said, _ := pipeline.Recap(loaded.Items, recapText)
+	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
+		told, text := *out, pipeline.RecapHead
+		for _, m := range said[len(said)-n:] {
+			text += m.Line()
+		}
+		told.Recap = frame(s.Redact(text))
+		return told
+	})
+	return nil
+}
+
+type memoryPatchIn struct {
+	Ops []patchOp `json:"ops"`
+}
+
+type patchOp struct {
+	Op      string  `json:"op" jsonschema:"insert (before the line), update or remove"`
+	Line    int     `json:"line" jsonschema:"from 1, as earlier ops left it"`
+	Content *string `json:"content,omitempty"`
+}
+
+type memoryPatchOut struct {
+	Content string `json:"content"`
+	Lines   int    `json:"lines"`
+	Note    string `json:"note,omitempty"`
+}
+
+// memoryPatch is the tool memory_patch.
+func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in memoryPatchIn) (
+	*mcp.CallToolResult, memoryPatchOut, error) {
+	patch, err := json.Marshal(in)
+	if err != nil {
+		return nil, memoryPatchOut{}, err
+	}
+	options, st, project, err := s.Write(ctx)
+	if err != nil {
+		return nil, memoryPatchOut{}, err
+	}
+	defer st.Close()
+	done, err := pipeline.Patch(ctx, st, options, project, memoir.AuthorAgent, patch)
+	if err != nil {
+		return nil, memoryPatchOut{}, err
+	}
+	text := s.clean(done.Content)
+	return nil, fit(mostTokens, len(text), func(room int) memoryPatchOut {
+		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
+		if room < len(text) {
+			out.Note = "cut for its size; memory_get reads the rest"
+		}
+		return out
+	}), nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/pipeline"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+func messageCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "message", Category: groupNotes, ArgsUsage: "TEXT...|-",
+		Usage: "add a message to a conversation of an application that keeps no transcripts",
+		Description: help("Stores a message, without its secrets, in a conversation of this directory's project,\n"+
+			"and prints its session. That is a session like an agent's: runs extract from it, search and\n"+
+			"recap find it. The newest 200 messages of a project are kept. - reads standard input.",
+			"memoir message --role user 'deploy to staging first, please'",
+			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
+		Flags: []cli.Flag{
+			projectRefFlag(), nowFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of who said it: user, assistant or system"},
+			&cli.StringFlag{Name: "source", Usage: "`NAME` of where it was said"},
+			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
+		},
+		Action: p.message,
+	}
+}
+
+func (p *program) message(c *cli.Context) error {
+	text := strings.Join(c.Args().Slice(), " ")
+	if text == "-" {
+		content, err := io.ReadAll(io.LimitReader(os.Stdin, pipeline.MaxSaid+1))
+		if err != nil {
+			return notFoundf("", "read the message: %w", err)
+		}
+		text = string(content)
+	}
+	at, err := timeFlag(c, "now")
+	if err != nil {
+		return err
+	}
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	b, id, err := p.bookToWrite(c)
+	if err != nil {
+		return err
+	}
+	defer b.Store.Close()
+	out, err := pipeline.Say(c.Context, b.Store, opts, id, c.String("conversation"),
+		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at}})
+	if err == nil {
+		err = p.extractFrom(c, out.Full)
+	}
+	if err != nil {
+		return err
+	}
+	return p.result(c, out, func() { p.ui.printf("%s\n", out.Session) })
+}
+
+// extractFrom starts a run in the background for each of some sessions, if memories.enabled.
+func (p *program) extractFrom(c *cli.Context, keys []string) error {
+	settings, err := p.settings(c, nil)
+	if err != nil || !settings.Memories.Enabled {
+		return err
+	}
+	for _, key := range keys {
+		if err := p.background(c, "--only="+key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func recapCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "recap", Category: groupNotes,
+		Usage: "print the last messages of the last session, to go on where it was lost",
+		Description: help("Prints the last 10 messages of the last session of this directory's project that a scan has\n"+
+			"seen, or of another, without secrets, under a heading that says they are context only.",
+			"memoir recap", "memoir recap --session 019f1fd6 --json"),
+		Flags: []cli.Flag{
+			projectRefFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "session", Usage: "of `SESSION` instead: an id or the beginning of one"},
+		},
+		Action: p.recap,
+	}
+}
+
+// Bounds of recaps.
+const (
+	recapText    = 800 // characters of a message
+	overflowText = 200 // the same, where it is injected
+	overflowTime = time.Second
+)
+
+func (p *program) recap(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return usagef("", "recap takes no argument")
+	}
+	session, err := p.sessionToRecap(c)
+	if err != nil {
+		return err
+	}
+	loaded, err := p.loadSession(c.Context, c, session)
+	if err != nil {
+		return err
+	}
+	said, _ := pipeline.Recap(loaded.Items, recapText)
+	return p.result(c, struct {
+		Session  string          `json:"session"`
+		Messages []pipeline.Said `json:"messages"`
+	}{session.Key(), said}, func() {
+		if len(said) == 0 {
+			p.ui.say("%s has no messages", session.Key())
+			return
+		}
+		p.ui.write(pipeline.RecapHead)
+		for _, m := range said {
+			p.ui.write(m.Line())
+		}
+		p.ui.say("%s, item %d and later; `memoir show` has all", session.Key(), said[0].Item)
+	})
+}
+
+func (p *program) loadSession(ctx context.Context, c *cli.Context, s memoir.Session) (pipeline.Loaded, error) {
+	return pipeline.LoadSession(ctx, s, func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) })
+}
+
+// findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than
+// memories.memoryWindow, is to be extracted from now, and told its last messages. One that takes long to read is told
+// none.
+func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hookInput) {
+	window := settings.Memories.MemoryWindow
+	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
+		return
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return
+	}
+	st, err := p.openToInject(c, home)
+	if err != nil || st == nil {
+		return
+	}
+	session, err := p.findSession(c.Context, st, in.session())
+	st.Close()
+	if err != nil || session.ID != in.session() || session.ProjectID == "" || !pipeline.Recapped(session) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
+	defer cancel()
+	loaded, err := p.loadSession(ctx, c, session)
+	said, all := pipeline.Recap(loaded.Items, overflowText)
+	if err == nil && all <= window {
+		return
+	}
+	in.overflow = session.Key()
+	for _, m := range said {
+		m.Content = oneLine(m.Content)
+		in.recap = append(in.recap, m.Line())
+	}
+}
+
+// sessionToRecap is the session that is meant: the one that is named, else the last main session of the project that is
+// neither disabled nor forgotten.
+func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	defer st.Close()
+	if ref := c.String("session"); ref != "" {
+		return p.findSession(c.Context, st, ref)
+	}
+	project, err := p.projectOf(c, st)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
+	i := slices.IndexFunc(sessions, pipeline.Recapped)
+	if err == nil && i < 0 {
+		err = notFoundf("`memoir run` looks for sessions", "%s has no session to recap", project.ID)
+	}
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	return sessions[i], nil
+}

@@ -1,0 +1,100 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"memoir"
+	"memoir/config"
+	"memoir/pipeline"
+	"memoir/rollout"
+)
+
+// talk is a home with a project, to which applications send messages.
+func talk(t *testing.T) (o pipeline.Options, say func(name string, messages ...pipeline.Message) pipeline.Spoken) {
+	home, work := t.TempDir(), t.TempDir()
+	o = pipeline.Options{Home: home, Settings: config.Default(), Env: rollout.Env{Home: filepath.Join(home, "nobody")}, Limit: 100}
+	st := open(t, home)
+	_, err := st.Register(t.Context(), memoir.Project{ID: "work-0123456789ab", Name: "work", Identity: work, Directories: []string{work}})
+	must(t, err)
+	must(t, st.Close())
+	return o, func(name string, messages ...pipeline.Message) pipeline.Spoken {
+		st := open(t, home)
+		defer st.Close()
+		out, err := pipeline.Say(t.Context(), st, o, "work-0123456789ab", name, messages)
+		if err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+}
+
+func files(t *testing.T, o pipeline.Options) (paths []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(o.Home, "conversations", "*", "*.jsonl"))
+	must(t, err)
+	return paths
+}
+
+func TestTheNewestMessagesAreKept(t *testing.T) {
+	t.Parallel()
+	o, say := talk(t)
+	for call := range 3 {
+		var messages []pipeline.Message
+		for i := range 100 {
+			messages = append(messages, pipeline.Message{Role: "user", Content: fmt.Sprintf("message %d", 100*call+i)})
+		}
+		if out := say("long", messages...); out.Stored != 100 || len(out.Full) != 2 {
+			t.Errorf("stored %+v", out)
+		}
+	}
+	if n := len(files(t, o)); n != 6 {
+		t.Errorf("before they are read, %d files of 50 messages are left of 6", n)
+	}
+	if report := run(t, o); report.Phase1.Claimed != 6 {
+		t.Errorf("extracted from %+v", report.Phase1)
+	}
+	left := files(t, o)
+	text, err := os.ReadFile(left[0])
+	must(t, err)
+	if len(left) != 4 || !strings.Contains(string(text), `"message 100"`) {
+		t.Errorf("%d files are left, the first of them:\n%s", len(left), text)
+	}
+	if report := run(t, o); report.Scan.Sessions != 6 || report.Phase1.Claimed != 0 {
+		t.Errorf("then: %+v", report.Scan)
+	}
+}
+
+func TestWritersOfAConversationWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	o, say := talk(t)
+	var group sync.WaitGroup
+	for i := range 30 {
+		group.Go(func() { say("one", pipeline.Message{Role: "assistant", Content: fmt.Sprintf("message %d.", i)}) })
+	}
+	group.Wait()
+	paths := files(t, o)
+	if len(paths) != 1 {
+		t.Fatalf("files %q", paths)
+	}
+	text, err := os.ReadFile(paths[0])
+	must(t, err)
+	for i := range 30 {
+		if n := strings.Count(string(text), fmt.Sprintf("message %d.", i)); n != 1 {
+			t.Errorf("message %d is there %d times", i, n)
+		}
+	}
+	st := open(t, o.Home)
+	defer st.Close()
+	found, err := st.Searchable(t.Context())
+	must(t, err)
+	said, err := st.Said(t.Context(), found[len(found)-1].Seq)
+	must(t, err)
+	if len(found) != 1 || len(said.Messages) != 30 {
+		t.Errorf("%d of 30 messages are found", len(said.Messages))
+	}
+}

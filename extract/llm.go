@@ -119,12 +119,19 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 // begin tells what is to be read of a session: without what no reader sees, since it may say
 // something else than what one sees.
 func (x llm) begin(in Input) *inquiry {
-	readable := slices.Clone(in.Items)
+	return &inquiry{session: in.Session, items: readings(in.Items), budget: x.budget(in.Session)}
+}
+
+// Shown is what a language model sees of items within a number of tokens: a JSON array.
+func Shown(items []memoir.Item, tokens int) string { return fitShown(readings(items), tokens).text }
+
+func readings(items []memoir.Item) []reading {
+	readable := slices.Clone(items)
 	for i := range readable {
 		it := &readable[i]
 		it.Text, it.Input, it.Output = clean(it.Text), clean(it.Input), clean(it.Output)
 	}
-	return &inquiry{session: in.Session, items: quiet(readable), budget: x.budget(in.Session)}
+	return quiet(readable)
 }
 
 // ask asks the model, and once more for each thing that can be mended.

@@ -51,7 +51,7 @@ var Agents = []Agent{
 				settings, servers = filepath.Join(s.dir, "settings.local.json"), filepath.Join(s.Project, ".mcp.json")
 			}
 			direct := func(words []string) object { return object{"command": words[0], "args": words[1:]} }
-			return []file{{path: settings, entries: s.hooks(direct, 1, "startup|resume|clear|compact|fork", "")},
+			return []file{{path: settings, entries: s.hooks(direct, 1, "startup|resume|clear|compact|fork", "", "Stop")},
 				{path: servers, entries: s.server("mcpServers", object{"type": "stdio"})}}
 		},
 	},
@@ -62,7 +62,7 @@ var Agents = []Agent{
 		files: func(s site) []file {
 			line := func(words []string) object { return object{"command": commandLine(words)} }
 			return []file{
-				{path: filepath.Join(s.dir, "hooks.json"), entries: s.hooks(line, 1, "startup|resume|clear|compact", "")},
+				{path: filepath.Join(s.dir, "hooks.json"), entries: s.hooks(line, 1, "startup|resume|clear|compact", "", "Stop")},
 				{path: filepath.Join(s.dir, "config.toml"), entries: s.server("mcp_servers", object{})}}
 		},
 	},
@@ -111,12 +111,12 @@ var Agents = []Agent{
 			return filepath.Join(cmp.Or(e.expand(e.Getenv("GEMINI_CLI_HOME")), e.UserHome), ".gemini")
 		},
 		projectDir: ".gemini",
-		files:      func(s site) []file { return s.settings(1000) },
+		files:      func(s site) []file { return s.settings(1000, "AfterAgent") },
 	},
 	{
 		Name: "qwen", Channel: "SessionStart hook", command: "qwen",
 		dir: below("QWEN_HOME", ".qwen"), projectDir: ".qwen",
-		files: func(s site) []file { return s.settings(1) },
+		files: func(s site) []file { return s.settings(1, "Stop") },
 	},
 	{
 		Name: "copilot", Channel: "sessionStart hook", command: "copilot",
@@ -126,8 +126,11 @@ var Agents = []Agent{
 				line := commandLine(words)
 				return []object{{"type": "command", "bash": line, "powershell": "& " + line, "timeoutSec": seconds}}
 			}
-			hooks := object{"version": 1, "hooks": object{
-				"sessionStart": hook(s.start(), startSeconds), "sessionEnd": hook(s.end(), endSeconds)}}
+			all := object{"sessionStart": hook(s.start(), startSeconds), "sessionEnd": hook(s.end(), endSeconds)}
+			if s.Turns {
+				all["agentStop"] = hook(s.turn(), endSeconds)
+			}
+			hooks := object{"version": 1, "hooks": all}
 			out := []file{{path: filepath.Join(s.dir, "hooks", "memoir.json"),
 				content: string(marshal(hooks, "", "  ")) + "\n"}}
 			if s.Project == "" {
@@ -217,10 +220,12 @@ func (a Agent) skills(e Env) string {
 	return filepath.Join(e.UserHome, ".agents", "skills")
 }
 
-// start and end are the command lines of memoir's hooks, mcp that of its server.
+// start, end and turn are the command lines of memoir's hooks, mcp that of its server.
 func (s site) start() []string { return s.call("inject", "--agent", s.agent, "--run") }
 
 func (s site) end() []string { return s.call("run", "--startup", "--ended", s.agent) }
+
+func (s site) turn() []string { return s.call("run", "--startup", "--turn", s.agent) }
 
 func (s site) mcp(more ...string) []string {
 	return s.call(append([]string{"mcp", "--agent", s.agent}, more...)...)
@@ -241,7 +246,7 @@ func (s site) server(section string, members object, more ...string) []Entry {
 
 // hooks are the entries of the form that Claude Code, Codex, Gemini CLI and Qwen Code share. A second is how they
 // count one.
-func (s site) hooks(handler func(words []string) object, second int, start, end string) []Entry {
+func (s site) hooks(handler func(words []string) object, second int, start, end, turn string) []Entry {
 	hook := func(event, matcher string, words []string, seconds int) Entry {
 		inner := handler(words)
 		inner["type"], inner["timeout"] = "command", seconds*second
@@ -253,14 +258,18 @@ func (s site) hooks(handler func(words []string) object, second int, start, end 
 		e.List = true
 		return e
 	}
-	return []Entry{hook("SessionStart", start, s.start(), startSeconds), hook("SessionEnd", end, s.end(), endSeconds)}
+	out := []Entry{hook("SessionStart", start, s.start(), startSeconds), hook("SessionEnd", end, s.end(), endSeconds)}
+	if s.Turns {
+		out = append(out, hook(turn, end, s.turn(), endSeconds))
+	}
+	return out
 }
 
 // settings is the file of Gemini CLI, or of Qwen Code, that holds hooks and servers.
-func (s site) settings(second int) []file {
+func (s site) settings(second int, turn string) []file {
 	named := func(words []string) object { return object{"name": "memoir", "command": commandLine(words)} }
 	return []file{{path: filepath.Join(s.dir, "settings.json"),
-		entries: append(s.hooks(named, second, "*", "*"), s.server("mcpServers", object{})...)}}
+		entries: append(s.hooks(named, second, "*", "*", turn), s.server("mcpServers", object{})...)}}
 }
 
 // extension is a file that is memoir's own, with the words of the program in it.
@@ -268,7 +277,7 @@ func (s site) extension(path, text string) file {
 	quoted := func(v any) string { return string(marshal(v, "", "")) }
 	return file{path: filepath.Join(s.dir, filepath.FromSlash(path)), content: strings.NewReplacer(
 		`"{{program}}"`, quoted(s.Program), `"{{flags}}"`, quoted(append([]string{}, s.Flags...)),
-		`"{{agent}}"`, quoted(s.agent)).Replace(text)}
+		`"{{agent}}"`, quoted(s.agent), `"{{turns}}"`, quoted(s.Turns)).Replace(text)}
 }
 
 var (

@@ -30,6 +30,7 @@ type Options struct {
 	Program string   // absolute path of memoir; it should stay valid when memoir is updated
 	Flags   []string // what every call of it needs, such as --home=DIR
 	Project string   // the directory of a project whose own files are changed; "": the user's
+	Turns   bool     // a hook after each turn, too
 	NoHooks bool
 	NoMCP   bool
 }

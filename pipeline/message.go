@@ -1,11 +1,20 @@
 package pipeline
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
+	"memoir/config"
+	"memoir/entry"
+	"memoir/extract"
+	"memoir/lease"
 	"memoir/memory"
+	"memoir/model"
+	"memoir/prompts"
 	"memoir/store"
 )
 
@@ -79,3 +88,119 @@ func Recapped(s memoir.Session) bool {
 	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&
 		s.Reason != memoir.ReasonUnreadable
 }
+
+// Bounds of what is journaled of a turn.
+const (
+	maxNews = 5        // lines
+	minNews = 4        // words that a person says in a turn in which nothing is done
+	maxPage = 16 << 10 // bytes of today's journal that a model is shown, the latest
+)
+
+// Turn adds to today's journal of its project what is new in the last turn of a session, if shadowJournal.enabled says so
+// and the session is one that is extracted from. It finds the session as a run does.
+func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
+	r, err := newRun(st, opts)
+	if err == nil {
+		err = r.scan(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	found, err := st.Sessions(ctx, store.Filter{Keys: []string{key}})
+	if err != nil || len(found) == 0 ||
+		slices.Index(memoir.Reasons, found[0].Reason) < slices.Index(memoir.Reasons, memoir.ReasonUpToDate) {
+		return err
+	}
+	s := found[0]
+	row, err := st.FindProject(ctx, s.ProjectID)
+	if err != nil {
+		return err
+	}
+	settings, err := r.settingsOf(row.Project)
+	if err != nil || settings.Off || !settings.ShadowJournal.Enabled {
+		return err
+	}
+	parts, err := Parts(ctx, s, r.headOf)
+	if err != nil {
+		return err
+	}
+	loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, "")
+	if err != nil {
+		return err
+	}
+	items := lastTurn(loaded.Items)
+	if len(items) == 0 || len(items) < 3 && len(strings.Fields(items[0].Text)) < minNews {
+		return nil
+	}
+	b := r.book(row.Project)
+	day, _ := entry.Day("today", time.Now())
+	page, err := b.Page(row.ID, day)
+	if err != nil {
+		return err
+	}
+	lines, err := r.news(ctx, settings, s, items, page)
+	for _, line := range lines[:min(len(lines), maxNews)] {
+		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line}
+		if _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // else it is no line
+			return err
+		}
+	}
+	return err
+}
+
+// lastTurn is what a person said last, with what followed; nothing if nobody did.
+func lastTurn(items []memoir.Item) []memoir.Item {
+	for i, it := range slices.Backward(items) {
+		if it.Kind == memoir.ItemMessage && (it.Origin == memoir.OriginTyped || it.Origin == memoir.OriginQueued) {
+			return items[i:]
+		}
+	}
+	return nil
+}
+
+// news are the lines that a turn gives today's journal: those of the signals, or of one answer of a model, of which
+// nothing else has an effect.
+func (r *run) news(
+	ctx context.Context, settings config.Settings, s memoir.Session, items []memoir.Item, page string,
+) (lines []string, err error) {
+	one, _ := model.Phases(settings.ModelRoles)
+	if settings.ShadowJournal.Model != "" {
+		one = model.Role{Setting: "shadowJournal.model", Model: settings.ShadowJournal.Model}
+	}
+	m, o, err := r.modelOf(ctx, one, map[string]string{})
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		found, _, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: s, Items: items})
+		for _, st := range memoir.ParseStatements(found.RawMemory) {
+			if st.Kind != memoir.StatementClaim {
+				lines = append(lines, st.Text)
+			}
+		}
+		return lines, err
+	}
+	call := store.Call{Work: lease.NewToken(), Phase: "journal", SessionKey: s.Key(), ProjectID: s.ProjectID}
+	system, input := prompts.Turn(extract.Shown(items, settings.Memories.Phase1InputTokenLimit),
+		page[max(0, len(page)-maxPage):])
+	answer, err := m.Call(forWork(ctx, call, r.scannerOf(s.CWD)), model.Request{System: system, Input: input,
+		Schema: newsSchema, MaxOutput: o.MaxOutput})
+	if err == nil {
+		var fields map[string]json.RawMessage
+		if fields, err = model.Object(answer.Text, []string{"lines"}); err == nil {
+			err = json.Unmarshal(fields["lines"], &lines)
+		}
+	}
+	outcome := "stored"
+	if err != nil {
+		outcome = store.OutcomeFailed
+	} else if len(lines) == 0 {
+		outcome = "empty"
+	}
+	r.endWork(ctx, call.Work, s.ProjectID, outcome)
+	return lines, err
+}
+
+// newsSchema is the JSON Schema of an answer on a turn.
+var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"string"}}},` +
+	`"required":["lines"],"additionalProperties":false}`)

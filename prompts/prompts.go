@@ -69,6 +69,12 @@ func StageOne(v StageOneVars) (system, input string) {
 	return system, input
 }
 
+// Turn renders the prompts of the shadow journaler: items of a turn, as JSON, and today's journal.
+func Turn(items, journal string) (system, input string) {
+	return render("turn_system.md", nil), render("turn.md", map[string]string{
+		"response_items_json": block(items), "journals": block(journal)})
+}
+
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

@@ -74,7 +74,7 @@ func (s *Store) dated(since time.Time) int64 {
 type Call struct {
 	Work       string // token of the claim that it is made for; empty: for none, and nobody tells what became of it
 	Run        string // id of the run
-	Phase      string // "extract" or "consolidate"
+	Phase      string // "extract", "consolidate" or "journal"
 	SessionKey string // empty in a consolidation
 	ProjectID  string
 	Model      string
@@ -158,7 +158,7 @@ type UsageRow struct {
 	Day       string // of UTC, 2006-01-02: that on which the calls began
 	ProjectID string // empty: in no project
 	Model     string
-	Phase     string // "extract" or "consolidate"
+	Phase     string // "extract", "consolidate" or "journal"
 	Outcome   string // of the work
 	Call      string // what became of the calls, in a word; empty where work alone is known
 	Usage     memoir.Usage

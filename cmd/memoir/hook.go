@@ -76,7 +76,7 @@ func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, 
 	if text := c.String("input"); text != "" {
 		return parseHook(strings.NewReader(text))
 	}
-	if c.Bool("run") || c.String("ended") != "" {
+	if c.Bool("run") || c.String("ended") != "" || c.String("turn") != "" {
 		patience = hookPatience
 	}
 	return readHook(p.ui.stdin, patience)

@@ -202,6 +202,11 @@ func (p *program) agentEnv() (integrate.Env, error) {
 
 // agentCall is how agents are to call this program: with the directories that it would not find by itself.
 func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return o, err
+	}
+	o.Turns = settings.ShadowJournal.Enabled
 	if o.Program, err = integrate.Program(); err != nil {
 		return o, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ const startupPatience = 20 * time.Millisecond
 // maxLog is the size, in bytes, from which on a log file is rotated.
 const maxLog = 1 << 20
 
-// startup answers a hook that calls for a run: at a session's start, or, with --ended, at its end.
+// startup answers a hook that calls for a run: at a session's start, with --ended at its end, with --turn after a turn.
 func (p *program) startup(c *cli.Context) error {
 	if p.getenv(memoir.ChildVariable) != "" {
 		return nil
@@ -39,7 +40,11 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	if err != nil || !settings.Memories.Enabled {
 		return err
 	}
-	switch agent := c.String("ended"); {
+	switch agent := cmp.Or(c.String("ended"), c.String("turn")); {
+	case c.String("turn") != "" && (!settings.ShadowJournal.Enabled || in.session() == ""):
+		return nil
+	case c.String("turn") != "":
+		return p.background(c, "--turn="+memoir.SessionKey(memoir.Source(agent), in.session()))
 	case agent != "" && (!settings.Memories.RunAtSessionEnd || in.session() == ""):
 		return nil
 	case agent != "":
@@ -95,7 +100,7 @@ func (p *program) sayBackground() {
 }
 
 // notHandedOn are the flags that the run in the background does not get as they are.
-var notHandedOn = []string{"background", "startup", "ended", "input", "json", "home", "config"}
+var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home", "config"}
 
 // backgroundArgs are the arguments of the run in the background: the flags of this command line. Its
 // working directory is another, so that paths are made absolute.

@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 const program = "{{program}}";
 const flags = "{{flags}}";
 const agent = "{{agent}}";
+const turns = "{{turns}}";
 
 const actions = {
   view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],
@@ -33,6 +34,12 @@ export const Memoir = async ({ directory }) => {
   };
 
   return {
+    event: async ({ event }) => {
+      if (!turns || event?.type !== "session.idle") return;
+      const input = JSON.stringify(
+        { hook_event_name: "Stop", session_id: event.properties?.sessionID, cwd: directory });
+      call(["run", "--startup", "--turn", agent, "--input=" + input]);
+    },
     // The first part of the system prompt is the only one that all servers take.
     "experimental.chat.system.transform": async (input, output) => {
       const [context] = await contextOf(input?.sessionID ?? "");

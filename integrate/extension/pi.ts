@@ -5,6 +5,7 @@ import { execFile, spawn } from "node:child_process";
 const program = "{{program}}";
 const flags: string[] = "{{flags}}";
 const agent = "{{agent}}";
+const turns: boolean = "{{turns}}";
 
 export default function (pi: any) {
   let context = "";
@@ -34,12 +35,14 @@ export default function (pi: any) {
     context = "";
     return { message: { customType: "memoir", content, display: false } };
   });
-  pi.on("session_shutdown", (_: any, ctx: any) => {
-    const args = ["run", "--startup", "--ended", agent, input(ctx, "SessionEnd"), ...flags];
+  const report = (what: string, event: string) => (_: any, ctx: any) => {
+    const args = ["run", "--startup", what, agent, input(ctx, event), ...flags];
     const child = spawn(program, args, { cwd: ctx?.cwd, detached: true, stdio: "ignore" });
     child.on("error", () => {});
     child.unref();
-  });
+  };
+  pi.on("session_shutdown", report("--ended", "SessionEnd"));
+  if (turns) pi.on("agent_end", report("--turn", "Stop"));
 
   const actions: Record<string, string[]> = {
     view: ["view"], clear: ["clear", "--yes"], reset: ["clear", "--yes"], enqueue: ["enqueue"], rebuild: ["enqueue"],

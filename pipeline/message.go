@@ -96,8 +96,8 @@ const (
 	maxPage = 16 << 10 // bytes of today's journal that a model is shown, the latest
 )
 
-// Turn adds to today's journal of its project what is new in the last turn of a session, if shadowJournal.enabled says so
-// and the session is one that is extracted from. It finds the session as a run does.
+// Turn adds to today's journal of its project what is new in the last turn of a session, if shadowJournal.enabled says
+// so and the session is one that is extracted from. It finds the session as a run does.
 func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
 	r, err := newRun(st, opts)
 	if err == nil {

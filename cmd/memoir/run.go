@@ -46,8 +46,8 @@ func runCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "write messages to a log"},
 			&cli.StringFlag{Name: "ended", Hidden: true,
 				Usage: "with --startup: the session of the `AGENT` that calls has ended; memories.runAtSessionEnd"},
-			&cli.StringFlag{Name: "turn", Hidden: true, Usage: "journal the last turn of the session `KEY`, and do nothing else; " +
-				"with --startup: of the session of the `AGENT` that calls, in the background; shadowJournal.enabled"},
+			&cli.StringFlag{Name: "turn", Hidden: true, Usage: "journal the last turn of the session `KEY` and do nothing " +
+				"else; with --startup: of the session of the AGENT that calls, in the background"},
 			inputFlag(),
 			&cli.StringFlag{Name: "only", Hidden: true, Usage: "extract from the session `KEY` alone, active or not"},
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},

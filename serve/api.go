@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/search"
 	"memoir/store"
 )
 
@@ -86,7 +84,7 @@ func (s *server) answering(op operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out, err := op.do(s, r)
 		if err != nil {
-			s.fail(w, err)
+			s.refuse(w, r, statusOf(err), s.failureOf(err))
 			return
 		}
 		give(w, op.status, out)
@@ -111,8 +109,13 @@ type failure struct {
 	Code  string `json:"code"`
 }
 
-func (s *server) refuse(w http.ResponseWriter, status int, code, message, hint string) {
-	give(w, status, failure{s.clean(message), hint, code})
+// refuse answers with an error: as a page to a browser that wants one.
+func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f failure) {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.write(w, "failure", page{Title: http.StatusText(status), Failure: &f}, status)
+		return
+	}
+	give(w, status, f)
 }
 
 // statuses are those of errors, by code; others are the server's own.
@@ -134,8 +137,8 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-func (s *server) fail(w http.ResponseWriter, err error) {
-	s.refuse(w, statusOf(err), string(memoir.CodeOf(err)), cut(err.Error(), 1000), memoir.HintOf(err))
+func (s *server) failureOf(err error) failure {
+	return failure{s.clean(cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
 }
 
 func usage(hint, format string, args ...any) error {
@@ -173,137 +176,8 @@ func cut(text string, n int) string {
 }
 
 func (s *server) listProjects(st *store.Store, r *http.Request) (any, error) {
-	rows, err := st.Projects(r.Context())
-	out := struct {
+	projects, err := s.projects(r.Context(), st)
+	return struct {
 		Projects []Project `json:"projects"`
-	}{[]Project{}}
-	for _, row := range rows {
-		row.Project = CleanProject(row.Project, s.clean)
-		out.Projects = append(out.Projects, ProjectOf(s.Home, row))
-	}
-	return out, err
-}
-
-// projectMemory answers with what the next session is told, and MEMORY.md by whose lines a patch counts.
-func (s *server) projectMemory(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	out := struct {
-		Project    string `json:"project"`
-		Generation int    `json:"generation"`
-		Injected   string `json:"injected"`
-		Content    string `json:"content"`
-		Lines      int    `json:"lines"`
-	}{Project: row.ID, Generation: int(row.Generation)}
-	if out.Injected, err = s.Injected(r.Context(), row.ID); err != nil {
-		return nil, err
-	}
-	content, err := memory.At(s.Home, row.ID).Open(memoir.MemoryFile)
-	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
-		return nil, err
-	}
-	out.Content = s.Redact(string(content))
-	out.Lines = strings.Count(out.Content, "\n")
-	return out, nil
-}
-
-func (s *server) patchMemory(c change) (any, error) {
-	row, err := c.st.FindProject(c.Context(), c.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	patch, err := body(c.Request)
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.Patch(c.Context(), c.st, c.opts, row.Project, memoir.AuthorUser, patch)
-}
-
-func (s *server) listGenerations(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	generations, err := Generations(r.Context(), st, s.Home, row.ID)
-	return struct {
-		Generations []Generation `json:"generations"`
-	}{generations}, err
-}
-
-func (s *server) compareGenerations(st *store.Store, r *http.Request) (any, error) {
-	return s.compared(st, r)
-}
-
-// compared is how generations of a project differ, cleaned.
-func (s *server) compared(st *store.Store, r *http.Request) (out Comparison, err error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return out, err
-	}
-	from, err := number(r, "from")
-	if err != nil {
-		return out, err
-	}
-	to, err := number(r, "to")
-	if err != nil {
-		return out, err
-	}
-	if out, err = Compare(memory.At(s.Home, row.ID), row.ID, from, to); err == nil {
-		for i := range out.Files {
-			out.Files[i].Path, out.Files[i].Diff = s.clean(out.Files[i].Path), s.clean(out.Files[i].Diff)
-		}
-	}
-	return out, err
-}
-
-func (s *server) listSessions(st *store.Store, r *http.Request) (any, error) {
-	sessions, err := s.sessions(st, r)
-	return struct {
-		Sessions []Session `json:"sessions"`
-	}{sessions}, err
-}
-
-// maxQuery bounds the words to look for, in bytes, and mostHits the hits.
-const (
-	maxQuery = 2000
-	mostHits = 100
-)
-
-func (s *server) searchAll(r *http.Request) (any, error) {
-	return s.found(r)
-}
-
-// found are the hits of a query.
-func (s *server) found(r *http.Request) (search.Result, error) {
-	most, err := number(r, "max")
-	if err != nil || most > mostHits {
-		return search.Result{}, usage("", "max is a number from 0 to %d", mostHits)
-	}
-	query := r.URL.Query()
-	q := search.Query{Text: query.Get("q"), ProjectID: query.Get("project"), Max: most}
-	if q.Text == "" || len(q.Text) > maxQuery {
-		return search.Result{}, usage("", "q has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
-	}
-	out, err := search.Find(r.Context(), s.Home, q)
-	for i := range out.Hits {
-		out.Hits[i].Snippet = s.clean(out.Hits[i].Snippet)
-	}
-	return out, err
-}
-
-func (s *server) showQueue(st *store.Store, r *http.Request) (any, error) {
-	now, err := st.Status(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	return QueueOf(r.Context(), st, now, s.clean)
-}
-
-func (s *server) showUsage(st *store.Store, r *http.Request) (any, error) {
-	spent, err := SpentEver(r.Context(), st)
-	return struct {
-		UsageBy []Spent `json:"usage_by"`
-	}{spent}, err
+	}{projects}, err
 }

@@ -89,10 +89,11 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		switch {
 		case host != "127.0.0.1" && host != "localhost":
-			s.refuse(w, http.StatusForbidden, "forbidden", "this server is not "+cut(host, 100), "use 127.0.0.1")
+			s.refuse(w, r, http.StatusForbidden,
+				failure{"this server is not " + s.clean(cut(host, 100)), "use 127.0.0.1", "forbidden"})
 			return
 		case crossing.Check(r) != nil:
-			s.refuse(w, http.StatusForbidden, "forbidden", "pages of other origins may not change memory", "")
+			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins may not change memory", "", "forbidden"})
 			return
 		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.Token):
 			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie, Path: "/", HttpOnly: true,
@@ -101,8 +102,8 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.refuse(w, http.StatusUnauthorized, "unauthorized", "the token is missing, or is another",
-				"`memoir serve` prints the address that lets a browser in; programs send Authorization: Bearer TOKEN")
+			s.refuse(w, r, http.StatusUnauthorized, failure{"the token is missing, or is another", "open the address that " +
+				"`memoir serve` printed; programs send Authorization: Bearer TOKEN", "unauthorized"})
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

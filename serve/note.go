@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,4 +167,88 @@ func (s *server) forgetNote(c change) (any, error) {
 func (s *server) forget(c change, e memoir.Entry) error {
 	_, err := pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
 	return err
+}
+
+// noteList are notes on a page.
+type noteList struct {
+	Notes      []Entry // by category
+	Left       int     // that are not shown
+	Categories []string
+	Projects   []Project
+	In         noteIn // what was sent, and refused
+}
+
+func (s *server) notesPage(st *store.Store, r *http.Request, p *page) error {
+	if r.URL.Query().Get("project") != "" {
+		if _, err := s.projectAsked(st, r, p); err != nil {
+			return err
+		}
+	}
+	list, err := s.notesOf(r.Context(), st, p.Project)
+	if sent, ok := p.Data.(noteIn); ok {
+		list.In = sent
+	}
+	p.Data = list
+	return err
+}
+
+// notesOf are the notes of a project and of the user, or of all projects.
+func (s *server) notesOf(ctx context.Context, st *store.Store, project string) (out noteList, err error) {
+	var ids []string // nil: all
+	if project != "" {
+		ids = slices.Compact([]string{memoir.UserProjectID, project})
+	}
+	out.Categories = memoir.Categories
+	notes, err := s.book(st).Notes(ctx, ids, "")
+	if err != nil {
+		return out, err
+	}
+	out.Left = max(0, len(notes)-maxListed)
+	out.Notes = EntriesOf(notes[:len(notes)-out.Left]).Entries
+	out.Projects, err = s.projects(ctx, st)
+	return out, err
+}
+
+// takeNote adds, changes or forgets a note by a form, and shows the notes again.
+func (s *server) takeNote(w http.ResponseWriter, r *http.Request) {
+	project, in := "", noteIn{}
+	id, err := func() (int64, error) {
+		if err := r.ParseForm(); err != nil {
+			return 0, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the form: %w", err)
+		}
+		project = r.PostForm.Get("project")
+		in.Category, in.Content = r.PostForm.Get("category"), r.PostForm.Get("content")
+		opts, st, err := s.Change(r.Context())
+		if err != nil {
+			return 0, err
+		}
+		defer st.Close()
+		c := change{r, st, opts}
+		var e memoir.Entry
+		switch r.PostForm.Get("do") {
+		case "add":
+			e, err = s.add(c, project, in)
+		case "change":
+			e, err = s.rewrite(c, r.PostForm.Get("id"), in)
+		case "forget":
+			if e, err = s.note(c, r.PostForm.Get("id")); err == nil {
+				err = s.forget(c, e)
+			}
+		default:
+			err = usage("", "a form adds, changes or forgets a note")
+		}
+		return e.ID, err
+	}()
+	back := url.Values{}
+	if only := r.URL.Query().Get("project"); only != "" {
+		back.Set("project", only)
+	}
+	if err == nil {
+		http.Redirect(w, r, "/ui/notes?"+back.Encode()+"#note-"+strconv.FormatInt(id, 10), http.StatusSeeOther)
+		return
+	}
+	i := slices.IndexFunc(views, func(v view) bool { return v.name == "notes" })
+	in.Content = cut(in.Content, entry.MaxText)
+	failed := s.failureOf(err)
+	s.show(w, r, views[i], page{Failure: &failed, Data: in}, statusOf(err))
 }

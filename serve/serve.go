@@ -2,8 +2,8 @@
 // file. It knows the forms in which what is stored is given, which commands print too; it knows no flag and no
 // terminal, and never starts a run. Whatever it tells is redacted, and read anew at each request.
 //
-// Read serve.go first (the server), then guard.go (who may ask), api.go (operations), page.go (pages), view.go (what
-// pages show), form.go and status.go (the forms).
+// Read serve.go first (the server), then guard.go (who may ask), api.go (the operations), page.go (the pages); note.go,
+// lines.go, changes.go, session.go, search.go and status.go (what both give), form.go (forms), export.go.
 package serve
 
 import (
@@ -53,9 +53,10 @@ func Handler(o Options) http.Handler {
 	for _, op := range operations {
 		mux.Handle(op.method+" "+op.path, s.answering(op))
 	}
+	s.addPages(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, memoir.Errorf(memoir.CodeNotFound, "GET /openapi.json describes what there is", "there is no %s %s",
-			r.Method, r.URL.Path))
+		s.refuse(w, r, http.StatusNotFound, failure{s.clean("there is no " + r.Method + " " + cut(r.URL.Path, 200)),
+			"GET /openapi.json describes what there is", string(memoir.CodeNotFound)})
 	})
 	return s.guard(mux)
 }

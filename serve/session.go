@@ -90,3 +90,73 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 	}
 	return out, nil
 }
+
+func (s *server) listSessions(st *store.Store, r *http.Request) (any, error) {
+	sessions, err := s.sessions(st, r)
+	return struct {
+		Sessions []Session `json:"sessions"`
+	}{sessions}, err
+}
+
+// sessionList are sessions on a page.
+type sessionList struct {
+	Sessions []Session
+	Left     int            // that are not shown
+	Reasons  map[string]int // of all of the project
+	Reason   string         // that is asked for
+}
+
+func (s *server) sessionsPage(st *store.Store, r *http.Request, p *page) error {
+	if r.URL.Query().Get("project") != "" {
+		if _, err := s.projectAsked(st, r, p); err != nil {
+			return err
+		}
+	}
+	list, err := s.listOf(r.Context(), st, store.Filter{Project: p.Project}, r.URL.Query().Get("reason"))
+	p.Data = list
+	return err
+}
+
+// listOf lists sessions that have a reason; "" is any.
+func (s *server) listOf(ctx context.Context, st *store.Store, filter store.Filter, reason string) (sessionList, error) {
+	out := sessionList{Reasons: map[string]int{}, Reason: reason}
+	all, err := s.sessionsOf(ctx, st, filter)
+	for _, session := range all {
+		out.Reasons[session.Reason]++
+		if reason != "" && session.Reason != reason {
+			continue
+		}
+		if len(out.Sessions) == maxListed {
+			out.Left++
+			continue
+		}
+		out.Sessions = append(out.Sessions, session)
+	}
+	return out, err
+}
+
+// readingPage is a part of a session on a page.
+type readingPage struct {
+	Session  Session
+	Items    []shownItem
+	At, Next int // the item that is asked for, and the first of the next page; 0: none
+}
+
+func (s *server) sessionPage(st *store.Store, r *http.Request, p *page) error {
+	at, err := number(r, "at")
+	if err != nil {
+		return err
+	}
+	// What stands before an item often tells what it is about.
+	reading, err := s.read(r.Context(), st, r.URL.Query().Get("key"), max(0, at-2))
+	if err != nil {
+		return err
+	}
+	out := readingPage{Session: reading.Session, At: at}
+	out.Items = reading.shown(maxShown, func(int) bool { return true })
+	if len(reading.Items) > maxShown {
+		out.Next = reading.Items[maxShown].N + 2
+	}
+	p.Project, p.Data = reading.Session.Project, out
+	return nil
+}

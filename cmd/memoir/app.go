@@ -49,7 +49,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),
 			messageCommand(p), recapCommand(p),
-			injectCommand(p), mcpCommand(p), serveCommand(p),
+			injectCommand(p), mcpCommand(p), serveCommand(p), exportCommand(p),
 			sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),

@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
 	"memoir/pipeline"
 	"memoir/secrets"
 	"memoir/serve"
@@ -26,6 +31,56 @@ func serveCommand(p *program) *cli.Command {
 		},
 		Action: p.serve,
 	}
+}
+
+func exportCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "export", Category: groupMemory, ArgsUsage: "[FILE]",
+		Usage: "write what serve shows as one HTML file",
+		Description: help("Writes the memory of all projects, what changed in it last, notes, sessions, the queue and\n"+
+			"spending into a file that needs no server and no script; without FILE to standard output.",
+			"memoir export --html memory.html"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "html", Usage: "as HTML; required"}},
+		Action: func(c *cli.Context) error {
+			path, err := optional(c)
+			if err != nil {
+				return err
+			}
+			if !c.Bool("html") {
+				return usagef("", "export needs --html")
+			}
+			o, err := p.shown(c)
+			if err != nil {
+				return err
+			}
+			text, err := serve.Export(c.Context, o, time.Now())
+			if err != nil {
+				return err
+			}
+			if path == "" {
+				p.ui.put(string(text))
+				return nil
+			}
+			return writeExport(path, text)
+		},
+	}
+}
+
+// writeExport puts a text in the place of a file, or leaves that as it is.
+func writeExport(path string, text []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return usagef("without a name it is written to standard output", "%s is not a file", path)
+	}
+	fresh := path + ".new"
+	err := failpoint.WriteFile(fresh, text, 0o600)
+	if err == nil {
+		err = failpoint.Rename(fresh, path)
+	}
+	if err != nil {
+		_ = failpoint.Remove(fresh)
+		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", path, err)
+	}
+	return nil
 }
 
 func (p *program) serve(c *cli.Context) error {
@@ -54,13 +109,14 @@ func (p *program) serve(c *cli.Context) error {
 	return serve.Run(c.Context, l, serve.Handler(o))
 }
 
-// served are the options of what shows memory. Requests may come at the same time.
-func (p *program) served(c *cli.Context) (o serve.Options, err error) {
-	settings, err := p.settings(c, nil)
+// served are the options of a server: those of what shows memory, and the token, which is made where there is none.
+func (p *program) served(c *cli.Context) (serve.Options, error) {
+	o, err := p.shown(c)
 	if err != nil {
 		return o, err
 	}
-	if o.Home, err = p.home(c); err != nil {
+	settings, err := p.settings(c, nil)
+	if err != nil {
 		return o, err
 	}
 	st, err := p.openStore(c.Context, o.Home, settings)
@@ -68,7 +124,13 @@ func (p *program) served(c *cli.Context) (o serve.Options, err error) {
 		return o, err
 	}
 	defer st.Close()
-	if o.Token, err = serve.TokenOf(c.Context, st, o.Home); err != nil {
+	o.Token, err = serve.TokenOf(c.Context, st, o.Home)
+	return o, err
+}
+
+// shown are the options of what shows memory. Requests may come at the same time.
+func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
+	if o.Home, err = p.home(c); err != nil {
 		return o, err
 	}
 	o.Redact = p.redact

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +49,52 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 		}
 		if !strings.Contains(stderr.String(), "memoir: error: interrupted by signal: interrupt") {
 			t.Errorf("%s: said %q", args, stderr)
+		}
+	}
+}
+
+// A server answers who has the token of the home's file, while other processes write, until a signal ends it.
+func TestServeAnswersUntilItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		home := filepath.Join(t.TempDir(), "home")
+		memoir := func(args ...string) *exec.Cmd {
+			cmd := exec.Command(released(t), append(args, "--home", home)...)
+			cmd.Env = []string{"HOME=" + filepath.Dir(home)}
+			return cmd
+		}
+		cmd := memoir("serve", "--json")
+		stdout, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		var said struct {
+			Address string `json:"address"`
+			Open    string `json:"open"`
+			Token   string `json:"token_file"`
+		}
+		must(t, json.NewDecoder(stdout).Decode(&said))
+		token, err := os.ReadFile(said.Token)
+		must(t, err)
+		bearer := strings.TrimSpace(string(token))
+		if said.Open != said.Address+"?token="+bearer || !strings.HasPrefix(said.Address, "http://127.0.0.1:") {
+			t.Errorf("said %+v", said)
+		}
+		must(t, memoir("remember", "--user", "likes short answers").Run())
+		for token, want := range map[string]string{bearer: "likes short answers", bearer + "x": "unauthorized"} {
+			r, err := http.NewRequest("GET", said.Address+"memory", nil)
+			must(t, err)
+			r.Header.Set("Authorization", "Bearer "+token)
+			answer, err := http.DefaultClient.Do(r)
+			must(t, err)
+			text, err := io.ReadAll(answer.Body)
+			must(t, errors.Join(err, answer.Body.Close()))
+			if !strings.Contains(string(text), want) {
+				t.Errorf("answered %s", text)
+			}
+		}
+		must(t, cmd.Process.Signal(signal))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", signal, err)
 		}
 	}
 }

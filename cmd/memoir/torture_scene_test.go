@@ -162,6 +162,9 @@ var tortureScenes = []struct {
 		put(t, path, `{"ops": [{"op": "insert", "line": 4, "content": "- by a patch"}]}`)
 		return on("patch", path, "--project", "papertrail")(t)
 	}},
+	{"export", 0, 0, func(t *testing.T) *torture {
+		return on("export", "--html", filepath.Join(t.TempDir(), "memory.html"))(t)
+	}},
 	{"journal", 0, 0, on("journal", "add", "--now", "2026-07-01", "--project", "papertrail", "released 1.4")},
 	{"run over a journal", 0, 0, func(t *testing.T) *torture {
 		x := after([]string{"journal", "add", "--now", "2026-05-20", "--project", "papertrail", "never deploy on a Friday"})(t)

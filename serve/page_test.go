@@ -1,0 +1,254 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir/testdata"
+)
+
+// What must stand in no page: a script, an image, characters that reorder, and a secret.
+const (
+	hostile = "- <script>alert(1)</script> <img src=x onerror=alert(2)> \u202egnihton\u202c \x1b[31mred </main> <memoir-context>"
+	secret  = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+)
+
+// hostileWorld is one whose memory somebody edited by hand, with a note that is as bad.
+func hostileWorld(t testing.TB) *world {
+	w := newWorld(t)
+	w.note(strings.TrimPrefix(hostile, "- "))
+	path := filepath.Join(w.options.Home, "projects", lanternd, "memory", "MEMORY.md")
+	content, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, append(content, hostile+"\n- the key is "+secret+"\n"...), 0o600))
+	return w
+}
+
+// pagesOf are the pages, and what each must say.
+var pagesOf = map[string]string{
+	"/":                                   "lanternd",
+	"/ui/memory?project=lanternd":         "never push from an agent session",
+	"/ui/line?project=lanternd&n=8":       "Extracted: ",
+	"/ui/line?project=lanternd&n=999":     "MEMORY.md has",
+	"/ui/changes?project=lanternd":        "<ins>",
+	"/ui/changes?project=lanternd&from=1": "onerror",
+	"/ui/notes":                           "#1",
+	"/ui/notes?project=lanternd":          "#1",
+	"/ui/sessions":                        "it was extracted, and nothing is new since",
+	"/ui/sessions?project=lanternd&reason=up_to_date": "2b9ad815",
+	"/ui/session?key=2b9ad815&at=5":                   "git tag",
+	"/ui/session?key=nobody":                          "no session matches",
+	"/ui/search?q=sign+tags":                          "sign",
+	"/ui/search?q=%3Cscript%3E":                       "&lt;script&gt;",
+	"/ui/search":                                      "Words",
+	"/ui/queue":                                       "Last run: <b>done</b>",
+	"/ui/spending":                                    "No language model was used",
+}
+
+var (
+	scripts  = regexp.MustCompile(`<script[^>]*>`)
+	handlers = regexp.MustCompile(`<[a-z][^>]*\s(on[a-z]+|style)=`)
+)
+
+// harmless holds a page against what must stand in none.
+func harmless(t *testing.T, where, text string, scriptsAllowed int) {
+	t.Helper()
+	for _, bad := range []string{"<script>alert", "<img", "\u202e", "\x1b", secret, "<memoir-context", `="http`, `url(`} {
+		if strings.Contains(text, bad) {
+			t.Errorf("%s has %q", where, bad)
+		}
+	}
+	if found := scripts.FindAllString(text, -1); len(found) != scriptsAllowed || handlers.MatchString(text) || strings.Count(text, "</main>") != 1 {
+		t.Errorf("%s: %q, %q", where, found, handlers.FindString(text))
+	}
+}
+
+func TestPagesShowWhatIsStoredAsText(t *testing.T) {
+	t.Parallel()
+	w := hostileWorld(t)
+	for target, want := range pagesOf {
+		answer := w.send(request("GET", target, ""))
+		text := answer.Body.String()
+		if strings.HasPrefix(text, "{") { // an error to a program
+			if r := request("GET", target, ""); answer.Code == 404 {
+				r.Header.Set("Accept", "text/html")
+				text = w.send(r).Body.String()
+			}
+		} else if answer.Code != 200 {
+			t.Errorf("GET %s: %d", target, answer.Code)
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("GET %s has no %q: %s", target, want, text)
+		}
+		harmless(t, target, text, 1)
+	}
+}
+
+func TestExportIsOneFileOfTheSame(t *testing.T) {
+	t.Parallel()
+	w := hostileWorld(t)
+	content, err := Export(t.Context(), w.served, testdata.Now)
+	must(t, err)
+	text := string(content)
+	harmless(t, "the file", text, 0)
+	for _, want := range []string{"never push from an agent session", "Extracted: ", "it was extracted", "Last run", "id=\"note-1\"",
+		"No language model was used", "sha256-", "color-scheme: light dark"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the file has no %q", want)
+		}
+	}
+	for _, link := range regexp.MustCompile(`(?:href|src|action)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		id, here := strings.CutPrefix(link[1], "#")
+		if !here || !strings.Contains(text, `id="`+id+`"`) {
+			t.Errorf("%s leads nowhere", link[0])
+		}
+	}
+	if strings.Contains(text, "<form") {
+		t.Error("the file has a form")
+	}
+}
+
+func TestNotesByForms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	send := func(status int, fields ...string) *httptest.ResponseRecorder {
+		t.Helper()
+		form := url.Values{}
+		for i := 0; i < len(fields); i += 2 {
+			form.Set(fields[i], fields[i+1])
+		}
+		r := request("POST", "/ui/notes?project=lanternd", form.Encode())
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := w.send(r)
+		if answer.Code != status {
+			t.Fatalf("%v: %d %s, want %d", fields, answer.Code, answer.Body, status)
+		}
+		return answer
+	}
+	added := send(303, "do", "add", "project", lanternd, "category", "person", "content", "Mira\r\nis in Rome")
+	if to := added.Header().Get("Location"); to != "/ui/notes?project=lanternd#note-1" {
+		t.Errorf("it leads to %s", to)
+	}
+	send(303, "do", "add", "project", "user", "category", "fact", "content", "likes short answers")
+	send(303, "do", "change", "id", "1", "category", "person", "content", "Mira is in Oslo")
+	list := w.send(request("GET", "/ui/notes?project=lanternd", "")).Body.String()
+	if strings.Contains(list, "Rome") || !strings.Contains(list, `id="note-3"`) || !strings.Contains(list, "Mira is in Oslo") {
+		t.Errorf("notes: %s", list)
+	}
+	send(303, "do", "forget", "id", "3")
+	w.nowhere("Mira is")
+	kept := send(422, "do", "add", "project", lanternd, "category", "opinion", "content", "kept <b>text")
+	if text := kept.Body.String(); !strings.Contains(text, "no category is named") || !strings.Contains(text, "kept &lt;b&gt;text</textarea>") {
+		t.Errorf("after a mistake: %s", text)
+	}
+	send(422, "do", "add", "project", lanternd, "category", "fact", "content", " ")
+	send(404, "do", "forget", "id", "3")
+	send(422, "do", "nothing")
+	send(413, "do", "add", "project", lanternd, "content", strings.Repeat("x", 1<<20))
+}
+
+// measure tells the page around a frame how wide the page in it is, and whether something stands out; and types a
+// search.
+const measure = `addEventListener("load", () => {
+  const root = document.documentElement, line = parent.document.createElement("p");
+  line.textContent = location.pathname + " " + innerWidth + (root.scrollWidth > innerWidth ? " over" : " within");
+  parent.document.body.append(line);
+  const field = document.querySelector("input[type=search]");
+  if (field && location.search === "?typed") {
+    field.value = "sign tags";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});`
+
+// browsed shows pages to a browser as if it had the cookie: one in a frame of 360 pixels is measured, and with
+// ?plain in the query no script runs.
+func (w *world) browsed(pages []string) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/measure.js":
+			out.Header().Set("Content-Type", "text/javascript")
+			_, _ = out.Write([]byte(measure))
+			return
+		case "/frames":
+			for _, target := range pages {
+				fmt.Fprintf(out, `<iframe width="360" height="640" style="border:0" src="%s"></iframe>`, target)
+			}
+			return
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer := httptest.NewRecorder()
+		w.handler.ServeHTTP(answer, r)
+		text, allowed := answer.Body.String(), strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors 'self'", 1)
+		if r.URL.Query().Has("plain") {
+			allowed = strings.Replace(allowed, "script-src 'self'", "script-src 'none'", 1)
+		}
+		for name, values := range answer.Header() {
+			out.Header()[name] = values
+		}
+		out.Header().Set("Content-Security-Policy", allowed)
+		out.WriteHeader(answer.Code)
+		_, _ = out.Write([]byte(strings.Replace(text, "</head>", `<script src="/measure.js"></script></head>`, 1)))
+	}))
+	w.t.Cleanup(server.Close)
+	return server
+}
+
+// chromium opens an address and returns the document as it is then.
+func chromium(t *testing.T, path, address string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", address).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", address, err)
+	}
+	return string(out)
+}
+
+func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("there is no chromium here: apt-get install chromium")
+	}
+	w := hostileWorld(t)
+	w.run()
+	w.note(strings.Repeat("wide", 500))
+	pages := []string{"/", "/ui/memory?project=lanternd", "/ui/line?project=lanternd&n=8", "/ui/changes?project=lanternd", "/ui/notes",
+		"/ui/sessions", "/ui/session?key=2b9ad815", "/ui/search?q=sign+tags", "/ui/queue", "/ui/spending"}
+	server := w.browsed(pages)
+	dom := chromium(t, path, server.URL+"/frames")
+	for _, target := range pages {
+		name, _, _ := strings.Cut(target, "?")
+		if !strings.Contains(dom, "<p>"+name+" 360 within</p>") {
+			t.Errorf("%s at 360 pixels: %s", target, dom)
+		}
+	}
+	for target, want := range map[string]string{
+		"/ui/memory?project=lanternd&plain": "never push from an agent session",
+		"/ui/search?q=sign+tags&plain":      `<a href="/ui/line?`,
+		"/ui/search?typed":                  `<a href="/ui/line?project=`,
+	} {
+		if dom := chromium(t, path, server.URL+target); !strings.Contains(dom, want) || strings.Contains(dom, "within</p>") == strings.Contains(target, "plain") {
+			t.Errorf("%s has no %q: %s", target, want, dom)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "memory.html")
+	content, err := Export(t.Context(), w.served, testdata.Now)
+	must(t, err)
+	must(t, os.WriteFile(file, content, 0o600))
+	if dom := chromium(t, path, "file://"+file); !strings.Contains(dom, "never push") {
+		t.Errorf("the file: %.300s", dom)
+	}
+}

@@ -71,7 +71,7 @@ func (c Change) write() (err error) {
 			mode = info.Mode().Perm()
 		}
 		if err = failpoint.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = replaceFile(path, c.After, mode)
+			err = ReplaceFile(path, c.After, mode)
 		}
 	}
 	if err != nil {
@@ -83,9 +83,9 @@ func (c Change) write() (err error) {
 // beside is what the name of a file ends with that is about to take another's place.
 const beside = ".memoir-new"
 
-// replaceFile writes a file beside another and renames it, so that a reader sees one or the other. What has the
+// ReplaceFile writes a file beside another and renames it, so that a reader sees one or the other. What has the
 // place beside it, such as a link that a repository brings, is removed and not followed.
-func replaceFile(path string, content []byte, mode fs.FileMode) error {
+func ReplaceFile(path string, content []byte, mode fs.FileMode) error {
 	if err := removeFile(path + beside); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (r *Record) save() error {
 	if err := failpoint.MkdirAll(r.home, 0o700); err != nil {
 		return err
 	}
-	return replaceFile(path, append(content, '\n'), 0o600)
+	return ReplaceFile(path, append(content, '\n'), 0o600)
 }
 
 // find is the index of a file's record, -1 if there is none.

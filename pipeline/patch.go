@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +11,10 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/entry"
+	"memoir/extract"
 	"memoir/memory"
+	"memoir/model"
+	"memoir/prompts"
 	"memoir/secrets"
 	"memoir/store"
 )
@@ -28,14 +33,25 @@ type Patched struct {
 // takes the project's lease and waits opts.Wait for it; then the error has the code memoir.CodeBusy.
 func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Project, author memoir.Author,
 	patch []byte) (Patched, error) {
-	out := Patched{Project: project.ID}
 	r, err := newRun(st, opts)
 	if err != nil {
-		return out, err
+		return Patched{}, err
 	}
-	err = r.holding(ctx, project, opts.Wait, func(ctx context.Context, c *consolidation) error {
+	return r.patch(ctx, project, author,
+		func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
+}
+
+// patch is Patch by what a function makes of the live memory, while nothing changes it; nil changes nothing.
+func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.Author,
+	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
+	out := Patched{Project: project.ID}
+	err := r.holding(ctx, project, r.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		live, err := c.current(ctx)
 		if err != nil {
+			return err
+		}
+		patch, err := from(ctx, c, live)
+		if err != nil || patch == nil {
 			return err
 		}
 		files, err := c.patched(ctx, live, author, patch)
@@ -60,6 +76,99 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		r.index(ctx)
 	}
 	return out, err
+}
+
+// Reflect shows the language model of Phase 2 a session of a project and MEMORY.md, and applies the patch that it
+// answers with, like Patch, as an agent's. The generation is 0 where it has nothing to change. A built-in model, and a
+// project whose memory is off, give memoir.CodeConfig; an answer that cannot be used, memoir.CodeInvalid.
+func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.Project, session memoir.Session) (
+	out Patched, err error) {
+	r, err := newRun(st, opts)
+	if err != nil {
+		return out, err
+	}
+	m, most, err := r.reflecting(ctx, project)
+	if err != nil {
+		return out, err
+	}
+	loaded, err := LoadSession(ctx, session, func(dir string) (*secrets.Scanner, error) {
+		return r.rulesIn(dir).scanner, r.rulesIn(dir).err
+	})
+	if err != nil {
+		return out, err
+	}
+	shown := extract.Shown(loaded.Items, opts.Settings.Memories.Phase1InputTokenLimit)
+	call := store.Call{Phase: phaseConsolidate, SessionKey: session.Key(), ProjectID: project.ID}
+	from := func(ctx context.Context, c *consolidation, live memory.Snapshot) ([]byte, error) {
+		text := string(live.Files[memoir.MemoryFile])
+		clean := r.redactFor(project, text)
+		switch {
+		case live.Generation == 0:
+			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one", "%s has no memory yet", project.Name)
+		case strings.Count(clean, "\n") != strings.Count(text, "\n"):
+			return nil, memoir.Errorf(memoir.CodeInvalid, "`memoir redact --stored` takes it out",
+				"%s holds a secret of several lines", memoir.MemoryFile)
+		}
+		call.Work = c.claim.Token
+		scanners, _ := r.projectScanners(project)
+		system, input := prompts.Reflect(project.Name, clean, most, shown)
+		answer, err := m.Call(forWork(ctx, call, append(scanners, r.scannerOf(session.CWD))...),
+			model.Request{System: system, Input: input})
+		if err != nil {
+			return nil, err
+		}
+		return patchIn(answer)
+	}
+	out, err = r.patch(ctx, project, memoir.AuthorAgent, from)
+	outcome := "unchanged" // what was published is entered as that
+	if memoir.CodeOf(err) == memoir.CodeUsage {
+		err = &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the patch cannot be applied: %w", err)}
+	}
+	if err != nil {
+		outcome = outcomeOf(err)
+	}
+	r.endWork(ctx, call.Work, project.ID, outcome)
+	return out, err
+}
+
+// reflecting is the language model that reflects on sessions of a project, and how many bytes its MEMORY.md may have.
+func (r *run) reflecting(ctx context.Context, project memoir.Project) (m model.Model, most int, err error) {
+	settings, err := r.settingsOf(project)
+	if err == nil && settings.Off {
+		err = memoir.Errorf(memoir.CodeConfig, "", "%s has no memory: its .memoir.yml switches it off", project.Name)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	_, role := model.Phases(r.opts.Settings.ModelRoles)
+	m, _, err = r.modelOf(ctx, role, map[string]string{})
+	if err == nil && m == nil {
+		err = memoir.Errorf(memoir.CodeConfig, "set modelRoles.phase2, or modelRoles.default, to a provider/model",
+			"the built-in model cannot reflect: a language model is needed")
+	}
+	return m, settings.Memories.MaxMemorySize, err
+}
+
+// unpatched is the hint at what becomes of an answer that cannot be used.
+const unpatched = "the memory is as it was; try again, or try another model"
+
+// patchIn is the patch in an answer; nil if nothing is to be changed.
+func patchIn(a model.Answer) ([]byte, error) {
+	ops, err := model.Object(a.Text, []string{"ops"})
+	patch, _ := json.Marshal(ops) // what was read has a JSON form
+	switch {
+	case a.Stop != "" && a.Stop != model.StopEnd:
+		err = fmt.Errorf("it is not whole: %s", a.Stop)
+	case err == nil && len(patch) > entry.MaxPatch:
+		err = fmt.Errorf("it has %d bytes, more than %d", len(patch), entry.MaxPatch)
+	}
+	if err != nil {
+		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the answer is no patch: %w", err)}
+	}
+	if string(ops["ops"]) == "[]" {
+		return nil, nil
+	}
+	return patch, nil
 }
 
 // patched are the live files with MEMORY.md patched.

@@ -132,6 +132,21 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 	return system, input
 }
 
+// Reflect renders the question for a patch of a memory after a session: the system part, which is always the same,
+// and the input, in which the memory's lines are numbered. Most is how many bytes the memory may have.
+func Reflect(project, memory string, most int, session string) (system, input string) {
+	var numbered strings.Builder
+	n := 0
+	for line := range strings.Lines(memory) {
+		n++
+		fmt.Fprintf(&numbered, "%d\t%s", n, line)
+	}
+	return render("reflect_system.md", nil), render("reflect.md", map[string]string{
+		"project": inline(project), "memory_bytes": strconv.Itoa(most),
+		"current_memory": block(numbered.String()), "response_items_json": block(session),
+	})
+}
+
 // ReadPathVars is what is injected into an agent's session.
 type ReadPathVars struct {
 	Project       string // name; empty: not told

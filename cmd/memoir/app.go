@@ -45,7 +45,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		Commands: []*cli.Command{
 			runCommand(p), viewCommand(p), searchCommand(p), checkCommand(p), catCommand(p), projectsCommand(p), logCommand(p),
 			diffCommand(p),
-			restoreCommand(p), patchCommand(p),
+			restoreCommand(p), patchCommand(p), reflectCommand(p), mountCommand(p),
 			enqueueCommand(p), clearCommand(p), forgetCommand(p),
 			rememberCommand(p), recallCommand(p), memoriesCommand(p), journalCommand(p), historyCommand(p),
 			messageCommand(p), recapCommand(p),

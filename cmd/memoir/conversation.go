@@ -162,6 +162,9 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
 	defer cancel()
 	loaded, err := p.loadSession(ctx, c, session)
+	if err != nil { // of what was read some may be secrets yet
+		loaded.Items = nil
+	}
 	said, all := pipeline.Recap(loaded.Items, overflowText)
 	if err == nil && all <= window {
 		return

@@ -1,14 +1,22 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/entry"
+	"memoir/integrate"
 	"memoir/internal/disk"
+	"memoir/internal/failpoint"
+	"memoir/memory"
 	"memoir/pipeline"
 )
 
@@ -61,8 +69,122 @@ func (p *program) patch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	return p.sayPatched(c, project.Name, out)
+}
+
+func (p *program) sayPatched(c *cli.Context, name string, out pipeline.Patched) error {
 	return p.result(c, out, func() {
-		p.ui.write(out.Content)
-		p.ui.say("%s: published generation %d, %s", project.Name, out.Generation, count(out.Lines, "line"))
+		if p.ui.write(out.Content); out.Generation == 0 {
+			p.ui.say("%s: the model has nothing to change", name)
+			return
+		}
+		p.ui.say("%s: published generation %d, %s", name, out.Generation, count(out.Lines, "line"))
 	})
+}
+
+func reflectCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "reflect", Category: groupMemory,
+		Usage: "have a language model patch MEMORY.md after a session",
+		Description: help("Shows the model of Phase 2 a session and MEMORY.md of its project, asks it to review the run\n"+
+			"and emit a patch, and applies that as an agent's: what it writes is marked as not confirmed.",
+			"memoir reflect --session 019f1fd6", "memoir reflect --session codex:019f1fd6 --json"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "session", Usage: "the `SESSION`: an id or the beginning of one"}, waitFlag(), jsonFlag(),
+		},
+		Action: p.reflect,
+	}
+}
+
+func (p *program) reflect(c *cli.Context) error {
+	if c.NArg() > 0 || c.String("session") == "" {
+		return usagef("`memoir sessions` lists them", "reflect needs --session, and takes no argument")
+	}
+	opts, st, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	session, err := p.findSession(c.Context, st, c.String("session"))
+	if err == nil && (session.ProjectID == "" || !pipeline.Recapped(session)) {
+		err = notFoundf("", "%s is no part of a memory: %s", session.Key(), session.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	project, err := st.FindProject(c.Context, session.ProjectID)
+	if err != nil {
+		return err
+	}
+	out, err := pipeline.Reflect(c.Context, st, opts, project.Project, session)
+	if err != nil {
+		return err
+	}
+	return p.sayPatched(c, project.Name, out)
+}
+
+func mountCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "mount", Category: groupMemory, ArgsUsage: "DIR",
+		Usage: "put the memory into a working directory, and print what to append to a prompt",
+		Description: help("Writes MEMORY.md of this directory's project, and memory_summary.md as it is injected, into\n"+
+			"DIR/.memoir, in the place of those of an earlier mount, and prints the text for the prompt.",
+			"memoir mount .", "memoir mount /srv/run-17 --project mise > prompt.txt"),
+		Flags:  []cli.Flag{projectRefFlag()},
+		Action: p.mount,
+	}
+}
+
+func (p *program) mount(c *cli.Context) error {
+	dir, err := argument(c, "directory")
+	if err != nil {
+		return err
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return err
+	}
+	found, err := p.told(c, &settings, hookInput{}, "plain")
+	if err == nil && found.why != "" {
+		err = memoir.Errorf(memoir.CodeConfig, "", "there is no memory here: %s", found.why)
+	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {
+		err = notFoundf("`memoir run` makes one, --project names another", "there is no memory here")
+	}
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	root := memory.At(home, found.project)
+	content, err := root.Open(memoir.MemoryFile)
+	if err != nil {
+		return err
+	}
+	if dir, err = filepath.Abs(filepath.Join(dir, ".memoir")); err != nil {
+		return err
+	}
+	text := strings.ReplaceAll(found.text, root.Link(), dir)
+	if err := mountAt(dir, p.redact(string(content)), text); err != nil {
+		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
+	}
+	p.ui.write(text)
+	return nil
+}
+
+// mountAt writes the files of a mount, each in one step, and through no link.
+func mountAt(dir, content, summary string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = failpoint.Mkdir(dir, 0o700)
+	} else if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no directory: move it away", dir)
+	}
+	for _, f := range [][2]string{{memoir.MemoryFile, content}, {memoir.SummaryFile, summary}} {
+		if err == nil {
+			err = integrate.ReplaceFile(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
+		}
+	}
+	return err
 }

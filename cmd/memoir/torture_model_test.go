@@ -64,8 +64,8 @@ func (try trial) addsUp(t *testing.T, what string) {
 	if entered < seen || entered > seen+1 {
 		t.Errorf("%s: the model was asked %d times, and the ledger has %d calls", what, seen, entered)
 	}
-	// One answer may have died with the process, or found no room.
-	if seen < try.torture.calls || seen > try.torture.calls+1 {
+	// One answer may have died with the process, or found no room. A run gives no other command again.
+	if len(try.args) == 0 && seen < try.torture.calls || seen > try.torture.calls+1 {
 		t.Errorf("%s: the model was asked %d times, undisturbed %d", what, seen, try.torture.calls)
 	}
 }

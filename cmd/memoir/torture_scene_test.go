@@ -165,6 +165,12 @@ var tortureScenes = []struct {
 	{"export", 0, 0, func(t *testing.T) *torture {
 		return on("export", "--html", filepath.Join(t.TempDir(), "memory.html"))(t)
 	}},
+	{"reflect", 0, 0, func(t *testing.T) *torture {
+		x := on("reflect", "--session", "019e3048")(t)
+		x.asks = byExec(t)
+		return x
+	}},
+	{"mount", 0, 0, on("mount", ".", "--project", "papertrail")},
 	{"journal", 0, 0, on("journal", "add", "--now", "2026-07-01", "--project", "papertrail", "released 1.4")},
 	{"run over a journal", 0, 0, func(t *testing.T) *torture {
 		x := after([]string{"journal", "add", "--now", "2026-05-20", "--project", "papertrail", "never deploy on a Friday"})(t)

@@ -24,6 +24,7 @@ type Phase string
 const (
 	Extract     Phase = "extract"
 	Consolidate Phase = "consolidate"
+	Reflect     Phase = "reflect"
 )
 
 // Question is what a model was asked.
@@ -71,6 +72,8 @@ func Read(stdin string) Question {
 
 func phaseOf(input string) Phase {
 	switch {
+	case strings.Contains(input, "<transcript>\n") && strings.Contains(input, "<current-memory>\n"):
+		return Reflect
 	case strings.Contains(input, "<transcript>\n"):
 		return Extract
 	case strings.Contains(input, "<raw-memories>\n"):
@@ -86,6 +89,8 @@ func (q Question) Answer() string {
 		return encode(q.Extraction())
 	case Consolidate:
 		return encode(q.Memory())
+	case Reflect:
+		return `{"ops": [{"op": "insert", "line": 4, "content": "- by reflection"}]}`
 	}
 	return "ok"
 }

@@ -35,6 +35,8 @@ var operations = []operation{
 	{"DELETE", "/notes/{id}", http.StatusOK, changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", http.StatusOK, reading((*server).projectMemory)},
 	{"PATCH", "/projects/{project}/memory", http.StatusOK, changing((*server).patchMemory)},
+	{"GET", "/projects/{project}/messages", http.StatusOK, reading((*server).lastMessages)},
+	{"POST", "/projects/{project}/messages", http.StatusCreated, changing((*server).addMessages)},
 	{"GET", "/projects/{project}/generations", http.StatusOK, reading((*server).listGenerations)},
 	{"GET", "/projects/{project}/diff", http.StatusOK, reading((*server).compareGenerations)},
 	{"GET", "/sessions", http.StatusOK, reading((*server).listSessions)},
@@ -138,7 +140,7 @@ func statusOf(err error) int {
 }
 
 func (s *server) failureOf(err error) failure {
-	return failure{s.clean(cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	return failure{s.clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
 }
 
 func usage(hint, format string, args ...any) error {
@@ -162,17 +164,9 @@ func number(r *http.Request, name string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, usage("", "%s is a number from 0, not %q", name, cut(text, 50))
+		return 0, usage("", "%s is a number from 0, not %q", name, memoir.Cut(text, 50))
 	}
 	return n, nil
-}
-
-// cut is at most n characters of a text.
-func cut(text string, n int) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text
 }
 
 func (s *server) listProjects(st *store.Store, r *http.Request) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -117,6 +118,13 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"GET", "/memory?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/lanternd/recall?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/nowhere/memory", ``, 404, "not_found"},
+		{"POST", "/projects/lanternd/messages", `{}`, 422, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "nobody", "content": "x"}]}`, 422, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": ""}]}`, 422, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "` + large + `"}]}`, 413, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"conversation": "../x", "messages": [{"role": "user", "content": "x"}]}`, 422, "usage"},
+		{"POST", "/projects/nowhere/messages", `{"messages": [{"role": "user", "content": "x"}]}`, 404, "not_found"},
+		{"GET", "/projects/nowhere/messages", ``, 404, "not_found"},
 		{"GET", "/projects/lanternd/diff?from=99", ``, 404, "not_found"},
 		{"GET", "/projects/lanternd/diff?from=-1", ``, 422, "usage"},
 		{"GET", "/sessions?reason=none", ``, 422, "usage"},
@@ -246,5 +254,28 @@ func TestATokenIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 		if get() == before {
 			t.Errorf("%s, and it is kept", what)
 		}
+	}
+}
+
+func TestAConversationByHTTP(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if out := w.call("GET", "/projects/lanternd/messages", "", 200); len(out["messages"].([]any)) == 0 || out["session"] == "" {
+		t.Errorf("of an agent's session: %v", out)
+	}
+	said := w.call("POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "deploy to staging first"},
+		{"role": "assistant", "content": "done, with `+secret+`", "source": "telegram"}]}`, 201)
+	if said["stored"] != 2.0 || !strings.HasPrefix(said["session"].(string), "conversation:") {
+		t.Errorf("said %v", said)
+	}
+	out := w.call("GET", "/projects/lanternd/messages", "", 200)
+	if text := fmt.Sprint(out); out["session"] != said["session"] || !strings.Contains(text, "deploy to staging") || strings.Contains(text, secret) {
+		t.Errorf("recap %v", out)
+	}
+	w.nowhere(secret)
+	messages := strings.TrimSuffix(strings.Repeat(`{"role": "user", "content": "on and on"},`, 60), ",")
+	w.call("POST", "/projects/lanternd/messages", `{"messages": [`+messages+`]}`, 201)
+	if !slices.Contains(w.full, said["session"].(string)) {
+		t.Errorf("full are %q", w.full)
 	}
 }

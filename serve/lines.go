@@ -30,7 +30,7 @@ type shownItem struct {
 func (r Reading) shown(most int, wanted func(n int) bool) (out []shownItem) {
 	for i, it := range r.Items {
 		if len(out) < most && wanted(it.N) {
-			out = append(out, shownItem{it.N, cut(r.texts[i], maxText)})
+			out = append(out, shownItem{it.N, memoir.Cut(r.texts[i], maxText)})
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}
 	if !slices.Contains([]memoir.Author{memoir.AuthorUser, memoir.AuthorAuto, memoir.AuthorAgent}, e.Author) {
-		return e, usage("user, auto or agent", "no source is named %q", cut(in.Source, 100))
+		return e, usage("user, auto or agent", "no source is named %q", memoir.Cut(in.Source, 100))
 	}
 	return e, nil
 }
@@ -119,7 +119,7 @@ func (s *server) changeNote(c change) (any, error) {
 func (s *server) note(c change, number string) (memoir.Entry, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
-		return memoir.Entry{}, usage("", "%q is not the number of a note", cut(number, 50))
+		return memoir.Entry{}, usage("", "%q is not the number of a note", memoir.Cut(number, 50))
 	}
 	found, err := c.st.Entries(c.Context(), store.EntryFilter{ID: id, Kind: memoir.EntryNote})
 	if err == nil && len(found) == 0 {
@@ -248,7 +248,7 @@ func (s *server) takeNote(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := slices.IndexFunc(views, func(v view) bool { return v.name == "notes" })
-	in.Content = cut(in.Content, entry.MaxText)
+	in.Content = memoir.Cut(in.Content, entry.MaxText)
 	failed := s.failureOf(err)
 	s.show(w, r, views[i], page{Failure: &failed, Data: in}, statusOf(err))
 }

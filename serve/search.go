@@ -59,7 +59,7 @@ func (s *server) searchPage(st *store.Store, r *http.Request, p *page) (err erro
 			p.Failure, err = &failed, nil
 		}
 	}
-	out.Query, p.Data = s.clean(cut(out.Query, maxQuery)), out
+	out.Query, p.Data = s.clean(memoir.Cut(out.Query, maxQuery)), out
 	return err
 }
 

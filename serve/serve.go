@@ -36,6 +36,8 @@ type Options struct {
 	// options say.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
+	// Extract starts a run in the background for each of some sessions, if memory is on.
+	Extract func(keys []string) error
 	// Injected is what the next session of a project is told; "": nothing.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
@@ -55,7 +57,7 @@ func Handler(o Options) http.Handler {
 	}
 	s.addPages(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, failure{s.clean("there is no " + r.Method + " " + cut(r.URL.Path, 200)),
+		s.refuse(w, r, http.StatusNotFound, failure{s.clean("there is no " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
 			"GET /openapi.json describes what there is", string(memoir.CodeNotFound)})
 	})
 	return s.guard(mux)

@@ -17,7 +17,7 @@ func (s *server) sessions(st *store.Store, r *http.Request) ([]Session, error) {
 	query, filter := r.URL.Query(), store.Filter{}
 	if filter.Reason = memoir.Reason(query.Get("reason")); filter.Reason != "" &&
 		!slices.Contains(memoir.Reasons, filter.Reason) {
-		return nil, usage("for example eligible or up_to_date", "no reason is named %q", cut(query.Get("reason"), 100))
+		return nil, usage("for example eligible or up_to_date", "no reason is named %q", memoir.Cut(query.Get("reason"), 100))
 	}
 	if ref := query.Get("project"); ref != "" {
 		row, err := st.FindProject(r.Context(), ref)
@@ -68,7 +68,7 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 		return session.Reason == memoir.ReasonForgotten || session.Kind == memoir.KindEntry
 	})
 	if len(found) != 1 {
-		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found), cut(ref, 200))
+		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found), memoir.Cut(ref, 200))
 	}
 	loaded, err := pipeline.LoadSession(ctx, found[0], s.Scanner)
 	if err != nil {

@@ -43,6 +43,7 @@ type world struct {
 	options pipeline.Options
 	served  Options
 	handler http.Handler
+	full    []string // sessions that are to be extracted from
 }
 
 func newWorld(t testing.TB) *world {
@@ -62,6 +63,7 @@ func newWorld(t testing.TB) *world {
 			st, err := w.open(ctx, store.Options{})
 			return w.options, st, err
 		},
+		Extract: func(keys []string) error { w.full = append(w.full, keys...); return nil },
 		Injected: func(ctx context.Context, projectID string) (string, error) {
 			st, err := w.read(ctx)
 			must(t, err)

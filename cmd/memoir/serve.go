@@ -141,6 +141,7 @@ func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
 		opts.Progress, opts.Wait = nil, forgetPatience
 		return opts, st, err
 	}
+	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
 	o.Injected = func(_ context.Context, projectID string) (string, error) {
 		settings, err := p.settings(c, nil)
 		if err != nil {

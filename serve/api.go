@@ -54,11 +54,11 @@ func (*server) describe(*http.Request) (any, error) { return json.RawMessage(ope
 // reading is the answer of an operation that reads the registry.
 func reading(do func(*server, *store.Store, *http.Request) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
-		st, err := s.Read(r.Context())
+		st, giveBack, err := s.registry.borrow(r.Context())
 		if err != nil {
 			return nil, err
 		}
-		defer st.Close()
+		defer giveBack()
 		return do(s, st, r)
 	}
 }

@@ -117,10 +117,10 @@ func (s *server) addPages(mux *http.ServeMux) {
 // show writes a page, or what went wrong with it.
 func (s *server) show(w http.ResponseWriter, r *http.Request, v view, p page, status int) {
 	p.Title = v.title
-	st, err := s.Read(r.Context())
+	st, giveBack, err := s.registry.borrow(r.Context())
 	if err == nil {
 		err = v.data(s, st, r, &p)
-		st.Close()
+		giveBack()
 	}
 	if err != nil {
 		s.refuse(w, r, statusOf(err), s.failureOf(err))

@@ -45,12 +45,13 @@ type Options struct {
 // server answers requests. It keeps nothing but what tells who may ask.
 type server struct {
 	Options
-	cookie string // what a browser shows instead of the token
+	cookie   string // what a browser shows instead of the token
+	registry lender
 }
 
 // Handler answers requests to a server on a loopback address.
 func Handler(o Options) http.Handler {
-	s := &server{Options: o, cookie: rand.Text()}
+	s := &server{Options: o, cookie: rand.Text(), registry: lender{open: o.Read}}
 	mux := http.NewServeMux()
 	for _, op := range operations {
 		mux.Handle(op.method+" "+op.path, s.answering(op))

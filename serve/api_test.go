@@ -196,6 +196,21 @@ func TestTwoWritersAtOnceBothWrite(t *testing.T) {
 	}
 }
 
+func TestPagesAreReadWhileAnotherWrites(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	st, err := w.open(t.Context(), store.Options{})
+	must(t, err)
+	defer st.Close()
+	must(t, st.Alone(t.Context(), func() error { // holds the database's lock for writing
+		w.call("GET", "/memory", "", 200)
+		if answer := w.send(request("GET", "/ui/memory?project=lanternd", "")); answer.Code != 200 {
+			t.Errorf("%d: %s", answer.Code, answer.Body)
+		}
+		return nil
+	}))
+}
+
 func TestAMemoryThatAnotherHoldsIsNotChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -49,7 +49,8 @@ func (s *server) lastMessages(st *store.Store, r *http.Request) (any, error) {
 	}
 	i := slices.IndexFunc(sessions, pipeline.Recapped)
 	if i < 0 {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "%s has no session to recap", row.ID)
+		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "%s has no session to recap",
+			row.ID)
 	}
 	loaded, err := pipeline.LoadSession(r.Context(), sessions[i], s.Scanner)
 	if err != nil {

@@ -68,7 +68,8 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 		return session.Reason == memoir.ReasonForgotten || session.Kind == memoir.KindEntry
 	})
 	if len(found) != 1 {
-		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found), memoir.Cut(ref, 200))
+		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found),
+			memoir.Cut(ref, 200))
 	}
 	loaded, err := pipeline.LoadSession(ctx, found[0], s.Scanner)
 	if err != nil {

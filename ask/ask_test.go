@@ -254,6 +254,15 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	if failed != "" || len(hits) != 2 {
 		t.Fatalf("%v %s", out, failed)
 	}
+	for _, c := range []struct {
+		kind, date string
+		hits       int
+	}{{"note", "", 1}, {"journal", "today", 1}, {"message", "", 0}, {"", "today", 2}, {"", "2020-01-01", 0}, {"entry", "", -1}, {"", "never", -1}} {
+		out, failed := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka", "kind": c.kind, "date": c.date})
+		if found, _ := out["results"].([]any); (failed != "") != (c.hits < 0) || failed == "" && len(found) != c.hits {
+			t.Errorf("%+v: %v %s", c, out, failed)
+		}
+	}
 	w.run()
 	if strings.Contains(w.text(lanternd, "MEMORY.md")+w.text(lanternd, "memory_summary.md"), "quokka") {
 		t.Error("a claim is told")

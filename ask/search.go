@@ -3,12 +3,14 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/memory"
 	"memoir/search"
 )
@@ -23,6 +25,8 @@ type memorySearchIn struct {
 	Query      string `json:"query" jsonschema:"words to look for"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
+	Kind       string `json:"kind,omitempty" jsonschema:"only memory, note, journal, message or session"`
+	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget of the answer, 500 to 8000, default 2000"`
 }
 
@@ -84,11 +88,26 @@ func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn
 	}), err
 }
 
+// keeps tells the hits of the kind and the day that are asked for.
+func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
+	if !slices.Contains([]string{"", "memory", "note", "journal", "message", "session"}, in.Kind) {
+		return nil, usage("memory, note, journal, message or session", "no kind is named %.100q", in.Kind)
+	}
+	day, err := entry.Day(in.Date, time.Now())
+	return func(h search.Hit) bool {
+		return (in.Kind == "" || in.Kind == h.Kind()) &&
+			(in.Date == "" || !h.At.IsZero() && day == h.At.UTC().Format(time.DateOnly))
+	}, err
+}
+
 // find returns the hits of a query that the session was not told yet, and what there is to say about them.
 func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
 	if q.Text == "" || len(q.Text) > maxQuery {
 		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
+	}
+	if q.Keep, err = in.keeps(); err != nil {
+		return nil, nil, err
 	}
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {

@@ -90,6 +90,9 @@ const unmergedName = "unmerged"
 // Journal is the directory of a project's journals, a Markdown file a day.
 func (r Root) Journal() string { return filepath.Join(r.dir, "journal") }
 
+// Conversations is the directory of what applications without transcripts said: sessions that rollout reads.
+func (r Root) Conversations() string { return filepath.Join(r.dir, "conversations") }
+
 // History is the file that has a paragraph on each session of a project, or on those of a month (2026-07).
 func (r Root) History(month string) string {
 	if month != "" {
@@ -141,11 +144,11 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 }
 
 // Beside reads the files of people that are not a part of the memory, by their paths relative to the project's
-// folder: its history, its journals, and below unmerged/ what was saved into a directory that was no longer live,
+// folder: its history, its journals, its conversations, and below unmerged/ what was saved into a directory that was no longer live,
 // of which a person has to copy what they need. Symbolic links are left out.
 func (r Root) Beside() (Files, error) {
 	files := Files{}
-	places := []string{filepath.Join(r.dir, unmergedName), r.Journal()}
+	places := []string{filepath.Join(r.dir, unmergedName), r.Journal(), r.Conversations()}
 	listed, _ := os.ReadDir(r.dir) // one that cannot be listed has no memory either
 	for _, e := range listed {
 		if ok, _ := filepath.Match("HISTORY*.md", e.Name()); ok {

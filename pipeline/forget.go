@@ -265,9 +265,6 @@ func ForgetProject(
 				return err
 			}
 		}
-		if err := failpoint.RemoveAll(filepath.Join(conversations(opts.Home), id)); err != nil {
-			return memoir.Errorf(memoir.CodeStorage, "", "remove the project's conversations: %w", err)
-		}
 		sessions, err = st.ForgetProject(ctx, id)
 		return err
 	})

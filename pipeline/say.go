@@ -17,6 +17,7 @@ import (
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/memory"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -66,7 +67,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 		return Spoken{}, memoir.Errorf(memoir.CodeUsage, "name a project", "a conversation belongs to a project")
 	}
 	c := conversation{run: r, project: project.Project, name: cmp.Or(name, time.Now().UTC().Format(time.DateOnly)),
-		dir: filepath.Join(conversations(opts.Home), project.ID)}
+		dir: memory.At(opts.Home, project.ID).Conversations()}
 	if len(project.Directories) > 0 {
 		c.cwd = project.Directories[0]
 	}
@@ -112,8 +113,6 @@ type conversation struct {
 	project        memoir.Project
 	name, dir, cwd string
 }
-
-func conversations(home string) string { return filepath.Join(home, "conversations") }
 
 // window is how many messages a session of a conversation has.
 func (c conversation) window() int { return cmp.Or(c.opts.Settings.Memories.MemoryWindow, MaxMessages) }
@@ -236,12 +235,8 @@ func (p conversationPart) messages() int {
 // pruneConversations removes the files of conversations beyond the newest MaxMessages of a project. A file that
 // memory is yet to be made of stays.
 func (r *run) pruneConversations(ctx context.Context) error {
-	dirs, err := os.ReadDir(conversations(r.opts.Home))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "list the conversations: %w", err)
-	}
-	for _, dir := range dirs {
-		parts, err := partsIn(filepath.Join(conversations(r.opts.Home), dir.Name()))
+	for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
+		parts, err := partsIn(root.Dir)
 		if err != nil {
 			return err
 		}
@@ -268,12 +263,14 @@ func (r *run) pruneConversations(ctx context.Context) error {
 func (r *run) eraseConversations(keys []string) error {
 	for _, key := range keys {
 		source, id := memoir.SplitKey(key)
-		if source != memoir.SourceConversation || strings.ContainsAny(id, `/\*?[`) {
+		if source != memoir.SourceConversation || filepath.Base(id) != id {
 			continue
 		}
-		paths, err := filepath.Glob(filepath.Join(conversations(r.opts.Home), "*", id+".jsonl"))
-		for _, path := range paths {
-			err = errors.Join(err, failpoint.Remove(path))
+		var err error
+		for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
+			if fault := failpoint.Remove(filepath.Join(root.Dir, id+".jsonl")); !errors.Is(fault, fs.ErrNotExist) {
+				err = errors.Join(err, fault)
+			}
 		}
 		if err != nil {
 			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "remove a conversation: %w", err)

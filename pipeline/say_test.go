@@ -35,7 +35,7 @@ func talk(t *testing.T) (o pipeline.Options, say func(name string, messages ...p
 
 func files(t *testing.T, o pipeline.Options) (paths []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(o.Home, "conversations", "*", "*.jsonl"))
+	paths, err := filepath.Glob(filepath.Join(o.Home, "projects", "*", "conversations", "*.jsonl"))
 	must(t, err)
 	return paths
 }

@@ -8,19 +8,22 @@ import (
 	"memoir"
 )
 
-// Conversation reads what applications that keep no transcripts hand over, message by message: files below memoir's
+// Conversation reads what applications that keep no transcripts hand over, message by message: files in memoir's
 // own home, of the form of pi's first version, with a mark in the header. Whoever writes one calls Begin, then Said.
 type Conversation struct{ Pi }
 
 // Source is memoir.SourceConversation.
 func (Conversation) Source() memoir.Source { return memoir.SourceConversation }
 
-// Roots is the directory of conversations in memoir's home.
-func (Conversation) Roots(env Env) []Root {
-	if env.Memoir == "" {
-		return nil
+// Roots are the directories of conversations in the folders of memoir's projects.
+func (Conversation) Roots(env Env) (roots []Root) {
+	if env.Memoir != "" {
+		dirs, _ := filepath.Glob(filepath.Join(env.Memoir, "projects", "*", "conversations")) // the pattern is valid
+		for _, dir := range dirs {
+			roots = append(roots, Root{dir, isJSONL})
+		}
 	}
-	return []Root{{filepath.Join(env.Memoir, "conversations"), isJSONL}}
+	return roots
 }
 
 // Recognises looks for the mark in the header.

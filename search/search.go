@@ -13,6 +13,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -23,9 +24,10 @@ import (
 
 // Query says what to look for.
 type Query struct {
-	Text      string // words; none of it is syntax
-	ProjectID string // only in this project; empty: in all
-	Max       int    // hits at most; 0 means 10
+	Text      string         // words; none of it is syntax
+	ProjectID string         // only in this project; empty: in all
+	Max       int            // hits at most; 0 means 10
+	Keep      func(Hit) bool // which hits count; nil: all
 }
 
 // SourceMemory is the source of a line of MEMORY.md.
@@ -44,6 +46,21 @@ type Hit struct {
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
 	Item      int       `json:"item"`        // of the session; 0: not known
 	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: not known
+}
+
+// Kind is what a hit is: memory (a line of MEMORY.md), note, journal, message or session.
+func (h Hit) Kind() string {
+	source, id := memoir.SplitKey(h.Session)
+	switch {
+	case h.Source == SourceMemory:
+		return SourceMemory
+	case source == memoir.SourceConversation:
+		return "message"
+	case source == memoir.SourceEntry:
+		kind, _, _ := strings.Cut(id, "-")
+		return kind
+	}
+	return "session"
 }
 
 // Result is the answer to a query.
@@ -71,7 +88,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, err
 	}
 	defer st.Close()
-	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits)}
+	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep}
 	err = f.find(ctx, q.ProjectID)
 	if errors.Is(err, errUnusable) || isDamage(err) || f.lacksEntry {
 		if err = Update(ctx, st, home, false); err == nil {
@@ -89,6 +106,7 @@ type finder struct {
 	home  string
 	words []string
 	most  int
+	keep  func(Hit) bool
 	out   Result
 
 	lacksEntry bool // the index does
@@ -130,7 +148,7 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 		if err != nil {
 			return err
 		}
-		if hit.Snippet != "" && !f.known(hit) {
+		if hit.Snippet != "" && !f.known(hit) && (f.keep == nil || f.keep(hit)) {
 			f.out.Hits = append(f.out.Hits, hit)
 		}
 	}

@@ -39,7 +39,7 @@ const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
 			p.published_at, p.forced_seq > p.consumed_seq, p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq,
-			(SELECT count(*) FROM session s WHERE s.project_id = p.id),
+			(SELECT count(*) FROM session s WHERE s.project_id = p.id AND s.kind <> 'entry'),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`),
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
 			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))

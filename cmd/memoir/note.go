@@ -63,12 +63,9 @@ func recallCommand(p *program) *cli.Command {
 			"memoir recall", "memoir recall pnpm --category preference --json"),
 		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			b, ids, err := p.bookToRead(c, p.openForWriting)
-			if err != nil {
-				return err
-			}
-			defer b.Store.Close()
-			notes, err := b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
+			notes, err := p.readNotes(c, p.openForWriting, func(b entry.Book, ids []string) ([]memoir.Entry, error) {
+				return b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
+			})
 			if err != nil {
 				return err
 			}
@@ -95,12 +92,9 @@ func memoriesCommand(p *program) *cli.Command {
 			if _, err := optional(c); err != nil {
 				return err
 			}
-			b, ids, err := p.bookToRead(c, p.openForReading)
-			if err != nil {
-				return err
-			}
-			defer b.Store.Close()
-			notes, err := b.Notes(c.Context, ids, c.String("category"))
+			notes, err := p.readNotes(c, p.openForReading, func(b entry.Book, ids []string) ([]memoir.Entry, error) {
+				return b.Notes(c.Context, ids, c.String("category"))
+			})
 			if err != nil {
 				return err
 			}
@@ -179,28 +173,31 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	return b, ids[found.ID], err
 }
 
-// bookToRead opens the entries of this directory's project, or another, and of the user; the caller closes the
-// store. Where the directory has no project, the ids are the user's alone.
-func (p *program) bookToRead(c *cli.Context, open func(*cli.Context) (*store.Store, error)) (
-	entry.Book, []string, error) {
+// readNotes reads notes of this directory's project, or another, and of the user; where the directory has no project,
+// of the user alone. In a home in which nothing is stored there are none.
+func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Store, error),
+	read func(entry.Book, []string) ([]memoir.Entry, error)) ([]memoir.Entry, error) {
 	home, err := p.home(c)
 	if err != nil {
-		return entry.Book{}, nil, err
+		return nil, err
 	}
 	st, err := open(c)
-	if err != nil {
-		return entry.Book{}, nil, err
+	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") {
+		return nil, nil
 	}
-	b, ids := entry.Book{Store: st, Home: home, Redact: p.redact}, []string{memoir.UserProjectID}
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	ids := []string{memoir.UserProjectID}
 	row, err := p.projectNamed(c, st, c.String("project"))
 	switch {
 	case err == nil && row.ID != memoir.UserProjectID:
 		ids = append(ids, row.ID)
 	case err != nil && (c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound):
-		st.Close()
-		return b, nil, err
+		return nil, err
 	}
-	return b, ids, nil
+	return read(entry.Book{Store: st, Home: home, Redact: p.redact}, ids)
 }
 
 // entryRef is how an entry is named: #12, its session's key or id, or 12 alone.

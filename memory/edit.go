@@ -144,8 +144,8 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 }
 
 // Beside reads the files of people that are not a part of the memory, by their paths relative to the project's
-// folder: its history, its journals, its conversations, and below unmerged/ what was saved into a directory that was no longer live,
-// of which a person has to copy what they need. Symbolic links are left out.
+// folder: its history, its journals, its conversations, and below unmerged/ what was saved into a directory that was
+// no longer live, of which a person has to copy what they need. Symbolic links are left out.
 func (r Root) Beside() (Files, error) {
 	files := Files{}
 	places := []string{filepath.Join(r.dir, unmergedName), r.Journal(), r.Conversations()}

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memoir"
+	"memoir/config"
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/memory"
+	"memoir/model/modeltest"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // app is a project with one session, and what is asked of it.
@@ -242,5 +246,58 @@ func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.
 func editingPhases(before func()) func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
 	return func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
 		return extract.NewBuiltin(), editing{consolidate.NewBuiltin(), before}, nil
+	}
+}
+
+// What a model is shown is what its patch changes, also where a person edits the memory while it answers.
+func TestAReflectionChangesTheMemoryThatTheModelSaw(t *testing.T) {
+	t.Parallel()
+	home, dir, work := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
+	checkout(t, work)
+	claudeSession(t, dir, "one", work, "always write the header of a fixture")
+	project := func() store.ProjectRow { return projectsIn(t, home)[0] }
+	sessions := func() []memoir.Session {
+		return ask(t, home, func(st *store.Store) ([]memoir.Session, error) { return st.Sessions(t.Context(), store.Filter{}) })
+	}
+	edited := func() string { return filepath.Join(memory.At(home, project().ID).Link(), memoir.MemoryFile) }
+	const patch = `{"ops": [{"op": "insert", "line": 1, "content": "- said by a model, password=Xk29fjWq81Lz"}]}`
+	for _, tt := range []struct {
+		name   string
+		before func()
+		step   modeltest.Step
+		code   memoir.Code // of the error; empty: none
+		calls  int
+	}{
+		{"no memory yet", func() { _, _ = pipeline.Scan(t.Context(), open(t, home), options(home, dir)) }, modeltest.Step{Text: patch}, memoir.CodeNotFound, 0},
+		{"cut", func() { run(t, options(home, dir)) }, modeltest.Step{Text: patch, Stop: "length"}, memoir.CodeInvalid, 1},
+		{"a person's line", nil, modeltest.Step{Text: `{"ops": [{"op": "remove", "line": 7}]}`}, memoir.CodeInvalid, 1},
+		{"the server breaks", nil, modeltest.Step{Status: http.StatusInternalServerError, Message: "boom"}, memoir.CodeModel, 4},
+		{"nothing to change", nil, modeltest.Step{Text: `{"ops": []}`}, "", 1},
+		{"edited meanwhile", nil, modeltest.Step{Text: patch}, "", 2},
+		{"switched off", func() { writeIn(t, filepath.Join(work, config.ProjectFileName), "memories: {enabled: false}\n") }, modeltest.Step{Text: patch}, memoir.CodeConfig, 0},
+	} {
+		if tt.before != nil {
+			tt.before()
+		}
+		server := modeltest.Serve(t, func(n int, _ modeltest.Call) modeltest.Step {
+			if tt.name == "edited meanwhile" && n == 0 {
+				b, err := os.ReadFile(edited())
+				must(t, errors.Join(err, os.WriteFile(edited(), append(b, "\n## Mine\n\n- by hand\n"...), 0o600)))
+			}
+			return tt.step
+		})
+		before, _ := os.ReadFile(edited())
+		out, err := pipeline.Reflect(t.Context(), open(t, home), ofServer(t, home, dir, "phase2", server.URL), project().Project, sessions()[0])
+		if memoir.CodeOf(err) != tt.code || len(server.Calls()) != tt.calls {
+			t.Errorf("%s: %d calls, %v", tt.name, len(server.Calls()), err)
+		}
+		now, _ := os.ReadFile(edited())
+		if tt.name != "edited meanwhile" {
+			if string(now) != string(before) || out.Generation > 0 {
+				t.Errorf("%s: it changed the memory:\n%s", tt.name, now)
+			}
+		} else if text := string(now); !strings.HasPrefix(text, "- said by a model, password=[REDACTED:") || !strings.Contains(text, "- by hand\n") || !strings.Contains(string(server.Calls()[1].Body), "- by hand") || out.Content != text {
+			t.Errorf("the memory is\n%s", text)
+		}
 	}
 }

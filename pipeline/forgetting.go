@@ -171,7 +171,7 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 		switch {
 		case len(held) == 0:
 			return
-		case at.Table == "extraction":
+		case at.Table == "extraction", at.Table == "fallback":
 			extracted[at.Key] = true
 			return
 		case at.Table == "message":

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,13 +115,19 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 		system, input := prompts.Reflect(project.Name, clean, most, shown)
 		answer, err := m.Call(forWork(ctx, call, append(scanners, r.scannerOf(session.CWD))...),
 			model.Request{System: system, Input: input})
+		if failed := new(model.Error); errors.As(err, &failed) {
+			return nil, memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return patchIn(answer)
 	}
 	out, err = r.patch(ctx, project, memoir.AuthorAgent, from)
-	outcome := "unchanged" // what was published is entered as that
+	outcome := "unchanged"
+	if out.Generation > 0 {
+		outcome = "published"
+	}
 	if memoir.CodeOf(err) == memoir.CodeUsage {
 		err = &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the patch cannot be applied: %w", err)}
 	}
@@ -155,12 +162,8 @@ const unpatched = "the memory is as it was; try again, or try another model"
 // patchIn is the patch in an answer; nil if nothing is to be changed.
 func patchIn(a model.Answer) ([]byte, error) {
 	ops, err := model.Object(a.Text, []string{"ops"})
-	patch, _ := json.Marshal(ops) // what was read has a JSON form
-	switch {
-	case a.Stop != "" && a.Stop != model.StopEnd:
+	if a.Stop != "" && a.Stop != model.StopEnd {
 		err = fmt.Errorf("it is not whole: %s", a.Stop)
-	case err == nil && len(patch) > entry.MaxPatch:
-		err = fmt.Errorf("it has %d bytes, more than %d", len(patch), entry.MaxPatch)
 	}
 	if err != nil {
 		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the answer is no patch: %w", err)}
@@ -168,7 +171,7 @@ func patchIn(a model.Answer) ([]byte, error) {
 	if string(ops["ops"]) == "[]" {
 		return nil, nil
 	}
-	return patch, nil
+	return json.Marshal(ops)
 }
 
 // patched are the live files with MEMORY.md patched.

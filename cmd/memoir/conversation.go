@@ -156,7 +156,8 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 	session, err := p.findSession(c.Context, st, in.session())
 	st.Close()
-	if err != nil || session.ID != in.session() || session.ProjectID == "" || !pipeline.Recapped(session) {
+	if err != nil || session.ID != in.session() || session.ProjectID == "" || !pipeline.Recapped(session) ||
+		p.switchedOff(c, &settings, p.identify(settings, session.CWD)) != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)

@@ -145,6 +145,9 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	found, err := p.told(c, &settings, hookInput{}, "plain")
+	if found.tree != "" && found.why == "" {
+		found.why = p.switchedOff(c, &settings, p.identify(settings, found.tree))
+	}
 	if err == nil && found.why != "" {
 		err = memoir.Errorf(memoir.CodeConfig, "", "there is no memory here: %s", found.why)
 	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {

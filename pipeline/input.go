@@ -67,7 +67,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	}
 	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
 		// What cannot be read is told when it is taken in.
-		if week, err := r.book(project).Week(ctx, project.ID, r.now(), r.statesOf(project)); err == nil {
+		if week := r.week(project); week.Read(ctx) == nil {
 			in.Journals = week.Text
 		}
 	}
@@ -264,8 +264,8 @@ func (r *run) takeInJournals(ctx context.Context) error {
 
 // takeInJournal leaves a project that another process holds to that one.
 func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
-	b := r.book(project)
-	if days, err := b.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
+	week := r.week(project)
+	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
 		return err
 	}
 	settings, fault := r.settingsOf(project) // faults are told by who consolidates
@@ -273,13 +273,13 @@ func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
 	if fault != nil || invalid != nil || settings.Off || !settings.MemConsolidate.Enabled {
 		return nil
 	}
-	week, err := b.Week(ctx, project.ID, r.now(), r.statesOf(project))
+	err := week.Read(ctx)
 	since := r.now().Sub(week.Last)
 	if err != nil || !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
 		return err
 	}
 	err = r.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
-		return b.TakeIn(ctx, project.ID, r.now(), r.statesOf(project))
+		return week.TakeIn(ctx)
 	})
 	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
 		return nil
@@ -293,11 +293,11 @@ func (r *run) book(project memoir.Project) entry.Book {
 		Redact: func(text string) string { return r.redactFor(project, text) }}
 }
 
-// statesOf says what a line of a project's journal states: of a person's the rules that the signals find in it. To a
-// language model the whole line is stated, that of others as a claim.
-func (r *run) statesOf(project memoir.Project) func(memoir.Entry) []memoir.Statement {
+// week are a project's journals. A person's line states the rules that the signals find in it. To a language model the
+// whole line is stated, that of others as a claim.
+func (r *run) week(project memoir.Project) *entry.Week {
 	asks := r.consolidatorOf(project.ID).Name() != consolidate.BuiltinName
-	return func(e memoir.Entry) []memoir.Statement {
+	states := func(e memoir.Entry) []memoir.Statement {
 		whole := memoir.Statement{Kind: memoir.StatementClaim, Text: e.Text, Items: []int{1}}
 		if e.Author == memoir.AuthorUser {
 			said := memoir.Item{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: e.Text}
@@ -312,4 +312,5 @@ func (r *run) statesOf(project memoir.Project) func(memoir.Entry) []memoir.State
 		}
 		return []memoir.Statement{whole}
 	}
+	return &entry.Week{Book: r.book(project), Project: project.ID, Now: r.now(), States: states}
 }

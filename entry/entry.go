@@ -51,19 +51,14 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 		e.CreatedAt = time.Now()
 	}
 	var statements []memoir.Statement
+	var fits func([]memoir.Entry) (bool, error)
 	switch e.Kind {
 	case memoir.EntryNote:
 		statements = []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}
 	case memoir.EntryJournal:
-		page, err := b.Page(e.ProjectID, dayOf(e))
-		if err != nil || without(page, e) != page {
-			return e, err
-		}
-		if len(page)+len(lineOf(e)) >= maxPage {
-			return e, usage("", "the journal of %s is full", dayOf(e))
-		}
+		fits = func(waiting []memoir.Entry) (bool, error) { return b.fits(e, waiting) }
 	}
-	if e, err = b.Store.AddEntry(ctx, e, statements); err != nil {
+	if e, err = b.Store.AddEntry(ctx, e, statements, fits); err != nil || e.ID == 0 {
 		return e, err
 	}
 	if err := b.File(ctx, e.ID); err != nil {

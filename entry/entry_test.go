@@ -84,7 +84,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 		t.Errorf("of a page that is full, %v is stored: %v", all, err)
 	}
 	line.CreatedAt = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	waiting, err := b.Store.AddEntry(t.Context(), line, nil)
+	waiting, err := b.Store.AddEntry(t.Context(), line, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,21 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	}
 	if page, err := b.Page(projectID, "2026-07-01"); err != nil || page != "- released 1.4\n" {
 		t.Errorf("the page is %q, %v", page, err)
+	}
+}
+
+func TestALineThatWaitsForItsPageIsNotAddedAgain(t *testing.T) {
+	b := newBook(t)
+	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: "released 1.4"}
+	if _, err := b.Store.AddEntry(t.Context(), line, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := b.Write(t.Context(), line); err != nil || e.ID != 0 {
+		t.Errorf("Write = #%d, %v", e.ID, err)
+	}
+	line.CreatedAt = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
+	if e, err := b.Write(t.Context(), line); err != nil || e.ID == 0 {
+		t.Errorf("on another day: Write = #%d, %v", e.ID, err)
 	}
 }
 

@@ -114,6 +114,24 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 // cut is at most maxSnippet characters of a text.
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
+// fits reports whether the page of an entry's day lacks its line, with entries that wait to be put on a page. The
+// error says that it has no room.
+func (b Book) fits(e memoir.Entry, waiting []memoir.Entry) (bool, error) {
+	page, err := b.Page(e.ProjectID, dayOf(e))
+	for _, other := range waiting {
+		if dayOf(other) == dayOf(e) {
+			page += "\n" + lineOf(other)
+		}
+	}
+	if err != nil || without(page, e) != page {
+		return false, err
+	}
+	if len(page)+len(lineOf(e)) >= maxPage {
+		return false, usage("", "the journal of %s is full", dayOf(e))
+	}
+	return true, nil
+}
+
 // onPage puts a journal's entry on the page of its day, unless a process that died has done so.
 func (b Book) onPage(e memoir.Entry) error {
 	root := memory.At(b.Home, e.ProjectID)

@@ -12,14 +12,28 @@ import (
 
 // AddEntry stores an entry, whose text the caller has redacted, in one durable transaction, and returns it as it
 // is stored; a CreatedAt that is not set is now. Of statements, if there are any, the project's memory is to be
-// made; it becomes due. The project must be registered. The entry is yet to be filed.
-func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
+// made; it becomes due. The project must be registered. The entry is yet to be filed. Fits, unless it is nil, is told
+// the project's entries of the kind that are, while no process adds or files any: without its leave nothing is stored,
+// and there is no ID.
+func (s *Store) AddEntry(
+	ctx context.Context, e memoir.Entry, statements []memoir.Statement, fits func(unfiled []memoir.Entry) (bool, error),
+) (memoir.Entry, error) {
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = s.now()
 	}
 	e.CreatedAt = moment(millis(e.CreatedAt))
 	e.AccessedAt = e.CreatedAt
 	err := s.durably(ctx, func(t tx) error {
+		if fits != nil {
+			unfiled, err := selectEntries(t, EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Unfiled: true})
+			fit := false
+			if err == nil {
+				fit, err = fits(unfiled)
+			}
+			if err != nil || !fit {
+				return err
+			}
+		}
 		err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
 			[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
 		if err != nil {

@@ -103,9 +103,9 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 		{"an unknown method later", initialize + `{"jsonrpc":"2.0","id":7,"method":"no/such"}`, "",
 			map[string]string{"7": "error.code -32601"}},
 		{"an input that ends before the answer", initialize + list, "",
-			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  6"}},
+			map[string]string{"1": "result.serverInfo.name memoir", "2": "result.tools.#  8"}},
 		{"lines that are no messages", initialize + "{\"jsonrpc\":\n\n" + list, "",
-			map[string]string{"": "error.code -32700", "2": "result.tools.# 6"}},
+			map[string]string{"": "error.code -32700", "2": "result.tools.# 8"}},
 		{"two messages in a line", strings.TrimSpace(list) + list + initialize, "",
 			map[string]string{"": "error.code -32700", "1": "result.serverInfo.name memoir"}},
 		{"a message of another form", "[]\n" + initialize, "",
@@ -113,7 +113,7 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",
 			map[string]string{"1": "result.serverInfo.name memoir"}},
 		{"a client of the newest protocol, which listens on", meta("server/discover", 1) + meta("subscriptions/listen", 2) +
-			meta("tools/list", 3), "", map[string]string{"1": "result.supportedVersions.0 2026-07-28", "3": "result.tools.# 6"}},
+			meta("tools/list", 3), "", map[string]string{"1": "result.supportedVersions.0 2026-07-28", "3": "result.tools.# 8"}},
 		{"a process that memoir started", initialize + list, child,
 			map[string]string{"1": "result.instructions ", "2": "result.tools.# 0"}},
 	} {

@@ -20,17 +20,19 @@ type Role struct {
 }
 
 // Roles lists the settings that name a model, as far as they are set.
-func Roles(m config.ModelRoles) []Role {
+func Roles(s config.Settings) []Role {
+	m := s.ModelRoles
 	return slices.DeleteFunc([]Role{
 		{Setting: "modelRoles.default", Model: m.Default}, {Setting: "modelRoles.smol", Model: m.Smol},
 		{Setting: "modelRoles.phase1", Model: m.Phase1}, {Setting: "modelRoles.phase2", Model: m.Phase2},
+		{Setting: "shadowJournal.model", Model: s.ShadowJournal.Model},
 	}, func(r Role) bool { return r.Model == "" })
 }
 
 // Phases picks the role of either phase.
 func Phases(m config.ModelRoles) (one, two Role) {
 	roles := map[string]Role{}
-	for _, r := range Roles(m) {
+	for _, r := range Roles(config.Settings{ModelRoles: m}) {
 		roles[strings.TrimPrefix(r.Setting, "modelRoles.")] = r
 	}
 	return cmp.Or(roles["phase1"], roles["default"]), cmp.Or(roles["phase2"], roles["smol"], roles["default"])

@@ -100,7 +100,7 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	} {
 		settings := settingsOf(t, yaml)
 		var err error
-		for _, role := range Roles(settings.ModelRoles) {
+		for _, role := range Roles(settings) {
 			if _, failed := Choose(settings, role); failed != nil {
 				err = failed
 			}

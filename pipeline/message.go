@@ -139,13 +139,16 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 		return err
 	}
 	lines, err := r.news(ctx, settings, s, items, page)
+	if err != nil {
+		return err
+	}
 	for _, line := range lines[:min(len(lines), maxNews)] {
 		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line}
 		if _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // else it is no line
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // lastTurn is what a person said last, with what followed; nothing if nobody did.
@@ -181,14 +184,18 @@ func (r *run) news(
 		return lines, err
 	}
 	call := store.Call{Work: lease.NewToken(), Phase: "journal", SessionKey: s.Key(), ProjectID: s.ProjectID}
-	system, input := prompts.Turn(extract.Shown(items, settings.Memories.Phase1InputTokenLimit),
-		page[max(0, len(page)-maxPage):])
+	most := settings.Memories.Phase1InputTokenLimit
+	if window := m.Window(); window > 0 {
+		most = min(most, window/2)
+	}
+	system, input := prompts.Turn(extract.Shown(items, most), page[max(0, len(page)-maxPage):])
 	answer, err := m.Call(forWork(ctx, call, r.scannerOf(s.CWD)), model.Request{System: system, Input: input,
 		Schema: newsSchema, MaxOutput: o.MaxOutput})
 	if err == nil {
 		var fields map[string]json.RawMessage
 		if fields, err = model.Object(answer.Text, []string{"lines"}); err == nil {
 			err = json.Unmarshal(fields["lines"], &lines)
+			lines = slices.DeleteFunc(lines, prompts.Instructs) // only who reads them would be told what to do
 		}
 	}
 	outcome := "stored"

@@ -20,7 +20,7 @@ var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Mi
 // is never replaced by another. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
-	for _, role := range model.Roles(settings.ModelRoles) {
+	for _, role := range model.Roles(settings) {
 		if _, err := model.Choose(settings, role); err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func (d *doctor) check(name, good string, err error) {
 
 // models reports for each role its model and the source of its key. No model is called.
 func (d *doctor) models() {
-	for _, role := range model.Roles(d.settings.ModelRoles) {
+	for _, role := range model.Roles(d.settings) {
 		choice, err := model.Choose(d.settings, role)
 		if err == nil {
 			err = choice.Check(d.getenv)

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -14,10 +16,10 @@ import (
 	"memoir/store"
 )
 
-// An operation of the API: GET unless it changes something. Its answer is given as JSON with the status.
+// An operation has an answer, which programs get as JSON and browsers, where there is one, as a page.
 type operation struct {
 	method, path string
-	status       int
+	page, title  string
 	do           answer
 }
 
@@ -25,25 +27,26 @@ type answer func(*server, *http.Request) (any, error)
 
 // operations are those that openapi.json describes.
 var operations = []operation{
-	{"GET", "/openapi.json", http.StatusOK, (*server).describe},
-	{"GET", "/memory", http.StatusOK, reading((*server).latestNotes)},
-	{"GET", "/projects", http.StatusOK, reading((*server).listProjects)},
-	{"GET", "/projects/{project}/notes", http.StatusOK, reading((*server).listNotes)},
-	{"POST", "/projects/{project}/notes", http.StatusCreated, changing((*server).addNote)},
-	{"GET", "/projects/{project}/recall", http.StatusOK, changing((*server).recallNotes)},
-	{"PUT", "/notes/{id}", http.StatusOK, changing((*server).changeNote)},
-	{"DELETE", "/notes/{id}", http.StatusOK, changing((*server).forgetNote)},
-	{"GET", "/projects/{project}/memory", http.StatusOK, reading((*server).projectMemory)},
-	{"PATCH", "/projects/{project}/memory", http.StatusOK, changing((*server).patchMemory)},
-	{"GET", "/projects/{project}/messages", http.StatusOK, reading((*server).lastMessages)},
-	{"POST", "/projects/{project}/messages", http.StatusCreated, changing((*server).addMessages)},
-	{"GET", "/projects/{project}/generations", http.StatusOK, reading((*server).listGenerations)},
-	{"GET", "/projects/{project}/diff", http.StatusOK, reading((*server).compareGenerations)},
-	{"GET", "/sessions", http.StatusOK, reading((*server).listSessions)},
-	{"GET", "/sessions/{key}", http.StatusOK, reading((*server).showSession)},
-	{"GET", "/search", http.StatusOK, (*server).searchAll},
-	{"GET", "/queue", http.StatusOK, reading((*server).showQueue)},
-	{"GET", "/usage", http.StatusOK, reading((*server).showUsage)},
+	{"GET", "/openapi.json", "", "", (*server).describe},
+	{"GET", "/memory", "notes", "Notes", reading((*server).latestNotes)},
+	{"GET", "/projects", "projects", "Projects", reading((*server).listProjects)},
+	{"GET", "/projects/{project}/notes", "notes", "Notes", reading((*server).listNotes)},
+	{"POST", "/projects/{project}/notes", "", "", changing((*server).takeNote)},
+	{"GET", "/projects/{project}/recall", "notes", "Notes", changing((*server).recallNotes)},
+	{"PUT", "/notes/{id}", "", "", changing((*server).changeNote)},
+	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
+	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
+	{"GET", "/projects/{project}/memory/{line}", "line", "A line and what it rests on", reading((*server).memoryLine)},
+	{"PATCH", "/projects/{project}/memory", "", "", changing((*server).patchMemory)},
+	{"GET", "/projects/{project}/messages", "", "", reading((*server).lastMessages)},
+	{"POST", "/projects/{project}/messages", "", "", changing((*server).addMessages)},
+	{"GET", "/projects/{project}/generations", "generations", "Generations", reading((*server).listGenerations)},
+	{"GET", "/projects/{project}/diff", "diff", "Changes", reading((*server).compareGenerations)},
+	{"GET", "/sessions", "sessions", "Sessions", reading((*server).listSessions)},
+	{"GET", "/sessions/{key}", "session", "Session", reading((*server).showSession)},
+	{"GET", "/search", "search", "Search", (*server).search},
+	{"GET", "/queue", "queue", "Queue", reading((*server).showQueue)},
+	{"GET", "/usage", "usage", "Spending", reading((*server).showUsage)},
 }
 
 //go:embed openapi.json
@@ -85,12 +88,31 @@ func changing(do func(*server, change) (any, error)) answer {
 func (s *server) answering(op operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out, err := op.do(s, r)
-		if err != nil {
+		switch {
+		case err != nil:
 			s.refuse(w, r, statusOf(err), s.failureOf(err))
-			return
+		case byForm(r):
+			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+		case op.page != "" && wantsPage(r):
+			project := s.clean(cmp.Or(r.PathValue("project"), r.URL.Query().Get("project")))
+			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
+			if project != "" {
+				p.Title = project + ": " + op.title
+			}
+			write(w, p, http.StatusOK)
+		case op.method == http.MethodPost:
+			give(w, http.StatusCreated, out)
+		default:
+			give(w, http.StatusOK, out)
 		}
-		give(w, op.status, out)
 	})
+}
+
+// wantsPage reports whether a browser asks, byForm whether a page's form does.
+func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+func byForm(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && wantsPage(r)
 }
 
 // give answers with JSON.
@@ -113,8 +135,8 @@ type failure struct {
 
 // refuse answers with an error: as a page to a browser that wants one.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f failure) {
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		s.write(w, "failure", page{Title: http.StatusText(status), Failure: &f}, status)
+	if wantsPage(r) {
+		write(w, page{Name: "failure", Title: http.StatusText(status), Data: f}, status)
 		return
 	}
 	give(w, status, f)
@@ -156,22 +178,32 @@ func body(r *http.Request) ([]byte, error) {
 	return content, nil
 }
 
-// number reads a number from 0 of a query; one that is not given is 0.
-func number(r *http.Request, name string) (int, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
+// number is a number from 0 of a request; "" is 0.
+func number(text string) (int, error) {
+	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 {
-		return 0, usage("", "%s is a number from 0, not %q", name, memoir.Cut(text, 50))
+		return 0, usage("", "%q is not a number from 0", memoir.Cut(text, 50))
 	}
 	return n, nil
 }
 
+// Projects are several projects.
+type Projects struct {
+	Projects []Project `json:"projects"`
+}
+
 func (s *server) listProjects(st *store.Store, r *http.Request) (any, error) {
-	projects, err := s.projects(r.Context(), st)
-	return struct {
-		Projects []Project `json:"projects"`
-	}{projects}, err
+	out, _, err := s.projects(r.Context(), st)
+	return out, err
+}
+
+// projects are all projects, cleaned, and as they are.
+func (s *server) projects(ctx context.Context, st *store.Store) (Projects, []store.ProjectRow, error) {
+	rows, err := st.Projects(ctx)
+	out := Projects{[]Project{}}
+	for _, row := range rows {
+		row.Project = CleanProject(row.Project, s.clean)
+		out.Projects = append(out.Projects, ProjectOf(s.Home, row))
+	}
+	return out, rows, err
 }

@@ -30,7 +30,7 @@ func TestTheDescriptionHasEachOperationAndNoOther(t *testing.T) {
 			t.Errorf("%s is not described", name)
 		} else {
 			delete(left, name)
-			described(t, op, op.status)
+			described(t, op, map[bool]int{true: 201, false: 200}[op.method == "POST"])
 		}
 		for rest := op.path; strings.Contains(rest, "{"); {
 			_, rest, _ = strings.Cut(rest, "{")
@@ -118,6 +118,8 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"GET", "/memory?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/lanternd/recall?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/nowhere/memory", ``, 404, "not_found"},
+		{"GET", "/projects/lanternd/memory/999", ``, 404, "not_found"},
+		{"GET", "/projects/lanternd/memory/x", ``, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "nobody", "content": "x"}]}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": ""}]}`, 422, "usage"},
@@ -156,6 +158,7 @@ func TestWhatIsStoredByHTTP(t *testing.T) {
 	w.note("never deploy on a Friday")
 	w.run()
 	for target, want := range map[string]string{
+		"/projects/lanternd/memory/9":                  "git tag -s",
 		"/openapi.json":                                "3.1",
 		"/projects":                                    lanternd,
 		"/projects/lanternd/memory":                    "always sign tags",
@@ -204,7 +207,7 @@ func TestPagesAreReadWhileAnotherWrites(t *testing.T) {
 	defer st.Close()
 	must(t, st.Alone(t.Context(), func() error { // holds the database's lock for writing
 		w.call("GET", "/memory", "", 200)
-		if answer := w.send(request("GET", "/ui/memory?project=lanternd", "")); answer.Code != 200 {
+		if answer := w.send(request("GET", "/projects/lanternd/memory", "")); answer.Code != 200 {
 			t.Errorf("%d: %s", answer.Code, answer.Body)
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"memoir"
@@ -145,45 +144,15 @@ func (s *server) compareGenerations(st *store.Store, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := sides(r)
+	from, err := number(r.URL.Query().Get("from"))
+	if err != nil {
+		return nil, err
+	}
+	to, err := number(r.URL.Query().Get("to"))
 	if err != nil {
 		return nil, err
 	}
 	return s.compare(row.ID, from, to)
-}
-
-// sides are the generations that a query names.
-func sides(r *http.Request) (from, to int, err error) {
-	if from, err = number(r, "from"); err == nil {
-		to, err = number(r, "to")
-	}
-	return from, to, err
-}
-
-// changes are how generations differ, and which there are.
-type changes struct {
-	Comparison
-	Generations []Generation
-}
-
-func (s *server) changesPage(st *store.Store, r *http.Request, p *page) error {
-	row, err := s.projectAsked(st, r, p)
-	if err != nil {
-		return err
-	}
-	from, to, err := sides(r)
-	if err == nil {
-		p.Data, err = s.changesOf(r.Context(), st, row.ID, from, to)
-	}
-	return err
-}
-
-func (s *server) changesOf(ctx context.Context, st *store.Store, id string, from, to int) (out changes, err error) {
-	if out.Comparison, err = s.compare(id, from, to); err != nil {
-		return out, err
-	}
-	out.Generations, err = Generations(ctx, st, s.Home, id)
-	return out, err
 }
 
 // compare is Compare, cleaned.
@@ -193,21 +162,4 @@ func (s *server) compare(id string, from, to int) (Comparison, error) {
 		out.Files[i].Path, out.Files[i].Diff = s.clean(out.Files[i].Path), s.clean(out.Files[i].Diff)
 	}
 	return out, err
-}
-
-// A diffLine is a line of a unified diff: of what was added (+) or removed (-), a heading (@), or of both.
-type diffLine struct{ Mark, Text string }
-
-func diffLines(text string) (out []diffLine) {
-	for line := range strings.Lines(text) {
-		l := diffLine{Text: line}
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
-			l.Mark = "@"
-		case strings.HasPrefix(line, "+"), strings.HasPrefix(line, "-"):
-			l.Mark = line[:1]
-		}
-		out = append(out, l)
-	}
-	return out
 }

@@ -11,18 +11,19 @@ import (
 // exported is what the file has.
 type exported struct {
 	At       *time.Time
-	Projects []Project
+	Projects Projects
 	Memories []exportedMemory
-	Notes    noteList
-	Sessions sessionList
+	Notes    Entries
+	Sessions Sessions
 	Queue    Queue
-	Spending []day
+	Spending Spending
 }
 
 // An exportedMemory is the memory of a project, and what changed in it last.
 type exportedMemory struct {
-	Memory  memoryView
-	Changes *changes // nil: nothing was published
+	Name    string
+	Memory  Memory
+	Changes *Comparison // nil: nothing was published
 }
 
 // Export is what the pages show as one HTML file, which needs no server, no script and no other file.
@@ -34,56 +35,46 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	}
 	defer st.Close()
 	out := exported{At: Time(now)}
-	if out.Projects, err = s.projects(ctx, st); err != nil {
-		return nil, err
-	}
-	rows, err := st.Projects(ctx)
+	projects, rows, err := s.projects(ctx, st)
 	if err != nil {
 		return nil, err
 	}
+	out.Projects = projects
 	for _, row := range rows {
-		memory, err := s.exportedOf(ctx, st, row)
+		one, err := s.exportedOf(ctx, st, row)
 		if err != nil {
 			return nil, err
 		}
-		out.Memories = append(out.Memories, memory)
+		out.Memories = append(out.Memories, one)
 	}
-	if out.Notes, err = s.notesOf(ctx, st, ""); err != nil {
+	notes, err := s.book(st).Notes(ctx, nil, "")
+	if err != nil {
 		return nil, err
 	}
-	if out.Sessions, err = s.listOf(ctx, st, store.Filter{}, ""); err != nil {
+	out.Notes = EntriesOf(notes)
+	if out.Sessions.Sessions, err = s.sessionsOf(ctx, st, store.Filter{}); err != nil {
 		return nil, err
 	}
 	if out.Queue, err = s.queue(ctx, st); err != nil {
 		return nil, err
 	}
-	if out.Spending, err = daysOf(ctx, st); err != nil {
+	if out.Spending.UsageBy, err = SpentEver(ctx, st); err != nil {
 		return nil, err
 	}
-	return render("export", page{Title: "Memory", Static: true, Data: out})
+	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
 // exportedOf is the memory of a project with what its lines rest on.
 func (s *server) exportedOf(ctx context.Context, st *store.Store, row store.ProjectRow) (
 	out exportedMemory, err error) {
-	if out.Memory, err = s.memoryOf(ctx, st, row); err != nil {
+	out.Name = s.clean(row.Name)
+	if out.Memory, err = s.memoryOf(ctx, row.ID); err != nil {
 		return out, err
 	}
-	_, lists, err := s.linesOf(row.ID)
-	if err != nil {
+	if err := s.fill(ctx, st, out.Memory.Text, out.Memory.lists); err != nil {
 		return out, err
 	}
-	for i, l := range out.Memory.Memory {
-		if l.Rests {
-			if out.Memory.Memory[i].Sources, err = s.sources(ctx, st, l.Text, lists); err != nil {
-				return out, err
-			}
-		}
-	}
-	if err := s.fill(ctx, st, out.Memory.Memory); err != nil {
-		return out, err
-	}
-	last, err := s.changesOf(ctx, st, row.ID, 0, 0)
+	last, err := s.compare(row.ID, 0, 0)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		return out, nil
 	}

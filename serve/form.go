@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/ask"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -115,6 +116,7 @@ type Item struct {
 	Origin string     `json:"origin"`
 	Failed bool       `json:"failed"`
 	Final  bool       `json:"final"`
+	Shown  string     `json:"-"` // on a page
 }
 
 // ItemOf is the form of an item.
@@ -122,7 +124,7 @@ func ItemOf(it memoir.Item) Item {
 	return Item{
 		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
 		Exit: it.Exit, At: Time(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
-		Failed: it.Failed, Final: it.Final,
+		Failed: it.Failed, Final: it.Final, Shown: ask.ItemText(it),
 	}
 }
 

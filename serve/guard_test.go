@@ -66,7 +66,7 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s: %v", c.what, h)
 		}
 	}
-	for _, target := range []string{"/?token=", "/?token=x", "/ui/memory?token=" + token} {
+	for _, target := range []string{"/?token=", "/?token=x", "/memory?token=" + token} {
 		if answer := w.send(httptest.NewRequest("GET", "http://"+host+target, nil)); answer.Code != 401 {
 			t.Errorf("%s lets in: %d", target, answer.Code)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +22,14 @@ type noteIn struct {
 	Source   string `json:"source"` // user, auto or agent; empty: user
 }
 
-// noteOf reads a note from a request.
+// noteOf reads a note from a request, which a program or a form sends.
 func noteOf(r *http.Request) (in noteIn, err error) {
+	if byForm(r) {
+		if err := r.ParseForm(); err != nil {
+			return in, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the form: %w", err)
+		}
+		return noteIn{Category: r.PostForm.Get("category"), Content: r.PostForm.Get("content")}, nil
+	}
 	content, err := body(r)
 	if err != nil {
 		return in, err
@@ -79,12 +84,25 @@ func (s *server) recallNotes(c change) (any, error) {
 	return EntriesOf(notes), err
 }
 
-func (s *server) addNote(c change) (any, error) {
+// takeNote adds a note; a form, which knows no other method, may also change or forget one.
+func (s *server) takeNote(c change) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.add(c, c.PathValue("project"), in)
+	project := c.PathValue("project")
+	if c.PostForm.Get("user") != "" {
+		project = "user"
+	}
+	var e memoir.Entry
+	switch id := c.PostForm.Get("id"); {
+	case id == "":
+		e, err = s.add(c, project, in)
+	case c.PostForm.Has("content"):
+		e, err = s.rewrite(c, id, in)
+	default:
+		e, err = s.forgotten(c, id)
+	}
 	return EntryOf(e), err
 }
 
@@ -154,101 +172,22 @@ func (s *server) rewrite(c change, number string, in noteIn) (memoir.Entry, erro
 }
 
 func (s *server) forgetNote(c change) (any, error) {
-	e, err := s.note(c, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+	e, err := s.forgotten(c, c.PathValue("id"))
 	return struct {
 		Forgotten int64 `json:"forgotten"`
-	}{e.ID}, s.forget(c, e)
+	}{e.ID}, err
 }
 
-// forget removes a note for good.
+// forgotten removes the note of a number for good.
+func (s *server) forgotten(c change, number string) (memoir.Entry, error) {
+	e, err := s.note(c, number)
+	if err == nil {
+		err = s.forget(c, e)
+	}
+	return e, err
+}
+
 func (s *server) forget(c change, e memoir.Entry) error {
 	_, err := pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
 	return err
-}
-
-// noteList are notes on a page.
-type noteList struct {
-	Notes      []Entry // by category
-	Left       int     // that are not shown
-	Categories []string
-	Projects   []Project
-	In         noteIn // what was sent, and refused
-}
-
-func (s *server) notesPage(st *store.Store, r *http.Request, p *page) error {
-	if r.URL.Query().Get("project") != "" {
-		if _, err := s.projectAsked(st, r, p); err != nil {
-			return err
-		}
-	}
-	list, err := s.notesOf(r.Context(), st, p.Project)
-	if sent, ok := p.Data.(noteIn); ok {
-		list.In = sent
-	}
-	p.Data = list
-	return err
-}
-
-// notesOf are the notes of a project and of the user, or of all projects.
-func (s *server) notesOf(ctx context.Context, st *store.Store, project string) (out noteList, err error) {
-	var ids []string // nil: all
-	if project != "" {
-		ids = slices.Compact([]string{memoir.UserProjectID, project})
-	}
-	out.Categories = memoir.Categories
-	notes, err := s.book(st).Notes(ctx, ids, "")
-	if err != nil {
-		return out, err
-	}
-	out.Left = max(0, len(notes)-maxListed)
-	out.Notes = EntriesOf(notes[:len(notes)-out.Left]).Entries
-	out.Projects, err = s.projects(ctx, st)
-	return out, err
-}
-
-// takeNote adds, changes or forgets a note by a form, and shows the notes again.
-func (s *server) takeNote(w http.ResponseWriter, r *http.Request) {
-	project, in := "", noteIn{}
-	id, err := func() (int64, error) {
-		if err := r.ParseForm(); err != nil {
-			return 0, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the form: %w", err)
-		}
-		project = r.PostForm.Get("project")
-		in.Category, in.Content = r.PostForm.Get("category"), r.PostForm.Get("content")
-		opts, st, err := s.Change(r.Context())
-		if err != nil {
-			return 0, err
-		}
-		defer st.Close()
-		c := change{r, st, opts}
-		var e memoir.Entry
-		switch r.PostForm.Get("do") {
-		case "add":
-			e, err = s.add(c, project, in)
-		case "change":
-			e, err = s.rewrite(c, r.PostForm.Get("id"), in)
-		case "forget":
-			if e, err = s.note(c, r.PostForm.Get("id")); err == nil {
-				err = s.forget(c, e)
-			}
-		default:
-			err = usage("", "a form adds, changes or forgets a note")
-		}
-		return e.ID, err
-	}()
-	back := url.Values{}
-	if only := r.URL.Query().Get("project"); only != "" {
-		back.Set("project", only)
-	}
-	if err == nil {
-		http.Redirect(w, r, "/ui/notes?"+back.Encode()+"#note-"+strconv.FormatInt(id, 10), http.StatusSeeOther)
-		return
-	}
-	i := slices.IndexFunc(views, func(v view) bool { return v.name == "notes" })
-	in.Content = memoir.Cut(in.Content, entry.MaxText)
-	failed := s.failureOf(err)
-	s.show(w, r, views[i], page{Failure: &failed, Data: in}, statusOf(err))
 }

@@ -56,7 +56,9 @@ func Handler(o Options) http.Handler {
 	for _, op := range operations {
 		mux.Handle(op.method+" "+op.path, s.answering(op))
 	}
-	s.addPages(mux)
+	mux.Handle("GET /{$}", http.RedirectHandler("/projects", http.StatusSeeOther))
+	mux.HandleFunc("GET /style.css", asset("style.css", "text/css"))
+	mux.HandleFunc("GET /script.js", asset("script.js", "text/javascript"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, failure{s.clean("there is no " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
 			"GET /openapi.json describes what there is", string(memoir.CodeNotFound)})

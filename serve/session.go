@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"memoir"
-	"memoir/ask"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
@@ -47,11 +46,10 @@ type Reading struct {
 	Items   []Item  `json:"items"`
 	Omitted int     `json:"omitted"`
 	Tokens  int     `json:"tokens"`
-	texts   []string
 }
 
 func (s *server) showSession(st *store.Store, r *http.Request) (any, error) {
-	at, err := number(r, "at")
+	at, err := number(r.URL.Query().Get("at"))
 	if err != nil {
 		return nil, err
 	}
@@ -85,79 +83,19 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 		for _, text := range []*string{&it.Text, &it.Input, &it.Output, &it.CWD, &it.Branch} {
 			*text = memory.Neutralise(*text)
 		}
-		text := ask.ItemText(it)
-		out.Tokens += memoir.Tokens(text)
-		out.Items, out.texts = append(out.Items, ItemOf(it)), append(out.texts, text)
+		one := ItemOf(it)
+		out.Tokens += memoir.Tokens(one.Shown)
+		out.Items = append(out.Items, one)
 	}
 	return out, nil
 }
 
+// Sessions are several sessions.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+}
+
 func (s *server) listSessions(st *store.Store, r *http.Request) (any, error) {
 	sessions, err := s.sessions(st, r)
-	return struct {
-		Sessions []Session `json:"sessions"`
-	}{sessions}, err
-}
-
-// sessionList are sessions on a page.
-type sessionList struct {
-	Sessions []Session
-	Left     int            // that are not shown
-	Reasons  map[string]int // of all of the project
-	Reason   string         // that is asked for
-}
-
-func (s *server) sessionsPage(st *store.Store, r *http.Request, p *page) error {
-	if r.URL.Query().Get("project") != "" {
-		if _, err := s.projectAsked(st, r, p); err != nil {
-			return err
-		}
-	}
-	list, err := s.listOf(r.Context(), st, store.Filter{Project: p.Project}, r.URL.Query().Get("reason"))
-	p.Data = list
-	return err
-}
-
-// listOf lists sessions that have a reason; "" is any.
-func (s *server) listOf(ctx context.Context, st *store.Store, filter store.Filter, reason string) (sessionList, error) {
-	out := sessionList{Reasons: map[string]int{}, Reason: reason}
-	all, err := s.sessionsOf(ctx, st, filter)
-	for _, session := range all {
-		out.Reasons[session.Reason]++
-		if reason != "" && session.Reason != reason {
-			continue
-		}
-		if len(out.Sessions) == maxListed {
-			out.Left++
-			continue
-		}
-		out.Sessions = append(out.Sessions, session)
-	}
-	return out, err
-}
-
-// readingPage is a part of a session on a page.
-type readingPage struct {
-	Session  Session
-	Items    []shownItem
-	At, Next int // the item that is asked for, and the first of the next page; 0: none
-}
-
-func (s *server) sessionPage(st *store.Store, r *http.Request, p *page) error {
-	at, err := number(r, "at")
-	if err != nil {
-		return err
-	}
-	// What stands before an item often tells what it is about.
-	reading, err := s.read(r.Context(), st, r.URL.Query().Get("key"), max(0, at-2))
-	if err != nil {
-		return err
-	}
-	out := readingPage{Session: reading.Session, At: at}
-	out.Items = reading.shown(maxShown, func(int) bool { return true })
-	if len(reading.Items) > maxShown {
-		out.Next = reading.Items[maxShown].N + 2
-	}
-	p.Project, p.Data = reading.Session.Project, out
-	return nil
+	return Sessions{sessions}, err
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"memoir"
@@ -111,12 +110,6 @@ func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
 	return out, err
 }
 
-func (s *server) queuePage(st *store.Store, r *http.Request, p *page) (err error) {
-	p.Reload = 5
-	p.Data, err = s.queue(r.Context(), st)
-	return err
-}
-
 func (s *server) queue(ctx context.Context, st *store.Store) (Queue, error) {
 	now, err := st.Status(ctx)
 	if err != nil {
@@ -125,48 +118,16 @@ func (s *server) queue(ctx context.Context, st *store.Store) (Queue, error) {
 	return QueueOf(ctx, st, now, s.clean)
 }
 
-// A day is what was spent on it.
-type day struct {
-	Day string
-	memoir.Usage
-	Share float64 // of the day on which most was: of the cost, or of the tokens where no cost is known
-}
-
-func (s *server) spendingPage(st *store.Store, r *http.Request, p *page) (err error) {
-	p.Data, err = daysOf(r.Context(), st)
-	return err
-}
-
-func daysOf(ctx context.Context, st *store.Store) (out []day, err error) {
-	rows, err := SpentEver(ctx, st)
-	var most memoir.Usage
-	for _, row := range rows {
-		if len(out) == 0 || out[len(out)-1].Day != row.Day {
-			out = append(out, day{Day: row.Day})
-		}
-		last := &out[len(out)-1]
-		last.Usage = last.Add(row.Usage)
-		most.Cost, most.InputTokens = max(most.Cost, last.Cost), max(most.InputTokens, last.InputTokens)
-	}
-	slices.Reverse(out)
-	for i := range out {
-		switch {
-		case most.Cost > 0:
-			out[i].Share = out[i].Cost / most.Cost
-		case most.InputTokens > 0:
-			out[i].Share = float64(out[i].InputTokens) / float64(most.InputTokens)
-		}
-	}
-	return out, err
-}
-
 func (s *server) showQueue(st *store.Store, r *http.Request) (any, error) {
 	return s.queue(r.Context(), st)
 }
 
+// Spending is all that the ledger holds, the oldest day first.
+type Spending struct {
+	UsageBy []Spent `json:"usage_by"`
+}
+
 func (s *server) showUsage(st *store.Store, r *http.Request) (any, error) {
 	spent, err := SpentEver(r.Context(), st)
-	return struct {
-		UsageBy []Spent `json:"usage_by"`
-	}{spent}, err
+	return Spending{spent}, err
 }

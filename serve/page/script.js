@@ -5,22 +5,12 @@ if (form) {
   const list = document.getElementById("hits"), found = document.getElementById("found");
   let timer = 0, asked = 0;
 
-  // address is where a hit leads to, as the server gives it on its page.
+  // address is where a hit leads to, as on the page that the server makes.
   const address = (hit) => {
-    const query = new URLSearchParams();
-    if (hit.source === "memory") {
-      query.set("project", hit.project);
-      query.set("n", hit.start_line);
-      return "/ui/line?" + query;
-    }
+    if (hit.source === "memory") return "/projects/" + encodeURIComponent(hit.project) + "/memory/" + hit.start_line;
     const entry = /^memoir:[a-z]+-([0-9]+)$/.exec(hit.session);
-    if (entry) {
-      query.set("project", hit.project);
-      return "/ui/notes?" + query + "#note-" + entry[1];
-    }
-    query.set("key", hit.session);
-    query.set("at", hit.item);
-    return "/ui/session?" + query + "#i-" + hit.item;
+    if (entry) return "/projects/" + encodeURIComponent(hit.project) + "/notes#note-" + entry[1];
+    return "/sessions/" + encodeURIComponent(hit.session) + "?at=" + hit.item + "#i-" + hit.item;
   };
 
   const paragraph = (name, content) => {
@@ -52,7 +42,7 @@ if (form) {
         return;
       }
       try {
-        const answer = await (await fetch("/search?" + query)).json();
+        const answer = await (await fetch("/search?" + query, { headers: { Accept: "application/json" } })).json();
         if (mine === asked) show(answer);
       } catch {
         found.textContent = "the server does not answer";

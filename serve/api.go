@@ -54,35 +54,50 @@ var openAPI []byte
 
 func (*server) describe(*http.Request) (any, error) { return json.RawMessage(openAPI), nil }
 
-// reading is the answer of an operation that reads the registry.
-func reading(do func(*server, *store.Store, *http.Request) (any, error)) answer {
+// A call is a request with what its operation works on.
+type call struct {
+	*http.Request
+	st      *store.Store
+	project store.ProjectRow // that the path names
+	opts    pipeline.Options // of an operation that changes memory
+}
+
+// reading is the answer of an operation that reads the registry, changing that of one that changes memory.
+func reading(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
 		st, giveBack, err := s.registry.borrow(r.Context())
 		if err != nil {
 			return nil, err
 		}
 		defer giveBack()
-		return do(s, st, r)
+		return s.inProject(call{Request: r, st: st}, do)
 	}
 }
 
-// A change is what an operation needs that changes memory.
-type change struct {
-	*http.Request
-	st   *store.Store
-	opts pipeline.Options
-}
-
-// changing is the answer of an operation that changes memory.
-func changing(do func(*server, change) (any, error)) answer {
+func changing(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
 		opts, st, err := s.Change(r.Context())
 		if err != nil {
 			return nil, err
 		}
 		defer st.Close()
-		return do(s, change{r, st, opts})
+		if r.PathValue("project") == memoir.UserProject().Name { // which is registered with the first note
+			if _, err := st.Register(r.Context(), memoir.UserProject()); err != nil {
+				return nil, err
+			}
+		}
+		return s.inProject(call{Request: r, st: st, opts: opts}, do)
 	}
+}
+
+// inProject does an operation in the project that its path names.
+func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any, err error) {
+	if ref := c.PathValue("project"); ref != "" {
+		if c.project, err = c.st.FindProject(c.Context(), ref); err != nil {
+			return nil, err
+		}
+	}
+	return do(s, c)
 }
 
 func (s *server) answering(op operation) http.Handler {
@@ -112,7 +127,8 @@ func (s *server) answering(op operation) http.Handler {
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 func byForm(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.Header.Get("Content-Type") == "application/x-www-form-urlencoded" && wantsPage(r)
+	return r.Method == http.MethodPost && wantsPage(r) &&
+		r.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
 }
 
 // give answers with JSON.
@@ -192,8 +208,8 @@ type Projects struct {
 	Projects []Project `json:"projects"`
 }
 
-func (s *server) listProjects(st *store.Store, r *http.Request) (any, error) {
-	out, _, err := s.projects(r.Context(), st)
+func (s *server) listProjects(c call) (any, error) {
+	out, _, err := s.projects(c.Context(), c.st)
 	return out, err
 }
 

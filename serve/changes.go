@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -128,31 +127,23 @@ func Compare(root memory.Root, project string, from, to int) (Comparison, error)
 	return out, nil
 }
 
-func (s *server) listGenerations(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	generations, err := Generations(r.Context(), st, s.Home, row.ID)
+func (s *server) listGenerations(c call) (any, error) {
+	generations, err := Generations(c.Context(), c.st, s.Home, c.project.ID)
 	return struct {
 		Generations []Generation `json:"generations"`
 	}{generations}, err
 }
 
-func (s *server) compareGenerations(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
+func (s *server) compareGenerations(c call) (any, error) {
+	from, err := number(c.URL.Query().Get("from"))
 	if err != nil {
 		return nil, err
 	}
-	from, err := number(r.URL.Query().Get("from"))
+	to, err := number(c.URL.Query().Get("to"))
 	if err != nil {
 		return nil, err
 	}
-	to, err := number(r.URL.Query().Get("to"))
-	if err != nil {
-		return nil, err
-	}
-	return s.compare(row.ID, from, to)
+	return s.compare(c.project.ID, from, to)
 }
 
 // compare is Compare, cleaned.

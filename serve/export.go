@@ -52,7 +52,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 		return nil, err
 	}
 	out.Notes = EntriesOf(notes)
-	if out.Sessions.Sessions, err = s.sessionsOf(ctx, st, store.Filter{}); err != nil {
+	if out.Sessions, err = s.sessions(ctx, st, store.Filter{}); err != nil {
 		return nil, err
 	}
 	if out.Queue, err = s.queue(ctx, st); err != nil {

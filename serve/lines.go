@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -194,43 +193,31 @@ func (s *server) file(projectID string) (Memory, error) {
 	return out, err
 }
 
-func (s *server) projectMemory(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	return s.memoryOf(r.Context(), row.ID)
+func (s *server) projectMemory(c call) (any, error) {
+	return s.memoryOf(c.Context(), c.project.ID)
 }
 
 // memoryLine is a line of a project's MEMORY.md with what it rests on.
-func (s *server) memoryLine(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
+func (s *server) memoryLine(c call) (any, error) {
+	n, err := number(c.PathValue("line"))
 	if err != nil {
 		return nil, err
 	}
-	n, err := number(r.PathValue("line"))
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.file(row.ID)
+	m, err := s.file(c.project.ID)
 	if err != nil {
 		return nil, err
 	}
 	if n < 1 || n > len(m.Text) {
 		return nil, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has %d lines, and no line %d", len(m.Text), n)
 	}
-	err = s.fill(r.Context(), st, m.Text[n-1:n], m.lists)
+	err = s.fill(c.Context(), c.st, m.Text[n-1:n], m.lists)
 	return m.Text[n-1], err
 }
 
-func (s *server) patchMemory(c change) (any, error) {
-	row, err := c.st.FindProject(c.Context(), c.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
+func (s *server) patchMemory(c call) (any, error) {
 	patch, err := body(c.Request)
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.Patch(c.Context(), c.st, c.opts, row.Project, memoir.AuthorUser, patch)
+	return pipeline.Patch(c.Context(), c.st, c.opts, c.project.Project, memoir.AuthorUser, patch)
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 
 	"memoir"
@@ -14,11 +13,7 @@ import (
 const recapText = 800
 
 // addMessages adds messages to a conversation of a project, as an application hands them over that keeps no transcript.
-func (s *server) addMessages(c change) (any, error) {
-	row, err := c.st.FindProject(c.Context(), c.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
+func (s *server) addMessages(c call) (any, error) {
 	content, err := body(c.Request)
 	if err != nil {
 		return nil, err
@@ -30,7 +25,7 @@ func (s *server) addMessages(c change) (any, error) {
 	if err := json.Unmarshal(content, &in); err != nil {
 		return nil, usage(`{"messages": [{"role": "user", "content": "…"}]}`, "the request is not valid: %v", err)
 	}
-	out, err := pipeline.Say(c.Context(), c.st, c.opts, row.ID, in.Conversation, in.Messages)
+	out, err := pipeline.Say(c.Context(), c.st, c.opts, c.project.ID, in.Conversation, in.Messages)
 	if err != nil {
 		return nil, err
 	}
@@ -38,21 +33,17 @@ func (s *server) addMessages(c change) (any, error) {
 }
 
 // lastMessages is the recap of the last session of a project.
-func (s *server) lastMessages(st *store.Store, r *http.Request) (any, error) {
-	row, err := st.FindProject(r.Context(), r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	sessions, err := st.Sessions(r.Context(), store.Filter{Project: row.ID})
+func (s *server) lastMessages(c call) (any, error) {
+	sessions, err := c.st.Sessions(c.Context(), store.Filter{Project: c.project.ID})
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(sessions, pipeline.Recapped)
 	if i < 0 {
 		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "%s has no session to recap",
-			row.ID)
+			c.project.ID)
 	}
-	loaded, err := pipeline.LoadSession(r.Context(), sessions[i], s.Scanner)
+	loaded, err := pipeline.LoadSession(c.Context(), sessions[i], s.Scanner)
 	if err != nil {
 		return nil, err
 	}

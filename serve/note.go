@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -54,50 +53,37 @@ func (s *server) book(st *store.Store) entry.Book {
 	return entry.Book{Store: st, Home: s.Home, Redact: s.Redact}
 }
 
-func (s *server) latestNotes(st *store.Store, r *http.Request) (any, error) {
-	notes, err := s.book(st).Latest(r.Context(), r.URL.Query().Get("category"))
+func (s *server) latestNotes(c call) (any, error) {
+	notes, err := s.book(c.st).Latest(c.Context(), c.URL.Query().Get("category"))
 	return EntriesOf(notes), err
 }
 
-// withUser are the projects whose notes hold in a project.
-func withUser(ctx context.Context, st *store.Store, ref string) ([]string, error) {
-	row, err := st.FindProject(ctx, ref)
-	return slices.Compact([]string{memoir.UserProjectID, row.ID}), err
-}
+// told are the projects whose notes hold in the project.
+func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
 
-func (s *server) listNotes(st *store.Store, r *http.Request) (any, error) {
-	ids, err := withUser(r.Context(), st, r.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
-	notes, err := s.book(st).Notes(r.Context(), ids, r.URL.Query().Get("category"))
+func (s *server) listNotes(c call) (any, error) {
+	notes, err := s.book(c.st).Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
 	return EntriesOf(notes), err
 }
 
-func (s *server) recallNotes(c change) (any, error) {
-	ids, err := withUser(c.Context(), c.st, c.PathValue("project"))
-	if err != nil {
-		return nil, err
-	}
+func (s *server) recallNotes(c call) (any, error) {
 	query := c.URL.Query()
-	notes, err := s.book(c.st).Recall(c.Context(), ids, query.Get("category"), strings.Fields(query.Get("words")))
+	notes, err := s.book(c.st).Recall(c.Context(), c.told(), query.Get("category"), strings.Fields(query.Get("words")))
 	return EntriesOf(notes), err
 }
 
 // takeNote adds a note; a form, which knows no other method, may also change or forget one.
-func (s *server) takeNote(c change) (any, error) {
+func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
 		return nil, err
 	}
-	project := c.PathValue("project")
-	if c.PostForm.Get("user") != "" {
-		project = "user"
-	}
 	var e memoir.Entry
 	switch id := c.PostForm.Get("id"); {
 	case id == "":
-		e, err = s.add(c, project, in)
+		if e, err = in.entry(c.project.ID); err == nil {
+			e, err = s.book(c.st).Write(c.Context(), e)
+		}
 	case c.PostForm.Has("content"):
 		e, err = s.rewrite(c, id, in)
 	default:
@@ -106,25 +92,7 @@ func (s *server) takeNote(c change) (any, error) {
 	return EntryOf(e), err
 }
 
-// add writes a note of a project, or of the user.
-func (s *server) add(c change, project string, in noteIn) (memoir.Entry, error) {
-	if project == memoir.UserProjectID || project == "user" {
-		if _, err := c.st.Register(c.Context(), memoir.UserProject()); err != nil {
-			return memoir.Entry{}, err
-		}
-	}
-	row, err := c.st.FindProject(c.Context(), project)
-	if err != nil {
-		return memoir.Entry{}, err
-	}
-	e, err := in.entry(row.ID)
-	if err != nil {
-		return e, err
-	}
-	return s.book(c.st).Write(c.Context(), e)
-}
-
-func (s *server) changeNote(c change) (any, error) {
+func (s *server) changeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
 		return nil, err
@@ -134,7 +102,7 @@ func (s *server) changeNote(c change) (any, error) {
 }
 
 // note is the note of a number.
-func (s *server) note(c change, number string) (memoir.Entry, error) {
+func (s *server) note(c call, number string) (memoir.Entry, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
 		return memoir.Entry{}, usage("", "%q is not the number of a note", memoir.Cut(number, 50))
@@ -151,7 +119,7 @@ func (s *server) note(c change, number string) (memoir.Entry, error) {
 
 // rewrite changes a note: a new one has the text, and then the old one is forgotten for good. Who is disturbed in
 // between has both.
-func (s *server) rewrite(c change, number string, in noteIn) (memoir.Entry, error) {
+func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error) {
 	old, err := s.note(c, number)
 	if err != nil {
 		return old, err
@@ -171,7 +139,7 @@ func (s *server) rewrite(c change, number string, in noteIn) (memoir.Entry, erro
 	return fresh, nil
 }
 
-func (s *server) forgetNote(c change) (any, error) {
+func (s *server) forgetNote(c call) (any, error) {
 	e, err := s.forgotten(c, c.PathValue("id"))
 	return struct {
 		Forgotten int64 `json:"forgotten"`
@@ -179,7 +147,7 @@ func (s *server) forgetNote(c change) (any, error) {
 }
 
 // forgotten removes the note of a number for good.
-func (s *server) forgotten(c change, number string) (memoir.Entry, error) {
+func (s *server) forgotten(c call, number string) (memoir.Entry, error) {
 	e, err := s.note(c, number)
 	if err == nil {
 		err = s.forget(c, e)
@@ -187,7 +155,7 @@ func (s *server) forgotten(c change, number string) (memoir.Entry, error) {
 	return e, err
 }
 
-func (s *server) forget(c change, e memoir.Entry) error {
+func (s *server) forget(c call, e memoir.Entry) error {
 	_, err := pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
 	return err
 }

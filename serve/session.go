@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"memoir"
@@ -11,30 +10,34 @@ import (
 	"memoir/store"
 )
 
-// sessions are those that a query selects, without entries.
-func (s *server) sessions(st *store.Store, r *http.Request) ([]Session, error) {
-	query, filter := r.URL.Query(), store.Filter{}
-	if filter.Reason = memoir.Reason(query.Get("reason")); filter.Reason != "" &&
-		!slices.Contains(memoir.Reasons, filter.Reason) {
-		return nil, usage("for example eligible or up_to_date", "no reason is named %q", memoir.Cut(query.Get("reason"), 100))
+// Sessions are several sessions, without entries.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+}
+
+func (s *server) listSessions(c call) (any, error) {
+	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason"))}
+	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
+		return nil, usage("for example eligible or up_to_date", "no reason is named %q",
+			memoir.Cut(string(filter.Reason), 100))
 	}
-	if ref := query.Get("project"); ref != "" {
-		row, err := st.FindProject(r.Context(), ref)
+	if ref := c.URL.Query().Get("project"); ref != "" {
+		row, err := c.st.FindProject(c.Context(), ref)
 		if err != nil {
 			return nil, err
 		}
 		filter.Project = row.ID
 	}
-	return s.sessionsOf(r.Context(), st, filter)
+	return s.sessions(c.Context(), c.st, filter)
 }
 
-func (s *server) sessionsOf(ctx context.Context, st *store.Store, filter store.Filter) ([]Session, error) {
+func (s *server) sessions(ctx context.Context, st *store.Store, filter store.Filter) (Sessions, error) {
 	found, err := st.Sessions(ctx, filter)
-	out := []Session{}
+	out := Sessions{[]Session{}}
 	for _, session := range found {
 		if session.Kind != memoir.KindEntry {
 			CleanSession(&session, s.clean)
-			out = append(out, SessionOf(session))
+			out.Sessions = append(out.Sessions, SessionOf(session))
 		}
 	}
 	return out, err
@@ -48,12 +51,12 @@ type Reading struct {
 	Tokens  int     `json:"tokens"`
 }
 
-func (s *server) showSession(st *store.Store, r *http.Request) (any, error) {
-	at, err := number(r.URL.Query().Get("at"))
+func (s *server) showSession(c call) (any, error) {
+	at, err := number(c.URL.Query().Get("at"))
 	if err != nil {
 		return nil, err
 	}
-	return s.read(r.Context(), st, r.PathValue("key"), at)
+	return s.read(c.Context(), c.st, c.PathValue("key"), at)
 }
 
 // read reads a session from an item on. What was forgotten is as unknown as what there is not.
@@ -88,14 +91,4 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 		out.Items = append(out.Items, one)
 	}
 	return out, nil
-}
-
-// Sessions are several sessions.
-type Sessions struct {
-	Sessions []Session `json:"sessions"`
-}
-
-func (s *server) listSessions(st *store.Store, r *http.Request) (any, error) {
-	sessions, err := s.sessions(st, r)
-	return Sessions{sessions}, err
 }

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"memoir"
@@ -118,8 +117,8 @@ func (s *server) queue(ctx context.Context, st *store.Store) (Queue, error) {
 	return QueueOf(ctx, st, now, s.clean)
 }
 
-func (s *server) showQueue(st *store.Store, r *http.Request) (any, error) {
-	return s.queue(r.Context(), st)
+func (s *server) showQueue(c call) (any, error) {
+	return s.queue(c.Context(), c.st)
 }
 
 // Spending is all that the ledger holds, the oldest day first.
@@ -127,7 +126,7 @@ type Spending struct {
 	UsageBy []Spent `json:"usage_by"`
 }
 
-func (s *server) showUsage(st *store.Store, r *http.Request) (any, error) {
-	spent, err := SpentEver(r.Context(), st)
+func (s *server) showUsage(c call) (any, error) {
+	spent, err := SpentEver(c.Context(), c.st)
 	return Spending{spent}, err
 }

@@ -38,24 +38,12 @@ type Book struct {
 // cannot be stored has the code memoir.CodeUsage; then nothing is. A line that the day's journal has already gets
 // no ID.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
-	var err error
-	if e.Text, err = b.line(e.Text); err != nil {
+	e, statements, err := b.Checked(e)
+	if err != nil {
 		return e, err
 	}
-	if e.Kind == memoir.EntryNote {
-		if err := known(e.Category); err != nil {
-			return e, err
-		}
-	}
-	if e.CreatedAt.IsZero() {
-		e.CreatedAt = time.Now()
-	}
-	var statements []memoir.Statement
 	var fits func([]memoir.Entry) (bool, error)
-	switch e.Kind {
-	case memoir.EntryNote:
-		statements = []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}
-	case memoir.EntryJournal:
+	if e.Kind == memoir.EntryJournal {
 		fits = func(waiting []memoir.Entry) (bool, error) { return b.fits(e, waiting) }
 	}
 	if e, err = b.Store.AddEntry(ctx, e, statements, fits); err != nil || e.ID == 0 {
@@ -66,6 +54,21 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 			e.ID, err)
 	}
 	return e, nil
+}
+
+// Checked is an entry as Write stores it, with what it states.
+func (b Book) Checked(e memoir.Entry) (memoir.Entry, []memoir.Statement, error) {
+	var err error
+	if e.Text, err = b.line(e.Text); err != nil {
+		return e, nil, err
+	}
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = time.Now()
+	}
+	if e.Kind != memoir.EntryNote {
+		return e, nil, nil
+	}
+	return e, []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}, known(e.Category)
 }
 
 // File does in the projects' folders what an entry calls for, or with id 0 all that a process left which died: a

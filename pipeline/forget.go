@@ -25,6 +25,10 @@ type Forgetting struct {
 	Text     string   // lines of the memories of Projects that hold it; empty: none
 	Projects []string // ids; only with Text
 	Purge    bool     // earlier generations that rest on it, too, and what copies, logs and free pages hold
+
+	// Instead is an entry that is written in the place of what is forgotten, in one step, in its project; nil: none.
+	// It gets its ID here. Where another process holds that project, nothing is written or forgotten.
+	Instead *memoir.Entry
 }
 
 // ForgetReport is what was done.
@@ -61,9 +65,8 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		return report, err
 	}
 	f.Purge = f.Purge || slices.ContainsFunc(f.Keys, memoir.IsKept)
-	err = errors.Join((entry.Book{Store: st, Home: opts.Home, Redact: r.redact}).Erase(ctx, f.Keys),
-		r.eraseConversations(f.Keys))
-	if err != nil {
+	book := entry.Book{Store: st, Home: opts.Home, Redact: r.redact}
+	if err = errors.Join(book.Erase(ctx, f.Keys), r.eraseConversations(f.Keys)); err != nil {
 		return report, err
 	}
 	found, err := st.Remembering(ctx, f.Keys)
@@ -85,6 +88,14 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	}
 	delete(found, "")
 	var errs []error
+	if f.Instead != nil {
+		one, err := r.replace(ctx, book, f)
+		report.Projects = append(report.Projects, one)
+		if err != nil {
+			return report, err
+		}
+		delete(found, f.Instead.ProjectID)
+	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
 		if err != nil {
@@ -101,6 +112,20 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	}
 	r.keepBackup(ctx, true)
 	return report, nil
+}
+
+// replace writes an entry in the place of what its project forgets.
+func (r *run) replace(ctx context.Context, book entry.Book, f Forgetting) (out ForgottenIn, err error) {
+	e, statements, err := book.Checked(*f.Instead)
+	if err != nil {
+		return out, err
+	}
+	out, err = r.forgetIn(ctx, e.ProjectID,
+		&store.Forgetting{Keys: f.Keys, Purge: f.Purge, Instead: &e, Statements: statements})
+	if *f.Instead = e; err == nil {
+		err = book.File(ctx, e.ID)
+	}
+	return out, err
 }
 
 // keepBackup makes a backup of the database, if now is set even of today. Before something

@@ -117,8 +117,7 @@ func (s *server) note(c call, number string) (memoir.Entry, error) {
 	return found[0], nil
 }
 
-// rewrite changes a note: a new one has the text, and then the old one is forgotten for good. Who is disturbed in
-// between has both.
+// rewrite changes a note: a new one with the text takes its place, and the old one is forgotten for good.
 func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error) {
 	old, err := s.note(c, number)
 	if err != nil {
@@ -126,17 +125,10 @@ func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error)
 	}
 	in.Category = cmp.Or(in.Category, old.Category)
 	fresh, err := in.entry(old.ProjectID)
-	if err != nil {
-		return fresh, err
+	if err == nil {
+		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{old.Key()}, Instead: &fresh})
 	}
-	if fresh, err = s.book(c.st).Write(c.Context(), fresh); err != nil {
-		return fresh, err
-	}
-	if err := s.forget(c, old); err != nil {
-		return fresh, memoir.Errorf(memoir.CodeOf(err), "forget #"+number+" once more",
-			"#%d is stored, and #%d is still there: %w", fresh.ID, old.ID, err)
-	}
-	return fresh, nil
+	return fresh, err
 }
 
 func (s *server) forgetNote(c call) (any, error) {
@@ -150,12 +142,7 @@ func (s *server) forgetNote(c call) (any, error) {
 func (s *server) forgotten(c call, number string) (memoir.Entry, error) {
 	e, err := s.note(c, number)
 	if err == nil {
-		err = s.forget(c, e)
+		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
 	}
 	return e, err
-}
-
-func (s *server) forget(c call, e memoir.Entry) error {
-	_, err := pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
-	return err
 }

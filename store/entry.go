@@ -18,11 +18,6 @@ import (
 func (s *Store) AddEntry(
 	ctx context.Context, e memoir.Entry, statements []memoir.Statement, fits func(unfiled []memoir.Entry) (bool, error),
 ) (memoir.Entry, error) {
-	if e.CreatedAt.IsZero() {
-		e.CreatedAt = s.now()
-	}
-	e.CreatedAt = moment(millis(e.CreatedAt))
-	e.AccessedAt = e.CreatedAt
 	err := s.durably(ctx, func(t tx) error {
 		if fits != nil {
 			unfiled, err := selectEntries(t, EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Unfiled: true})
@@ -34,32 +29,42 @@ func (s *Store) AddEntry(
 				return err
 			}
 		}
-		err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
-			[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
-		if err != nil {
-			return err
-		}
-		_, id := memoir.SplitKey(e.Key())
-		title, _, _ := strings.Cut(e.Text, "\n")
-		session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
-			Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
-		if err := errors.Join(s.saveSession(t, session, ""), s.settle(t, e.Key())); err != nil {
-			return err
-		}
-		if _, err := t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID); err != nil {
-			return err
-		}
-		_, err = s.storeExtraction(t, memoir.Extraction{
-			SessionKey: e.Key(), ProjectID: e.ProjectID, RawMemory: memoir.FormatStatements(statements), Title: title,
-			StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key(),
-		}, false)
-		if err != nil {
-			return err
-		}
-		said := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-		return errors.Join(err, putMessages(t, e.Key(), []Message{said}))
+		return s.addEntry(t, &e, statements)
 	})
 	return e, s.explain(err, "storing an entry")
+}
+
+// addEntry stores an entry and completes it.
+func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) error {
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = s.now()
+	}
+	e.CreatedAt = moment(millis(e.CreatedAt))
+	e.AccessedAt = e.CreatedAt
+	err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
+		[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
+	if err != nil {
+		return err
+	}
+	_, id := memoir.SplitKey(e.Key())
+	title, _, _ := strings.Cut(e.Text, "\n")
+	session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
+		Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
+	if err := errors.Join(s.saveSession(t, session, ""), s.settle(t, e.Key())); err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID); err != nil {
+		return err
+	}
+	_, err = s.storeExtraction(t, memoir.Extraction{
+		SessionKey: e.Key(), ProjectID: e.ProjectID, RawMemory: memoir.FormatStatements(statements), Title: title,
+		StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key(),
+	}, false)
+	if err != nil {
+		return err
+	}
+	said := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
+	return putMessages(t, e.Key(), []Message{said})
 }
 
 // adoptEntry makes a note, or a journal's line, again of what a memory's files have of it. Of a category they tell as

@@ -36,6 +36,10 @@ type Forgetting struct {
 	Keys  []string // sessions; those of their subagents go with them
 	Text  string   // lines that hold it go, too; empty: none
 	Purge bool     // as in Withdrawal
+
+	// Instead is an entry that takes the place of what is forgotten, stored as by AddEntry; nil: none.
+	Instead    *memoir.Entry
+	Statements []memoir.Statement // of it
 }
 
 // BeginForgetting puts a tombstone on sessions of the claimed project, and notes
@@ -53,6 +57,11 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		}
 		if c.ProjectID != "" {
 			if err := c.unexpired(t, s.ticks()); err != nil {
+				return err
+			}
+		}
+		if f.Instead != nil {
+			if err := s.addEntry(t, f.Instead, f.Statements); err != nil {
 				return err
 			}
 		}

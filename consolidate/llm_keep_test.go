@@ -55,6 +55,24 @@ func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 	}
 }
 
+func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
+	t.Parallel()
+	in := grown(t)
+	for id, kind := range map[string]memoir.StatementKind{"journal-7": memoir.StatementClaim, "journal-8": memoir.StatementFinding} {
+		e := in.Extractions[len(in.Extractions)-1]
+		e.SessionKey, e.ContentHash, e.RolloutSummary = "memoir:"+id, id, ""
+		e.RawMemory = memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: "the pier has a lamp", Items: []int{1}}})
+		in.Extractions, in.Changed[e.SessionKey] = append(in.Extractions, e), true
+	}
+	q := question(t, in)
+	date := in.Extractions[len(in.Extractions)-1].EndedAt.UTC().Format("2006-01-02")
+	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
+		says(reply(between(q, "current-memory")+"\n## Environment\n\n- claimed [journal-7 "+date+"]\n- stated [journal-8 "+date+"]\n", between(q, "current-summary")))}})
+	if err != nil || strings.Contains(c.MemoryMD, "claimed") || !strings.Contains(c.MemoryMD, "- stated [journal-8") {
+		t.Errorf("%v:\n%s", err, c.MemoryMD)
+	}
+}
+
 func TestWhatPeopleDeletedDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	in := grown(t)

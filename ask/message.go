@@ -3,13 +3,11 @@ package ask
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memoir"
 	"memoir/pipeline"
-	"memoir/store"
 )
 
 type memoryMessagesIn struct {
@@ -59,20 +57,19 @@ func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 		return err
 	}
 	defer st.Close()
-	sessions, err := st.Sessions(ctx, store.Filter{Project: project.ID})
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(sessions, pipeline.Recapped)
-	if i < 0 {
+	session, err := pipeline.LastSession(ctx, st, project.ID)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		out.Note = "no session to recap"
 		return nil
 	}
-	loaded, err := pipeline.LoadSession(ctx, sessions[i], s.Scanner)
 	if err != nil {
 		return err
 	}
-	out.Session, out.Note = sessions[i].Key(), notice
+	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
+	if err != nil {
+		return err
+	}
+	out.Session, out.Note = session.Key(), notice
 	said, _ := pipeline.Recap(loaded.Items, recapText)
 	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
 		told, text := *out, pipeline.RecapHead

@@ -83,6 +83,21 @@ func Recap(items []memoir.Item, most int) (last []Said, all int) {
 	return said[max(0, len(said)-recapMessages):], len(said)
 }
 
+// LastSession is the last session of a project that may be told. The error that there is none has the code
+// memoir.CodeNotFound.
+func LastSession(ctx context.Context, st *store.Store, projectID string) (memoir.Session, error) {
+	sessions, err := st.Sessions(ctx, store.Filter{Project: projectID})
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	i := slices.IndexFunc(sessions, Recapped)
+	if i < 0 {
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions",
+			"%s has no session to recap", projectID)
+	}
+	return sessions[i], nil
+}
+
 // Recapped reports whether a session may be told: a main one that is neither disabled nor forgotten.
 func Recapped(s memoir.Session) bool {
 	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&

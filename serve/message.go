@@ -2,11 +2,8 @@ package serve
 
 import (
 	"encoding/json"
-	"slices"
 
-	"memoir"
 	"memoir/pipeline"
-	"memoir/store"
 )
 
 // recapText is how many characters of a message a recap has.
@@ -34,16 +31,11 @@ func (s *server) addMessages(c call) (any, error) {
 
 // lastMessages is the recap of the last session of a project.
 func (s *server) lastMessages(c call) (any, error) {
-	sessions, err := c.st.Sessions(c.Context(), store.Filter{Project: c.project.ID})
+	session, err := pipeline.LastSession(c.Context(), c.st, c.project.ID)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(sessions, pipeline.Recapped)
-	if i < 0 {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "%s has no session to recap",
-			c.project.ID)
-	}
-	loaded, err := pipeline.LoadSession(c.Context(), sessions[i], s.Scanner)
+	loaded, err := pipeline.LoadSession(c.Context(), session, s.Scanner)
 	if err != nil {
 		return nil, err
 	}
@@ -51,5 +43,5 @@ func (s *server) lastMessages(c call) (any, error) {
 	return struct {
 		Session  string          `json:"session"`
 		Messages []pipeline.Said `json:"messages"`
-	}{s.clean(sessions[i].Key()), said}, nil
+	}{s.clean(session.Key()), said}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/secrets"
-	"memoir/store"
 )
 
 func messageCommand(p *program) *cli.Command {
@@ -177,8 +175,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 }
 
-// sessionToRecap is the session that is meant: the one that is named, else the last main session of the project that is
-// neither disabled nor forgotten.
+// sessionToRecap is the session that is meant: the one that is named, else the last of the project.
 func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 	st, err := p.openForReading(c)
 	if err != nil {
@@ -192,13 +189,5 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 	if err != nil {
 		return memoir.Session{}, err
 	}
-	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
-	i := slices.IndexFunc(sessions, pipeline.Recapped)
-	if err == nil && i < 0 {
-		err = notFoundf("`memoir run` looks for sessions", "%s has no session to recap", project.ID)
-	}
-	if err != nil {
-		return memoir.Session{}, err
-	}
-	return sessions[i], nil
+	return pipeline.LastSession(c.Context, st, project.ID)
 }

@@ -250,9 +250,7 @@ func (p *program) projects(c *cli.Context) error {
 			return err
 		}
 	}
-	out := struct {
-		Projects []serve.Project `json:"projects"`
-	}{[]serve.Project{}}
+	out := serve.Projects{Projects: []serve.Project{}}
 	t := newTable("project", "sessions", "generation", "published", "memory")
 	for _, r := range rows {
 		r.Project = serve.CleanProject(r.Project, p.redact)

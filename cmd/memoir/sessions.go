@@ -77,9 +77,7 @@ func (p *program) sessions(c *cli.Context) error {
 	if c.IsSet("limit") {
 		sessions = sessions[:min(all, c.Int("limit"))]
 	}
-	out := struct {
-		Sessions []serve.Session `json:"sessions"`
-	}{[]serve.Session{}}
+	out := serve.Sessions{Sessions: []serve.Session{}}
 	t := newTable("session", "updated", "size", "reason", "project", "title")
 	for _, s := range sessions {
 		serve.CleanSession(&s, p.redact)

@@ -81,12 +81,7 @@ func (p *program) show(c *cli.Context) error {
 	if len(items) == 0 && all > 0 {
 		return notFoundf("", "the session has no item %d or later", c.Int("at"))
 	}
-	out := struct {
-		Session serve.Session `json:"session"`
-		Items   []serve.Item  `json:"items"`
-		Omitted int           `json:"omitted"`
-		Tokens  int           `json:"tokens"`
-	}{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
+	out := serve.Reading{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
 	for _, it := range items {
 		tokens += memoir.Tokens(ask.ItemText(it))
 		out.Items = append(out.Items, serve.ItemOf(it))

@@ -194,6 +194,19 @@ func TestWhatIsStoredByHTTP(t *testing.T) {
 	}
 }
 
+func TestTheLatestNotesAreAHundred(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 103 {
+		w.note(fmt.Sprintf("note %d", i))
+	}
+	w.call("GET", "/projects/lanternd/recall?words=note+1&category=fact", "", 200) // at most 20 of these come first
+	out := w.call("GET", "/memory", "", 200)["entries"].([]any)
+	if first := out[0].(map[string]any); len(out) != 100 || !strings.Contains(first["content"].(string), "1") {
+		t.Errorf("%d notes, first %v", len(out), first)
+	}
+}
+
 func TestTwoWritersAtOnceBothWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -252,7 +265,7 @@ func TestATokenIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	defer st.Close()
 	path := filepath.Join(home, TokenFile)
 	get := func() string {
-		token, err := TokenOf(t.Context(), st, home)
+		token, err := TokenOf(home, func(change func() error) error { return st.Alone(t.Context(), change) })
 		must(t, err)
 		info, err := os.Lstat(path)
 		must(t, err)

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
@@ -10,13 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
-	"memoir/store"
 )
 
 // TokenFile is the file in a home that holds the token.
@@ -25,32 +24,43 @@ const TokenFile = "token"
 // tokenForm is the form of a token: 128 random bits or more.
 var tokenForm = lazyregexp.New(`^[A-Z2-7]{26,100}$`)
 
-// TokenOf is the token of a home. It is made once, and anew where its file is damaged or others may read it.
-func TokenOf(ctx context.Context, st *store.Store, home string) (token string, err error) {
+// TokenOf is the token of a home. It is made once, and anew where its file is damaged or others may read it; alone
+// calls a function while no other process makes one.
+func TokenOf(home string, alone func(func() error) error) (string, error) {
 	path := filepath.Join(home, TokenFile)
-	failed := func(err error) error {
-		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "keep the token of the server in %s: %w", path, err)
+	token := readToken(path)
+	if token != "" {
+		return token, nil
 	}
-	err = st.Alone(ctx, func() error {
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 == 0 {
-			content, err := disk.ReadFile(path, 1<<10)
-			if token = strings.TrimSpace(string(content)); err == nil && tokenForm.MatchString(token) {
-				return nil
-			}
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failed(err)
-		}
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failed(err)
+	err := alone(func() error {
+		if token = readToken(path); token != "" {
+			return nil
 		}
 		token = rand.Text()
-		if err := failpoint.WriteFile(path, []byte(token+"\n"), 0o600); err != nil { // half of one is no token
-			return failed(err)
+		err := failpoint.Remove(path)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // half of one is no token
+		}
+		if err != nil {
+			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "keep the token of the server in %s: %w", path, err)
 		}
 		return nil
 	})
 	return token, err
+}
+
+// readToken reads the token in a file, "" where there is none to be used.
+func readToken(path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		return ""
+	}
+	content, err := disk.ReadFile(path, 1<<10)
+	token := strings.TrimSpace(string(content))
+	if err != nil || !tokenForm.MatchString(token) {
+		return ""
+	}
+	return token
 }
 
 // Address is the address of the pages, and of the API; with a token a browser is let in by it.

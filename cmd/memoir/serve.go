@@ -115,16 +115,18 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return o, err
-	}
-	st, err := p.openStore(c.Context, o.Home, settings)
-	if err != nil {
-		return o, err
-	}
-	defer st.Close()
-	o.Token, err = serve.TokenOf(c.Context, st, o.Home)
+	o.Token, err = serve.TokenOf(o.Home, func(change func() error) error {
+		settings, err := p.settings(c, nil)
+		if err != nil {
+			return err
+		}
+		st, err := p.openStore(c.Context, o.Home, settings)
+		if err != nil {
+			return err
+		}
+		defer st.Close()
+		return st.Alone(c.Context, change)
+	})
 	return o, err
 }
 

@@ -161,8 +161,9 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f fa
 // statuses are those of errors, by code; others are the server's own.
 var statuses = map[memoir.Code]int{
 	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
-	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeBusy: http.StatusConflict,
-	memoir.CodeLeaseLost: http.StatusConflict, memoir.CodeChanged: http.StatusConflict,
+	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeUnreadable: http.StatusNotFound,
+	memoir.CodeBusy: http.StatusConflict, memoir.CodeLeaseLost: http.StatusConflict,
+	memoir.CodeChanged: http.StatusConflict,
 	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
 }
 

@@ -59,6 +59,7 @@ var pagesOf = map[string]string{
 }
 
 var (
+	fields   = regexp.MustCompile(`<textarea|<select|<input type="search"`)
 	scripts  = regexp.MustCompile(`<script[^>]*>`)
 	handlers = regexp.MustCompile(`<[a-z][^>]*\s(on[a-z]+|style)=`)
 )
@@ -87,6 +88,9 @@ func TestPagesShowWhatIsStoredAsText(t *testing.T) {
 			t.Errorf("GET %s has no %q: %s", target, want, text)
 		}
 		harmless(t, target, text, 1)
+		if labels, fields := strings.Count(text, "<label>"), len(fields.FindAllString(text, -1)); labels != fields {
+			t.Errorf("GET %s: %d labels for %d fields", target, labels, fields)
+		}
 	}
 }
 

@@ -9,12 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/ask"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
-	"memoir/pipeline"
-	"memoir/secrets"
 	"memoir/serve"
-	"memoir/store"
 )
 
 func serveCommand(p *program) *cli.Command {
@@ -132,18 +130,12 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 
 // shown are the options of what shows memory. Requests may come at the same time.
 func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
-	if o.Home, err = p.home(c); err != nil {
+	var a ask.Options // an agent's questions need the same
+	if err := p.askOptions(c, &a); err != nil {
 		return o, err
 	}
-	o.Redact = p.redact
-	o.Scanner = func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) }
-	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
-	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
-		opts, st, err := p.openToChange(c)
-		opts.Progress, opts.Wait = nil, forgetPatience
-		return opts, st, err
-	}
-	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
+	o = serve.Options{Home: a.Home, Redact: p.redact, Scanner: a.Scanner, Read: a.Read, Change: a.Change,
+		Extract: a.Extract}
 	o.Injected = func(_ context.Context, projectID string) (string, error) {
 		settings, err := p.settings(c, nil)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"memoir"
@@ -31,7 +32,12 @@ type page struct {
 	Data    any
 }
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
+// templates are parsed when a page is asked for: no other command waits for them.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
+})
+
+var functions = template.FuncMap{
 	"when": func(t *time.Time) string {
 		if t == nil {
 			return "–"
@@ -51,7 +57,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		sum := sha256.Sum256(style)
 		return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	},
-}).ParseFS(files, "page/*.html"))
+}
 
 // asset serves what pages load.
 func asset(name, kind string) http.HandlerFunc {
@@ -76,11 +82,11 @@ func write(w http.ResponseWriter, p page, status int) {
 // render is a page with its frame.
 func render(p page) ([]byte, error) {
 	var body, whole bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, p.Name+".html", p); err != nil {
+	if err := templates().ExecuteTemplate(&body, p.Name+".html", p); err != nil {
 		return nil, err
 	}
 	p.Body = template.HTML(body.String()) // of a template, which has escaped it
-	err := templates.ExecuteTemplate(&whole, "frame.html", p)
+	err := templates().ExecuteTemplate(&whole, "frame.html", p)
 	return whole.Bytes(), err
 }
 

@@ -7,3 +7,7 @@ CREATE TABLE fallback (
     at          INTEGER NOT NULL, -- of the last message
     text        TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Projects count their sessions without reading them.
+DROP INDEX session_project;
+CREATE INDEX session_project ON session (project_id, kind);

@@ -155,13 +155,14 @@ func (c conversation) spoken(text string) string {
 	if len(text) > MaxSaid { // which is refused
 		return text
 	}
-	text, _ = c.scannerOf(c.cwd).Redact(strings.ToValidUTF8(text, "\uFFFD"))
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
+	text = strings.Map(func(r rune) rune { // before secrets are looked for: without them parts of one may meet
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, text))
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text, _ = c.scannerOf(c.cwd).Redact(text)
+	return strings.TrimSpace(text)
 }
 
 // part is the file to which the next message goes: the newest one of the conversation that has room for one, else
@@ -175,6 +176,10 @@ func (c conversation) part(at time.Time) (path, id string, room int, err error) 
 		if p.id == c.name+"-"+p.began {
 			if n := p.messages(); n < c.window() {
 				return p.path, p.id, c.window() - n, nil
+			}
+			// A clock that was put back begins no file before this one, nor this one again.
+			if began, err := time.Parse(partTime, p.began); err == nil && at.Before(began.Add(time.Microsecond)) {
+				at = began.Add(time.Microsecond)
 			}
 			break
 		}

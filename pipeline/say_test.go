@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"memoir"
 	"memoir/config"
@@ -43,10 +44,11 @@ func files(t *testing.T, o pipeline.Options) (paths []string) {
 func TestTheNewestMessagesAreKept(t *testing.T) {
 	t.Parallel()
 	o, say := talk(t)
+	at := time.Now()
 	for call := range 3 {
 		var messages []pipeline.Message
 		for i := range 100 {
-			messages = append(messages, pipeline.Message{Role: "user", Content: fmt.Sprintf("message %d", 100*call+i)})
+			messages = append(messages, pipeline.Message{Role: "user", Content: fmt.Sprintf("message %d", 100*call+i), At: at})
 		}
 		if out := say("long", messages...); out.Stored != 100 || len(out.Full) != 2 {
 			t.Errorf("stored %+v", out)

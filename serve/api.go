@@ -44,7 +44,7 @@ var operations = []operation{
 	{"GET", "/projects/{project}/diff", "diff", "Changes", reading((*server).compareGenerations)},
 	{"GET", "/sessions", "sessions", "Sessions", reading((*server).listSessions)},
 	{"GET", "/sessions/{key}", "session", "Session", reading((*server).showSession)},
-	{"GET", "/search", "search", "Search", (*server).search},
+	{"GET", "/search", "search", "Search", reading((*server).search)},
 	{"GET", "/queue", "queue", "Queue", reading((*server).showQueue)},
 	{"GET", "/usage", "usage", "Spending", reading((*server).showUsage)},
 }
@@ -58,7 +58,7 @@ func (*server) describe(*http.Request) (any, error) { return json.RawMessage(ope
 type call struct {
 	*http.Request
 	st      *store.Store
-	project store.ProjectRow // that the path names
+	project store.ProjectRow // that the path or the query names
 	opts    pipeline.Options // of an operation that changes memory
 }
 
@@ -90,9 +90,13 @@ func changing(do func(*server, call) (any, error)) answer {
 	}
 }
 
-// inProject does an operation in the project that its path names.
+func projectOf(r *http.Request) string {
+	return cmp.Or(r.PathValue("project"), r.URL.Query().Get("project"))
+}
+
+// inProject does an operation in the project that its path or query names.
 func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any, err error) {
-	if ref := c.PathValue("project"); ref != "" {
+	if ref := projectOf(c.Request); ref != "" {
 		if c.project, err = c.st.FindProject(c.Context(), ref); err != nil {
 			return nil, err
 		}
@@ -109,7 +113,7 @@ func (s *server) answering(op operation) http.Handler {
 		case byForm(r):
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 		case op.page != "" && wantsPage(r):
-			project := s.clean(cmp.Or(r.PathValue("project"), r.URL.Query().Get("project")))
+			project := s.clean(projectOf(r))
 			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
 			if project != "" {
 				p.Title = project + ": " + op.title

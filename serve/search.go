@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"net/http"
 	"strings"
 
 	"memoir/search"
@@ -13,20 +12,20 @@ const (
 	mostHits = 100
 )
 
-func (s *server) search(r *http.Request) (any, error) {
-	query, none := r.URL.Query(), search.Result{Hits: []search.Hit{}}
+func (s *server) search(c call) (any, error) {
+	query, none := c.URL.Query(), search.Result{Hits: []search.Hit{}}
 	most, err := number(query.Get("max"))
 	if err != nil || most > mostHits {
 		return none, usage("", "max is a number from 0 to %d", mostHits)
 	}
-	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: query.Get("project"), Max: most}
+	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most}
 	switch {
-	case q.Text == "" && wantsPage(r): // nobody has typed yet
+	case q.Text == "" && wantsPage(c.Request): // nobody has typed yet
 		return none, nil
 	case q.Text == "", len(q.Text) > maxQuery:
 		return none, usage("", "q has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
-	out, err := search.Find(r.Context(), s.Home, q)
+	out, err := search.Find(c.Context(), s.Home, q)
 	for i := range out.Hits {
 		out.Hits[i].Snippet = s.clean(out.Hits[i].Snippet)
 	}

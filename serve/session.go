@@ -16,17 +16,10 @@ type Sessions struct {
 }
 
 func (s *server) listSessions(c call) (any, error) {
-	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason"))}
+	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason")), Project: c.project.ID}
 	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
 		return nil, usage("for example eligible or up_to_date", "no reason is named %q",
 			memoir.Cut(string(filter.Reason), 100))
-	}
-	if ref := c.URL.Query().Get("project"); ref != "" {
-		row, err := c.st.FindProject(c.Context(), ref)
-		if err != nil {
-			return nil, err
-		}
-		filter.Project = row.ID
 	}
 	return s.sessions(c.Context(), c.st, filter)
 }

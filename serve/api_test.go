@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,30 @@ func TestNotesByHTTP(t *testing.T) {
 	}
 	for _, text := range []string{"use pnpm", "ghp_0123456789"} { // gone for good, and never there
 		w.nowhere(text)
+	}
+}
+
+func TestOneOfSeveralChangesOfANoteHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.Wait = time.Minute
+	w.note("the sky is blue")
+	var writers sync.WaitGroup
+	var done atomic.Int32
+	for _, color := range []string{"red", "green", "grey", "black"} {
+		writers.Go(func() {
+			switch code := w.send(request("PUT", "/notes/1", `{"content": "the sky is `+color+`"}`)).Code; code {
+			case http.StatusOK:
+				done.Add(1)
+			case http.StatusNotFound:
+			default:
+				t.Errorf("%s: %d", color, code)
+			}
+		})
+	}
+	writers.Wait()
+	if notes := w.call("GET", "/memory", "", 200)["entries"].([]any); len(notes) != 1 || done.Load() != 1 {
+		t.Errorf("%d say that they changed it: %v", done.Load(), notes)
 	}
 }
 

@@ -37,7 +37,8 @@ type Forgetting struct {
 	Text  string   // lines that hold it go, too; empty: none
 	Purge bool     // as in Withdrawal
 
-	// Instead is an entry that takes the place of what is forgotten, stored as by AddEntry; nil: none.
+	// Instead is an entry that takes the place of what is forgotten, stored as by AddEntry; nil: none. Where that is
+	// gone, the error has the code memoir.CodeNotFound, and nothing is stored.
 	Instead    *memoir.Entry
 	Statements []memoir.Statement // of it
 }
@@ -61,6 +62,15 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			}
 		}
 		if f.Instead != nil {
+			gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)`,
+				jsonList(f.Keys))
+			if err != nil {
+				return err
+			}
+			if len(gone) > 0 {
+				return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "there is no note #%d any more",
+					memoir.EntryID(gone[0]))
+			}
 			if err := s.addEntry(t, f.Instead, f.Statements); err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 		return err
 	}
 	out.Session, out.Note = session.Key(), notice
-	said, _ := pipeline.Recap(loaded.Items, recapText)
+	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
 	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
 		told, text := *out, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {

@@ -145,6 +145,7 @@ func TestApply(t *testing.T) {
 		{`{"op": "insert", "line": 5, "content": "x"}`, ""},
 		{`{"op": "remove", "line": -1}`, ""},
 		{`{"op": "move", "line": 1}`, ""},
+		{`{"op": "insert", "line": 1, "content": "\u0007"}`, ""},
 		{`{"op": "update", "line": 1}`, ""},
 		{`{"op": "update", "line": 1, "contents": "x"}`, ""},
 		{`{"op": "remove", "line": 1}]} {"ops": [`, ""},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 )
@@ -76,11 +77,22 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
-	if len(out) > t.Most {
-		return "", memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
-			"the memory would have %d bytes, and may have %d", len(out), t.Most)
+	if err := t.check(out); err != nil {
+		return "", err
 	}
 	return out, nil
+}
+
+// check is the error of a result that no memory may have.
+func (t Patch) check(out string) error {
+	if strings.ContainsFunc(out, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }) {
+		return usage("leave it out", "the patch has a control character")
+	}
+	if len(out) > t.Most {
+		return memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
+			"the memory would have %d bytes, and may have %d", len(out), t.Most)
+	}
+	return nil
 }
 
 // signed marks lines that the user did not write.

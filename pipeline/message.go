@@ -72,12 +72,13 @@ func (s Said) Line() string {
 	return "- " + s.Role + ": " + strings.ReplaceAll(s.Content, "\n", "\n  ") + "\n"
 }
 
-// Recap is the last 10 messages of a session, at most so many characters of each, and how many it has in all.
-func Recap(items []memoir.Item, most int) (last []Said, all int) {
+// Recap is the last 10 messages of a session, at most so many characters of each, and how many it has in all. Redact
+// looks once more for secrets: one may stand where characters that are not shown are taken out.
+func Recap(items []memoir.Item, most int, redact func(string) string) (last []Said, all int) {
 	said := []Said{}
 	for _, it := range items {
 		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
-			said = append(said, Said{it.N, it.Role, memoir.Cut(memory.Neutralise(strings.TrimSpace(it.Text)), most)})
+			said = append(said, Said{it.N, it.Role, memoir.Cut(redact(memory.Neutralise(strings.TrimSpace(it.Text))), most)})
 		}
 	}
 	return said[max(0, len(said)-recapMessages):], len(said)

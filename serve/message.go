@@ -39,7 +39,7 @@ func (s *server) lastMessages(c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, _ := pipeline.Recap(loaded.Items, recapText)
+	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
 	return struct {
 		Session  string          `json:"session"`
 		Messages []pipeline.Said `json:"messages"`

@@ -115,7 +115,7 @@ func (p *program) recap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	said, _ := pipeline.Recap(loaded.Items, recapText)
+	said, _ := pipeline.Recap(loaded.Items, recapText, p.redact)
 	return p.result(c, struct {
 		Session  string          `json:"session"`
 		Messages []pipeline.Said `json:"messages"`
@@ -164,7 +164,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	if err != nil { // of what was read some may be secrets yet
 		loaded.Items = nil
 	}
-	said, all := pipeline.Recap(loaded.Items, overflowText)
+	said, all := pipeline.Recap(loaded.Items, overflowText, p.redact)
 	if err == nil && all <= window {
 		return
 	}

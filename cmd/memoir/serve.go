@@ -10,8 +10,8 @@ import (
 
 	"memoir"
 	"memoir/ask"
+	"memoir/integrate"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 	"memoir/serve"
 )
 
@@ -69,13 +69,7 @@ func writeExport(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return usagef("without a name it is written to standard output", "%s is not a file", path)
 	}
-	fresh := path + ".new"
-	err := failpoint.WriteFile(fresh, text, 0o600)
-	if err == nil {
-		err = failpoint.Rename(fresh, path)
-	}
-	if err != nil {
-		_ = failpoint.Remove(fresh)
+	if err := integrate.ReplaceFile(path, text, 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", path, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,7 +173,7 @@ func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
 	mustCall(t, program, whole, install...)
 	for _, work := range [][]string{install, {"uninstall", "--yes"}} {
 		killed := 0
-		for n := 1; ; n++ {
+		for n := 1 + rand.IntN(3); ; n += 3 { // of three runs, each has other moments
 			home := filepath.Join(t.TempDir(), "home")
 			layOut(t, home)
 			if work[0] == "uninstall" {
@@ -186,7 +187,7 @@ func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
 				t.Fatalf("kill %d: %v", n, err)
 			}
 			killed++
-			if n%4 == 0 {
+			if killed%4 == 0 {
 				mustCall(t, program, home, install...)
 				sameTree(t, fmt.Sprintf("%s, killed at %d, installed", work[0], n), moveTree(agentTree(t, whole), whole, home),
 					agentTree(t, home))
@@ -194,7 +195,7 @@ func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
 			mustCall(t, program, home, "uninstall", "--yes")
 			sameTree(t, fmt.Sprintf("%s, killed at %d, uninstalled", work[0], n), before, agentTree(t, home))
 		}
-		if killed < 20 {
+		if killed < 7 {
 			t.Errorf("%s was killed only %d times", work[0], killed)
 		}
 	}

@@ -180,7 +180,8 @@ var tortureScenes = []struct {
 		x.env = append(x.env, "MEMOIR_MEM_CONSOLIDATE_ENABLED=true")
 		return x
 	}},
-	{"message", 0, 0, on("message", "--now", "2026-07-01", "--project", "papertrail", "--conversation", "support", "never deploy on a Friday")},
+	{"message", 0, 0, after([]string{"message", "--now", "2026-06-30", "--project", "papertrail", "--conversation", "other", "hello"},
+		"message", "--now", "2026-07-01", "--project", "papertrail", "--conversation", "support", "never deploy on a Friday")},
 	{"forget a note", 0, 0, after([]string{"remember", "--now", "2026-07-01", "--project", "papertrail", "deploys stop on Fridays"}, "forget", "#1", "--yes")},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},

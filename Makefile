@@ -10,9 +10,11 @@ MEASURES = $(shell go list ./bench/...)
 SHARED := ^Test(AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+DATE := $(shell git show -s --format=%cI 2>/dev/null)
 # -s -w leave out symbols and DWARF, a third of the binary. Stack traces and pprof have
 # tables of their own.
-LDFLAGS := -s -w -X main.Version=$(VERSION)
+LDFLAGS := -s -w -X main.Version=$(VERSION) -X main.Commit=$(COMMIT) -X main.Date=$(DATE)
 
 # Pinned, and kept out of go.mod: it is a tool of this Makefile, not of the program.
 STATICCHECK_VERSION := v0.8.2

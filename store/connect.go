@@ -29,6 +29,12 @@ const noticeable = time.Second
 // applicationID marks a database file as memoir's (bytes 68 to 71 of the file).
 const applicationID = 0x6d656d72 // "memr"
 
+// SQLiteVersion is the version of SQLite that is built in: "3.51.0".
+func SQLiteVersion() string {
+	version, _, _ := sqlite3.Version()
+	return version
+}
+
 type connector struct {
 	dsn    string
 	driver *sqlite3.SQLiteDriver

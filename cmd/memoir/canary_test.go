@@ -176,7 +176,7 @@ var shown = []string{
 	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
 	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
 	"sessions", "sessions --reason forgotten", "projects", "trust --list",
-	"retry --all", "run --dry-run --json", "completion bash", "help",
+	"retry --all", "run --dry-run --json", "completion bash", "version", "help",
 }
 
 // shownOf are those that show what is there of a project.

@@ -12,19 +12,24 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"memoir"
 	"memoir/config"
 	"memoir/internal/disk"
+	"memoir/store"
 )
 
-// Version is set by the build: go build -ldflags "-X main.Version=v1.2.3".
-var Version string
+// Version, Commit and Date are set by the build: go build -ldflags "-X main.Version=v1.2.3". Date is
+// that of the commit, in RFC 3339.
+var Version, Commit, Date string
 
 // leastHandles is the number of files that any command must be able to open.
 const leastHandles = 24
@@ -107,6 +112,42 @@ func version() string {
 		return "development"
 	}
 	return info.Main.Version
+}
+
+func versionCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "version", Category: groupSetup,
+		Usage: "print the versions of memoir and of what is built in",
+		Description: help("Prints the version, the commit and its date, and the versions of Go, SQLite and the gitleaks\n"+
+			"rules. `memoir --version` prints the first alone.", "memoir version", "memoir version --json"),
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			out := versionJSON{Version: version(), Commit: Commit, Date: Date, Go: runtime.Version(),
+				SQLite: store.SQLiteVersion(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, m := range info.Deps {
+					if strings.HasSuffix(m.Path, "/gitleaks/v8") {
+						out.Gitleaks = m.Version
+					}
+				}
+			}
+			return p.result(c, out, func() {
+				p.ui.printf("memoir %s\ncommit: %s\ndate: %s\ngo: %s\nsqlite: %s\ngitleaks: %s\nplatform: %s\n", out.Version,
+					orDash(out.Commit), orDash(out.Date), out.Go, out.SQLite, orDash(out.Gitleaks), out.Platform)
+			})
+		},
+	}
+}
+
+// versionJSON is what `version --json` prints; commit and date are empty if the build did not set them.
+type versionJSON struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"`
+	Date     string `json:"date"`
+	Go       string `json:"go"`
+	SQLite   string `json:"sqlite"`
+	Gitleaks string `json:"gitleaks"`
+	Platform string `json:"platform"`
 }
 
 // signalEcho is the time after a signal within which another one counts as the same: a terminal

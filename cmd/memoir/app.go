@@ -34,14 +34,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			"memoir run                     # read new sessions, update every project that is due",
 			"memoir view                    # what the next session here would be told",
 			"memoir help run"),
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "home", Usage: "keep data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
-			&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
-			&cli.BoolFlag{Name: "version", Usage: "print the version"},
-			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
-		},
+		Flags: globalFlags(),
 		Commands: []*cli.Command{
 			runCommand(p), viewCommand(p), searchCommand(p), checkCommand(p), catCommand(p), projectsCommand(p), logCommand(p),
 			diffCommand(p),
@@ -79,6 +72,18 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		}
 	}
 	return app
+}
+
+// globalFlags are those of every command.
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "home", Usage: "keep data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
+		&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
+		&cli.BoolFlag{Name: "version", Usage: "print the version"},
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
+	}
 }
 
 // before does what the global flags of a command ask for, and refuses what is no command.

@@ -159,7 +159,7 @@ func viewCommand(p *program) *cli.Command {
 func contextFlags() []cli.Flag {
 	return []cli.Flag{
 		projectRefFlag(),
-		&cli.StringFlag{Name: "agent", Usage: "format for the agent `NAME`: " + strings.Join(formNames(), ", ")},
+		&cli.StringFlag{Name: "agent", Usage: "format for `FORMAT`: " + strings.Join(formNames(), ", ")},
 	}
 }
 

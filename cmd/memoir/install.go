@@ -18,7 +18,7 @@ import (
 
 func installCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "install", Category: groupSetup, ArgsUsage: "[AGENT ...]",
+		Name: "install", Category: groupSetup, ArgsUsage: "[AGENT]...",
 		Usage: "connect coding agents: memory at each start, the MCP server, skills",
 		Description: help("Shows what it would change in the agents' configuration, asks, and changes it: a hook,\n"+
 			"extension or plugin that gives each session the memory and starts a run in the background, one that reports\n"+
@@ -64,7 +64,7 @@ func installCommand(p *program) *cli.Command {
 
 func uninstallCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT ...]",
+		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT]...",
 		Usage: "take back what install changed in agents",
 		Description: help("Gives each file back byte for byte if nobody else changed it since, and otherwise removes\n"+
 			"exactly memoir's entries. Without a name: everything that was installed, memories.enabled included. Memory\n"+
@@ -112,7 +112,7 @@ func uninstallCommand(p *program) *cli.Command {
 
 func integrationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "scope", Usage: "change files of `WHOM`: user, or project (this one); default: user"},
+		&cli.StringFlag{Name: "scope", Usage: "change files of `SCOPE`: user, or project (this one); default: user"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show the changes and make none"},
 		yesFlag(), jsonFlag(),
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func categoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "category", Usage: "`NAME`: " + strings.Join(memoir.Categories, ", ")}
+	return &cli.StringFlag{Name: "category", Usage: "`CATEGORY`: " + strings.Join(memoir.Categories, ", ")}
 }
 
 func rememberCommand(p *program) *cli.Command {

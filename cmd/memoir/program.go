@@ -56,7 +56,7 @@ func (p *program) execute(ctx context.Context, args []string) error {
 	p.cleaner.setArguments(args, p.environ)
 	app := newApp(p)
 	if n := len(args) - 1; n >= 0 && args[n] == completeFlag {
-		p.ui.write(strings.Join(completions(app, args[:n]), "\n") + "\n")
+		p.complete(ctx, app, args[:n])
 		return nil
 	}
 	line, command := arrange(app, args)

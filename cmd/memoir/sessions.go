@@ -24,7 +24,7 @@ func sessionsCommand(p *program) *cli.Command {
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "only of the project `REF`: an id, a name or a path"},
-			&cli.StringFlag{Name: "source", Usage: "only of `AGENT`: " + strings.Join(sources(), ", ")},
+			&cli.StringFlag{Name: "source", Usage: "only of `SOURCE`: " + strings.Join(sources(), ", ")},
 			&cli.StringFlag{Name: "reason", Usage: "only those that are `REASON`: eligible, up_to_date, too_old, …"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
 			jsonFlag(),

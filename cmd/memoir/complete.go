@@ -1,0 +1,350 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/serve"
+	"memoir/store"
+)
+
+// completeFlag as the last argument asks what the word before it may become: the scripts of shells pass it.
+// The answer is a line for each word: the word, a tab, what it is.
+const completeFlag = "--complete"
+
+// filesToo is the line that asks the script for names of files as well.
+const filesToo = ":files"
+
+// mostSessions is how many sessions are offered, the latest first.
+const mostSessions = 100
+
+// aboutWidth is how much is told of a word, in characters.
+const aboutWidth = 60
+
+// completionScripts are what a shell evaluates, by its name. Each asks memoir for the words.
+var completionScripts = map[string]string{
+	"bash": `# bash completion for memoir
+_memoir() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ "$line" = :files ]; then compopt -o default; else COMPREPLY+=("${line%%$'\t'*}"); fi
+  done < <(memoir "${COMP_WORDS[@]:1:COMP_CWORD}" --complete 2>/dev/null)
+}
+complete -F _memoir memoir
+`,
+	"zsh": `#compdef memoir
+_memoir() {
+  local -a lines=(${(f)"$(memoir "${(@)words[2,CURRENT]}" --complete 2>/dev/null)"})
+  local -a offered=(${${lines:#:files}/$'\t'/:})
+  (( $#offered )) && _describe -V memoir offered
+  [[ -n ${(M)lines:#:files} ]] && _files
+}
+if [ "$funcstack[1]" = "_memoir" ]; then _memoir "$@"; else compdef _memoir memoir; fi
+`,
+	"fish": `# fish completion for memoir
+function __memoir_complete
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    for line in (memoir $words[2..-1] "$word" --complete 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path "$word"
+        else
+            echo $line
+        end
+    end
+end
+complete -c memoir -f -a '(__memoir_complete)'
+`,
+}
+
+func completionCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "completion", Category: groupSetup, ArgsUsage: "bash|zsh|fish",
+		Usage: "print a completion script for a shell",
+		Description: help("Prints a script that completes commands, flags, projects, sessions and settings. Packages and\n"+
+			"`make install` put it where the shell finds it.",
+			`eval "$(memoir completion bash)"     # in ~/.bashrc`,
+			`memoir completion zsh > "${fpath[1]}/_memoir"`,
+			"memoir completion fish > ~/.config/fish/completions/memoir.fish"),
+		Action: func(c *cli.Context) error {
+			shell, err := argument(c, "shell")
+			if err != nil {
+				return err
+			}
+			script, ok := completionScripts[shell]
+			if !ok {
+				return usagef("one of "+strings.Join(shells(), ", "), "no completion for shell %q", shell)
+			}
+			p.ui.write(script)
+			return nil
+		},
+	}
+}
+
+func shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
+
+// candidate is a word that is offered, with a few words about it.
+type candidate struct{ word, about string }
+
+// completion is a command line up to the word that is completed.
+type completion struct {
+	p         *program
+	c         *cli.Context // has --home and --config
+	word      string       // what is there of the word
+	commands  []*cli.Command
+	command   *cli.Command // nil before the first
+	flags     []cli.Flag
+	arguments int  // that are there already
+	noFlags   bool // after --
+	found     []candidate
+	files     bool
+}
+
+// complete prints what the last word may become. An error offers nothing: a shell shows no message.
+func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
+	word := ""
+	if n := len(words); n > 0 {
+		words, word = words[:n-1], words[n-1]
+	}
+	if word == "=" { // bash makes a word of it
+		word = ""
+	}
+	words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "=" })
+	given := flag.NewFlagSet("", flag.ContinueOnError)
+	given.String("home", "", "")
+	given.String("config", "", "")
+	at := &completion{p: p, c: cli.NewContext(app, given, nil), word: word, commands: app.Commands, flags: app.Flags}
+	at.c.Context = ctx
+	open := at.read(app, words, given)
+	name, value, joined := strings.Cut(word, "=")
+	switch {
+	case open != "":
+		at.value(open)
+	case at.noFlags || !strings.HasPrefix(word, "-"):
+		at.argument()
+	case joined:
+		at.word = value
+		at.value(strings.TrimLeft(name, "-"))
+		at.print(name + "=")
+		return
+	default:
+		for _, f := range at.flags {
+			if v, ok := f.(cli.VisibleFlag); ok && v.IsVisible() {
+				at.found = append(at.found, candidate{"--" + f.Names()[0], usageOf(f)})
+			}
+		}
+	}
+	at.print("")
+}
+
+// read takes the words that are complete. It returns the flag whose value comes next, "" if that is no value.
+func (at *completion) read(app *cli.App, words []string, given *flag.FlagSet) string {
+	arity := flagArity(app)
+	for i := 0; i < len(words); i++ {
+		name, value, joined := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
+		switch {
+		case at.noFlags || words[i] == "-" || !strings.HasPrefix(words[i], "-"):
+			at.pass(app, words[i])
+		case words[i] == "--":
+			at.noFlags = true
+		case arity[name] && !joined && i+1 == len(words):
+			return name
+		case arity[name] && !joined:
+			i++
+			_ = given.Set(name, words[i]) // it knows those that matter
+		default:
+			_ = given.Set(name, value)
+		}
+	}
+	return ""
+}
+
+// pass takes a word that is complete: a command or an argument.
+func (at *completion) pass(app *cli.App, word string) {
+	c := findCommand(at.commands, word)
+	switch {
+	case c == nil || at.arguments > 0 || at.noFlags:
+		at.arguments++
+	case c.Name == "help":
+		at.commands, at.command, at.flags = app.Commands, nil, nil
+	default:
+		at.commands, at.command = c.Subcommands, c
+		if at.flags != nil { // those of help
+			at.flags = c.Flags
+		}
+	}
+}
+
+// argument offers subcommands and what the command's next argument may be.
+func (at *completion) argument() {
+	if at.arguments == 0 {
+		for _, c := range at.commands {
+			for _, name := range c.Names() {
+				at.found = append(at.found, candidate{name, c.Usage})
+			}
+		}
+	}
+	if at.command == nil || at.flags == nil {
+		return
+	}
+	usage := at.command.ArgsUsage
+	kinds := strings.Fields(strings.NewReplacer("[", "", "]", "", "...", "").Replace(usage))
+	n := at.arguments
+	if strings.Contains(usage, "...") {
+		n = min(n, len(kinds)-1)
+	}
+	if n < len(kinds) {
+		for kind := range strings.SplitSeq(kinds[n], "|") {
+			at.offer(kind)
+		}
+	}
+}
+
+// value offers what a flag may be set to.
+func (at *completion) value(name string) {
+	for _, f := range at.flags {
+		if !slices.Contains(f.Names(), name) {
+			continue
+		}
+		if parts := strings.Split(f.(cli.DocGenerationFlag).GetUsage(), "`"); len(parts) == 3 {
+			at.offer(parts[1])
+		}
+	}
+}
+
+// usageOf is what a flag is for.
+func usageOf(f cli.Flag) string {
+	doc, _ := f.(cli.DocGenerationFlag)
+	return strings.ReplaceAll(doc.GetUsage(), "`", "")
+}
+
+// offer adds what may stand where help writes kind: what is written in lower case, as itself.
+func (at *completion) offer(kind string) {
+	var words []string
+	switch kind {
+	case "-":
+	case "DIR", "FILE", "PATH":
+		at.files = true
+	case "REF":
+		at.projects()
+	case "SESSION":
+		at.sessions()
+	case "SETTING":
+		for _, v := range config.Default().Values() {
+			at.found = append(at.found, candidate{v.Name, v.Doc})
+		}
+	case "AGENT":
+		words = agentNames()
+	case "FORMAT":
+		words = formNames()
+	case "SOURCE":
+		words = sources()
+	case "REASON":
+		words = names(memoir.Reasons)
+	case "CATEGORY":
+		words = memoir.Categories
+	case "SCOPE":
+		words = []string{"user", "project"}
+	case "ROLE":
+		words = []string{memoir.RoleUser, memoir.RoleAssistant, "system"}
+	case strings.ToLower(kind):
+		words = []string{kind}
+	}
+	for _, word := range words {
+		at.found = append(at.found, candidate{word, ""})
+	}
+}
+
+// store opens the database of the home, nil where there is none that can be read now.
+func (at *completion) store() *store.Store {
+	home, err := at.p.home(at.c)
+	if err != nil {
+		return nil
+	}
+	if st, err := at.p.openToInject(at.c, home); err == nil {
+		return st
+	}
+	return nil
+}
+
+// projects offers registered projects by name, or by id where several have the name; a path is completed as a file.
+func (at *completion) projects() {
+	at.files = strings.ContainsAny(at.word, "./~")
+	st := at.store()
+	if st == nil {
+		return
+	}
+	defer st.Close()
+	rows, err := st.Projects(at.c.Context)
+	if err != nil {
+		return
+	}
+	named := map[string]int{}
+	for _, r := range rows {
+		named[r.Name]++
+	}
+	for _, r := range rows {
+		r.Project = serve.CleanProject(r.Project, at.p.redact)
+		word := r.Name
+		if named[word] != 1 || !plainWord(word) {
+			word = r.ID
+		}
+		at.found = append(at.found, candidate{word, count(r.Sessions, "session")})
+	}
+}
+
+// sessions offers the latest sessions whose id begins with the word.
+func (at *completion) sessions() {
+	st := at.store()
+	if st == nil {
+		return
+	}
+	defer st.Close()
+	sessions, err := st.Sessions(at.c.Context, store.Filter{})
+	if err != nil {
+		return
+	}
+	n := 0
+	for _, s := range sessions {
+		if n == mostSessions {
+			return
+		}
+		if s.Kind != memoir.KindEntry && strings.HasPrefix(s.ID, at.word) {
+			n++
+			serve.CleanSession(&s, at.p.redact)
+			at.found = append(at.found, candidate{s.ID, when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)})
+		}
+	}
+}
+
+// print writes the words that begin with what is there, after a prefix that belongs to each.
+func (at *completion) print(prefix string) {
+	for _, f := range at.found {
+		if strings.HasPrefix(f.word, at.word) && plainWord(f.word) {
+			line := prefix + f.word
+			if f.about != "" {
+				line += "\t" + cut(oneLine(f.about), aboutWidth)
+			}
+			at.p.ui.printf("%s\n", line)
+		}
+	}
+	if at.files {
+		at.p.ui.printf("%s\n", filesToo)
+	}
+}
+
+// plainWord reports whether a word means itself in every shell, and in the scripts.
+func plainWord(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./@+", r)
+	})
+}

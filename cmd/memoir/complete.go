@@ -321,7 +321,8 @@ func (at *completion) sessions() {
 		if s.Kind != memoir.KindEntry && strings.HasPrefix(s.ID, at.word) {
 			n++
 			serve.CleanSession(&s, at.p.redact)
-			at.found = append(at.found, candidate{s.ID, when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)})
+			about := when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)
+			at.found = append(at.found, candidate{s.ID, about})
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 
 	"go.yaml.in/yaml/v3"
@@ -167,28 +167,12 @@ func changeTrust(home string, change func(TrustStore)) error {
 	}
 	path := filepath.Join(home, trustFile)
 	if err = failpoint.MkdirAll(home, 0o700); err == nil {
-		err = replaceFile(path, data)
+		err = disk.Replace(path, data, 0o600)
 	}
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust in %s: %w", path, err)
 	}
 	return nil
-}
-
-// replaceFile puts data in the place of a file, or leaves that as it is.
-func replaceFile(path string, data []byte) error {
-	err := failpoint.Before("replace file")
-	if err != nil {
-		return err
-	}
-	beside := path + ".new"
-	if err = os.WriteFile(beside, data, 0o600); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err != nil {
-		_ = os.Remove(beside)
-	}
-	return err
 }
 
 // canonical is a file's absolute path with the links of its directory followed.

@@ -225,21 +225,12 @@ func (b Book) erase(e memoir.Entry) error {
 		return nil
 	}
 	if err == nil {
-		err = replace(path, left)
+		err = disk.Replace(path, []byte(left), 0o600)
 	}
 	if err != nil {
 		return storageError(err, "take a line out of %s", path)
 	}
 	return nil
-}
-
-// replace writes a file anew, in one step.
-func replace(path, text string) error {
-	fresh := path + ".new"
-	if err := failpoint.WriteFile(fresh, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return failpoint.Rename(fresh, path)
 }
 
 func usage(hint, format string, args ...any) error {

@@ -46,7 +46,7 @@ func (r *Record) Apply(c Change) error {
 // Sweep removes what an earlier call left that died.
 func (r *Record) Sweep() (err error) {
 	for _, f := range r.Files {
-		err = errors.Join(err, removeFile(followed(f.Path)+beside))
+		err = errors.Join(err, disk.Discard(followed(f.Path)+disk.Beside))
 	}
 	return err
 }
@@ -64,63 +64,20 @@ func (c Change) write() (err error) {
 	path := followed(c.Path)
 	switch {
 	case c.After == nil:
-		err = removeFile(path)
+		err = disk.Discard(path)
 	case c.Before == nil || !bytes.Equal(c.Before, c.After):
 		mode := fs.FileMode(0o600)
 		if info, statErr := os.Stat(path); statErr == nil {
 			mode = info.Mode().Perm()
 		}
 		if err = failpoint.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = ReplaceFile(path, c.After, mode)
+			err = disk.Replace(path, c.After, mode)
 		}
 	}
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "change %s: %w", c.Path, err)
 	}
 	return nil
-}
-
-// beside is what the name of a file ends with that is about to take another's place.
-const beside = ".memoir-new"
-
-// ReplaceFile writes a file beside another and renames it, so that a reader sees one or the other. What has the
-// place beside it, such as a link that a repository brings, is removed and not followed.
-func ReplaceFile(path string, content []byte, mode fs.FileMode) error {
-	if err := removeFile(path + beside); err != nil {
-		return err
-	}
-	if err := failpoint.WriteFile(path+beside, content, 0o600); err != nil {
-		_ = failpoint.Remove(path + beside)
-		return err
-	}
-	err := flush(path+beside, mode)
-	if err == nil {
-		err = failpoint.Rename(path+beside, path)
-	}
-	if err != nil {
-		_ = failpoint.Remove(path + beside)
-	}
-	return err
-}
-
-// flush gives a file its mode and makes its content durable.
-func flush(path string, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // nothing is written
-	if err != nil {
-		return err
-	}
-	if err = failpoint.Before("flush"); err == nil {
-		err = errors.Join(f.Chmod(mode), f.Sync())
-	}
-	return errors.Join(err, f.Close())
-}
-
-// removeFile removes a file that may be gone.
-func removeFile(path string) error {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return failpoint.Remove(path)
 }
 
 // removeDirs removes directories that were made for a file, as far as they are empty.

@@ -71,7 +71,7 @@ func Load(home string) (*Record, error) {
 func (r *Record) save() error {
 	path := filepath.Join(r.home, RecordName)
 	if len(r.Files) == 0 && len(r.Skills) == 0 {
-		return removeFile(path)
+		return disk.Discard(path)
 	}
 	content, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Record) save() error {
 	if err := failpoint.MkdirAll(r.home, 0o700); err != nil {
 		return err
 	}
-	return ReplaceFile(path, append(content, '\n'), 0o600)
+	return disk.Replace(path, append(content, '\n'), 0o600)
 }
 
 // find is the index of a file's record, -1 if there is none.

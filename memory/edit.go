@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -189,9 +190,7 @@ func (r Root) RewriteBeside(rewrite func(name, text string) string) error {
 		case after == "":
 			err = failpoint.Remove(path)
 		default:
-			if err = failpoint.WriteFile(path+".new", []byte(after), fileMode); err == nil {
-				err = failpoint.Rename(path+".new", path)
-			}
+			err = disk.Replace(path, []byte(after), fileMode)
 		}
 		if err != nil {
 			return storageError(err, "rewrite %s", path)

@@ -13,7 +13,6 @@ import (
 
 	"memoir"
 	"memoir/entry"
-	"memoir/integrate"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 	"memoir/memory"
@@ -186,7 +185,7 @@ func mountAt(dir, content, summary string) error {
 	}
 	for _, f := range [][2]string{{memoir.MemoryFile, content}, {memoir.SummaryFile, summary}} {
 		if err == nil {
-			err = integrate.ReplaceFile(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
+			err = disk.Replace(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
 		}
 	}
 	return err

@@ -10,7 +10,6 @@ import (
 
 	"memoir"
 	"memoir/ask"
-	"memoir/integrate"
 	"memoir/internal/disk"
 	"memoir/serve"
 )
@@ -69,7 +68,7 @@ func writeExport(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return usagef("without a name it is written to standard output", "%s is not a file", path)
 	}
-	if err := integrate.ReplaceFile(path, text, 0o600); err != nil {
+	if err := disk.Replace(path, text, 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", path, err)
 	}
 	return nil

@@ -24,8 +24,7 @@ var (
 
 // without are the functions that have fewer moments than writes, and why.
 var without = map[string]string{
-	"config.replaceFile":      "it has a moment; what is left beside is written over or removed",
-	"integrate.flush":         "it opens what a write made, and has a moment",
+	"disk.flush":              "it opens what a write made, and has a moment",
 	"store.reserve":           "what is not there can't be lost",
 	"store.withReserve":       "the same",
 	"main.smoke":              "what smoke writes is compared and thrown away",

@@ -3,7 +3,6 @@ package integrate
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
+
+	"memoir/internal/yamledit"
 )
 
 // eolOf is how lines of a text end.
@@ -84,77 +85,9 @@ func parseYAML(text []byte) (value any, err error) {
 	return value, err
 }
 
-// yamlAt finds the key and the value at keys that are there; neither in an empty document.
-func yamlAt(text []byte, at []string) (key, value *yaml.Node, err error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
-		return nil, &document, err
-	}
-	value = document.Content[0]
-	for _, name := range at {
-		i := 0
-		for i < len(value.Content) && value.Content[i].Value != name {
-			i += 2
-		}
-		if value.Kind != yaml.MappingNode || i >= len(value.Content) {
-			return nil, nil, fmt.Errorf("%s is written in a form that is not edited", name)
-		}
-		key, value = value.Content[i], value.Content[i+1]
-	}
-	return key, value, nil
+// insertYAML adds an entry, whose value is written as JSON, or sets a switch.
+func insertYAML(text []byte, e Entry, _ int) ([]byte, error) {
+	return yamledit.Set(text, e.At, string(marshal(e.Value, "", "")))
 }
 
-// insertYAML adds an entry, whose value is written as JSON, as the first one of its section, or sets a switch.
-func insertYAML(text []byte, e Entry, there int) ([]byte, error) {
-	key, in, err := yamlAt(text, e.At[:there])
-	if err != nil {
-		return nil, err
-	}
-	switch flow := in.Style&yaml.FlowStyle != 0 && in.Kind == yaml.MappingNode; {
-	case there == len(e.At):
-		at := lineStart(text, in.Line) + in.Column - 1
-		return slices.Concat(text[:at], marshal(e.Value, "", ""), text[at+len(in.Value):]), nil
-	case flow:
-		at, member := lineStart(text, in.Line)+in.Column, marshal(nest(e, there), "", "")
-		if member = member[1 : len(member)-1]; len(in.Content) > 0 {
-			member = append(member, ", "...)
-		}
-		return slices.Concat(text[:at], member, text[at:]), nil
-	}
-	indent, at := 0, len(text)
-	if there > 0 {
-		indent, at = key.Column+1, lineStart(text, key.Line+1)
-	}
-	if there > 0 && len(in.Content) > 0 {
-		indent = in.Content[0].Column - 1
-	}
-	lines := ""
-	for i, name := range e.At[there:] {
-		lines += "\n" + strings.Repeat(" ", indent+2*i) + name + ":"
-	}
-	return withLines(text, at, lines[1:]+" "+string(marshal(e.Value, "", ""))+"\n"), nil
-}
-
-// removeYAML removes the lines of a key and its value.
-func removeYAML(text []byte, at []string, _ int) ([]byte, error) {
-	key, value, err := yamlAt(text, at)
-	if err != nil {
-		return nil, err
-	}
-	end := key.Line
-	var last func(n *yaml.Node)
-	last = func(n *yaml.Node) {
-		end = max(end, n.Line)
-		for _, inner := range n.Content {
-			last(inner)
-		}
-	}
-	last(value)
-	return slices.Concat(text[:lineStart(text, key.Line)], text[lineStart(text, end+1):]), nil
-}
-
-// lineStart is the position of a line, counted from 1.
-func lineStart(text []byte, line int) int {
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	return len(bytes.Join(lines[:min(line-1, len(lines))], nil))
-}
+func removeYAML(text []byte, at []string, _ int) ([]byte, error) { return yamledit.Remove(text, at) }

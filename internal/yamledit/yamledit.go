@@ -1,0 +1,235 @@
+// Package yamledit changes single values in the text of a YAML file. Comments, order and layout stay. It
+// does not check its result: a caller parses that, and compares it with what it wanted. Read Set first.
+package yamledit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// errForm is the error of a file whose form is beyond what is edited here.
+var errForm = errors.New("is written in a form that is not edited")
+
+// Set gives the keys that lead to a value that value, which is YAML on one line. A key may be joined to those
+// after it by dots in the file. A new entry stands below a comment "# KEY: …" in its section, else at the
+// section's beginning; a new section stands at the end.
+func Set(text []byte, at []string, value string) ([]byte, error) {
+	p, err := find(text, at)
+	if err != nil {
+		return nil, err
+	}
+	switch rest := at[p.found:]; {
+	case len(rest) == 0:
+		return p.replace(text, value)
+	case flow(p.value):
+		in, member := offset(text, p.value)+1, value
+		for i, name := range slices.Backward(rest) {
+			if member = name + ": " + member; i > 0 {
+				member = "{" + member + "}"
+			}
+		}
+		if len(p.value.Content) > 0 {
+			member += ", "
+		}
+		return splice(text, in, in, member), nil
+	default:
+		return p.insert(text, rest, value), nil
+	}
+}
+
+// Remove removes a key with its value; a section that is then empty stays. A key that is not there is an error.
+func Remove(text []byte, at []string) ([]byte, error) {
+	p, err := find(text, at)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.found < len(at):
+		return nil, fmt.Errorf("%s is not there", strings.Join(at, "."))
+	case !flow(p.in):
+		return splice(text, lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+1), ""), nil
+	}
+	from, to := offset(text, p.key), p.end(text)
+	if rest := bytes.TrimLeft(text[to:], " "); bytes.HasPrefix(rest, []byte(",")) {
+		to = len(text) - len(bytes.TrimLeft(rest[1:], " "))
+	} else {
+		from = len(bytes.TrimRight(text[:from], ", "))
+	}
+	return splice(text, from, to, ""), nil
+}
+
+// place is how far keys lead in a file.
+type place struct {
+	in, key, value *yaml.Node // the deepest entry that is there, and the section that it is in; nil: none is
+	found          int        // keys that lead to it
+}
+
+func find(text []byte, at []string) (p place, err error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return p, err
+	}
+	p.value = &document
+	if len(document.Content) > 0 {
+		p.value = document.Content[0]
+	}
+	for p.found < len(at) {
+		key, value, n := member(p.value, at[p.found:])
+		if n == 0 {
+			break
+		}
+		p = place{p.value, key, value, p.found + n}
+	}
+	if null := p.value.IsZero() || p.value.Tag == "!!null"; p.found < len(at) && !null && p.value.Kind != yaml.MappingNode {
+		return p, fmt.Errorf("%s %w", at[max(p.found-1, 0)], errForm)
+	}
+	return p, nil
+}
+
+// member finds the entry of a section that the first keys lead to, and how many of them do.
+func member(in *yaml.Node, at []string) (key, value *yaml.Node, n int) {
+	if in.Kind != yaml.MappingNode {
+		return nil, nil, 0
+	}
+	for i := 0; i+1 < len(in.Content); i += 2 {
+		for n := range at {
+			if in.Content[i].Value == strings.Join(at[:n+1], ".") {
+				return in.Content[i], in.Content[i+1], n + 1
+			}
+		}
+	}
+	return nil, nil, 0
+}
+
+// replace puts a value in the place of another.
+func (p place) replace(text []byte, value string) ([]byte, error) {
+	colon := p.colon(text)
+	switch {
+	case p.value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return nil, fmt.Errorf("%s %w", p.key.Value, errForm)
+	case p.value.Kind == yaml.ScalarNode && p.value.Value == "" && p.value.Tag == "!!null":
+		return splice(text, colon, colon, " "+value), nil
+	case p.value.Line == p.key.Line:
+		return splice(text, offset(text, p.value), p.end(text), value), nil
+	}
+	text = splice(text, lineStart(text, p.key.Line+1), lineStart(text, last(p.value, p.key.Line)+1), "")
+	return splice(text, colon, colon, " "+value), nil
+}
+
+// colon is the position after the key and its colon.
+func (p place) colon(text []byte) int {
+	at := offset(text, p.key) + len(p.key.Value)
+	return at + bytes.IndexByte(text[at:], ':') + 1
+}
+
+// insert adds lines for an entry.
+func (p place) insert(text []byte, rest []string, value string) []byte {
+	indent, at := 0, len(text)
+	if p.key != nil {
+		indent, at = p.key.Column+1, lineStart(text, p.key.Line+1)
+	}
+	if p.key != nil && len(p.value.Content) > 0 {
+		indent = p.value.Content[0].Column - 1
+	}
+	if len(rest) == 1 {
+		at = p.belowComment(text, rest[0], at)
+	}
+	lines := ""
+	for i, name := range rest {
+		lines += strings.Repeat(" ", indent+2*i) + name + ":\n"
+	}
+	lines = strings.TrimSuffix(lines, "\n") + " " + value + "\n"
+	if at > 0 && text[at-1] != '\n' {
+		lines = "\n" + lines
+	}
+	if bytes.Contains(text, []byte("\r\n")) {
+		lines = strings.ReplaceAll(lines, "\n", "\r\n")
+	}
+	return splice(text, at, at, lines)
+}
+
+// belowComment is the position below a comment that holds an entry of the name, or otherwise.
+func (p place) belowComment(text []byte, name string, otherwise int) int {
+	comment := regexp.MustCompile(`^ *# *` + regexp.QuoteMeta(name) + `:`)
+	from, outer := 0, -1
+	if p.key != nil {
+		from, outer = otherwise, p.key.Column-1
+	}
+	for line := range bytes.Lines(text[from:]) {
+		from += len(line)
+		bare := bytes.TrimLeft(line, " ")
+		if comment.Match(line) && len(line)-len(bare) > outer {
+			return from
+		}
+		if p.key != nil && len(bytes.TrimSpace(bare)) > 0 && bare[0] != '#' && len(line)-len(bare) <= outer {
+			break // the section has ended
+		}
+	}
+	return otherwise
+}
+
+// end is the position after the value, which begins on its key's line: a word, a quoted text, or what brackets hold.
+func (p place) end(text []byte) int {
+	if p.value.Value == "" && p.value.Tag == "!!null" && p.value.Kind == yaml.ScalarNode {
+		return p.colon(text)
+	}
+	at, depth := offset(text, p.value), 0
+	stop := "\r\n"
+	if flow(p.in) {
+		stop += ",]}"
+	}
+	for i := at; i < len(text); i++ {
+		switch c := text[i]; {
+		case depth == 0 && i > at && (strings.IndexByte(stop, c) >= 0 || c == '#' && text[i-1] == ' '):
+			return at + len(bytes.TrimRight(text[at:i], " "))
+		case (c == '"' || c == '\'') && (i == at || strings.IndexByte("[{,: ", text[i-1]) >= 0):
+			for i++; i < len(text) && text[i] != c; i++ {
+				if c == '"' && text[i] == '\\' {
+					i++
+				}
+			}
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return at + len(bytes.TrimRight(text[at:], " "))
+}
+
+// last is the last line of a value, at least least.
+func last(n *yaml.Node, least int) int {
+	least = max(least, n.Line)
+	for _, inner := range n.Content {
+		least = last(inner, least)
+	}
+	return least
+}
+
+func flow(n *yaml.Node) bool { return n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 }
+
+func splice(text []byte, from, to int, by string) []byte {
+	return slices.Concat(text[:from], []byte(by), text[to:])
+}
+
+// offset is the position of a node, whose column counts characters.
+func offset(text []byte, n *yaml.Node) int {
+	at := lineStart(text, n.Line)
+	for range n.Column - 1 {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
+}
+
+// lineStart is the position of a line, counted from 1.
+func lineStart(text []byte, line int) int {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	return len(bytes.Join(lines[:min(line-1, len(lines))], nil))
+}

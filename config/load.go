@@ -56,17 +56,9 @@ func Load(o Options) (Settings, error) {
 
 // loadFile applies the user's configuration file, if there is one.
 func (s *Settings) loadFile(path, home string) error {
-	data, err := readFile(path)
-	if err != nil {
+	data, err := readUserFile(path)
+	if err != nil || data == nil {
 		return err
-	}
-	if data == nil {
-		// A file that is never read would be worse than none.
-		other := filepath.Join(filepath.Dir(path), "config.yaml")
-		if _, err := os.Stat(other); err == nil {
-			return memoir.Errorf(memoir.CodeConfig, "rename it to "+FileName, "%s is not read", other)
-		}
-		return nil
 	}
 	entries, err := parseYAML(path, data)
 	for _, e := range entries {
@@ -75,6 +67,17 @@ func (s *Settings) loadFile(path, home string) error {
 		}
 	}
 	return err
+}
+
+// readUserFile is readFile of config.yml. A file of the other ending that is never read would be worse than none.
+func readUserFile(path string) ([]byte, error) {
+	data, err := readFile(path)
+	if other := filepath.Join(filepath.Dir(path), "config.yaml"); err == nil && data == nil {
+		if _, err := os.Stat(other); err == nil {
+			return nil, memoir.Errorf(memoir.CodeConfig, "rename it to "+FileName, "%s is not read", other)
+		}
+	}
+	return data, err
 }
 
 // applyEntry applies one setting of a file whatever its value.
@@ -102,7 +105,15 @@ func (s *Settings) applyEntry(e entry, home string) error {
 		return e.errorf(d.doc, "%w", err)
 	}
 	s.setOrigin(e.name(), e.origin())
+	if e.was != "" {
+		s.rename(e.origin()+": "+e.was, e.name())
+	}
 	return nil
+}
+
+// rename reports what is set by an earlier name.
+func (s *Settings) rename(was, now string) {
+	s.Renamed = append(slices.Clip(s.Renamed), was+" is called "+now+" now")
 }
 
 // applyText applies a value of the table that is written as one text: lists as in PATH.
@@ -149,8 +160,8 @@ func (s Settings) check() error {
 		}
 	}
 	m, heartbeat := s.Memories, "memories.heartbeatSeconds"
-	for i, seconds := range []int{m.Stage1LeaseSeconds, m.Phase2LeaseSeconds} {
-		name := []string{"memories.stage1LeaseSeconds", "memories.phase2LeaseSeconds"}[i]
+	for i, seconds := range []int{m.Phase1LeaseSeconds, m.Phase2LeaseSeconds} {
+		name := []string{"memories.phase1LeaseSeconds", "memories.phase2LeaseSeconds"}[i]
 		if 2*m.HeartbeatSeconds > seconds {
 			return memoir.Errorf(memoir.CodeConfig, "a lease must outlast two heartbeats",
 				"%s (%d, from %s) must be at most half of %s (%d, from %s)",
@@ -185,9 +196,10 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
 			continue
 		}
-		i := slices.IndexFunc(definitions, func(d definition) bool {
-			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
-		})
+		named := func(setting string) bool {
+			return strings.ReplaceAll(variableOf(setting), "_", "") == strings.ReplaceAll(variable, "_", "")
+		}
+		i := slices.IndexFunc(definitions, func(d definition) bool { return named(d.name) || d.was != "" && named(d.was) })
 		if i < 0 {
 			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables(), listsAll),
 				"unknown environment variable %s", variable)
@@ -197,6 +209,9 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		}
 		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {
 			return err
+		}
+		if now := definitions[i].name; !named(now) {
+			s.rename("$"+variable, "$"+variableOf(now))
 		}
 	}
 	return nil

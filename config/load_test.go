@@ -37,7 +37,7 @@ func TestDefaultsAreThoseDocumented(t *testing.T) {
 	want := Memories{
 		Enabled: false, MaxRolloutAgeDays: 30, MinRolloutIdleHours: 12, ActiveRolloutMinutes: 10,
 		MaxRolloutsPerStartup: 64, SummaryInjectionTokenLimit: 5000, Concurrency: 8,
-		MaxRawMemoriesForGlobal: 200, Stage1LeaseSeconds: 120, Stage1RetryDelaySeconds: 120,
+		MaxRawMemoriesForGlobal: 200, Phase1LeaseSeconds: 120, Phase1RetryDelaySeconds: 120,
 		Phase2LeaseSeconds: 180, Phase2RetryDelaySeconds: 180, HeartbeatSeconds: 30, MaxAttempts: 3,
 		RolloutPayloadPercent: 0.7, Phase1InputTokenLimit: 16000, MaxMemorySize: 32 << 10,
 		GenerationsKept: 20, GenerationsMaxAgeDays: 0, BusyTimeoutSeconds: 120, MaxResidentMegabytes: 128, SessionEndSeconds: 30, MemoryWindow: 50,
@@ -186,10 +186,10 @@ func checkError(t *testing.T, err error, want string) {
 
 func TestALeaseOutlastsTwoHeartbeats(t *testing.T) {
 	t.Parallel()
-	_, err := Load(Options{Environ: []string{"MEMOIR_MEMORIES_STAGE1_LEASE_SECONDS=40"}})
+	_, err := Load(Options{Environ: []string{"MEMOIR_MEMORIES_PHASE1_LEASE_SECONDS=40"}})
 	checkError(t, err, "memories.heartbeatSeconds (30, from default) must be at most half of "+
-		"memories.stage1LeaseSeconds (40, from $MEMOIR_MEMORIES_STAGE1_LEASE_SECONDS)")
-	_, err = Load(Options{Environ: []string{"MEMOIR_MEMORIES_STAGE1_LEASE_SECONDS=2",
+		"memories.phase1LeaseSeconds (40, from $MEMOIR_MEMORIES_PHASE1_LEASE_SECONDS)")
+	_, err = Load(Options{Environ: []string{"MEMOIR_MEMORIES_PHASE1_LEASE_SECONDS=2",
 		"MEMOIR_MEMORIES_PHASE2_LEASE_SECONDS=2", "MEMOIR_MEMORIES_HEARTBEAT_SECONDS=1"}})
 	checkError(t, err, "")
 }

@@ -42,6 +42,9 @@ type Settings struct {
 	// every command: the project is neither mined nor injected into.
 	Off bool
 
+	// Renamed names what is set by an earlier name, for people.
+	Renamed []string
+
 	origins map[string]string // by setting name; no entry: the default
 }
 
@@ -56,8 +59,8 @@ type Memories struct {
 	SummaryInjectionTokenLimit int
 	Concurrency                int
 	MaxRawMemoriesForGlobal    int
-	Stage1LeaseSeconds         int
-	Stage1RetryDelaySeconds    int
+	Phase1LeaseSeconds         int
+	Phase1RetryDelaySeconds    int
 	Phase2LeaseSeconds         int
 	Phase2RetryDelaySeconds    int
 	HeartbeatSeconds           int

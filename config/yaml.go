@@ -25,6 +25,7 @@ const MaxFileSize = 1 << 20
 // entry is a name with its value, as a file gives it.
 type entry struct {
 	path []string // the keys that lead to it; foreign text until it is known
+	was  string   // the earlier name by which the file sets it, if it does
 	file string
 	line int
 	node *yaml.Node
@@ -111,11 +112,14 @@ func (e entry) settings() ([]entry, error) {
 	var out []entry
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		sub := entry{append(slices.Clone(e.path), key.Value), e.file, key.Line, node.Content[i+1]}
+		sub := entry{append(slices.Clone(e.path), key.Value), "", e.file, key.Line, node.Content[i+1]}
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
 			return nil, e.errorf("write it as name: value", "has a name that is not a text")
 		}
-		if _, known := find(sub.path); known {
+		if d, known := find(sub.path); known {
+			if name := sub.name(); name == d.was {
+				sub.path, sub.was = pathOf(d.name), name
+			}
 			out = append(out, sub)
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 func (r *run) stage1Lease() time.Duration {
-	return seconds(r.opts.Settings.Memories.Stage1LeaseSeconds)
+	return seconds(r.opts.Settings.Memories.Phase1LeaseSeconds)
 }
 
 func (r *run) phase2Lease() time.Duration {

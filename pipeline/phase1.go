@@ -277,7 +277,7 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 // attempt unless that happened to it before and the model served others since.
 func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
 	failure := p.failureOf(p.extractor.Name(), cause, postpone)
-	counted, err := p.store.Fail(ctx, claim, failure, p.retryPolicy(p.opts.Settings.Memories.Stage1RetryDelaySeconds))
+	counted, err := p.store.Fail(ctx, claim, failure, p.retryPolicy(p.opts.Settings.Memories.Phase1RetryDelaySeconds))
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.lost(ctx, claim)

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
+	"memoir/model"
 	"memoir/secrets"
 )
 
@@ -23,25 +29,22 @@ type settingJSON struct {
 func configCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "config", Category: groupSetup,
-		Usage: "print every setting and where its value comes from",
+		Usage: "print every setting, where its value comes from and what it does; change config.yml",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
-			"MEMOIR_* variable, or this project's own .memoir.yml. Set memories.enabled to true to let\n"+
-			"hooks read sessions and inject memory by themselves. `memoir doctor` shows the source of each\n"+
-			"model's key. Settings of a provider are (providers.NAME.…):\n\n"+config.ProviderHelp(),
-			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
+			"MEMOIR_* variable, or this project's own .memoir.yml. `config set` changes one setting in\n"+
+			"config.yml and leaves the rest of the file as it is, comments included. Set memories.enabled\n"+
+			"to true to let hooks read sessions and inject memory by themselves. `memoir doctor` shows the\n"+
+			"source of each model's key. Settings of a provider are (providers.NAME.…):\n\n"+config.ProviderHelp(),
+			"memoir config", "memoir config get memories.enabled", "memoir config set memories.enabled true",
+			"memoir config set exclude '~/private/**' '**/scratch'", "memoir config unset exclude",
+			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			settings, err := p.settings(c, nil)
+			home, err := p.home(c)
 			if err != nil {
 				return err
 			}
-			var ignored []string
-			if here, err := p.here(c, settings); err == nil {
-				if settings, ignored, err = p.projectSettings(c, settings, here.top); err != nil {
-					return err
-				}
-			}
-			home, err := p.home(c)
+			settings, err := p.settingsHere(c)
 			if err != nil {
 				return err
 			}
@@ -49,15 +52,51 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := p.printSettings(c, home, dir, settings.Values()); err != nil {
-				return err
-			}
-			for _, i := range ignored {
-				p.ui.warn("read the file, then `memoir trust`", "%s", i)
-			}
-			return nil
+			return p.printSettings(c, home, dir, settings.Values())
+		},
+		Subcommands: []*cli.Command{
+			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value of one setting",
+				Description: help("Prints the effective value alone.", "memoir config get modelRoles.default"),
+				Flags:       []cli.Flag{jsonFlag()}, Action: p.getSetting},
+			{Name: "set", ArgsUsage: "SETTING VALUE...", Usage: "change one setting in config.yml",
+				Description: help("Checks the value and writes it. A list takes several values. Comments, order and other\n"+
+					"settings stay. A key is never written: name a variable that holds it with keyEnv.",
+					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2"),
+				Action: p.setSetting},
+			{Name: "unset", ArgsUsage: "SETTING", Usage: "take one setting out of config.yml",
+				Description: help("The default holds again.", "memoir config unset exclude"), Action: p.unsetSetting},
+			{Name: "edit", Usage: "open config.yml in an editor",
+				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. Without one,\n"+
+					"a file is made that names every setting in comments.", "memoir config edit"),
+				Action: p.editSettings},
+			{Name: "path", Usage: "print the path of config.yml",
+				Description: help("Prints the path, also if there is no file yet.", "memoir config path"),
+				Action: func(c *cli.Context) error {
+					o, err := p.configOptions(c)
+					if err == nil {
+						p.ui.printf("%s\n", filepath.Join(o.ConfigDir, config.FileName))
+					}
+					return err
+				}},
 		},
 	}
+}
+
+// settingsHere are the settings that hold in this directory. What a project's file may not set is reported.
+func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return settings, err
+	}
+	here, err := p.here(c, settings)
+	if err != nil {
+		return settings, nil
+	}
+	settings, ignored, err := p.projectSettings(c, settings, here.top)
+	for _, i := range ignored {
+		p.ui.warn("read the file, then `memoir trust`", "%s", i)
+	}
+	return settings, err
 }
 
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.
@@ -74,9 +113,160 @@ func (p *program) printSettings(c *cli.Context, home, dir string, values []confi
 		t.row(v.Name, orDash(v.Value), v.Origin)
 	}
 	return p.result(c, out, func() {
-		p.ui.table(t)
+		section := ""
+		for i, line := range strings.SplitAfter(t.format(p.ui.width()), "\n") {
+			if i == 0 || i > len(values) {
+				p.ui.write(line)
+				continue
+			}
+			if head, _, _ := strings.Cut(values[i-1].Name, "."); head != section {
+				section = head
+				p.ui.write("\n")
+			}
+			p.ui.printf("%s    %s\n", line, values[i-1].Doc)
+		}
 		p.ui.say("data in %s, configuration in %s", home, dir)
 	})
+}
+
+func (p *program) getSetting(c *cli.Context) error {
+	name, err := argument(c, "setting")
+	if err == nil {
+		name, _, err = config.Describe(name)
+	}
+	if err != nil {
+		return err
+	}
+	settings, err := p.settingsHere(c)
+	if err != nil {
+		return err
+	}
+	v := config.Value{Name: name}
+	if i := slices.IndexFunc(settings.Values(), func(v config.Value) bool { return v.Name == name }); i >= 0 {
+		v = settings.Values()[i]
+	}
+	v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
+	return p.result(c, settingJSON(v), func() { p.ui.printf("%s\n", v.Value) })
+}
+
+func (p *program) setSetting(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return usagef("", "%s needs a setting and its value", calledAs(c))
+	}
+	name, values := c.Args().First(), c.Args().Tail()
+	for _, v := range values {
+		if p.redact(v) != v {
+			return memoir.Errorf(memoir.CodeConfig,
+				"set the key in the environment, and name its variable with providers.NAME.keyEnv",
+				"%s: the value looks like a key, and none is written to a file", name)
+		}
+	}
+	return p.changeSetting(c, name, func(f *config.File) (string, error) {
+		err := f.Set(name, values...)
+		if role := roleOf(f.Settings(), name); err == nil && role.Setting != "" {
+			_, err = model.SpecOf(f.Settings(), role.Model)
+		}
+		return "set", err
+	})
+}
+
+// roleOf is the role that a setting gives a model; none if it gives none.
+func roleOf(settings config.Settings, name string) (role model.Role) {
+	for _, r := range model.Roles(settings) {
+		if r.Setting == name {
+			role = r
+		}
+	}
+	return role
+}
+
+func (p *program) unsetSetting(c *cli.Context) error {
+	name, err := argument(c, "setting")
+	if err != nil {
+		return err
+	}
+	return p.changeSetting(c, name, func(f *config.File) (string, error) {
+		was, err := f.Unset(name)
+		if !was {
+			return "not set", err
+		}
+		return "no longer set", err
+	})
+}
+
+// changeSetting changes config.yml, and says so if something else decides about the setting.
+func (p *program) changeSetting(c *cli.Context, name string, change func(*config.File) (string, error)) error {
+	o, err := p.configOptions(c)
+	if err != nil {
+		return err
+	}
+	f, err := config.ReadFile(o)
+	if err != nil {
+		return err
+	}
+	done, err := change(f)
+	if err != nil {
+		return err
+	}
+	now, _, _ := config.Describe(name)
+	if now != name {
+		p.ui.warn("", "%s is called %s now", name, now)
+	}
+	if done != "not set" {
+		if err := f.Save(); err != nil {
+			return err
+		}
+	}
+	p.ui.say("%s is %s in %s", now, done, f.Path)
+	settings, err := config.Load(o)
+	if origin := settings.Origin(now); err == nil && strings.HasPrefix(origin, "$") {
+		p.ui.warn("unset the variable", "%s decides about %s, not the file", origin, now)
+	}
+	if role := roleOf(settings, now); err == nil && role.Setting != "" {
+		choice, err := model.Choose(settings, role)
+		if err = cmp.Or(err, choice.Check(p.getenv)); err != nil {
+			p.ui.warn(memoir.HintOf(err), "%v", err)
+		}
+	}
+	return err
+}
+
+// editSettings runs an editor, in a shell since the variables may hold arguments.
+func (p *program) editSettings(c *cli.Context) error {
+	o, err := p.configOptions(c)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.ConfigDir, config.FileName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := config.ReadFile(o)
+		if err == nil {
+			err = f.Save()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "vi")
+	run := exec.CommandContext(c.Context, "sh", "-c", editor+` "$@"`, editor, path)
+	run.Stdin, run.Stdout, run.Stderr, run.Env = os.Stdin, os.Stdout, os.Stderr, p.environ
+	if err := run.Run(); err != nil {
+		return memoir.Errorf(memoir.CodeConfig, "set EDITOR to the editor that you use", "run the editor %q: %w", editor, err)
+	}
+	if _, err := config.ReadFile(o); err != nil {
+		return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it again", "%w", err)
+	}
+	p.ui.say("%s is valid", path)
+	return nil
+}
+
+// configOptions say where config.yml is; an error if there can be none.
+func (p *program) configOptions(c *cli.Context) (config.Options, error) {
+	dir, err := p.configDir(c)
+	if err == nil && dir == "" {
+		dir, err = config.ConfigDir(p.environ)
+	}
+	return config.Options{ConfigDir: dir, Environ: p.environ}, err
 }
 
 func trustCommand(p *program) *cli.Command {

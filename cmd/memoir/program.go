@@ -17,11 +17,12 @@ import (
 
 // program is what every command gets: the environment and the terminal.
 type program struct {
-	ui      *ui
-	environ []string
-	args    []string // the command line
-	cleaner cleaner
-	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
+	ui          *ui
+	environ     []string
+	args        []string // the command line
+	cleaner     cleaner
+	hook        *string // if a hook of an agent called, not a person: the output that means "no context"
+	toldRenamed bool    // of settings that are set by an earlier name
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -99,7 +100,14 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	if err != nil {
 		return config.Settings{}, err
 	}
-	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
+	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
+	if p.hook == nil && !c.Bool("startup") && !p.toldRenamed {
+		for _, renamed := range settings.Renamed {
+			p.ui.warn("", "%s", renamed)
+			p.toldRenamed = true
+		}
+	}
+	return settings, err
 }
 
 // memories are the settings of that section, and the defaults where they are invalid: a text is read all

@@ -44,8 +44,8 @@ func Set(text []byte, at []string, value string) ([]byte, error) {
 	}
 }
 
-// Remove removes a key with its value; a section that is then empty stays. A key that is not there is an error.
-func Remove(text []byte, at []string) ([]byte, error) {
+// Delete removes a key with its value; a section that is then empty stays. A key that is not there is an error.
+func Delete(text []byte, at []string) ([]byte, error) {
 	p, err := find(text, at)
 	switch {
 	case err != nil:
@@ -86,7 +86,8 @@ func find(text []byte, at []string) (p place, err error) {
 		}
 		p = place{p.value, key, value, p.found + n}
 	}
-	if null := p.value.IsZero() || p.value.Tag == "!!null"; p.found < len(at) && !null && p.value.Kind != yaml.MappingNode {
+	section := p.value.IsZero() || p.value.Tag == "!!null" || p.value.Kind == yaml.MappingNode
+	if p.found < len(at) && !section {
 		return p, fmt.Errorf("%s %w", at[max(p.found-1, 0)], errForm)
 	}
 	return p, nil
@@ -189,11 +190,7 @@ func (p place) end(text []byte) int {
 		case depth == 0 && i > at && (strings.IndexByte(stop, c) >= 0 || c == '#' && text[i-1] == ' '):
 			return at + len(bytes.TrimRight(text[at:i], " "))
 		case (c == '"' || c == '\'') && (i == at || strings.IndexByte("[{,: ", text[i-1]) >= 0):
-			for i++; i < len(text) && text[i] != c; i++ {
-				if c == '"' && text[i] == '\\' {
-					i++
-				}
-			}
+			i = closing(text, i)
 		case c == '[' || c == '{':
 			depth++
 		case c == ']' || c == '}':
@@ -201,6 +198,19 @@ func (p place) end(text []byte) int {
 		}
 	}
 	return at + len(bytes.TrimRight(text[at:], " "))
+}
+
+// closing is the position of the quote that ends what the one at a position begins.
+func closing(text []byte, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[at] == '"' && text[i] == '\\':
+			i++
+		case text[i] == text[at]:
+			return i
+		}
+	}
+	return len(text)
 }
 
 // last is the last line of a value, at least least.

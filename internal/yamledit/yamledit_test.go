@@ -42,7 +42,7 @@ func TestOneValueChangesAndAllElseStays(t *testing.T) {
 		{"s: {}\n", "s a", "", ""},
 	} {
 		at := strings.Fields(test.at)
-		after, err := Remove([]byte(test.before), at)
+		after, err := Delete([]byte(test.before), at)
 		if test.value != "" {
 			after, err = Set([]byte(test.before), at, test.value)
 		}

@@ -328,9 +328,10 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 			continue
 		}
 		switch text := strings.TrimSpace(n.Text); {
+		case isClaim(text): // whatever else it is
 		case fence(text):
 			fenced = !fenced
-		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|', isClaim(text):
+		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|':
 		case after != "" && n.After == after && !isEntry(text) && !strings.HasPrefix(n.Text, "\n"):
 			all[len(all)-1].Text += " " + text
 			after = n.Text

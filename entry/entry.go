@@ -87,13 +87,13 @@ func (b Book) line(text string) (string, error) {
 	if len(text) > 16*MaxText { // too long even to be redacted
 		return "", usage("shorten it, or write several", "a text has at most %d bytes, this one %d", MaxText, len(text))
 	}
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) && r != '\u200d' { // a joiner is a part of emoji
-			return ' '
+	text = strings.Map(func(r rune) rune { // before secrets are looked for: without them parts of one may meet
+		if !unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200d' { // a joiner is a part of emoji
+			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(b.Redact(text), "\uFFFD"))
-	text = b.Redact(strings.Join(strings.Fields(text), " ")) // what stood on two lines may be one now
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = b.Redact(strings.Join(strings.Fields(b.Redact(text)), " ")) // what stood on two lines may be one now
 	switch {
 	case text == "":
 		return "", usage("", "the text is empty")

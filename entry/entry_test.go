@@ -44,19 +44,20 @@ func wantUsage(t *testing.T, err error) {
 func TestATextIsStoredAsOneCleanLine(t *testing.T) {
 	b := newBook(t)
 	for text, want := range map[string]string{
-		"use pnpm":                     "use pnpm",
-		"my key\nis":                   "my [REDACTED]",
-		" two\r\n\tlines\n":            "two lines",
-		"a\x00b\x1b[31mc\u202ed":       "a b [31mc d",
-		"not \xff utf-8":               "not \uFFFD utf-8",
-		"the password is hunter2":      "the password is [REDACTED]",
-		"👩\u200d💻 stays one":           "👩\u200d💻 stays one",
-		strings.Repeat("x", MaxText):   strings.Repeat("x", MaxText),
-		"":                             "",
-		" \u200b\x07\n":                "",
-		strings.Repeat("x", MaxText+1): "",
-		strings.Repeat("x", 1<<20):     "",
-		strings.Repeat("hunter2", 999): "",
+		"use pnpm":                      "use pnpm",
+		"my key\nis":                    "my [REDACTED]",
+		" two\r\n\tlines\n":             "two lines",
+		"a\x00b\x1b[31mc\u202ed\u2028e": "ab[31mcd e",
+		"hun\x07ter2, hunt\u202eer2":    "[REDACTED], [REDACTED]",
+		"not \xff utf-8":                "not \uFFFD utf-8",
+		"the password is hunter2":       "the password is [REDACTED]",
+		"👩\u200d💻 stays one":            "👩\u200d💻 stays one",
+		strings.Repeat("x", MaxText):    strings.Repeat("x", MaxText),
+		"":                              "",
+		" \u200b\x07\n":                 "",
+		strings.Repeat("x", MaxText+1):  "",
+		strings.Repeat("x", 1<<20):      "",
+		strings.Repeat("hunter2", 999):  "",
 	} {
 		e, err := b.Write(t.Context(), note("fact", text))
 		if want == "" {
@@ -146,6 +147,7 @@ func TestApply(t *testing.T) {
 		{`{"op": "remove", "line": -1}`, ""},
 		{`{"op": "move", "line": 1}`, ""},
 		{`{"op": "insert", "line": 1, "content": "\u0007"}`, ""},
+		{`{"op": "update", "line": 1, "content": "x\u202e\ry\u2028z"}`, "x\ny\nz\nb\nc\n"},
 		{`{"op": "update", "line": 1}`, ""},
 		{`{"op": "update", "line": 1, "contents": "x"}`, ""},
 		{`{"op": "remove", "line": 1}]} {"ops": [`, ""},
@@ -166,8 +168,9 @@ func TestWhatAnAgentWritesIsMarked(t *testing.T) {
 	p := Patch{Text: "# a\n\n- by a person\n- by a session\n", Most: 1000, Author: memoir.AuthorAgent,
 		Own: func(line string) bool { return strings.Contains(line, "person") }}
 	got, err := p.Apply([]byte(`{"ops": [{"op": "update", "line": 4, "content": "- by an agent"},
-		{"op": "insert", "line": 1, "content": "## b\n\nx (not confirmed)\n"}]}`))
-	want := "## b\n\nx (not confirmed)\n# a\n\n- by a person\n- by an agent (not confirmed)\n"
+		{"op": "insert", "line": 1, "content": "# a\n## b\n#c\n#\n # d (not confirmed)\ne\r# f\nx (not confirmed)\n"}]}`))
+	want := "# a\nb (not confirmed)\nc (not confirmed)\n\nd (not confirmed)\ne (not confirmed)\nf (not confirmed)\n" +
+		"x (not confirmed)\n# a\n\n- by a person\n- by an agent (not confirmed)\n"
 	if err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"memoir"
+	"memoir/memory"
 )
 
 // MaxPatch bounds a patch, in bytes.
@@ -51,9 +52,9 @@ func (t Patch) Apply(patch []byte) (string, error) {
 	}
 	lines := strings.Split(strings.TrimSuffix(t.Text, "\n"), "\n")
 	for i, o := range p.Ops {
-		var content []string
-		if o.Content != nil {
-			content = t.signed(strings.Split(strings.TrimSuffix(*o.Content, "\n"), "\n"))
+		content, err := t.content(o)
+		if err != nil {
+			return "", err
 		}
 		last := len(lines)
 		if o.Op == "insert" {
@@ -77,29 +78,40 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
-	if err := t.check(out); err != nil {
-		return "", err
+	if len(out) > t.Most {
+		return "", memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
+			"the memory would have %d bytes, and may have %d", len(out), t.Most)
 	}
 	return out, nil
 }
 
-// check is the error of a result that no memory may have.
-func (t Patch) check(out string) error {
-	if strings.ContainsFunc(out, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }) {
-		return usage("leave it out", "the patch has a control character")
+// content are the lines of an operation, as consolidations keep them, which else take them for others; nil: none.
+func (t Patch) content(o op) ([]string, error) {
+	if o.Content == nil {
+		return nil, nil
 	}
-	if len(out) > t.Most {
-		return memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
-			"the memory would have %d bytes, and may have %d", len(out), t.Most)
+	bad := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }
+	if strings.ContainsFunc(*o.Content, bad) {
+		return nil, usage("leave it out", "the patch has a control character")
 	}
-	return nil
+	return t.signed(strings.Split(strings.TrimSuffix(memory.Neutralise(*o.Content), "\n"), "\n")), nil
 }
 
-// signed marks lines that the user did not write.
+// signed marks lines that the user did not write. A heading that the text does not have becomes a line: it would stand
+// over the lines of others, and be told with them.
 func (t Patch) signed(lines []string) []string {
+	if t.Author == memoir.AuthorUser {
+		return lines
+	}
 	for i, line := range lines {
-		line = strings.TrimRight(line, " \t\r")
-		if t.Author != memoir.AuthorUser && line != "" && line[0] != '#' && !strings.HasSuffix(line, memoir.Unconfirmed) {
+		line = strings.TrimRight(line, " \t")
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			if slices.Contains(strings.Split(t.Text, "\n"), line) {
+				continue
+			}
+			line = strings.TrimLeft(line, " \t#")
+		}
+		if lines[i] = line; line != "" && !strings.HasSuffix(line, memoir.Unconfirmed) {
 			lines[i] = line + memoir.Unconfirmed
 		}
 	}

@@ -209,13 +209,20 @@ func byPerson(line string, notes []memoir.Note) bool {
 		})
 }
 
-// change publishes files in place of the live ones, as an edit.
+// change publishes files in place of the live ones, as an edit, of which the summary tells at once.
 func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files memory.Files,
 	counts secrets.Counts) error {
 	edited := memory.Notes(c.project.ID, memory.Differences(live.Files, files), c.now())
 	if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
 		return err
 	}
+	in, err := c.input(ctx, live)
+	if err != nil {
+		return err
+	}
+	told := consolidate.ApplyNotes(memoir.Consolidation{MemoryMD: string(files[memoir.MemoryFile]),
+		MemorySummary: string(files[memoir.SummaryFile])}, consolidate.LiveNotes(in.Notes, in))
+	files[memoir.SummaryFile] = []byte(told.MemorySummary)
 	manifest := live.Manifest
 	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
 	return c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)

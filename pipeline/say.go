@@ -77,7 +77,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	}
 	var out Spoken
 	for len(lines) > 0 && err == nil {
-		n := 0
+		n, part := 0, appended{}
 		err = st.Converse(ctx, func() (scan store.SessionScan, said []store.Message, err error) {
 			path, id, room, err := c.part(times[out.Stored])
 			if err != nil {
@@ -88,7 +88,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 			if room == c.window() {
 				text = rollout.Conversation{}.Begin(id, c.cwd, times[out.Stored]) + text
 			}
-			if err := entry.Append(path, text); err != nil {
+			if err := part.append(path, text); err != nil {
 				return scan, nil, err
 			}
 			out.Session = memoir.SessionKey(memoir.SourceConversation, id)
@@ -99,12 +99,46 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 		})
 		if err == nil {
 			out.Stored, lines = out.Stored+n, lines[n:]
+			continue
+		}
+		err = errors.Join(err, st.Alone(context.WithoutCancel(ctx), part.undo))
+		if out.Stored > 0 {
+			err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "only %d of %d messages are stored: %w", out.Stored,
+				len(messages), err)
 		}
 	}
 	if len(out.Full) > 0 && err == nil {
 		err = r.pruneConversations(ctx)
 	}
 	return out, err
+}
+
+// appended is the end of a file that was added to it.
+type appended struct {
+	path     string
+	from, to int64 // its bytes
+}
+
+func (a *appended) append(path, text string) error {
+	if info, err := os.Stat(path); err == nil {
+		a.from = info.Size()
+	}
+	err := entry.Append(path, text)
+	if info, _ := os.Stat(path); err == nil && info != nil {
+		a.path, a.to = path, info.Size()
+	}
+	return err
+}
+
+// undo takes the end off, which else stood there twice once somebody tries again, unless more was added since.
+func (a *appended) undo() error {
+	if info, err := os.Stat(a.path); a.path == "" || err != nil || info.Size() != a.to {
+		return nil
+	}
+	if err := failpoint.Before("take messages out"); err != nil {
+		return err
+	}
+	return os.Truncate(a.path, a.from)
 }
 
 // conversation is one that messages are added to.

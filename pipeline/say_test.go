@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,5 +99,43 @@ func TestWritersOfAConversationWaitForEachOther(t *testing.T) {
 	must(t, err)
 	if len(found) != 1 || len(said.Messages) != 30 {
 		t.Errorf("%d of 30 messages are found", len(said.Messages))
+	}
+}
+
+func TestMessagesThatAreRefusedStandInNoFile(t *testing.T) {
+	t.Parallel()
+	o, say := talk(t)
+	db, err := sql.Open("sqlite3", filepath.Join(o.Home, "memoir.db"))
+	must(t, err)
+	defer db.Close()
+	_, err = db.Exec(`CREATE TRIGGER refuse BEFORE INSERT ON message WHEN new.text = 'message 57.' BEGIN SELECT raise(ABORT, 'no'); END`)
+	must(t, err)
+	var messages []pipeline.Message
+	for i := range 60 {
+		messages = append(messages, pipeline.Message{Role: "user", Content: fmt.Sprintf("message %d.", i)})
+	}
+	st := open(t, o.Home)
+	defer st.Close()
+	_, err = pipeline.Say(t.Context(), st, o, "work-0123456789ab", "one", messages)
+	if err == nil || !strings.Contains(err.Error(), "only 50 of 60 messages are stored") {
+		t.Fatal(err)
+	}
+	messages = messages[50:]
+	if _, err = pipeline.Say(t.Context(), st, o, "work-0123456789ab", "one", messages); err == nil {
+		t.Fatal("no error")
+	}
+	_, err = db.Exec(`DROP TRIGGER refuse`)
+	must(t, err)
+	say("one", messages...)
+	for i := range 60 {
+		n := 0
+		for _, path := range files(t, o) {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			n += strings.Count(string(text), fmt.Sprintf("message %d.", i))
+		}
+		if n != 1 {
+			t.Errorf("message %d is there %d times", i, n)
+		}
 	}
 }

@@ -210,6 +210,8 @@ type Trace struct {
 	Path string
 	Line int    // from 1; 0 means the path itself
 	What string // as in "cites session X"
+	// Alone: no name, citation or text tells; it says what of all sessions only forgotten ones said.
+	Alone bool
 }
 
 // String is path:line and what stands there.
@@ -230,15 +232,15 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 	for _, path := range sortedKeys(files) {
 		g.learn(string(files[path]))
 		if what := g.told(path); what != "" {
-			out = append(out, Trace{path, 0, what})
+			out = append(out, Trace{path, 0, what, false})
 		}
 		n := 0
 		for line := range strings.Lines(string(files[path])) {
 			n++
 			if what := g.told(line); what != "" {
-				out = append(out, Trace{path, n, what})
+				out = append(out, Trace{path, n, what, false})
 			} else if g.alone(line) {
-				out = append(out, Trace{path, n, "says what only a forgotten session said"})
+				out = append(out, Trace{path, n, "says what only a forgotten session said", true})
 			}
 		}
 	}

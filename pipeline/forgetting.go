@@ -18,6 +18,7 @@ type forgetting struct {
 	seq   int64
 	purge bool
 	keys  map[string]bool   // of all sessions that were forgotten
+	auto  map[string]bool   // lines of journals that no person wrote
 	in    consolidate.Input // of the generation that was made
 	edit  func(memoir.Note) (memoir.Note, bool)
 }
@@ -32,7 +33,15 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	if err != nil {
 		return nil, err
 	}
-	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}}
+	lines, err := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
+		Disabled: true})
+	if err != nil {
+		return nil, err
+	}
+	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, auto: map[string]bool{}}
+	for _, e := range lines {
+		f.auto["- "+e.Text] = e.Author != memoir.AuthorUser
+	}
 	for _, w := range all {
 		if w.ProjectID == projectID {
 			f.what.Texts, f.seq, f.purge = w.Texts, w.Seq, w.Purge
@@ -105,16 +114,21 @@ func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.
 }
 
 // withoutTraces is the text of a file without the lines that tell of what was forgotten, and headings that lost
-// all of theirs.
+// all of theirs. What a person wrote into a journal, and what another conversation has, may say the same.
 func (f *forgetting) withoutTraces(name, text string) string {
-	told := map[int]bool{}
+	told := map[int]consolidate.Trace{}
 	for _, trace := range f.what.Traces(map[string][]byte{name: []byte(text)}, f.in) {
-		told[trace.Line] = true
+		told[trace.Line] = trace
 	}
-	if told[0] { // the name itself
+	if _, named := told[0]; named {
 		return ""
 	}
-	return memory.Without(text, func(n int, _ string) bool { return told[n+1] })
+	return memory.Without(text, func(n int, line string) bool {
+		trace, tells := told[n+1]
+		own := strings.HasPrefix(name, "conversations/") ||
+			strings.HasPrefix(name, "journal/") && !f.auto[strings.TrimSpace(line)]
+		return tells && !(trace.Alone && own)
+	})
 }
 
 // taints reports whether a generation rests on what was forgotten, or tells of it.

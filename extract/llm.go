@@ -119,7 +119,9 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 // begin tells what is to be read of a session: without what no reader sees, since it may say
 // something else than what one sees.
 func (x llm) begin(in Input) *inquiry {
-	return &inquiry{session: in.Session, items: readings(in.Items), budget: x.budget(in.Session)}
+	system, frame := prompts.StageOne(vars(in.Session, shown{text: "[]"}))
+	return &inquiry{session: in.Session, items: readings(in.Items),
+		budget: x.Budget(memoir.Tokens(system) + memoir.Tokens(frame))}
 }
 
 // Shown is what a language model sees of items within a number of tokens: a JSON array.
@@ -180,24 +182,23 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	}
 }
 
-// budget is how many tokens of a session are shown; 0 if nothing limits them.
-func (x llm) budget(s memoir.Session) int {
-	window := x.Model.Window()
+// Budget is how many tokens of a session are shown beside a frame of so many; 0 if nothing limits them.
+func (o LLM) Budget(frame int) int {
+	window := o.Model.Window()
 	if window <= 0 {
-		return x.InputTokens
+		return o.InputTokens
 	}
-	system, frame := prompts.StageOne(vars(s, shown{text: "[]"}))
-	share := x.Payload
+	share := o.Payload
 	if share <= 0 || share > 1 {
 		share = DefaultPayload
 	}
 	answer := min(answerRoom, window/4)
-	if x.MaxOutput > 0 {
-		answer = min(x.MaxOutput, window/2)
+	if o.MaxOutput > 0 {
+		answer = min(o.MaxOutput, window/2)
 	}
-	room := min(int(share*float64(window)), window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
-	if x.InputTokens > 0 {
-		room = min(room, x.InputTokens)
+	room := min(int(share*float64(window)), window-frame-answer)
+	if o.InputTokens > 0 {
+		room = min(room, o.InputTokens)
 	}
 	return max(room, minBudget)
 }

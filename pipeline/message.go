@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"memoir/config"
 	"memoir/entry"
 	"memoir/extract"
-	"memoir/lease"
 	"memoir/memory"
 	"memoir/model"
 	"memoir/prompts"
@@ -199,14 +199,17 @@ func (r *run) news(
 		}
 		return lines, err
 	}
-	call := store.Call{Work: lease.NewToken(), Phase: "journal", SessionKey: s.Key(), ProjectID: s.ProjectID}
-	most := settings.Memories.Phase1InputTokenLimit
-	if window := m.Window(); window > 0 {
-		most = min(most, window/2)
-	}
-	system, input := prompts.Turn(extract.Shown(items, most), page[max(0, len(page)-maxPage):])
+	call := store.Call{Work: fmt.Sprintf("%s to item %d", s.Key(), items[len(items)-1].N), Phase: "journal",
+		SessionKey: s.Key(), ProjectID: s.ProjectID, Once: true}
+	page = page[max(0, len(page)-maxPage):]
+	system, frame := prompts.Turn("", page)
+	most := r.reader(m, o).Budget(memoir.Tokens(system) + memoir.Tokens(frame))
+	_, input := prompts.Turn(extract.Shown(items, most), page)
 	answer, err := m.Call(forWork(ctx, call, r.scannerOf(s.CWD)), model.Request{System: system, Input: input,
 		Schema: newsSchema, MaxOutput: o.MaxOutput})
+	if memoir.CodeOf(err) == memoir.CodeChanged { // another hook of the turn asks, or did
+		return nil, nil
+	}
 	if err == nil {
 		var fields map[string]json.RawMessage
 		if fields, err = model.Object(answer.Text, []string{"lines"}); err == nil {

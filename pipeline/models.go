@@ -41,16 +41,21 @@ func (r *run) chooseModels(ctx context.Context) error {
 		return err
 	}
 	if extractor != nil {
-		r.extractor = extract.NewLLM(extract.LLM{
-			Model:       extractor,
-			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
-			MaxOutput: called.MaxOutput, Report: r.extracted,
-		})
+		reader := r.reader(extractor, called)
+		reader.Report = r.extracted
+		r.extractor = extract.NewLLM(reader)
 	}
 	if consolidator != nil {
 		r.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: r.consolidated}
 	}
 	return nil
+}
+
+// reader is a language model that is shown sessions, with how much of one it is shown.
+func (r *run) reader(m model.Model, o model.Options) extract.LLM {
+	memories := r.opts.Settings.Memories
+	return extract.LLM{Model: m, InputTokens: memories.Phase1InputTokenLimit, Payload: memories.RolloutPayloadPercent,
+		MaxOutput: o.MaxOutput}
 }
 
 // modelOf is the language model of a role, ready to be called, with what it is called

@@ -88,7 +88,7 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err != nil {
 		return out, err
 	}
-	m, most, err := r.reflecting(ctx, project)
+	reader, most, err := r.reflecting(ctx, project)
 	if err != nil {
 		return out, err
 	}
@@ -98,7 +98,6 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err != nil {
 		return out, err
 	}
-	shown := extract.Shown(loaded.Items, opts.Settings.Memories.Phase1InputTokenLimit)
 	call := store.Call{Phase: phaseConsolidate, SessionKey: session.Key(), ProjectID: project.ID}
 	from := func(ctx context.Context, c *consolidation, live memory.Snapshot) ([]byte, error) {
 		text := string(live.Files[memoir.MemoryFile])
@@ -112,8 +111,10 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 		}
 		call.Work = c.claim.Token
 		scanners, _ := r.projectScanners(project)
-		system, input := prompts.Reflect(project.Name, clean, most, shown)
-		answer, err := m.Call(forWork(ctx, call, append(scanners, r.scannerOf(session.CWD))...),
+		system, frame := prompts.Reflect(project.Name, clean, most, "")
+		shown := extract.Shown(loaded.Items, reader.Budget(memoir.Tokens(system)+memoir.Tokens(frame)))
+		_, input := prompts.Reflect(project.Name, clean, most, shown)
+		answer, err := reader.Model.Call(forWork(ctx, call, append(scanners, r.scannerOf(session.CWD))...),
 			model.Request{System: system, Input: input})
 		if failed := new(model.Error); errors.As(err, &failed) {
 			return nil, memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
@@ -139,21 +140,21 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 }
 
 // reflecting is the language model that reflects on sessions of a project, and how many bytes its MEMORY.md may have.
-func (r *run) reflecting(ctx context.Context, project memoir.Project) (m model.Model, most int, err error) {
+func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader extract.LLM, most int, err error) {
 	settings, err := r.settingsOf(project)
 	if err == nil && settings.Off {
 		err = memoir.Errorf(memoir.CodeConfig, "", "%s has no memory: its .memoir.yml switches it off", project.Name)
 	}
 	if err != nil {
-		return nil, 0, err
+		return reader, 0, err
 	}
 	_, role := model.Phases(r.opts.Settings.ModelRoles)
-	m, _, err = r.modelOf(ctx, role, map[string]string{})
+	m, o, err := r.modelOf(ctx, role, map[string]string{})
 	if err == nil && m == nil {
 		err = memoir.Errorf(memoir.CodeConfig, "set modelRoles.phase2, or modelRoles.default, to a provider/model",
 			"the built-in model cannot reflect: a language model is needed")
 	}
-	return m, settings.Memories.MaxMemorySize, err
+	return r.reader(m, o), settings.Memories.MaxMemorySize, err
 }
 
 // unpatched is the hint at what becomes of an answer that cannot be used.

@@ -73,6 +73,7 @@ func (s *Store) dated(since time.Time) int64 {
 // Call is a call to a model, as it begins.
 type Call struct {
 	Work       string // token of the claim that it is made for; empty: for none, and nobody tells what became of it
+	Once       bool   // not if a call was entered for the work
 	Run        string // id of the run
 	Phase      string // "extract", "consolidate" or "journal"
 	SessionKey string // empty in a consolidation
@@ -103,7 +104,8 @@ const (
 // BeginCall enters a call before it is made: it counts, by its estimate, from now on
 // and whatever becomes of this process. A call that cannot be entered must not be
 // made. Allow, unless it is nil, is told what Spent tells; its error keeps the call out
-// and is returned. Both are one transaction, so that processes cannot exceed a limit together.
+// and is returned. Both are one transaction, so that processes cannot exceed a limit together. A call that is made
+// once, and is entered, is refused with memoir.CodeChanged.
 //
 // The entry survives the process, and a loss of power once its work has ended. A consolidation
 // may take many calls: each of its entries is durable, and with it those before.
@@ -119,6 +121,15 @@ func (s *Store) BeginCall(
 			ofRun, today, err := s.spentBy(t, c.Run)
 			if err == nil {
 				err = allow(ofRun, today)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if c.Once {
+			known, err := t.exists(`SELECT 1 FROM ledger WHERE work = ?`, c.Work)
+			if err == nil && known {
+				err = memoir.Errorf(memoir.CodeChanged, "", "a model was asked already")
 			}
 			if err != nil {
 				return err

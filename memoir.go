@@ -8,6 +8,7 @@
 package memoir
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -332,6 +333,17 @@ func (u Usage) Add(v Usage) Usage {
 
 // Tokens estimates the tokens of a text: 4 characters (bytes of UTF-8) a token, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+// Count says how many: "1 session", "3 sessions", "2 memories".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if strings.HasSuffix(what, "y") {
+		what = strings.TrimSuffix(what, "y") + "ie"
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
 
 // Cut is at most a number of characters of a text, of which the last one tells that there were more.
 func Cut(text string, most int) string {

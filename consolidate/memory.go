@@ -52,9 +52,9 @@ func memoryHead(name string, sessions []*session) string {
 			notes++
 		}
 	}
-	from := plural(len(sessions)-notes, "session")
+	from := memoir.Count(len(sessions)-notes, "session")
 	if notes > 0 {
-		from += " and " + plural(notes, "note")
+		from += " and " + memoir.Count(notes, "note")
 	}
 	return memoryTitle(name) + fmt.Sprintf("\nFrom %s, %s. A line cites its newest session; +N is how many more "+
 		"support it.\n", from, when)
@@ -75,13 +75,6 @@ func projectName(p memoir.Project) string {
 		return "the project"
 	}
 	return name
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Headings of memory_summary.md in their order.
@@ -207,8 +200,8 @@ func OnlyNotes(in Input) memoir.Consolidation {
 	}
 	return ApplyNotes(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
-			left + " is left: all sessions were taken out of this memory.\n",
-		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
+			left + " is left: all that it rested on was taken out of this memory.\n",
+		MemorySummary: summaryHead(name) + "\n" + left + " is left: all that it rested on was taken out of memory.\n",
 	}, notes)
 }
 

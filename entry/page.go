@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -58,9 +59,10 @@ func (b Book) Page(projectID, day string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", storageError(err, "read %s", path)
+		return "", memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), "move it away, or split it"), "read %s: %w", path,
+			err)
 	}
-	return b.Redact(string(content)), nil
+	return b.Redact(strings.ToValidUTF8(string(content), "\uFFFD")), nil
 }
 
 // Days lists the days of which a project has a journal, the newest first.
@@ -87,28 +89,29 @@ type PageHit struct {
 }
 
 // SearchPages returns at most limit lines of a project's journals that contain a text, ignoring case, the newest
-// day first.
-func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int) ([]PageHit, error) {
+// day first, and why pages could not be searched.
+func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int) (
+	hits []PageHit, unread []error, err error) {
 	days, err := b.Days(projectID)
-	hits := []PageHit{}
+	hits = []PageHit{}
 	for _, day := range days {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
 		page, err := b.Page(projectID, day)
 		if err != nil {
-			return nil, err
+			unread = append(unread, err)
 		}
 		n := 0
 		for line := range strings.Lines(page) {
 			if n++; strings.Contains(memoir.Folded(line), memoir.Folded(text)) {
 				if hits = append(hits, PageHit{day, n, cut(strings.TrimSpace(line))}); len(hits) == limit {
-					return hits, nil
+					return hits, unread, nil
 				}
 			}
 		}
 	}
-	return hits, err
+	return hits, unread, err
 }
 
 // cut is at most maxSnippet characters of a text.

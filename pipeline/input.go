@@ -176,10 +176,11 @@ const (
 // as people rewrote them, and what people put there themselves; none with a line that
 // rests on withdrawn sessions alone.
 func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
-	files := memory.Files{}
-	if !c.project.IsUser() {
-		files = companions(in.Extractions)
+	shown := in.Extractions
+	if c.project.IsUser() { // what it shares with projects stands in theirs
+		shown = slices.DeleteFunc(slices.Clone(shown), func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
 	}
+	files := companions(shown)
 	for path, content := range live.Files.Extra() {
 		if !isCompanion(path) {
 			files[path] = []byte(c.forgetting.clean(string(content), in))
@@ -199,6 +200,9 @@ func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memor
 func companions(extractions []memoir.Extraction) memory.Files {
 	short := consolidate.ShortIDs(extractions)
 	files := memory.Files{}
+	if len(extractions) == 0 {
+		return files
+	}
 	for _, e := range extractions {
 		if memoir.IsEntry(e.SessionKey) {
 			continue // its text is all there is

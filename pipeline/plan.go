@@ -89,9 +89,9 @@ func (r *run) plan(ctx context.Context) error {
 // toConsolidate is about how many tokens of a project would be shown to a model: its memory, and
 // what is new or changed since, with what is yet to be extracted.
 func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
-	changed := min(int(project.ChangeSeq-project.ConsumedSeq), project.Extractions)
-	if project.Forced {
-		changed = project.Extractions
+	changed := project.Extractions + project.Notes
+	if !project.Forced {
+		changed = min(changed, int(project.ChangeSeq-project.ConsumedSeq))
 	}
 	root := memory.At(r.opts.Home, project.ID)
 	if info, err := os.Stat(filepath.Join(root.Link(), memoir.MemoryFile)); err == nil {

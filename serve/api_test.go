@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -178,8 +179,12 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 			t.Errorf("%s %.60s: %v", c.method, c.target, out)
 		}
 	}
-	if answer := w.send(request("POST", "/memory", "")); answer.Code != http.StatusNotFound {
-		t.Errorf("what there is not: %d", answer.Code)
+	for _, c := range [][4]string{{"GET", "/nowhere", "404", ""}, {"POST", "/memory", "405", "GET, HEAD"},
+		{"OPTIONS", "/notes/1", "405", "PUT, DELETE"}} {
+		answer := w.send(request(c[0], c[1], ""))
+		if allow := answer.Header().Get("Allow"); strconv.Itoa(answer.Code) != c[2] || allow != c[3] {
+			t.Errorf("%s: %d, and it takes %q", c, answer.Code, allow)
+		}
 	}
 	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 1 {
 		t.Errorf("something was written: %v", out)

@@ -29,6 +29,18 @@ type Generation struct {
 	Error       string         `json:"error"`
 }
 
+// Notes are how many of the inputs are notes or other entries, Sessions how many are not.
+func (g Generation) Notes() (n int) {
+	for _, key := range g.Inputs {
+		if memoir.IsEntry(key) {
+			n++
+		}
+	}
+	return n
+}
+
+func (g Generation) Sessions() int { return len(g.Inputs) - g.Notes() }
+
 // Generations lists the generations of a project that are kept, the newest first.
 func Generations(ctx context.Context, st *store.Store, home, project string) ([]Generation, error) {
 	kept, err := memory.At(home, project).Generations()

@@ -22,7 +22,8 @@ type Project struct {
 	Remote      string     `json:"remote"`
 	Aliases     []string   `json:"aliases"`
 	Sessions    int        `json:"sessions"`
-	Extractions int        `json:"extractions"`
+	Extractions int        `json:"extractions"` // sessions that were extracted
+	Notes       int        `json:"notes"`
 	Generation  int64      `json:"generation"`
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
@@ -32,8 +33,8 @@ type Project struct {
 func ProjectOf(home string, r store.ProjectRow) Project {
 	return Project{
 		ID: r.ID, Name: r.Name, Root: LiveRoot(home, r.ID), Directories: list(r.Directories), Remote: r.Remote,
-		Aliases: list(r.Aliases), Sessions: r.Sessions, Extractions: r.Extractions, Generation: int64(r.Generation),
-		PublishedAt: Time(r.PublishedAt), Due: r.Due,
+		Aliases: list(r.Aliases), Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes,
+		Generation: int64(r.Generation), PublishedAt: Time(r.PublishedAt), Due: r.Due,
 	}
 }
 

@@ -47,6 +47,7 @@ var functions = template.FuncMap{
 	"words":      func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 	"path":       url.PathEscape,
 	"cut":        memoir.Cut,
+	"count":      memoir.Count,
 	"entry":      memoir.EntryID,
 	"categories": func() []string { return memoir.Categories },
 	"diff":       diffLines,

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"memoir"
@@ -60,10 +61,25 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /style.css", asset("style.css", "text/css"))
 	mux.HandleFunc("GET /script.js", asset("script.js", "text/javascript"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusNotFound, failure{s.clean("there is no " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
+		status, known := http.StatusNotFound, allowed(mux, r)
+		if len(known) > 0 {
+			w.Header().Set("Allow", strings.Join(known, ", "))
+			status = http.StatusMethodNotAllowed
+		}
+		s.refuse(w, r, status, failure{s.clean("there is no " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
 			"GET /openapi.json describes what there is", string(memoir.CodeNotFound)})
 	})
 	return s.guard(mux)
+}
+
+// allowed are the methods that the path of a request takes.
+func allowed(mux *http.ServeMux, r *http.Request) (known []string) {
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != "/" {
+			known = append(known, method)
+		}
+	}
+	return known
 }
 
 // Listen opens a port of the loopback address, 0 for any that is free.

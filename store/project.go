@@ -16,7 +16,8 @@ import (
 type ProjectRow struct {
 	memoir.Project
 	Sessions    int
-	Extractions int       // inputs that a consolidation would have
+	Extractions int       // sessions that a consolidation would rest on
+	Notes       int       // the same, notes
 	Generation  int64     // the live one; 0: none yet
 	PublishedAt time.Time // of the live one
 	Forced      bool      // a person asked for a consolidation
@@ -40,14 +41,15 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
 			p.published_at, p.forced_seq > p.consumed_seq, p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq,
 			(SELECT count(*) FROM session s WHERE s.project_id = p.id AND s.kind <> 'entry'),
-			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`),
+			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`),
+			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key LIKE 'memoir:note-%' AND `+isInput+`),
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
 			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan scanner, r *ProjectRow) error {
 			var directories, aliases []byte
 			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation,
-				timeColumn{&r.PublishedAt}, &r.Forced, &r.Due, &r.Sessions, &r.Extractions, &directories, &aliases)
+				timeColumn{&r.PublishedAt}, &r.Forced, &r.Due, &r.Sessions, &r.Extractions, &r.Notes, &directories, &aliases)
 			if err != nil {
 				return err
 			}

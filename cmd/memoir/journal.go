@@ -103,9 +103,12 @@ func (p *program) searchJournal(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hits, err := b.SearchPages(c.Context, id, words, journalHits)
+	hits, unread, err := b.SearchPages(c.Context, id, words, journalHits)
 	if err != nil {
 		return err
+	}
+	for _, fault := range unread {
+		p.ui.warn(memoir.HintOf(fault), "%v", fault)
 	}
 	return p.result(c, struct {
 		Hits []entry.PageHit `json:"hits"`

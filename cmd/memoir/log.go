@@ -48,14 +48,14 @@ func (p *program) log(c *cli.Context) error {
 	return p.result(c, struct {
 		Generations []serve.Generation `json:"generations"`
 	}{list(generations)}, func() {
-		t := newTable("generation", "published", "sessions", "files", "archive", "")
+		t := newTable("generation", "published", "sessions", "notes", "files", "archive", "")
 		forgotten := false
 		for _, g := range generations {
 			published := none
 			if g.PublishedAt != nil {
 				published = when(*g.PublishedAt)
 			}
-			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), noteOn(g))
+			t.row(g.Generation, published, g.Sessions(), g.Notes(), g.Files, size(g.Bytes), noteOn(g))
 			forgotten = forgotten || g.Forgotten && !g.Live
 		}
 		p.ui.table(t)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"memoir"
 )
 
 // table is a result in columns. On a terminal that is too narrow, the widest columns are cut; a
@@ -76,15 +78,7 @@ func cut(cell string, width int) string {
 }
 
 // count says how many: "1 session", "3 sessions".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "y") {
-		what = strings.TrimSuffix(what, "y") + "ie"
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
+func count(n int, what string) string { return memoir.Count(n, what) }
 
 // byRule lists counts in the order of their names: "aws-access-token 1, github-pat 2".
 func byRule[K ~string](counts map[K]int) string {

@@ -126,8 +126,8 @@ func mountCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "mount", Category: groupMemory, ArgsUsage: "DIR",
 		Usage: "put the memory into a working directory, and print what to append to a prompt",
-		Description: help("Writes MEMORY.md of this directory's project, and memory_summary.md as it is injected, into\n"+
-			"DIR/.memoir, in the place of those of an earlier mount, and prints the text for the prompt.",
+		Description: help("Writes MEMORY.md and skills of this directory's project, and memory_summary.md as it is\n"+
+			"injected, into DIR/.memoir, in the place of those of an earlier mount, and prints the text for the prompt.",
 			"memoir mount .", "memoir mount /srv/run-17 --project mise > prompt.txt"),
 		Flags:  []cli.Flag{projectRefFlag()},
 		Action: p.mount,
@@ -160,7 +160,10 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	root := memory.At(home, found.project)
-	content, err := root.Open(memoir.MemoryFile)
+	live, err := root.Current()
+	if err == nil && live.Generation == 0 {
+		err = notFoundf("`memoir run` makes one, of this project's sessions", "there is no memory yet")
+	}
 	if err != nil {
 		return err
 	}
@@ -168,24 +171,40 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
-	if err := mountAt(dir, p.redact(string(content)), text); err != nil {
+	files := memory.Files{memoir.SummaryFile: []byte(text)}
+	for name, content := range live.Files {
+		if name == memoir.MemoryFile || strings.HasPrefix(name, skillsDir) {
+			files[name] = []byte(p.redact(string(content)))
+		}
+	}
+	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
 	}
 	p.ui.write(text)
 	return nil
 }
 
+// skillsDir is below a memory, and below a mount.
+const skillsDir = "skills/"
+
 // mountAt writes the files of a mount, each in one step, and through no link.
-func mountAt(dir, content, summary string) error {
+func mountAt(dir string, files memory.Files) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = failpoint.Mkdir(dir, 0o700)
 	} else if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is no directory: move it away", dir)
 	}
-	for _, f := range [][2]string{{memoir.MemoryFile, content}, {memoir.SummaryFile, summary}} {
+	if err == nil {
+		err = failpoint.RemoveAll(filepath.Join(dir, skillsDir))
+	}
+	for _, name := range files.Paths() {
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err == nil {
-			err = disk.Replace(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
+			err = failpoint.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = disk.Replace(path, files[name], 0o600)
 		}
 	}
 	return err

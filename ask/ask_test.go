@@ -18,6 +18,7 @@ import (
 	"memoir"
 	"memoir/ask"
 	"memoir/search"
+	"memoir/store"
 )
 
 func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
@@ -263,6 +264,14 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 			t.Errorf("%+v: %v %s", c, out, failed)
 		}
 	}
+	recalled, _ := w.call(session, 2000, "memory_search", map[string]any{"kind": "note"})
+	st, err := w.open(t.Context())
+	must(t, err)
+	notes, err := st.Entries(t.Context(), store.EntryFilter{Kind: memoir.EntryNote})
+	must(t, errors.Join(err, st.Close()))
+	if len(recalled["results"].([]any)) != 1 || len(notes) != 1 || !notes[0].AccessedAt.After(notes[0].CreatedAt) {
+		t.Errorf("recalled %v, noted %v", recalled, notes)
+	}
 	w.run()
 	if strings.Contains(w.text(lanternd, "MEMORY.md")+w.text(lanternd, "memory_summary.md"), "quokka") {
 		t.Error("a claim is told")
@@ -480,7 +489,7 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "left out of the answer for its size: "},
 		{map[string]any{"query": "reindex papertrail"}, "nothing matches"},
 		{map[string]any{"query": `") OR NEAR(* ^`}, ""},
-		{map[string]any{"query": "make", "scope": "user"}, "no user's memory yet"},
+		{map[string]any{"query": "make", "scope": "user"}, "nothing matches"},
 	} {
 		out, failed := w.call(session, 2000, "memory_search", test.arguments)
 		if got := asJSON(t, out) + failed; !strings.Contains(got, test.want) || strings.Contains(got, "papertrail") {

@@ -83,6 +83,10 @@ func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *do
 	if err != nil || len(found) == 0 {
 		return err
 	}
+	if _, writing, err := s.Change(ctx); err == nil { // what cannot be noted as accessed is told all the same
+		_, _ = writing.Recall(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryNote})
+		writing.Close()
+	}
 	e := found[0]
 	d.address.text = sessionScheme + e.Key()
 	d.about = fmt.Sprintf("%s of %s, by the %s", e.Kind, e.CreatedAt.UTC().Format("2006-01-02"), e.Author)

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +12,6 @@ import (
 
 	"memoir"
 	"memoir/entry"
-	"memoir/memory"
 	"memoir/search"
 )
 
@@ -19,10 +19,12 @@ const (
 	usualHits = 6
 	mostHits  = 50
 	maxQuery  = 2000 // bytes
+
+	maxSnippet = 100 // tokens of a note that is recalled
 )
 
 type memorySearchIn struct {
-	Query      string `json:"query" jsonschema:"words to look for"`
+	Query      string `json:"query,omitempty" jsonschema:"words to look for; none: the notes recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
 	Kind       string `json:"kind,omitempty" jsonschema:"only memory, note, journal, message or session"`
@@ -43,7 +45,7 @@ type hit struct {
 	EndLine   int     `json:"endLine"`
 	Score     float64 `json:"score"`
 	Snippet   string  `json:"snippet"`
-	Source    string  `json:"source" jsonschema:"memory, summary, statement, claim, typed or agent"`
+	Source    string  `json:"source" jsonschema:"memory, summary, statement, claim, typed, agent or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 }
@@ -103,7 +105,8 @@ func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
 // find returns the hits of a query that the session was not told yet, and what there is to say about them.
 func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
-	if q.Text == "" || len(q.Text) > maxQuery {
+	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
+	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
 		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
 	if q.Keep, err = in.keeps(); err != nil {
@@ -118,9 +121,6 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		q.ProjectID, err = own.ID, none
 	case "user":
 		q.ProjectID = memoir.UserProjectID
-		if n, _ := memory.At(s.Home, q.ProjectID).Linked(); n == 0 {
-			return nil, []string{"there is no user's memory yet"}, nil
-		}
 	case "all":
 		if !s.AllProjects {
 			err = errOther
@@ -129,7 +129,11 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		err = usage("project, all or user", "no scope is named %.100q", in.Scope)
 	}
 	var result search.Result
-	if err == nil {
+	if err == nil && recalled {
+		in.MaxResults = cmp.Or(in.MaxResults, entry.MaxRecall)
+		result.Hits, err = s.recall(ctx, q)
+	}
+	if err == nil && len(result.Hits) == 0 && q.Text != "" {
 		result, err = search.Find(ctx, s.Home, q)
 	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was remembered here yet
@@ -148,6 +152,26 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		notes = append(notes, "the newest sessions are not in the index yet")
 	}
 	return hits, notes, nil
+}
+
+// recall returns the notes of a project and of the user that have all words of a query, those accessed last first, and
+// notes that they were accessed.
+func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
+	_, st, err := s.Change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	var projects []string
+	if q.ProjectID != "" {
+		projects = []string{memoir.UserProjectID, q.ProjectID}
+	}
+	notes, err := entry.Book{Store: st}.Recall(ctx, projects, "", strings.Fields(q.Text))
+	for _, n := range notes {
+		hits = append(hits, search.Hit{ProjectID: n.ProjectID, Path: sessionScheme + n.Key(), Item: 1, At: n.CreatedAt,
+			Source: "note", Snippet: memoir.Cut(n.Text, 4*maxSnippet)})
+	}
+	return hits, err
 }
 
 // sift leaves out what the session was told, and what goes beyond a number of hits; 0 is the usual one.

@@ -178,7 +178,8 @@ const (
 func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 	shown := in.Extractions
 	if c.project.IsUser() { // what it shares with projects stands in theirs
-		shown = slices.DeleteFunc(slices.Clone(shown), func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
+		shown = slices.DeleteFunc(slices.Clone(shown),
+			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
 	}
 	files := companions(shown)
 	for path, content := range live.Files.Extra() {

@@ -160,10 +160,7 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	root := memory.At(home, found.project)
-	live, err := root.Current()
-	if err == nil && live.Generation == 0 {
-		err = notFoundf("`memoir run` makes one, of this project's sessions", "there is no memory yet")
-	}
+	files, err := p.mounted(root)
 	if err != nil {
 		return err
 	}
@@ -171,12 +168,7 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
-	files := memory.Files{memoir.SummaryFile: []byte(text)}
-	for name, content := range live.Files {
-		if name == memoir.MemoryFile || strings.HasPrefix(name, skillsDir) {
-			files[name] = []byte(p.redact(string(content)))
-		}
-	}
+	files[memoir.SummaryFile] = []byte(text)
 	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
 	}
@@ -186,6 +178,21 @@ func (p *program) mount(c *cli.Context) error {
 
 // skillsDir is below a memory, and below a mount.
 const skillsDir = "skills/"
+
+// mounted are the files of a memory that a mount has, besides the summary, without secrets.
+func (p *program) mounted(root memory.Root) (memory.Files, error) {
+	live, err := root.Current()
+	if err == nil && live.Generation == 0 {
+		err = notFoundf("`memoir run` makes one, of this project's sessions", "there is no memory yet")
+	}
+	files := memory.Files{}
+	for name, content := range live.Files {
+		if name == memoir.MemoryFile || strings.HasPrefix(name, skillsDir) {
+			files[name] = []byte(p.redact(string(content)))
+		}
+	}
+	return files, err
+}
 
 // mountAt writes the files of a mount, each in one step, and through no link.
 func mountAt(dir string, files memory.Files) error {

@@ -264,6 +264,10 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 			t.Errorf("%+v: %v %s", c, out, failed)
 		}
 	}
+	past, failed := w.call(session, 2000, "memory_search", map[string]any{"query": "fade rpc", "kind": "history"})
+	if failed != "" || len(past["results"].([]any)) == 0 || !strings.Contains(fmt.Sprint(past), "memory://root/HISTORY.md") {
+		t.Errorf("the history: %v %s", past, failed)
+	}
 	recalled, _ := w.call(session, 2000, "memory_search", map[string]any{"kind": "note"})
 	st, err := w.open(t.Context())
 	must(t, err)

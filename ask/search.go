@@ -27,7 +27,7 @@ type memorySearchIn struct {
 	Query      string `json:"query,omitempty" jsonschema:"words to look for; none: the notes recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
-	Kind       string `json:"kind,omitempty" jsonschema:"only memory, note, journal, message or session"`
+	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget of the answer, 500 to 8000, default 2000"`
 }
@@ -45,7 +45,7 @@ type hit struct {
 	EndLine   int     `json:"endLine"`
 	Score     float64 `json:"score"`
 	Snippet   string  `json:"snippet"`
-	Source    string  `json:"source" jsonschema:"memory, summary, statement, claim, typed, agent or note"`
+	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent or note"`
 	Date      string  `json:"date,omitempty"`
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 }
@@ -92,8 +92,8 @@ func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn
 
 // keeps tells the hits of the kind and the day that are asked for.
 func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
-	if !slices.Contains([]string{"", "memory", "note", "journal", "message", "session"}, in.Kind) {
-		return nil, usage("memory, note, journal, message or session", "no kind is named %.100q", in.Kind)
+	if !slices.Contains([]string{"", "memory", "history", "note", "journal", "message", "session"}, in.Kind) {
+		return nil, usage("memory, history, note, journal, message or session", "no kind is named %.100q", in.Kind)
 	}
 	day, err := entry.Day(in.Date, time.Now())
 	return func(h search.Hit) bool {

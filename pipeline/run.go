@@ -150,8 +150,8 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		r.keepBackup(ctx, false)
 	}
 	if err == nil && !r.opts.DryRun {
-		r.index(ctx)
 		r.file(ctx)
+		r.index(ctx)
 	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the model may have been too late
 		within, cancel := lasting(ctx, endWithin)
 		r.file(within)

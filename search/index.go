@@ -25,7 +25,7 @@ const fileName = "search.db"
 
 // indexVersion is the PRAGMA user_version of an index that this program reads. It changes with the
 // schema and with what makes words of a text.
-const indexVersion = 3
+const indexVersion = 4
 
 //go:embed schema.sql
 var schema string

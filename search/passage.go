@@ -20,10 +20,14 @@ const (
 	typedKind          // what a person typed
 	agentKind          // what the agent said
 	dayKind            // the day on which a session began: no place in it
+	historyKind        // a paragraph of a project's history
 )
 
 // sources are the kinds as hits name them.
-var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent"}
+var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory}
+
+// alone reports whether passages of a kind are ranked one by one, and not as a document together.
+func (k kind) alone() bool { return k == memoryKind || k == historyKind }
 
 // passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
 // what it was made of.
@@ -76,8 +80,13 @@ func passagesOf(d store.Said) []passage {
 	return out[:min(len(out), maxPassages)]
 }
 
-// linesOf are the lines of a file of a memory that say something.
+// linesOf are the first lines of a file of a memory that say something, everyLine all of them.
 func linesOf(text string, k kind) []passage {
+	out := everyLine(text, k)
+	return out[:min(len(out), maxPassages)]
+}
+
+func everyLine(text string, k kind) []passage {
 	var out []passage
 	head := strings.HasPrefix(text, "session: ") // of a rollout summary
 	n := 0
@@ -90,7 +99,7 @@ func linesOf(text string, k kind) []passage {
 			out = append(out, passage{kind: k, text: line, line: n})
 		}
 	}
-	return out[:min(len(out), maxPassages)]
+	return out
 }
 
 // headed reads the head of a rollout summary: which session it is about, and when that ended.

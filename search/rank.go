@@ -21,7 +21,7 @@ const (
 // nearness is what a word counts that stands so many passages away.
 var nearness = [...]float64{1, 0.5, 0.25}
 
-// found is a document, or a line of MEMORY.md, that has words of a query.
+// found is a document, or a line of MEMORY.md or HISTORY.md, that has words of a query.
 type found struct {
 	document int64
 	place    int // of the best passage
@@ -32,7 +32,7 @@ type found struct {
 // size is how much a document says.
 type size struct {
 	document               int64
-	units, passages, words int // units are ranked: the document, or the lines of MEMORY.md
+	units, passages, words int // units are ranked: the document, or the lines of MEMORY.md or HISTORY.md
 }
 
 // numbers reads a row of numbers: each row that SQLite hands over costs more than the numbers in it.
@@ -56,7 +56,7 @@ func (x *index) numbers(ctx context.Context, query string, args ...any) (out []i
 // sizes returns the documents of a project, or all for "", by number, with what they have together.
 func (x *index) sizes(ctx context.Context, projectID string) (all []size, total size, err error) {
 	list, err := x.numbers(ctx, `SELECT coalesce(group_concat(
-		concat_ws(' ', n, iif(path = 'MEMORY.md', passages, 1), passages, words), ' '), '')
+		concat_ws(' ', n, iif(path IN ('MEMORY.md', 'HISTORY.md'), passages, 1), passages, words), ' '), '')
 		FROM document WHERE ? IN ('', project)`, projectID)
 	for row := range slices.Chunk(list, 4) {
 		one := size{row[0], int(row[1]), int(row[2]), int(row[3])}
@@ -141,11 +141,12 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 	return out, nil
 }
 
-// grouped splits passages into those of a document each, and each line of MEMORY.md; words are those of a group.
+// grouped splits passages into those of a document each, and each line of MEMORY.md or HISTORY.md; words are those of
+// a group.
 func grouped(passages []where) (groups [][]where, words []uint32) {
 	for i, p := range passages {
 		last := len(groups) - 1
-		if i > 0 && passages[i-1].size == p.size && p.kind != memoryKind {
+		if i > 0 && passages[i-1].size == p.size && !p.kind.alone() {
 			groups[last] = append(groups[last], p)
 			words[last] |= p.words
 		} else {

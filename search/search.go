@@ -30,30 +30,33 @@ type Query struct {
 	Keep      func(Hit) bool // which hits count; nil: all
 }
 
-// SourceMemory is the source of a line of MEMORY.md.
-const SourceMemory = "memory"
+// The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
+const (
+	SourceMemory  = "memory"
+	SourceHistory = "history"
+)
 
-// Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md.
+// Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md and HISTORY.md.
 type Hit struct {
 	ProjectID string `json:"project"` // empty: none
-	// Path is memory://root/MEMORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
+	// Path is memory://root/MEMORY.md, memory://root/HISTORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
 	Path      string    `json:"path"`
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
 	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
-	Source    string    `json:"source"`      // memory, summary, statement, claim, typed or agent
+	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
 	Item      int       `json:"item"`        // of the session; 0: not known
 	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: not known
 }
 
-// Kind is what a hit is: memory (a line of MEMORY.md), note, journal, message or session.
+// Kind is what a hit is: memory (a line of MEMORY.md), history, note, journal, message or session.
 func (h Hit) Kind() string {
 	source, id := memoir.SplitKey(h.Session)
 	switch {
-	case h.Source == SourceMemory:
-		return SourceMemory
+	case h.Source == SourceMemory, h.Source == SourceHistory:
+		return h.Source
 	case source == memoir.SourceConversation:
 		return "message"
 	case source == memoir.SourceEntry:
@@ -157,8 +160,9 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 
 // known reports whether there is a hit of the same session.
 func (f *finder) known(hit Hit) bool {
-	return hit.Source != SourceMemory && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
-		return h.Source != SourceMemory && h.Session == hit.Session
+	alone := func(h Hit) bool { return h.Source == SourceMemory || h.Source == SourceHistory }
+	return !alone(hit) && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
+		return !alone(h) && h.Session == hit.Session
 	})
 }
 
@@ -203,13 +207,23 @@ func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
 // citation is the newest session that a line of MEMORY.md cites.
 var citation = lazyregexp.New(`\[([0-9A-Za-z_-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 
+// toldOf is when a session ended that a paragraph of a history tells of, and its key.
+var toldOf = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)
+
 // inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
 func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
-	content, err := memory.At(f.home, hit.ProjectID).Open(path)
+	root := memory.At(f.home, hit.ProjectID)
+	var content []byte
+	var passages []passage
+	var err error
+	if r.kind == historyKind {
+		passages, err = historyOf(root)
+	} else if content, err = root.Open(path); err == nil {
+		passages = linesOf(string(content), r.kind)
+	}
 	if err != nil {
 		return
 	}
-	passages := linesOf(string(content), r.kind)
 	if r.place >= len(passages) || spoken(passages[r.place].text, f.words) == 0 {
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return spoken(p.text, f.words) != 0 })
 	}
@@ -219,6 +233,10 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	p := passages[r.place]
 	if r.kind == summaryKind {
 		hit.Session, hit.At = headed(string(content))
+	}
+	if told := toldOf.FindStringSubmatch(p.text); told != nil && r.kind == historyKind {
+		hit.Session = told[2]
+		hit.At, _ = time.Parse("2006-01-02 15:04", told[1])
 	}
 	if cited := citation.FindStringSubmatch(p.text); cited != nil {
 		if sessions, err := f.st.FindSessions(ctx, cited[1]); err == nil && len(sessions) == 1 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/store"
@@ -22,6 +23,8 @@ import (
 const (
 	patience      = 2 * time.Second
 	cleanPatience = time.Minute
+
+	maxHistory = 256 << 20 // bytes
 )
 
 // Update brings the index of a home up to date with the database and the memories, and makes it anew where
@@ -100,7 +103,7 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 type source struct {
 	project string
 	seq     int64  // of a session, as in the database; 0: a memory
-	state   string // of a memory: the live generation, and MEMORY.md as the file system describes it
+	state   string // of a memory: the live generation, MEMORY.md and the history as the file system describes them
 }
 
 // stateOf is a text that differs when an index should hold something else, and the memories that there are.
@@ -114,6 +117,9 @@ func stateOf(ctx context.Context, st *store.Store, home string) (state string, m
 		}
 		m := source{project: id, state: fmt.Sprint(n)}
 		if info, err := os.Stat(filepath.Join(root.Live(n), memoir.MemoryFile)); err == nil {
+			m.state += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+		}
+		if info, err := os.Stat(root.History("")); err == nil {
 			m.state += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
 		}
 		memories = append(memories, m)
@@ -216,6 +222,10 @@ func (w *writer) addMemory(_ context.Context, s source) error {
 	if err := w.add(s, memoir.MemoryFile, linesOf(string(text), memoryKind)); err != nil {
 		return err
 	}
+	past, _ := historyOf(root)
+	if err := w.add(s, historyFile, past); err != nil {
+		return err
+	}
 	names, _ := root.Open(summariesDir)
 	for name := range strings.FieldsSeq(string(names)) {
 		path := summariesDir + "/" + name
@@ -228,6 +238,16 @@ func (w *writer) addMemory(_ context.Context, s source) error {
 		}
 	}
 	return nil
+}
+
+// historyFile is the file of a project's history, as hits name it.
+const historyFile = "HISTORY.md"
+
+// historyOf are the last paragraphs of a project's history, each of which is a line.
+func historyOf(root memory.Root) ([]passage, error) {
+	text, err := disk.ReadFile(root.History(""), maxHistory)
+	all := everyLine(string(text), historyKind)
+	return all[max(0, len(all)-maxPassages):], err
 }
 
 // number is a passage's in the index.

@@ -65,14 +65,14 @@ const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_k
 		WHERE m.session_key = q.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
 
 // SearchState is a text that differs whenever searching sessions may find something else than before,
-// and the ids of the projects that have a memory, in order.
+// and the ids of the projects that have a memory or a history, in order.
 func (s *Store) SearchState(ctx context.Context) (state string, projects []string, err error) {
 	err = s.read(ctx, func(t tx) error {
 		err := t.get(`SELECT json_array(
 			(SELECT json_array(count(*), sum(seq), max(seq), sum(moves)) FROM searchable),
 			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR excluded OR forgotten))`, nil, &state)
 		if err == nil {
-			projects, err = t.texts(`SELECT id FROM project WHERE generation > 0 ORDER BY id`)
+			projects, err = t.texts(`SELECT id FROM project WHERE generation > 0 OR history_seq > 0 ORDER BY id`)
 		}
 		return err
 	})

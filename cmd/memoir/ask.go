@@ -222,6 +222,9 @@ func (p *program) printHit(n int, h search.Hit, named bool) {
 			read += " --project " + h.ProjectID
 		}
 		head = append(head, "line "+strconv.Itoa(h.StartLine))
+		if h.Source == search.SourceHistory {
+			read = strings.Replace(read, "cat "+name, "history", 1)
+		}
 	}
 	p.ui.write(oneLine(strings.Join(head, "  ")) + "\n   " + oneLine(h.Snippet) + "\n   " + oneLine(read) + "\n\n")
 }

@@ -157,7 +157,7 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 		return nil, nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
 	switch {
-	case !conversationName.MatchString(c.name):
+	case !conversationName.MatchString(c.name) || c.spoken(c.name) != c.name: // a secret
 		return refuse("letters, digits, dots, dashes and underscores, at most 64", "that is no name of a conversation")
 	case len(messages) == 0 || len(messages) > MaxMessages:
 		return refuse("", "1 to %d messages can be added at once, not %d", MaxMessages, len(messages))

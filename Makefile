@@ -42,10 +42,29 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs,sqlite_fts
 # goroutine is about to report a race, and the tests start hundreds of programs.
 export GORACE := atexit_sleep_ms=0 $(GORACE)
 
-.PHONY: build run test torture lint bench sessions agents clean help
+# Where `make install` puts the program, its manual page and completions.
+PREFIX ?= /usr/local
+SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
+	fish/vendor_completions.d/memoir.fish
 
-build: ## build bin/memoir
+.PHONY: build install uninstall run test torture lint bench sessions agents clean help
+
+build: ## build bin/memoir, its manual page and completions
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
+	mkdir -p $(addprefix bin/share/,$(dir $(SHARED_FILES)))
+	bin/memoir man >bin/share/man/man1/memoir.1
+	bin/memoir completion bash >bin/share/bash-completion/completions/memoir
+	bin/memoir completion zsh >bin/share/zsh/site-functions/_memoir
+	bin/memoir completion fish >bin/share/fish/vendor_completions.d/memoir.fish
+
+# It builds only where nothing was built: root may have no go.
+install: $(if $(wildcard bin/memoir),,build) ## install what was built below PREFIX (/usr/local), or DESTDIR and PREFIX
+	mkdir -p '$(DESTDIR)$(PREFIX)/bin' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(dir $(SHARED_FILES)))
+	install -m 755 bin/memoir '$(DESTDIR)$(PREFIX)/bin/memoir'
+	for f in $(SHARED_FILES); do install -m 644 "bin/share/$$f" '$(DESTDIR)$(PREFIX)/share/'"$$f" || exit; done
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
 
 # The environment is emptied so that nobody's own settings, and with them
 # perhaps a paid model, get into the demonstration.
@@ -98,7 +117,7 @@ clean: ## remove what the other targets made
 	rm -rf bin .tools
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(STATICCHECK):
 	mkdir -p $(@D)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),
 			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p),
-			versionCommand(p), helpCommand(),
+			versionCommand(p), manCommand(p), helpCommand(),
 		},
 		Writer:                 p.ui,
 		ErrWriter:              p.ui.errw,
@@ -155,3 +156,91 @@ commands:{{range .VisibleCommands}}
 flags:{{range .VisibleFlags}}
   {{.}}{{end}}
 {{end}}`
+
+// manCommand is for the Makefile. It is our own writer: urfave/cli's brings a library that costs every start.
+func manCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "man", Category: groupSetup, Hidden: true, Usage: "print the manual page",
+		Description: help("Prints memoir(1) in troff, made of what `memoir help` prints.", "memoir man > memoir.1"),
+		Action: func(c *cli.Context) error {
+			p.ui.write(manual(c.App))
+			return nil
+		},
+	}
+}
+
+// manual is memoir(1): one page with all commands.
+func manual(app *cli.App) string {
+	var b strings.Builder
+	day, _, _ := strings.Cut(Date, "T")
+	fmt.Fprintf(&b, ".TH MEMOIR 1 %q %q\n.SH NAME\nmemoir \\- %s\n.SH SYNOPSIS\n", day, "memoir "+version(), roff(app.Usage))
+	b.WriteString(".B memoir\n.I COMMAND\n[FLAGS] [ARGUMENTS]\n.SH DESCRIPTION\n" + paragraphs(app.Description))
+	b.WriteString(".SH GLOBAL FLAGS\nBefore or after the command.\n" + manualFlags(app.Flags))
+	for _, category := range app.VisibleCategories() {
+		fmt.Fprintf(&b, ".SH \"%s\"\n", strings.ToUpper(category.Name()))
+		for _, c := range category.VisibleCommands() {
+			b.WriteString(manualCommand(c, "memoir "+c.Name, app.Flags))
+			for _, sub := range c.VisibleCommands() {
+				b.WriteString(manualCommand(sub, "memoir "+c.Name+" "+sub.Name, app.Flags))
+			}
+		}
+	}
+	return b.String()
+}
+
+// manualCommand tells of a command, without the global flags.
+func manualCommand(c *cli.Command, name string, global []cli.Flag) string {
+	also := ""
+	if len(c.Aliases) > 0 {
+		also = ", also called " + strings.Join(c.Aliases, ", ")
+	}
+	own := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return slices.Contains(global, f) })
+	return fmt.Sprintf(".SS \"%s\"\n%s\n.PP\n%s", roff(strings.TrimSpace(name+" "+c.ArgsUsage)), roff(c.Usage+also),
+		paragraphs(c.Description)+manualFlags(own))
+}
+
+// manualFlags lists the flags that help lists.
+func manualFlags(flags []cli.Flag) string {
+	var b strings.Builder
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); ok && v.IsVisible() {
+			name, usage, _ := strings.Cut(f.String(), "\t")
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(name), roff(usage))
+		}
+	}
+	return b.String()
+}
+
+// paragraphs sets text in troff: what is indented stands as it is.
+func paragraphs(text string) string {
+	var b strings.Builder
+	as := false
+	for _, line := range strings.Split(text, "\n") {
+		indented := strings.HasPrefix(line, " ")
+		switch {
+		case indented && !as:
+			b.WriteString(".RS\n.nf\n")
+		case !indented && as:
+			b.WriteString(".fi\n.RE\n")
+		}
+		as = indented
+		if line == "" {
+			b.WriteString(".PP\n")
+		} else {
+			b.WriteString(roff(strings.TrimPrefix(line, "  ")) + "\n")
+		}
+	}
+	if as {
+		b.WriteString(".fi\n.RE\n")
+	}
+	return b.String()
+}
+
+// roff escapes a line: a dash that is typed stays one, and no line is taken for a request.
+func roff(line string) string {
+	line = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`, "…", "...").Replace(line)
+	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+		line = `\&` + line
+	}
+	return line
+}

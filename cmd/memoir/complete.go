@@ -189,7 +189,9 @@ func (at *completion) argument() {
 	if at.arguments == 0 {
 		for _, c := range at.commands {
 			for _, name := range c.Names() {
-				at.found = append(at.found, candidate{name, c.Usage})
+				if !c.Hidden {
+					at.found = append(at.found, candidate{name, c.Usage})
+				}
 			}
 		}
 	}

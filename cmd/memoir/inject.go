@@ -126,7 +126,7 @@ func viewCommand(p *program) *cli.Command {
 			"any more are held back; -v names them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
 		Flags: append(contextFlags(), &cli.BoolFlag{Name: "user",
-			Usage: "print what holds in all projects: `memoir cat MEMORY.md --project user` has the sessions behind it"}),
+			Usage: "print what holds in all projects: 'memoir cat MEMORY.md --project user' has the sessions behind it"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
 			if err != nil {

@@ -173,7 +173,8 @@ func manCommand(p *program) *cli.Command {
 func manual(app *cli.App) string {
 	var b strings.Builder
 	day, _, _ := strings.Cut(Date, "T")
-	fmt.Fprintf(&b, ".TH MEMOIR 1 %q %q\n.SH NAME\nmemoir \\- %s\n.SH SYNOPSIS\n", day, "memoir "+version(), roff(app.Usage))
+	fmt.Fprintf(&b, ".TH MEMOIR 1 %q %q\n", day, "memoir "+version())
+	b.WriteString(".SH NAME\nmemoir \\- " + roff(app.Usage) + "\n.SH SYNOPSIS\n")
 	b.WriteString(".B memoir\n.I COMMAND\n[FLAGS] [ARGUMENTS]\n.SH DESCRIPTION\n" + paragraphs(app.Description))
 	b.WriteString(".SH GLOBAL FLAGS\nBefore or after the command.\n" + manualFlags(app.Flags))
 	for _, category := range app.VisibleCategories() {

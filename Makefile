@@ -11,14 +11,16 @@ SHARED := ^Test(AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRi
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
-DATE := $(shell git show -s --format=%cI 2>/dev/null)
+DATE := $(shell TZ=UTC git show -s --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
 # -s -w leave out symbols and DWARF, a third of the binary. Stack traces and pprof have
 # tables of their own.
 LDFLAGS := -s -w -X main.Version=$(VERSION) -X main.Commit=$(COMMIT) -X main.Date=$(DATE)
 
-# Pinned, and kept out of go.mod: it is a tool of this Makefile, not of the program.
+# Pinned, and kept out of go.mod: they are tools of this Makefile, not of the program.
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := $(CURDIR)/.tools/staticcheck-$(STATICCHECK_VERSION)
+GORELEASER := $(CURDIR)/.tools/goreleaser-v2.15.4/goreleaser
+CYCLONEDX := $(CURDIR)/.tools/cyclonedx-gomod-v1.10.0/cyclonedx-gomod
 
 # What `make run` reads; empty means the fixture sessions.
 SESSIONS ?=
@@ -47,7 +49,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall run test torture lint bench sessions agents clean help
+.PHONY: build install uninstall dist run test torture lint bench sessions agents clean help
 
 build: ## build bin/memoir, its manual page and completions
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -65,6 +67,16 @@ install: $(if $(wildcard bin/memoir),,build) ## install what was built below PRE
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/memoir' $(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(SHARED_FILES))
+
+# On Debian with gcc, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross; on arm64 with gcc-x86-64-linux-gnu. To goreleaser
+# everything is a snapshot, so that it asks for no tag and no remote.
+dist: export VERSION := $(VERSION)
+dist: export PACKAGE_VERSION := $(if $(filter v%,$(VERSION)),$(VERSION:v%=%),0.0.0-dev.$(VERSION))
+dist: export COMMIT := $(COMMIT)
+dist: export DATE := $(DATE)
+dist: export EPOCH := $(shell git show -s --format=%ct 2>/dev/null)
+dist: $(GORELEASER) $(CYCLONEDX) ## build archives, packages, checksums and lists of components in dist/
+	PATH='$(dir $(CYCLONEDX))':"$$PATH" $(GORELEASER) release --clean --snapshot
 
 # The environment is emptied so that nobody's own settings, and with them
 # perhaps a paid model, get into the demonstration.
@@ -114,7 +126,7 @@ agents: sessions ## the same, with memoir installed in them: does the memory rea
 	go run ./testdata/cmd/sessions -installed -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'
 
 clean: ## remove what the other targets made
-	rm -rf bin .tools
+	rm -rf bin dist .tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,3 +135,9 @@ $(STATICCHECK):
 	mkdir -p $(@D)
 	GOBIN=$(@D) GOFLAGS= go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
 	mv $(@D)/staticcheck $@
+
+$(GORELEASER):
+	GOBIN=$(@D) GOFLAGS= CGO_ENABLED=0 go install github.com/goreleaser/goreleaser/v2@$(patsubst goreleaser-%,%,$(notdir $(@D)))
+
+$(CYCLONEDX):
+	GOBIN=$(@D) GOFLAGS= go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(patsubst cyclonedx-gomod-%,%,$(notdir $(@D)))

@@ -175,18 +175,19 @@ type provider struct {
 	api     API
 	baseURL string
 	keyEnv  string // the variable that the provider's documentation names; empty: no key is needed
+	usual   string // the model that is offered where the key is set; empty: none is
 }
 
 // providers need no settings but a key, where they take one. Local servers have the
 // addresses at which they listen by default.
 var providers = map[string]provider{
-	"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY"},
-	"anthropic":  {APIAnthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY"},
-	"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
-	"gemini":     {APIChat, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"},
-	"ollama":     {APIChat, "http://127.0.0.1:11434/v1", ""},
-	"lmstudio":   {APIChat, "http://127.0.0.1:1234/v1", ""},
-	"llamacpp":   {APIChat, "http://127.0.0.1:8080/v1", ""},
-	"vllm":       {APIChat, "http://127.0.0.1:8000/v1", ""},
-	"exec":       {APIExec, "", ""},
+	"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5"},
+	"anthropic":  {APIAnthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"},
+	"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openai/gpt-5"},
+	"gemini":     {APIChat, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "gemini-2.5-flash"},
+	"ollama":     {APIChat, "http://127.0.0.1:11434/v1", "", ""},
+	"lmstudio":   {APIChat, "http://127.0.0.1:1234/v1", "", ""},
+	"llamacpp":   {APIChat, "http://127.0.0.1:8080/v1", "", ""},
+	"vllm":       {APIChat, "http://127.0.0.1:8000/v1", "", ""},
+	"exec":       {APIExec, "", "", ""},
 }

@@ -1,13 +1,19 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"memoir"
+	"memoir/config"
 	"memoir/memory"
+	"memoir/model"
 	"memoir/store"
 )
 
@@ -138,4 +144,65 @@ func (r *run) sumUp(ctx context.Context) error {
 		r.warn(b.limit+" would stop this before its end", (&Stopped{Limit: b.limit}).hint())
 	}
 	return nil
+}
+
+// Survey is what there is before a first run.
+type Survey struct {
+	Sessions int       `json:"sessions"`
+	Agents   []Counted `json:"agents"`
+	Projects []Counted `json:"projects"`
+	Widened  bool      `json:"widened"` // no session is within the limits of age: the options were made to take others
+}
+
+// Counted is how many sessions an agent or a project has.
+type Counted struct {
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions"`
+}
+
+// Look scans, and counts whose sessions there are and of which projects, those with most first. Where all are too
+// old or too recent, it changes the options: a first run is to show something. No model is asked, nor looked for.
+func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err error) {
+	scan := *opts
+	scan.DryRun, scan.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}
+	report, err := Run(ctx, st, scan)
+	if err != nil {
+		return s, err
+	}
+	sessions, err := st.Sessions(ctx, store.Filter{})
+	if err != nil {
+		return s, err
+	}
+	projects, err := st.Projects(ctx)
+	if err != nil {
+		return s, err
+	}
+	agents, found := map[string]int{}, map[string]int{}
+	for _, session := range sessions {
+		agents[string(session.Source)]++
+		if session.ProjectID != "" {
+			found[session.ProjectID]++
+		}
+	}
+	s = Survey{Sessions: len(sessions), Agents: most(agents), Projects: most(found)}
+	for i := range s.Projects {
+		at := slices.IndexFunc(projects, func(p store.ProjectRow) bool { return p.ID == s.Projects[i].Name })
+		s.Projects[i].Name = projects[at].Name
+	}
+	reasons := report.Scan.Reasons
+	if reasons[memoir.ReasonEligible] == 0 && reasons[memoir.ReasonTooOld]+reasons[memoir.ReasonTooRecent] > 0 {
+		s.Widened, opts.MaxAge = true, 0
+		opts.MinIdle = time.Duration(opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
+	}
+	return s, nil
+}
+
+// most lists names with their counts, the largest first.
+func most(counts map[string]int) []Counted {
+	out := []Counted{}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, Counted{name, counts[name]})
+	}
+	slices.SortStableFunc(out, func(a, b Counted) int { return cmp.Compare(b.Sessions, a.Sessions) })
+	return out
 }

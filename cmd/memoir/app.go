@@ -47,7 +47,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
 			scanCommand(p), redactCommand(p),
 			installCommand(p), uninstallCommand(p),
-			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p),
+			initCommand(p), configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p),
 			versionCommand(p), manCommand(p), helpCommand(),
 		},
 		Writer:                 p.ui,
@@ -59,6 +59,9 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		ExitErrHandler:         func(*cli.Context, error) {},
 		Before:                 p.before,
 		Action: func(c *cli.Context) error {
+			if wanted, err := p.offerInit(c); err != nil || wanted {
+				return err
+			}
 			cli.HelpPrinter(p.ui.errw, appHelp, c.App)
 			return status(exitUsage)
 		},
@@ -68,7 +71,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		plainFlags(c.Flags)
 		c.Flags = append(c.Flags, app.Flags...)
 		c.HideHelp, c.OnUsageError, c.Before = true, usageError, p.before
-		if slices.Contains([]string{"run", "clear", "forget", "restore"}, c.Name) { // they change memories
+		if slices.Contains([]string{"init", "run", "clear", "forget", "restore"}, c.Name) { // they change memories
 			c.After = p.refreshSkills
 		}
 	}

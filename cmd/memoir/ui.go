@@ -19,6 +19,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,22 +243,36 @@ func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 
 // ask puts a yes-or-no question; anything but y or yes is no.
 func (u *ui) ask(ctx context.Context, question string) (bool, error) {
+	answer, err := u.answer(ctx, question+" [y/N]")
+	return answer == "y" || answer == "yes", err
+}
+
+// askYes is ask for what is usually wanted: no answer is yes.
+func (u *ui) askYes(ctx context.Context, question string) (bool, error) {
+	answer, err := u.answer(ctx, question+" [Y/n]")
+	return answer == "y" || answer == "yes" || answer == "", err
+}
+
+// answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".
+func (u *ui) answer(ctx context.Context, question string) (string, error) {
 	u.mu.Lock()
 	u.flush()
-	fmt.Fprintf(u.errw, "memoir: %s [y/N] ", oneLine(question))
+	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
 	answers := make(chan string, 1)
 	go func() {
-		answer, _ := bufio.NewReader(u.stdin).ReadString('\n')
+		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
+		if err != nil {
+			answer = cmp.Or(answer, "n")
+		}
 		answers <- answer
 	}()
 	select {
 	case answer := <-answers:
-		answer = strings.ToLower(strings.TrimSpace(answer))
-		return answer == "y" || answer == "yes", nil
+		return strings.ToLower(strings.TrimSpace(answer)), nil
 	case <-ctx.Done():
 		fmt.Fprintln(u.errw)
-		return false, context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
 }
 
@@ -266,7 +281,12 @@ func (u *ui) width() int {
 	if !u.outTTY {
 		return 0
 	}
-	w, _, err := term.GetSize(int(os.Stdout.Fd()))
+	return terminalWidth(os.Stdout)
+}
+
+// terminalWidth returns the columns of a terminal, 0 if they are not known.
+func terminalWidth(f *os.File) int {
+	w, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/integrate"
+	"memoir/model"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+func initCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "init", Category: groupSetup,
+		Usage: "set memoir up: find sessions, choose a model, make the first memory",
+		Description: help("Says which agents' sessions are here, what a first run would do and what it would cost. Then\n"+
+			"it writes config.yml, runs, and shows the memory of the project that you are in. It asks which model\n"+
+			"to use, if there is a choice, and before anything is written or sent. Settings that are there stay.\n"+
+			"With --yes alone the built-in model is used, which spends nothing and sends nothing.",
+			"memoir init", "memoir init --yes", "memoir init --model exec/claude", "memoir init --no-run --json --yes"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "use the `MODEL`: builtin, exec/claude, openai/gpt-5, …"},
+			&cli.BoolFlag{Name: "no-run", Usage: "write config.yml and do not run"},
+			yesFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "project", Hidden: true, Usage: "the project `REF` that is shown"},
+		},
+		Action: func(c *cli.Context) error {
+			if !c.Bool("yes") && !p.ui.canAsk() {
+				return usagef("pass --yes", "init asks before it writes, and stdin is not a terminal")
+			}
+			return (&setup{program: p, c: c, ctx: c.Context}).do()
+		},
+	}
+}
+
+// offerInit asks whether to set memoir up, where nothing is set up and somebody can answer.
+func (p *program) offerInit(c *cli.Context) (wanted bool, err error) {
+	home, err := p.home(c)
+	if err != nil || !p.ui.canAsk() || store.Exists(filepath.Join(home, databaseName)) {
+		return false, nil
+	}
+	o, err := p.configOptions(c)
+	if err != nil {
+		return false, nil
+	}
+	if _, err := os.Lstat(filepath.Join(o.ConfigDir, config.FileName)); err == nil {
+		return false, nil
+	}
+	if wanted, err = p.ui.askYes(c.Context, "set up memoir now?"); err != nil || !wanted {
+		return false, err
+	}
+	return true, p.execute(c.Context, append([]string{"init"}, p.args...))
+}
+
+// setup is one call of `memoir init`.
+type setup struct {
+	*program
+	c     *cli.Context
+	ctx   context.Context
+	store *store.Store
+	opts  pipeline.Options
+	file  *config.File
+	out   setupJSON
+}
+
+// setupJSON is what `init --json` prints.
+type setupJSON struct {
+	pipeline.Survey
+	Model  string           `json:"model"`
+	Config string           `json:"config"` // the path of config.yml
+	Plan   pipeline.Report  `json:"plan"`
+	Report *pipeline.Report `json:"report"` // null: nothing was run
+	View   string           `json:"view"`   // what the next session is told
+}
+
+func (s *setup) do() error {
+	o, err := s.configOptions(s.c)
+	if err != nil {
+		return err
+	}
+	if s.file, err = config.ReadFile(o); err != nil {
+		return err
+	}
+	if s.opts, err = s.runOptions(s.c); err != nil {
+		return err
+	}
+	limitHeap(s.opts.Settings.Memories)
+	if s.store, err = s.openStore(s.ctx, s.opts.Home, s.opts.Settings); err != nil {
+		return err
+	}
+	defer s.store.Close()
+	if err := s.find(); err != nil {
+		return err
+	}
+	if err := s.choose(); err != nil {
+		return err
+	}
+	if err := s.plan(); err != nil {
+		return err
+	}
+	run := !s.c.Bool("no-run") && len(s.out.Plan.Would) > 0
+	if yes, err := s.confirm(run); err != nil || !yes {
+		return notConfirmed(s.ui, err, declined)
+	}
+	if err := s.file.Save(); err != nil {
+		return err
+	}
+	s.ui.say("settings are in %s", s.file.Path)
+	if run {
+		report, err := pipeline.Run(s.ctx, s.store, s.opts)
+		s.ui.stopBar()
+		if err != nil {
+			return err
+		}
+		s.sayReport(report, false)
+		s.out.Report = &report
+	}
+	if err := s.show(); err != nil || s.out.Report == nil || !s.out.Report.Partly() {
+		return err
+	}
+	return status(exitPartly)
+}
+
+// find says what sessions are here.
+func (s *setup) find() (err error) {
+	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
+	s.ui.stopBar()
+	switch {
+	case err != nil:
+		return err
+	case s.out.Sessions == 0:
+		s.ui.say("no sessions of a coding agent were found")
+		s.ui.sayHint("`memoir doctor` lists the directories of agents' sessions; `memoir run --sessions DIR` reads others")
+		return nil
+	}
+	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
+	s.ui.say("they belong to %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
+	if m := s.opts.Settings.Memories; s.out.Widened {
+		s.ui.say("each is older than %g days or was active within %g hours: the first run takes them all the same",
+			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
+	}
+	return nil
+}
+
+// listed names those with most sessions.
+func listed(all []pipeline.Counted) string {
+	const shown = 8
+	var parts []string
+	for _, c := range all[:min(len(all), shown)] {
+		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Sessions))
+	}
+	if more := len(all) - shown; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// choose finds the model, and puts it into the settings of this run and of the file.
+func (s *setup) choose() (err error) {
+	roles := s.opts.Settings.ModelRoles
+	name, asked := s.c.String("model"), true
+	if name == "" && s.c.Bool("yes") {
+		name, asked = model.Builtin, false
+	} else if name == "" {
+		offers := model.Offers(s.getenv)
+		if !slices.ContainsFunc(offers, func(o model.Offer) bool { return o.Model == roles.Default }) {
+			offers = append(offers, model.Offer{Model: roles.Default, Why: s.opts.Settings.Origin("modelRoles.default")})
+		}
+		if name, err = s.askModel(offers); err != nil {
+			return err
+		}
+	}
+	s.out.Model = name
+	if _, err := model.SpecOf(s.opts.Settings, name); err != nil {
+		return err
+	}
+	only := config.ModelRoles{Default: name}
+	switch {
+	case roles == only:
+	case !asked: // nobody agreed to what the settings name
+		s.ui.warn("`memoir run` uses those of the settings", "this run uses the built-in model alone")
+		s.opts.Settings.ModelRoles = only
+	case roles.Default != name:
+		s.opts.Settings.ModelRoles.Default = name
+		return s.file.Set("modelRoles.default", name)
+	}
+	return nil
+}
+
+// declined is said when a person does not want what is planned.
+const declined = "nothing was written and nothing was run"
+
+// askModel asks for one of some models, unless there is but one.
+func (s *setup) askModel(offers []model.Offer) (string, error) {
+	if len(offers) == 1 {
+		return offers[0].Model, nil
+	}
+	s.ui.say("a model reads the sessions and writes the memory:")
+	for i, o := range offers {
+		s.ui.say("  %d  %-28s %s", i+1, o.Model, o.Why)
+	}
+	for {
+		answer, err := s.ui.answer(s.ctx, fmt.Sprintf("which one? 1 to %d [1]", len(offers)))
+		if err != nil || answer == "n" {
+			return "", notConfirmed(s.ui, err, declined)
+		}
+		if n, err := strconv.Atoi(cmp.Or(answer, "1")); err == nil && n >= 1 && n <= len(offers) {
+			return offers[n-1].Model, nil
+		}
+	}
+}
+
+// plan says what a first run would do, and what language models would take for it.
+func (s *setup) plan() (err error) {
+	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
+		return err
+	}
+	sessions, projects := 0, 0
+	for _, w := range s.out.Plan.Would {
+		if w.Action == "extract" {
+			sessions++
+		} else {
+			projects++
+		}
+	}
+	switch {
+	case s.out.Sessions == 0:
+		return nil
+	case len(s.out.Plan.Would) == 0:
+		s.ui.say("every session that may be read was read before")
+		return nil
+	}
+	text := fmt.Sprintf("a first run reads %s and writes the memory of %s", count(sessions, "session"), count(projects, "project"))
+	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
+		text += "; about " + sayUsage(*e) + " of " + s.out.Model
+		if e.Cost == 0 {
+			text += ", whose price is not known here"
+		}
+	} else {
+		text += "; it costs nothing, and nothing leaves this machine"
+	}
+	s.ui.say("%s", text)
+	if s.out.Plan.Left > 0 {
+		s.ui.say("%s left for later runs", countAre(s.out.Plan.Left, "session"))
+	}
+	return nil
+}
+
+// confirm asks before anything is written, spent or sent.
+func (s *setup) confirm(run bool) (bool, error) {
+	switch spends := s.out.Plan.Estimate != nil; {
+	case s.c.Bool("yes"):
+		return true, nil
+	case run && spends:
+		return s.ui.ask(s.ctx, fmt.Sprintf("write %s, send these sessions, redacted, to %s and run?", s.file.Path, s.out.Model))
+	case run:
+		return s.ui.askYes(s.ctx, fmt.Sprintf("write %s and run?", s.file.Path))
+	}
+	return s.ui.askYes(s.ctx, fmt.Sprintf("write %s?", s.file.Path))
+}
+
+// show prints the memory of the project here, else of the one with most in it, and what comes next.
+func (s *setup) show() error {
+	settings := s.opts.Settings
+	found, err := s.told(s.c, &settings, hookInput{}, "")
+	if err != nil || found.text == "" {
+		projects, listErr := s.store.Projects(s.ctx)
+		largest := store.ProjectRow{}
+		for _, p := range projects {
+			if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > largest.Extractions {
+				largest = p
+			}
+		}
+		if err = cmp.Or(listErr, s.c.Set("project", largest.ID)); err == nil && largest.ID != "" {
+			found, err = s.told(s.c, &settings, hookInput{}, "")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if s.out.Config, s.out.View = s.file.Path, found.text; s.c.Bool("json") {
+		return s.ui.json(s.out)
+	}
+	if found.text != "" {
+		s.ui.say("this is what the next session in %s is told:", found.project)
+		s.ui.write(found.text)
+	}
+	var here []string
+	for _, a := range integrate.Agents {
+		if _, ok := a.Found(integrate.Env{UserHome: config.UserHome(s.environ), Getenv: s.getenv}); ok {
+			here = append(here, a.Name)
+		}
+	}
+	s.ui.say("next: `memoir install` gives it to each session of your agents: %s", cmp.Or(strings.Join(here, ", "),
+		"none is found here yet"))
+	return nil
+}

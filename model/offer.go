@@ -1,0 +1,31 @@
+package model
+
+import (
+	"maps"
+	"os/exec"
+	"slices"
+)
+
+// Offer is a model that could be used here without settings of its provider.
+type Offer struct {
+	Model string // provider/model
+	Why   string // one line for people
+	Local bool   // nothing leaves the machine, and nothing is spent
+}
+
+// Offers lists the built-in model, the agents whose program is installed, and the providers whose key is in the
+// environment. Nothing is called: whether an agent is logged in shows when it is asked.
+func Offers(getenv func(string) string) []Offer {
+	offers := []Offer{{Builtin, "precise and short; no key, no network", true}}
+	for _, p := range presets {
+		if path, err := exec.LookPath(p.name); err == nil {
+			offers = append(offers, Offer{Model: "exec/" + p.name, Why: path + " answers, with its own login"})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(providers)) {
+		if p := providers[name]; p.usual != "" && getenv(p.keyEnv) != "" {
+			offers = append(offers, Offer{Model: name + "/" + p.usual, Why: "$" + p.keyEnv + " is set"})
+		}
+	}
+	return offers
+}

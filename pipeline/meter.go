@@ -239,6 +239,15 @@ func (m *meter) settled(ctx context.Context) (memoir.Usage, error) {
 	return ofRun, err
 }
 
+// spent is what the run spent until now, calls under way by their estimate; nothing if the ledger cannot be read.
+func (m *meter) spent(ctx context.Context) memoir.Usage {
+	if len(m.models) == 0 {
+		return memoir.Usage{}
+	}
+	ofRun, _, _ := m.store.Spent(ctx, m.run)
+	return ofRun
+}
+
 // becameOf is what the ledger calls the end of a call.
 func becameOf(ctx context.Context, answer model.Answer, err error) string {
 	switch {

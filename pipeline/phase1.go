@@ -30,7 +30,7 @@ const ahead = 16
 // so that they cannot take others along.
 func (p *phase1) all(ctx context.Context) error {
 	if p.total > 0 {
-		p.extracting("")
+		p.extracting(ctx, memoir.Session{})
 	}
 	if err := p.drain(ctx, p.opts.Settings.Memories.Concurrency, false); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 			return extracted{}, err
 		}
 		defer at.leave()
-		p.extracting(claim.Session.ID)
+		p.extracting(ctx, claim.Session)
 		return p.extractOne(held, claim, at.shrink, &f.said)
 	})
 	if f.err != nil && held.Err() != nil {
@@ -184,7 +184,7 @@ func (p *phase1) finish(ctx context.Context, f *finished) {
 			p.recordFailure(after, f.claim, err, verdict == postponed)
 		}
 	}
-	p.extracting("")
+	p.extracting(ctx, memoir.Session{})
 }
 
 // Bounds of what the history says of a session that a model failed on.
@@ -303,10 +303,12 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 	})
 }
 
-// extracting reports how far Phase 1 is, and which session begins.
-func (p *phase1) extracting(session string) {
+// extracting reports how far Phase 1 is, and which session begins; none does if it is the zero session.
+func (p *phase1) extracting(ctx context.Context, session memoir.Session) {
+	spent := p.meter.spent(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done := p.report.Phase1.Claimed + p.report.Phase1.Unchanged
-	p.send(Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session})
+	p.send(Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session.ID,
+		Of: session.ProjectID, Spent: spent})
 }

@@ -130,7 +130,8 @@ func reportOf(project store.ProjectRow) ProjectReport {
 func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	project := p.projects[i]
 	consolidating := func(what string) {
-		p.progress(Progress{Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects), What: what})
+		p.progress(Progress{Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects), What: what,
+			Spent: p.meter.spent(ctx)})
 	}
 	consolidating(project.Name)
 	var report ProjectReport

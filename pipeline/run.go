@@ -86,10 +86,12 @@ type Progress struct {
 	Stage Stage
 	Done  int
 	Total int
-	What  string // the session or project that begins; safe to print
-	Warn  string // a problem that did not stop the run; safe to print
-	Hint  string // what can be done about Warn
-	Minor bool   // Warn is worth a line, but not to someone who asked for silence
+	What  string       // the session or project that begins; safe to print
+	Of    string       // the project of a session
+	Spent memoir.Usage // of the run so far
+	Warn  string       // a problem that did not stop the run; safe to print
+	Hint  string       // what can be done about Warn
+	Minor bool         // Warn is worth a line, but not to someone who asked for silence
 }
 
 // run is one run's state. Workers share report through mu.

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -10,6 +14,12 @@ import (
 
 // lineEvery is the interval of progress lines where there is no bar.
 const lineEvery = 10 * time.Second
+
+// barWidth and barNumbers are the columns of the bar and of the numbers around it.
+const (
+	barWidth   = 14
+	barNumbers = 22
+)
 
 // stageNames are the names of stages in messages.
 var stageNames = map[pipeline.Stage]string{
@@ -23,6 +33,8 @@ var stageNames = map[pipeline.Stage]string{
 // stageBar is the progress of one stage.
 type stageBar struct {
 	stage pipeline.Stage
+	began time.Time
+	what  string // the session or project that began last
 	total int
 	bar   *progressbar.ProgressBar // nil where there is no terminal
 	said  time.Time                // the last line, where there is no bar
@@ -39,31 +51,61 @@ func (u *ui) progress(p pipeline.Progress) {
 	if u.quiet || p.Stage == "" {
 		return
 	}
-	if line := u.advance(p); line {
+	if line, about := u.advance(p); line {
 		if p.Total > 0 {
-			u.say("%s: %d of %d", stageNames[p.Stage], p.Done, p.Total)
+			u.say("%s: %d of %d%s", stageNames[p.Stage], p.Done, p.Total, about)
 		} else {
 			u.say("%s: %d", stageNames[p.Stage], p.Done)
 		}
 	}
 }
 
-// advance moves the bar, and reports whether a plain line is due instead.
-func (u *ui) advance(p pipeline.Progress) (line bool) {
+// about says how long the stage takes, what was spent, and what it is at: ", 2m0s left, 12345 tokens, 019f1f60 of mise".
+func (b *stageBar) about(p pipeline.Progress) string {
+	if p.What != "" {
+		b.what = ", " + p.What
+		if p.Of != "" { // a session, by the beginning of its id, of a project without the hash
+			b.what = ", " + p.What[:min(len(p.What), 8)] + " of " + p.Of[:max(strings.LastIndexByte(p.Of, '-'), 1)]
+		}
+	}
+	text := ""
+	if p.Done > 0 && p.Done < p.Total {
+		left := time.Since(b.began) / time.Duration(p.Done) * time.Duration(p.Total-p.Done)
+		if left = left.Round(time.Second); left > 0 {
+			text = fmt.Sprintf(", %s left", left)
+		}
+	}
+	if tokens := p.Spent.InputTokens + p.Spent.OutputTokens; tokens > 0 {
+		text += fmt.Sprintf(", %d tokens", tokens)
+	}
+	if p.Spent.Cost > 0 {
+		text += ", " + dollars(p.Spent.Cost)
+	}
+	return text + b.what
+}
+
+// advance moves the bar, or reports that a plain line is due instead, and what is to stand in it.
+func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.bar == nil || u.bar.stage != p.Stage {
 		u.bar.erase()
-		u.bar = &stageBar{stage: p.Stage, total: -2, said: time.Now()}
+		u.bar = &stageBar{stage: p.Stage, total: -2, began: time.Now(), said: time.Now()}
 	}
 	b := u.bar
+	about = b.about(p)
 	if !u.errTTY {
 		if time.Since(b.said) < lineEvery {
-			return false
+			return false, ""
 		}
 		b.said = time.Now()
-		return true
+		return true, about
 	}
+	if u.redact != nil {
+		about = u.redact(about)
+	}
+	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
+	about = cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner
@@ -75,8 +117,8 @@ func (u *ui) advance(p pipeline.Progress) (line bool) {
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(u.errw),
-			progressbar.OptionSetDescription("memoir: "+stageNames[p.Stage]),
-			progressbar.OptionSetWidth(24),
+			progressbar.OptionSetDescription(about),
+			progressbar.OptionSetWidth(barWidth),
 			progressbar.OptionShowCount(),
 			progressbar.OptionThrottle(throttle),
 			progressbar.OptionClearOnFinish(),
@@ -88,9 +130,10 @@ func (u *ui) advance(p pipeline.Progress) (line bool) {
 	} else if b.total != total {
 		b.bar.ChangeMax(total)
 	}
+	b.bar.Describe(about)
 	b.total = total
 	_ = b.bar.Set(p.Done)
-	return false
+	return false, ""
 }
 
 // stopBar removes the bar.

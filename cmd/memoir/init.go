@@ -241,7 +241,8 @@ func (s *setup) plan() (err error) {
 		s.ui.say("every session that may be read was read before")
 		return nil
 	}
-	text := fmt.Sprintf("a first run reads %s and writes the memory of %s", count(sessions, "session"), count(projects, "project"))
+	text := fmt.Sprintf("a first run reads %s and writes the memory of %s", count(sessions, "session"),
+		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
 		text += "; about " + sayUsage(*e) + " of " + s.out.Model
 		if e.Cost == 0 {
@@ -263,7 +264,8 @@ func (s *setup) confirm(run bool) (bool, error) {
 	case s.c.Bool("yes"):
 		return true, nil
 	case run && spends:
-		return s.ui.ask(s.ctx, fmt.Sprintf("write %s, send these sessions, redacted, to %s and run?", s.file.Path, s.out.Model))
+		return s.ui.ask(s.ctx, fmt.Sprintf("write %s, send these sessions, redacted, to %s and run?", s.file.Path,
+			s.out.Model))
 	case run:
 		return s.ui.askYes(s.ctx, fmt.Sprintf("write %s and run?", s.file.Path))
 	}

@@ -60,7 +60,7 @@ func (u *ui) progress(p pipeline.Progress) {
 	}
 }
 
-// about says how long the stage takes, what was spent, and what it is at: ", 2m0s left, 12345 tokens, 019f1f60 of mise".
+// about says how long the stage takes, what was spent, and what it is at: ", 2m left, 123 tokens, 019f1f60 of mise".
 func (b *stageBar) about(p pipeline.Progress) string {
 	if p.What != "" {
 		b.what = ", " + p.What

@@ -1,7 +1,7 @@
 # memoir: build, run on sample sessions, test. `make help` lists the targets.
 
 # Directories called testdata are not matched by ./... and are named here.
-PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions
+PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture
 
 # Packages that start no goroutine, and benchmarks, run without the race detector, which makes them
 # several times slower. SHARED names the tests of what goroutines share of them, which run with it.
@@ -49,7 +49,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test torture lint bench sessions agents clean help
+.PHONY: build install uninstall dist run test torture lint bench sessions agents picture clean help
 
 build: ## build bin/memoir, its manual page and completions
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -124,6 +124,9 @@ sessions: ## run the coding agents that are installed and compare what is read w
 
 agents: sessions ## the same, with memoir installed in them: does the memory reach the model, once?
 	go run ./testdata/cmd/sessions -installed -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'
+
+picture: build ## draw what the README shows of a first run; needs tmux
+	go run ./testdata/cmd/picture bin/memoir docs/init.svg
 
 clean: ## remove what the other targets made
 	rm -rf bin dist .tools

@@ -249,7 +249,7 @@ func (s *setup) plan() (err error) {
 			text += ", whose price is not known here"
 		}
 	} else {
-		text += "; it costs nothing, and nothing leaves this machine"
+		text += "; it is free, and nothing leaves this machine"
 	}
 	s.ui.say("%s", text)
 	if s.out.Plan.Left > 0 {

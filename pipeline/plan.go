@@ -55,6 +55,16 @@ type Planned struct {
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }
 
+// Planned counts the sessions and the projects of a dry run.
+func (r Report) Planned() (sessions, projects int) {
+	for _, w := range r.Would {
+		if w.Action == phaseExtract {
+			sessions++
+		}
+	}
+	return sessions, len(r.Would) - sessions
+}
+
 // plan says what the run would do with what is registered, and what language models would
 // take for it. No session is opened: its size says how much of it would be read.
 func (r *run) plan(ctx context.Context) error {

@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/model"
@@ -46,12 +44,9 @@ func initCommand(p *program) *cli.Command {
 
 // offerInit asks whether to set memoir up, where nothing is set up and somebody can answer.
 func (p *program) offerInit(c *cli.Context) (wanted bool, err error) {
-	home, err := p.home(c)
-	if err != nil || !p.ui.canAsk() || store.Exists(filepath.Join(home, databaseName)) {
-		return false, nil
-	}
-	o, err := p.configOptions(c)
-	if err != nil {
+	home, noHome := p.home(c)
+	o, noConfig := p.configOptions(c)
+	if noHome != nil || noConfig != nil || !p.ui.canAsk() || store.Exists(filepath.Join(home, databaseName)) {
 		return false, nil
 	}
 	if _, err := os.Lstat(filepath.Join(o.ConfigDir, config.FileName)); err == nil {
@@ -144,6 +139,9 @@ func (s *setup) find() (err error) {
 		s.ui.sayHint("`memoir doctor` lists the directories of agents' sessions; `memoir run --sessions DIR` reads others")
 		return nil
 	}
+	for i := range s.out.Projects {
+		s.out.Projects[i].Name = s.redact(s.out.Projects[i].Name)
+	}
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("they belong to %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened {
@@ -186,20 +184,20 @@ func (s *setup) choose() (err error) {
 		return err
 	}
 	only := config.ModelRoles{Default: name}
-	switch {
-	case roles == only:
-	case !asked: // nobody agreed to what the settings name
+	if roles == only || roles.Default == name && name != model.Builtin {
+		return nil
+	}
+	s.opts.Settings.ModelRoles = only
+	if !asked { // nobody agreed to what the settings name
 		s.ui.warn("`memoir run` uses those of the settings", "this run uses the built-in model alone")
-		s.opts.Settings.ModelRoles = only
-	case roles.Default != name:
-		s.opts.Settings.ModelRoles.Default = name
+	} else if roles.Default != name {
 		return s.file.Set("modelRoles.default", name)
 	}
 	return nil
 }
 
 // declined is said when a person does not want what is planned.
-const declined = "nothing was written and nothing was run"
+const declined = "config.yml was not written, and nothing was run"
 
 // askModel asks for one of some models, unless there is but one.
 func (s *setup) askModel(offers []model.Offer) (string, error) {
@@ -210,15 +208,11 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 	for i, o := range offers {
 		s.ui.say("  %d  %-28s %s", i+1, o.Model, o.Why)
 	}
-	for {
-		answer, err := s.ui.answer(s.ctx, fmt.Sprintf("which one? 1 to %d [1]", len(offers)))
-		if err != nil || answer == "n" {
-			return "", notConfirmed(s.ui, err, declined)
-		}
-		if n, err := strconv.Atoi(cmp.Or(answer, "1")); err == nil && n >= 1 && n <= len(offers) {
-			return offers[n-1].Model, nil
-		}
+	n, err := s.ui.pick(s.ctx, "which one?", len(offers))
+	if err != nil || n == 0 {
+		return "", notConfirmed(s.ui, err, declined)
 	}
+	return offers[n-1].Model, nil
 }
 
 // plan says what a first run would do, and what language models would take for it.
@@ -226,18 +220,11 @@ func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
 	}
-	sessions, projects := 0, 0
-	for _, w := range s.out.Plan.Would {
-		if w.Action == "extract" {
-			sessions++
-		} else {
-			projects++
-		}
-	}
+	sessions, projects := s.out.Plan.Planned()
 	switch {
 	case s.out.Sessions == 0:
 		return nil
-	case len(s.out.Plan.Would) == 0:
+	case sessions+projects == 0:
 		s.ui.say("every session that may be read was read before")
 		return nil
 	}
@@ -277,15 +264,12 @@ func (s *setup) show() error {
 	settings := s.opts.Settings
 	found, err := s.told(s.c, &settings, hookInput{}, "")
 	if err != nil || found.text == "" {
-		projects, listErr := s.store.Projects(s.ctx)
-		largest := store.ProjectRow{}
-		for _, p := range projects {
-			if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > largest.Extractions {
-				largest = p
+		if id, listErr := largestProject(s.ctx, s.store); id != "" {
+			if err = s.c.Set("project", id); err == nil {
+				found, err = s.told(s.c, &settings, hookInput{}, "")
 			}
-		}
-		if err = cmp.Or(listErr, s.c.Set("project", largest.ID)); err == nil && largest.ID != "" {
-			found, err = s.told(s.c, &settings, hookInput{}, "")
+		} else {
+			err = cmp.Or(listErr, err)
 		}
 	}
 	if err != nil {

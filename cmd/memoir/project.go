@@ -265,3 +265,15 @@ func (p *program) projects(c *cli.Context) error {
 		}
 	})
 }
+
+// largestProject is the id of the published project with most in its memory; "" if none is published.
+func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
+	projects, err := st.Projects(ctx)
+	most := 0
+	for _, p := range projects {
+		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
+			id, most = p.ID, p.Extractions
+		}
+	}
+	return id, err
+}

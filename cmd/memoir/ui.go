@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -251,6 +252,19 @@ func (u *ui) ask(ctx context.Context, question string) (bool, error) {
 func (u *ui) askYes(ctx context.Context, question string) (bool, error) {
 	answer, err := u.answer(ctx, question+" [Y/n]")
 	return answer == "y" || answer == "yes" || answer == "", err
+}
+
+// pick asks for one of n things, the first if nothing is answered; 0 if none is wanted.
+func (u *ui) pick(ctx context.Context, question string, n int) (int, error) {
+	for {
+		answer, err := u.answer(ctx, fmt.Sprintf("%s 1 to %d [1]", question, n))
+		if err != nil || answer == "n" || answer == "no" {
+			return 0, err
+		}
+		if i, err := strconv.Atoi(cmp.Or(answer, "1")); err == nil && i >= 1 && i <= n {
+			return i, nil
+		}
+	}
 }
 
 // answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".

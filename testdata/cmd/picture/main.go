@@ -64,7 +64,7 @@ func record(program string) (string, error) {
 	defer tmux("kill-server")
 	screen := ""
 	for i, until := range []string{"$ ", "run? [Y/n]", "next: "} {
-		if i > 0 {
+		if i > 0 { // the shell is there
 			tmux("send-keys", []string{"", "memoir init", ""}[i], "Enter")
 		}
 		for end := time.Now().Add(time.Minute); !strings.Contains(screen, until); time.Sleep(100 * time.Millisecond) {

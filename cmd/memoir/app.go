@@ -85,6 +85,7 @@ func globalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
+		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: auto (on a terminal), always or never"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
 	}
@@ -93,12 +94,19 @@ func globalFlags() []cli.Flag {
 // before does what the global flags of a command ask for, and refuses what is no command.
 func (p *program) before(c *cli.Context) error {
 	p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
+	if err := p.ui.setColor(c.String("color"), p.getenv); err != nil {
+		return err
+	}
 	if c.Bool("version") {
 		p.ui.printf("memoir %s\n", version())
 		return status(exitDone)
 	}
-	if err := checkWord(c); err != nil || !c.Bool("help") {
+	if err := checkWord(c); err != nil {
 		return err
+	}
+	p.page(c)
+	if !c.Bool("help") {
+		return nil
 	}
 	if c.Command.HelpName == c.App.Name {
 		cli.HelpPrinter(p.ui, appHelp, c.App)

@@ -256,6 +256,8 @@ func (at *completion) offer(kind string) {
 		words = memoir.Categories
 	case "SCOPE":
 		words = []string{"user", "project"}
+	case "WHEN":
+		words = []string{"auto", "always", "never"}
 	case "ROLE":
 		words = []string{memoir.RoleUser, memoir.RoleAssistant, "system"}
 	case strings.ToLower(kind):

@@ -213,7 +213,7 @@ func (p *program) diff(c *cli.Context) error {
 			return
 		}
 		for _, file := range out.Files {
-			p.ui.write(file.Diff)
+			p.ui.writeDiff(file.Diff)
 		}
 		p.ui.say("%s to %s: %s changed", from, to, count(len(out.Files), "file"))
 	})

@@ -37,7 +37,9 @@ func (t *table) row(cells ...any) {
 // table writes a table, unless it has no rows.
 func (u *ui) table(t *table) {
 	if len(t.lines) > 1 {
-		u.write(t.format(u.width()))
+		head, rows, _ := strings.Cut(t.format(u.width()), "\n")
+		u.paint("1", head+"\n")
+		u.write(rows)
 	}
 }
 

@@ -1,6 +1,6 @@
 package main
 
-// This file, with progress.go for the progress bar, is the only one that talks to the
+// This file, with progress.go for the progress bar and page.go for the pager, is the only one that talks to the
 // terminal. Its rules:
 //
 //   - Results go to standard output, messages to standard error, so that a pipe
@@ -14,7 +14,7 @@ package main
 //     terminal. Secrets that an error quotes are redacted.
 //   - A progress bar only where standard error is a terminal, erased when done;
 //     elsewhere plain lines, and those only when a stage takes long.
-//   - Colour only on a terminal, never with NO_COLOR or TERM=dumb.
+//   - Colour only on a terminal, never with NO_COLOR or TERM=dumb, unless CLICOLOR_FORCE or --color ask for it.
 //   - Nothing is asked unless both standard input and error are terminals.
 
 import (
@@ -49,6 +49,9 @@ type ui struct {
 	outTTY    bool
 	inTTY     bool
 	color     bool // on standard error
+	outColor  bool
+	stdout    *os.File
+	pager     *pager // nil: results go to stdout
 	outBroken error
 	redact    func(string) string // removes secrets from messages; nil in tests
 	command   string              // as it is called, without memoir: "sessions disable"; empty if there is none
@@ -59,13 +62,13 @@ type ui struct {
 
 func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	u := &ui{
-		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
+		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
 		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
 	}
 	if getenv("TERM") == "dumb" {
 		u.errTTY = false
 	}
-	u.color = u.errTTY && getenv("NO_COLOR") == ""
+	_ = u.setColor("", getenv)
 	return u
 }
 
@@ -232,6 +235,7 @@ func (u *ui) close() error {
 	u.mu.Lock()
 	u.flush()
 	err := u.outBroken
+	u.pager.wait()
 	u.mu.Unlock()
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return nil

@@ -32,6 +32,7 @@ unless you configure a remote model.
 Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
 usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 130 interrupted.`,
+			"memoir init                    # find sessions, choose a model, make the first memory",
 			"memoir run                     # read new sessions, update every project that is due",
 			"memoir view                    # what the next session here would be told",
 			"memoir help run"),

@@ -87,7 +87,7 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
-		d.warn("home", "`memoir run` creates it", home+" does not exist yet")
+		d.warn("home", "`memoir init` sets it up", home+" does not exist yet")
 		d.limits()
 		return
 	}

@@ -145,7 +145,7 @@ func (s *setup) find() (err error) {
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("they belong to %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened {
-		s.ui.say("each is older than %g days or was active within %g hours: the first run takes them all the same",
+		s.ui.say("all are older than %g days or were active within %g hours; the first run takes them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
 	}
 	return nil

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -68,11 +69,8 @@ func record(program string) (string, error) {
 			tmux("send-keys", []string{"", "memoir init", ""}[i], "Enter")
 		}
 		for end := time.Now().Add(time.Minute); !strings.Contains(screen, until); time.Sleep(100 * time.Millisecond) {
-			if screen = tmux("capture-pane", "-e", "-J", "-p"); err == nil && time.Now().After(end) {
-				err = fmt.Errorf("no %q in a minute:\n%s", until, screen)
-			}
-			if err != nil {
-				return "", err
+			if screen = tmux("capture-pane", "-e", "-J", "-p"); err != nil || time.Now().After(end) {
+				return "", cmp.Or(err, fmt.Errorf("no %q in a minute:\n%s", until, screen))
 			}
 		}
 	}
@@ -118,6 +116,5 @@ func draw(lines []string) string {
 		}
 		b.WriteString("</text>\n")
 	}
-	b.WriteString("</g>\n</svg>\n")
-	return b.String()
+	return b.String() + "</g>\n</svg>\n"
 }

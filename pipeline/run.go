@@ -49,8 +49,8 @@ type Options struct {
 	// what lets it exit within a second.
 	Grace time.Duration
 
-	StartingSession string // id of a session that is just beginning: left alone; may be empty
-	OnlySession     string // key of the one session to extract from; empty: all
+	StartingSession string   // id of a session that is just beginning: left alone; may be empty
+	Only            []string // keys of the sessions to extract from; empty: all. Their files are read wherever they are.
 
 	// Sleep waits before a call to a model is tried again, or returns the context's
 	// error as soon as it is done. Nil is a real one.

@@ -44,7 +44,7 @@ func (r *run) scan(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	seen, changed := compare(known, entries)
+	seen, changed := compare(known, append(entries, r.named(known)...))
 	probed, err := r.probeAll(ctx, known, changed)
 	if err != nil {
 		return err
@@ -92,6 +92,23 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 	env.Memoir = r.opts.Home
 	err := rollout.Walk(ctx, env, visit)
 	return entries, err
+}
+
+// named are the files of the sessions that the run is limited to. They may be outside of the directories
+// that it walks.
+func (r *run) named(known map[string]store.FileRow) (entries []rollout.Entry) {
+	if len(r.opts.Only) == 0 {
+		return nil
+	}
+	for path, row := range known {
+		if !slices.Contains(r.opts.Only, row.SessionKey) {
+			continue
+		}
+		if f, err := rollout.Stat(path); err == nil {
+			entries = append(entries, rollout.Entry{File: f})
+		}
+	}
+	return entries
 }
 
 // compare says which files were seen, and which of them are new or differ from
@@ -279,8 +296,8 @@ func (r *run) window() store.Window {
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
 	}
-	if r.opts.OnlySession != "" {
-		w.Keys = []string{r.opts.OnlySession}
+	if len(r.opts.Only) > 0 {
+		w.Keys = r.opts.Only
 	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))

@@ -58,14 +58,15 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	return rows, err
 }
 
-// FindProject returns the project that ref names: an id; a path in or below one of
-// its directories, of which the longest counts; a name, an alias, a name in another
-// case or the beginning of an id that no other project has. An ambiguous ref is an error of code
-// CodeUsage that lists the ids.
+// FindProject returns the project that ref names: an id; a path in or below one of its directories, of
+// which the longest counts; a name or an alias. An ambiguous ref is an error of code CodeUsage that lists
+// the ids. One that matches nothing is CodeNotFound; its hint names projects whose name differs in case
+// only or whose id begins so.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	if ref == "" {
 		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project named")
 	}
+	var near []string
 	found, err := fetch(ctx, s, func(t tx) (found []ProjectRow, err error) {
 		for _, by := range []struct{ where, arg string }{
 			{`WHERE p.id = ?`, ref},
@@ -73,18 +74,21 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 				ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
 			{`WHERE p.name = ?1 OR p.identity = ?1`, ref},
 			{`WHERE p.id IN (SELECT project_id FROM project_alias WHERE alias = ?)`, ref},
-			{`WHERE p.name = ? COLLATE NOCASE`, ref},
-			{`WHERE substr(p.id, 1, length(?1)) = ?1`, ref},
 		} {
 			if found, err = selectProjects(t, by.where, by.arg); err != nil || len(found) > 0 {
-				break
+				return found, err
 			}
 		}
-		return found, err
+		near, err = t.texts(`SELECT id FROM project WHERE name = ?1 COLLATE NOCASE OR substr(id, 1, length(?1)) = ?1
+			ORDER BY id LIMIT 3`, ref)
+		return nil, err
 	}, "finding project %q", ref)
 	switch {
 	case err != nil:
 		return ProjectRow{}, err
+	case len(near) > 0:
+		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "did you mean "+strings.Join(near, " or ")+"?",
+			"no project matches %q", ref)
 	case len(found) == 0:
 		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project matches %q", ref)
 	case len(found) == 1:

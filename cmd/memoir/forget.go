@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,13 +28,13 @@ func forgetCommand(p *program) *cli.Command {
 			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay unless\n"+
 			"--purge is given or a note is forgotten; that also removes logs and copies of the database and\n"+
 			"clears its free pages. Asks first; without a terminal it needs --yes.",
-			"memoir forget 019f1fd6", "memoir forget '#12'", "memoir forget --project . --purge",
-			"memoir forget --match 'acme corp'", "memoir forget --undo 019f1fd6"),
+			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
+			"memoir forget --project . --purge", "memoir forget --match 'acme corp'", "memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "the whole project `REF` (id, name or path); with --match: only there"},
 			&cli.StringFlag{Name: "match", Usage: "sessions and memory lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also from earlier generations, logs, copies and free pages of the database"},
-			&cli.BoolFlag{Name: "undo", Usage: "stop forgetting sessions: the next run reads them again"},
+			&cli.BoolFlag{Name: "undo", Usage: "stop forgetting sessions, and read them again at once"},
 			waitFlag(), yesFlag(),
 		},
 		Action: p.forget,
@@ -76,7 +75,7 @@ func (p *program) forget(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("undo") {
-		return p.undoForgetting(c.Context, st, found.Sessions)
+		return p.undoForgetting(c, st, opts, found.Sessions)
 	}
 	return p.forgetFound(c, st, opts, found, match)
 }
@@ -105,9 +104,12 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 		}
 		session, err := p.findSession(ctx, st, ref)
 		if memoir.CodeOf(err) == memoir.CodeNotFound {
-			if info, statErr := os.Stat(ref); statErr == nil && !info.IsDir() {
+			if isFile(ref) {
 				session, _, err = onlySession(ctx, ref)
 			}
+		}
+		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
+			err = notFoundf("did you mean "+session.Key()+"?", "no session matches %q", ref)
 		}
 		if err != nil {
 			return nil, err
@@ -212,16 +214,40 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	return nil
 }
 
-// undoForgetting removes tombstones.
-func (p *program) undoForgetting(ctx context.Context, st *store.Store, sessions []memoir.Session) error {
+// undoForgetting removes tombstones, and reads the sessions again whatever their age.
+func (p *program) undoForgetting(
+	c *cli.Context, st *store.Store, opts pipeline.Options, sessions []memoir.Session,
+) error {
 	for _, s := range sessions {
-		if err := st.Unforget(ctx, s.Key()); err != nil {
+		if err := st.Unforget(c.Context, s.Key()); err != nil {
 			return err
 		}
+		opts.Only = append(opts.Only, s.Key())
 		p.ui.say("%s is no longer forgotten", s.Key())
 	}
-	p.ui.sayHint("the next run reads it again if its files still exist and are not too old")
-	return nil
+	if _, err := pipeline.Scan(c.Context, st, opts); err != nil {
+		return err
+	}
+	sessions, err := st.Sessions(c.Context, store.Filter{Keys: opts.Only})
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		if s.ProjectID != "" {
+			opts.ProjectIDs = append(opts.ProjectIDs, s.ProjectID)
+		}
+	}
+	if len(opts.ProjectIDs) == 0 {
+		p.ui.sayHint("`memoir sessions` says why nothing is read from it")
+		return nil
+	}
+	opts.Limit = len(opts.Only)
+	report, err := pipeline.Run(c.Context, st, opts)
+	p.ui.stopBar()
+	if report.Scan.Reasons == nil {
+		return err
+	}
+	return p.reportRun(c, report, err)
 }
 
 // orDash is a text for the cell of a table.

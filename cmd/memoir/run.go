@@ -189,8 +189,8 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
 	opts.Limit = memories.MaxRolloutsPerStartup
-	if opts.OnlySession = c.String("only"); opts.OnlySession != "" {
-		opts.MinIdle = 0
+	if only := c.String("only"); only != "" {
+		opts.Only, opts.MinIdle = []string{only}, 0
 	}
 	if c.IsSet("sessions") {
 		if opts.SessionsDir, err = sessionsDirectory("--sessions", c.String("sessions")); err != nil {

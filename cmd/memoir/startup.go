@@ -178,6 +178,11 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
 // refreshSkills makes the links that agents follow lead to the skills that there are now. It reports what
 // fails as a warning: the command itself has done its work.
 func (p *program) refreshSkills(c *cli.Context) error {

@@ -204,6 +204,22 @@ func (r *run) sayUnreadable(probed []probe) {
 	}
 }
 
+// noSession reports and counts a file that is not a session and is in no agent's directory. It is not
+// registered: --sessions may name any directory. What was a session before is registered as unreadable.
+func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
+	unknown := func(key string) bool {
+		source, _ := memoir.SplitKey(key)
+		return source == memoir.SourceUnknown
+	}
+	if !errors.Is(p.err, rollout.ErrNoSession) || !unknown(p.row.SessionKey) ||
+		known[p.row.Path].SessionKey != "" && !unknown(known[p.row.Path].SessionKey) {
+		return false
+	}
+	r.report.Scan.NotSessions++
+	r.progress(Progress{Stage: StageScan, What: "skipped " + p.row.Error})
+	return true
+}
+
 // denied reports that the system would not let the file be read. Leave to read it
 // can be given without a change to the file, so its row bears a time that no file
 // has, and each scan tries it again.

@@ -47,6 +47,8 @@ type ScanReport struct {
 	Sessions int                   `json:"sessions"`
 	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
 	Reasons  map[memoir.Reason]int `json:"reasons"`
+	// NotSessions are files below --sessions that are no agent's sessions and are not registered.
+	NotSessions int `json:"not_sessions,omitempty"`
 }
 
 // Phase1Report counts what became of claimed sessions.

@@ -50,6 +50,7 @@ func (r *run) scan(ctx context.Context) error {
 		return err
 	}
 	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.noSession(known, p) })
 	r.report.Scan.Files = len(seen)
 	r.sayUnreadable(probed)
 	r.restrict(known, seen, probed)

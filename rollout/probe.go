@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -11,6 +12,9 @@ import (
 
 	"memoir"
 )
+
+// ErrNoSession is in the error of a file that could be read and is not a session.
+var ErrNoSession = errors.New("not a session")
 
 // Probe reads a file's head and tail and says what session it belongs to. It
 // reads at most 256 KiB of the head unless the first record is longer, and 64 KiB
@@ -30,14 +34,15 @@ func Probe(entry Entry) (Head, error) {
 	}
 	head, whole, err := readHead(entry.Path, headBudget)
 	if err == nil && len(head) == 0 {
-		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no complete JSON record", entry.Path)
+		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w: it holds no complete JSON record", entry.Path,
+			ErrNoSession)
 	}
 	if len(head) == 0 {
 		return Head{}, err
 	}
 	agent := recognise(entry, head)
 	if agent == nil {
-		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a session of any known agent", entry.Path)
+		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w of any known agent", entry.Path, ErrNoSession)
 	}
 	tail := head
 	if !whole {

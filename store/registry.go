@@ -246,6 +246,25 @@ func (s *Store) bereave(t tx, key string) error {
 	return s.settle(t, key)
 }
 
+// Prune removes sessions that no run can read or has read: those whose files are gone, and files that are
+// not sessions. It returns their keys. A session that is forgotten or disabled stays.
+func (s *Store) Prune(ctx context.Context) (keys []string, err error) {
+	err = s.quickly(ctx, func(t tx) error {
+		if keys, err = t.texts(`SELECT key FROM session WHERE error <> ''
+			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key AND head <> '')
+			AND NOT EXISTS (SELECT 1 FROM extraction WHERE session_key = session.key)
+			AND NOT EXISTS (SELECT 1 FROM mark WHERE session_key = session.key AND (forgotten OR disabled))
+			ORDER BY key`); err != nil {
+			return err
+		}
+		return t.execEach(jsonList(keys),
+			`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+			`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+			`DELETE FROM session WHERE key IN (SELECT value FROM json_each(?))`)
+	})
+	return keys, s.explain(err, "pruning sessions")
+}
+
 // mustExist fails with memoir.CodeNotFound unless there is a project of that id: it may
 // have been cleared since it was looked up.
 func mustExist(t tx, id string) error {

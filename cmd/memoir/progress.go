@@ -46,7 +46,7 @@ func (u *ui) progress(p pipeline.Progress) {
 		u.warn(p.Hint, "%s", p.Warn)
 	}
 	if p.What != "" {
-		u.detail("%s %s", stageNames[p.Stage], p.What)
+		u.detail("%s: %s", stageNames[p.Stage], p.What)
 	}
 	if u.quiet || p.Stage == "" {
 		return

@@ -33,6 +33,7 @@ func sessionsCommand(p *program) *cli.Command {
 		Subcommands: []*cli.Command{
 			markCommand(p, "disable", "keep a session out of memory", true),
 			markCommand(p, "enable", "enable a disabled session", false),
+			pruneCommand(p),
 		},
 	}
 }
@@ -129,6 +130,36 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
 			p.ui.sayHint("the next run brings its project's memory up to date")
 			return nil
+		},
+	}
+}
+
+func pruneCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "prune", Usage: "unregister sessions that are gone, and files that never were sessions",
+		Description: help("Removes from the registry what cannot be read and was never extracted: sessions whose files\n"+
+			"are gone, and files that are not sessions. A session that was extracted stays, and so does one that is\n"+
+			"forgotten or disabled.", "memoir sessions prune"),
+		Flags: []cli.Flag{jsonFlag()},
+		Action: func(c *cli.Context) error {
+			st, err := p.openForWriting(c)
+			if err != nil {
+				return err
+			}
+			defer st.Close()
+			keys, err := st.Prune(c.Context)
+			if err != nil {
+				return err
+			}
+			for i := range keys {
+				keys[i] = p.redact(keys[i])
+			}
+			return p.result(c, map[string][]string{"removed": append([]string{}, keys...)}, func() {
+				p.ui.say("removed %s", count(len(keys), "session"))
+				for _, key := range keys {
+					p.ui.printf("%s\n", key)
+				}
+			})
 		},
 	}
 }

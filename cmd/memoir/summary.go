@@ -13,8 +13,12 @@ import (
 // sayReport says what a run did; limited reports whether --limit was given.
 func (p *program) sayReport(r pipeline.Report, limited bool) {
 	u := p.ui
-	u.say("scanned %s: %s, %d new or changed", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"),
-		r.Scan.Changed)
+	others := ""
+	if n := r.Scan.NotSessions; n > 0 {
+		others = fmt.Sprintf("; %s not sessions (-v names them)", countAre(n, "file"))
+	}
+	u.say("scanned %s: %s, %d new or changed%s", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"),
+		r.Scan.Changed, others)
 	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
 		u.say("sessions: %s", reasons)
 	}

@@ -46,9 +46,9 @@ type Planned struct {
 	Project string        `json:"project"`
 	Title   string        `json:"title,omitempty"`
 	Action  string        `json:"action"`           // "extract" or "consolidate"
-	Tokens  int           `json:"tokens,omitempty"` // that would be read at most
 
 	// Of a language model.
+	Tokens       int     `json:"tokens,omitempty"` // that would be read at most
 	Model        string  `json:"model,omitempty"`
 	Calls        int     `json:"calls,omitempty"` // if each is answered well
 	OutputTokens int     `json:"output_tokens,omitempty"`
@@ -92,12 +92,8 @@ func (r *run) plan(ctx context.Context) error {
 		if !r.selected(p.ID) || !p.Due && fresh[p.ID] == 0 {
 			continue
 		}
-		tokens := 0
-		name := r.consolidatorOf(p.ID).Name()
-		if r.meter.named(name) != nil {
-			tokens = r.toConsolidate(p, fresh[p.ID])
-		}
-		r.would(phaseConsolidate, name, Planned{Project: p.ID, Tokens: tokens})
+		r.would(phaseConsolidate, r.consolidatorOf(p.ID).Name(),
+			Planned{Project: p.ID, Tokens: r.toConsolidate(p, fresh[p.ID])})
 	}
 	return r.sumUp(ctx)
 }
@@ -123,6 +119,8 @@ func (r *run) would(phase, name string, p Planned) {
 		p.Tokens += instructions
 		p.Model, p.Calls, p.OutputTokens = name, 1, usualOutput[phase]
 		p.Cost = m.priced(int64(p.Tokens), int64(p.OutputTokens)).Cost
+	} else {
+		p.Tokens = 0
 	}
 	r.report.Would = append(r.report.Would, p)
 }

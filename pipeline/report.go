@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 
 	"memoir"
 	"memoir/consolidate"
@@ -244,7 +245,11 @@ func (r *run) mention(message, hint string) {
 func (r *run) tell(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Warnings = append(r.report.Warnings, Warning{Message: p.Warn, Hint: p.Hint})
+	warning := Warning{Message: p.Warn, Hint: p.Hint}
+	if slices.Contains(r.report.Warnings, warning) { // of two models that lack the same key
+		return
+	}
+	r.report.Warnings = append(r.report.Warnings, warning)
 	r.log.Warn(p.Warn, "hint", p.Hint)
 	r.send(p)
 }

@@ -14,6 +14,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -162,8 +163,8 @@ type walker struct {
 	within  string            // out of which no link is followed; "" for the directories of agents
 }
 
-// errLeadsOut is what is said of a link that leads out of the directory that is walked.
-var errLeadsOut = errors.New("it is a link that leads out of the directory")
+// errLeadsOut is the error of a link that leads out of the directory that is walked.
+var errLeadsOut = fmt.Errorf("%w: it is a link that leads out of the directory", ErrNoSession)
 
 // location is a file, by the real path of its directory and its name, or a directory without
 // a name, looked at for one agent's sessions: a link from an agent's directory into another's

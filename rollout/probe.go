@@ -13,7 +13,7 @@ import (
 	"memoir"
 )
 
-// ErrNoSession is in the error of a file that could be read and is not a session.
+// ErrNoSession is in the error of a file that is not a session, or that a link out of the directory leads to.
 var ErrNoSession = errors.New("not a session")
 
 // Probe reads a file's head and tail and says what session it belongs to. It

@@ -153,17 +153,25 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports whose sessions are found.
+// agents reports for each agent the directories in which its sessions are looked for.
 func (d *doctor) agents() {
 	found := 0
 	for _, agent := range rollout.Agents {
+		name, absent := "agent "+string(agent.Source()), []string{}
 		for _, root := range agent.Roots(d.env()) {
-			_, err := os.ReadDir(root.Dir)
+			info, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
+				absent = append(absent, root.Dir)
 				continue
 			}
+			if err == nil && info.IsDir() {
+				_, err = os.ReadDir(root.Dir)
+			}
 			found++
-			d.check("agent "+string(agent.Source()), root.Dir, err)
+			d.check(name, root.Dir, err)
+		}
+		if len(absent) > 0 {
+			d.ok(name, "not found: "+strings.Join(absent, ", "))
 		}
 	}
 	if found == 0 {

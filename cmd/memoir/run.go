@@ -146,6 +146,9 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 		}
 	}
 	p.sayReport(report, c.IsSet("limit"))
+	if report.DryRun && !c.Bool("json") {
+		p.printPlan(report)
+	}
 	for _, project := range report.Phase2 {
 		if project.Outcome == pipeline.OutcomePublished && !c.Bool("json") && !p.ui.quiet {
 			p.ui.printf("%s\n", project.Root)

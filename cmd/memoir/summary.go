@@ -23,7 +23,6 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.say("sessions: %s", reasons)
 	}
 	if r.DryRun {
-		p.sayPlan(r)
 		return
 	}
 	worked := r.Phase1.Claimed+r.Phase1.GivenBack+r.Phase1.Unchanged > 0
@@ -190,35 +189,34 @@ func sayProject(r pipeline.ProjectReport) string {
 	return name + ": " + text
 }
 
-// sayPlan lists what a dry run would do.
-func (p *program) sayPlan(r pipeline.Report) {
+// printPlan prints what a dry run would do.
+func (p *program) printPlan(r pipeline.Report) {
 	if len(r.Would) == 0 {
 		p.ui.say("nothing to do")
 		p.ui.sayHint(whyNothing(r.Scan))
 	}
 	for _, w := range r.Would {
-		switch w.Action {
-		case "extract":
-			p.ui.say("would extract from %s (%s, about %d tokens): %s", memoir.SessionKey(w.Source, w.Session), w.Project,
-				w.Tokens, w.Title)
-		default:
-			about := ""
-			if w.Tokens > 0 {
-				about = fmt.Sprintf(" (about %d tokens)", w.Tokens)
-			}
-			p.ui.say("would %s %s%s", w.Action, w.Project, about)
+		about := ""
+		if w.Tokens > 0 {
+			about = fmt.Sprintf(", about %d tokens", w.Tokens)
+		}
+		if w.Action == "extract" {
+			p.ui.printf("would extract from %s (%s%s): %s\n", memoir.SessionKey(w.Source, w.Session), w.Project, about,
+				p.redact(w.Title))
+		} else {
+			p.ui.printf("would %s %s%s\n", w.Action, w.Project, about)
 		}
 	}
 	if r.Estimate != nil {
 		for i, phase := range []string{"extract", "consolidate"} {
 			if u, ok := r.EstimateBy[phase]; ok && len(r.EstimateBy) > 1 {
-				p.ui.say("estimate of Phase %d: %s", i+1, sayUsage(u))
+				p.ui.printf("estimate of Phase %d: %s\n", i+1, sayUsage(u))
 			}
 		}
-		p.ui.say("estimate: %s", sayUsage(*r.Estimate))
+		p.ui.printf("estimate: %s\n", sayUsage(*r.Estimate))
 	}
 	if r.Left > 0 {
-		p.ui.say("%s left by the cap", countAre(r.Left, "session"))
+		p.ui.printf("%s left by the cap\n", countAre(r.Left, "session"))
 	}
 }
 

@@ -62,6 +62,20 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	if report := run(t, options(home, dir)); report.Phase1.Claimed != 1 {
 		t.Errorf("without the file: %v", report.Scan.Reasons)
 	}
+
+	// What is there stays, whether the file is understood or not.
+	project := projectsIn(t, home)[0].ID
+	before := liveText(t, home, project)
+	for text, outcome := range map[string]pipeline.Outcome{
+		"memories:\n  enabled: false\n": pipeline.OutcomeOff, "memories: [\n": pipeline.OutcomeFailed,
+	} {
+		writeIn(t, file, text)
+		enqueueAll(t, home)
+		report := run(t, options(home, dir))
+		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != outcome || liveText(t, home, project) != before {
+			t.Errorf("%s: %+v\n%s", text, report.Phase2, liveText(t, home, project))
+		}
+	}
 }
 
 func load(t *testing.T, yaml string) config.Settings {

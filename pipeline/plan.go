@@ -45,7 +45,7 @@ type Planned struct {
 	Source  memoir.Source `json:"source,omitempty"`
 	Project string        `json:"project"`
 	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"`           // "extract" or "consolidate"
+	Action  string        `json:"action"` // "extract" or "consolidate"
 
 	// Of a language model.
 	Tokens       int     `json:"tokens,omitempty"` // that would be read at most

@@ -76,6 +76,7 @@ const (
 	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
 	OutcomeEdited    Outcome = "edited"    // a person was at work on its files all the time
 	OutcomeBackoff   Outcome = "backoff"   // failed before; tried again later
+	OutcomeOff       Outcome = "off"       // the project's own file switches memory off
 	OutcomeFailed    Outcome = "failed"
 	OutcomeStopped   Outcome = "stopped" // interrupted, or kept back by a spending limit
 

@@ -129,16 +129,23 @@ func (r *run) heldBack() (ids []string) {
 	return ids
 }
 
-// exclude keeps out the sessions of directories that the settings, or a project
-// file in or above the directory, keep out; sessions of others come back in.
+// exclude keeps out the sessions of directories that the settings exclude, and does not read those where a
+// project file in or above the directory switches memory off; sessions of others come back in.
 func (r *run) exclude(ctx context.Context) error {
 	dirs, err := r.store.Directories(ctx)
 	if err != nil {
 		return err
 	}
-	return r.store.SetExcluded(ctx, slices.DeleteFunc(dirs, func(dir string) bool {
-		return !r.opts.Settings.Excluded(dir) && !r.switchedOff(dir)
-	}))
+	var excluded, off []string
+	for _, dir := range dirs {
+		switch {
+		case r.opts.Settings.Excluded(dir):
+			excluded = append(excluded, dir)
+		case r.switchedOff(dir):
+			off = append(off, dir)
+		}
+	}
+	return r.store.SetExcluded(ctx, excluded, off)
 }
 
 // switchedOff reports whether a project file in a directory or above it switches

@@ -32,10 +32,10 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 }
 
 // isInput selects, of extraction e, those that a consolidation takes: of sessions
-// that neither a person nor a setting has taken out. None is empty, for
+// that neither a person nor a setting has taken out; where memory is off (dirOff), what there is stays. None is empty, for
 // storeExtraction stores no such; to look would mean to read every text.
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
-	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
+	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded = 1 OR m.forgotten))`
 
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,

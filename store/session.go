@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"memoir"
@@ -152,30 +154,54 @@ func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	}, "listing directories")
 }
 
-// SetExcluded keeps the sessions that began in exactly these directories out of
-// memory, and lets in again those that an earlier call kept out and this one does
-// not. Such a session counts as disabled, whatever SetDisabled says of it. When
-// nothing changes, nothing is written.
-func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
-	changed, err := fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
-			WHERE s.cwd IN (SELECT value FROM json_each(?1)) AND NOT coalesce(m.excluded, 0)
-			UNION SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
-			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1)) ORDER BY 1`, jsonList(dirs))
+// What mark.excluded says of a session's directory.
+const (
+	dirExcluded = 1 // what was extracted from its sessions leaves memory
+	dirOff      = 2 // its sessions are not read; what was extracted stays
+)
+
+// SetExcluded says which directories are kept out of memory, and in which memory is off, so that their
+// sessions are not read and what was extracted from them stays. Sessions of others come back in. Such a
+// session counts as disabled, whatever SetDisabled says of it. When nothing changes, nothing is written.
+func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
+	state := map[string]int{}
+	for _, dir := range off {
+		state[dir] = dirOff
+	}
+	for _, dir := range excluded {
+		state[dir] = dirExcluded
+	}
+	type change struct {
+		key    string
+		of, to int
+	}
+	changes, err := fetch(ctx, s, func(t tx) (changes []change, err error) {
+		return changes, t.each(`SELECT s.key, s.cwd, coalesce(m.excluded, 0) FROM session s
+			LEFT JOIN mark m ON m.session_key = s.key WHERE s.cwd IN (SELECT value FROM json_each(?)) OR m.excluded
+			ORDER BY s.key`, []any{jsonList(slices.Sorted(maps.Keys(state)))}, func(scan scanner) error {
+			var c change
+			var dir string
+			err := scan(&c.key, &dir, &c.of)
+			if c.to = state[dir]; c.to != c.of {
+				changes = append(changes, c)
+			}
+			return err
+		})
 	}, "comparing excluded directories")
-	if err != nil || len(changed) == 0 {
+	if err != nil || len(changes) == 0 {
 		return err
 	}
 	return s.explain(s.durably(ctx, func(t tx) error {
-		for _, key := range changed {
-			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at)
-				SELECT key, cwd IN (SELECT value FROM json_each(?1)), ?2 FROM session WHERE key = ?3
+		for _, c := range changes {
+			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?, ?, ?)
 				ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`,
-				jsonList(dirs), millis(s.now()), key)
-			if err != nil {
-				return err
+				c.key, c.to, millis(s.now()))
+			if err == nil && (c.of == dirExcluded || c.to == dirExcluded) {
+				err = s.markChanged(t, c.key)
+			} else if err == nil {
+				err = s.settle(t, c.key)
 			}
-			if err := s.markChanged(t, key); err != nil {
+			if err != nil {
 				return err
 			}
 		}

@@ -127,19 +127,21 @@ func TestSessionsOfExcludedDirectoriesAreDisabledUntilTheyAreNotExcluded(t *test
 	s, _ := newDue(t)
 	must(t, s.SetDisabled(t.Context(), "codex:s02", true)) // a person's own mark outlives an exclusion
 	for _, want := range []struct {
-		dir     string
-		reasons [3]memoir.Reason
-		inputs  int
+		excluded, off string
+		reasons       [3]memoir.Reason
+		inputs        int
+		changed       bool
 	}{
-		{"/src/" + project, [3]memoir.Reason{memoir.ReasonDisabled, memoir.ReasonDisabled, memoir.ReasonDisabled}, 0},
-		{"/elsewhere", [3]memoir.Reason{memoir.ReasonUpToDate, memoir.ReasonEligible, memoir.ReasonDisabled}, 1},
+		{"", "/src/" + project, [3]memoir.Reason{memoir.ReasonDisabled, memoir.ReasonDisabled, memoir.ReasonDisabled}, 1, false},
+		{"/src/" + project, "", [3]memoir.Reason{memoir.ReasonDisabled, memoir.ReasonDisabled, memoir.ReasonDisabled}, 0, true},
+		{"/elsewhere", "", [3]memoir.Reason{memoir.ReasonUpToDate, memoir.ReasonEligible, memoir.ReasonDisabled}, 1, true},
 	} {
 		before := projectRow(t, s, project)
-		must(t, s.SetExcluded(t.Context(), []string{want.dir}))
+		must(t, s.SetExcluded(t.Context(), []string{want.excluded}, []string{want.off}))
 		row := projectRow(t, s, project)
 		got := [3]memoir.Reason{reasonOf(t, s, "s00"), reasonOf(t, s, "s01"), reasonOf(t, s, "s02")}
-		if got != want.reasons || row.Extractions != want.inputs || row.ChangeSeq == before.ChangeSeq {
-			t.Errorf("%s excluded: %v, %+v after %+v", want.dir, got, row, before)
+		if got != want.reasons || row.Extractions != want.inputs || (row.ChangeSeq != before.ChangeSeq) != want.changed {
+			t.Errorf("%q excluded, %q off: %v, %+v after %+v", want.excluded, want.off, got, row, before)
 		}
 	}
 }

@@ -78,6 +78,19 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	}
 }
 
+func TestASessionThatOnlyCopiesAnotherIsCountedAsACopy(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	claudeSession(t, dir, "one", "/srv/app", "always write the header of a fixture")
+	text, err := os.ReadFile(filepath.Join(dir, "one.jsonl"))
+	must(t, err)
+	writeIn(t, filepath.Join(dir, "two.jsonl"), strings.ReplaceAll(string(text), `"sessionId":"one"`, `"sessionId":"two"`))
+	report := run(t, options(home, dir))
+	if got := report.Phase1; got.Stored != 1 || got.Copied != 1 || got.Empty != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func load(t *testing.T, yaml string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()

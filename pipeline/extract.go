@@ -23,6 +23,7 @@ import (
 type extracted struct {
 	store.Result
 	unchanged bool // the content is the one that was extracted before
+	copied    bool // all of it is another session's, which is extracted by itself
 }
 
 // extractOne reads, redacts and extracts one session. Once it is read it tells how many bytes it takes
@@ -61,6 +62,7 @@ func (r *run) extractOne(
 	}
 	out.Messages = messages(loaded.Items)
 	said.Store(&out.Messages)
+	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	if err != nil {

@@ -223,6 +223,9 @@ func (p *phase1) countStored(result extracted) {
 		switch {
 		case result.unchanged:
 			r.Unchanged++
+		case result.copied:
+			r.Claimed++
+			r.Copied++
 		case result.Extraction.Empty():
 			r.Claimed++
 			r.Empty++

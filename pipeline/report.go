@@ -57,6 +57,7 @@ type Phase1Report struct {
 	Claimed   int `json:"claimed"`
 	Stored    int `json:"stored"`
 	Empty     int `json:"empty"`     // nothing worth keeping
+	Copied    int `json:"copied"`    // nothing but what another session has
 	Unchanged int `json:"unchanged"` // touched files with the content already extracted
 	Failed    int `json:"failed"`
 	GivenBack int `json:"given_back"`

@@ -90,6 +90,7 @@ func (r *claudeReader) counts(at place, l claudeLine) bool {
 	}
 	texts, _ := l.spoken()
 	r.e.hear(strings.Join(texts, "\n"))
+	r.e.stats.Copied++
 	return false
 }
 

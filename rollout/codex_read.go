@@ -52,6 +52,7 @@ func (r *codexReader) line(at place, l codexLine) {
 			}
 			return
 		case replayed:
+			r.e.stats.Copied++
 			r.follow(at, l, said)
 			return
 		}

@@ -28,6 +28,7 @@ type Stats struct {
 	Elided    int // strings of more than 1 MiB that were cut
 	Oversized int // records that were skipped because they are still too large
 	Undone    int // records of what was rolled back, reverted or left on an abandoned branch
+	Copied    int // records that repeat another session's
 	CutTail   bool
 	OwnRun    bool           // the session is one of memoir's own model calls
 	Unknown   map[string]int // records of a type that the reader does not know

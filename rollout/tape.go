@@ -264,6 +264,8 @@ func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []
 			}
 		} else if len(given) == 0 || !slices.ContainsFunc(b.keys(raw), func(key uint64) bool { return given[key] }) {
 			fn(raw)
+		} else {
+			e.stats.Copied++
 		}
 		return e.err
 	})

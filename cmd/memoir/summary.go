@@ -142,6 +142,7 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		what string
 	}{
 		{r.Empty, "with nothing worth keeping"},
+		{r.Copied, "with nothing but a copy of another session"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
 		{r.GivenBack - r.Postponed - r.Unread, "given back"},

@@ -33,17 +33,17 @@ type Forgetting struct {
 
 // ForgetReport is what was done.
 type ForgetReport struct {
-	Projects []ForgottenIn // whose memory rested on what was forgotten
-	Removed  []string      // by a purge: copies of the database, and logs
+	Projects []ForgottenIn `json:"projects"` // whose memory rested on what was forgotten
+	Removed  []string      `json:"removed"`  // by a purge: copies of the database, and logs
 }
 
 // ForgottenIn is how the memory of one project stands afterwards.
 type ForgottenIn struct {
-	Project    string // its id
-	Name       string
-	Outcome    Outcome
-	Generation int      // the live one; 0: none
-	Archives   []string // files that still hold what was forgotten, or did until they were purged
+	Project    string   `json:"project"` // its id
+	Name       string   `json:"name"`
+	Outcome    Outcome  `json:"outcome"`
+	Generation int      `json:"generation"` // the live one; 0: none
+	Archives   []string `json:"archives"`   // files that still hold what was forgotten, or did until they were purged
 }
 
 // Forget withdraws sessions for good, and lines that hold a text. In each project

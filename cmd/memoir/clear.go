@@ -35,7 +35,7 @@ func clearCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions without a project"},
-			yesFlag(),
+			yesFlag(), jsonFlag(),
 		},
 		Action: p.clear,
 	}
@@ -85,7 +85,17 @@ func (p *program) clear(c *cli.Context) error {
 	if err := p.confirm(c, what, home); err != nil {
 		return err
 	}
-	return p.clearProjects(c.Context, st, home, ids, all)
+	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
+		return err
+	}
+	return p.result(c, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
+		for _, id := range ids {
+			p.ui.say("cleared %s", id)
+		}
+		if len(ids) == 0 {
+			p.ui.say("there were no projects")
+		}
+	})
 }
 
 // confirm asks whether to remove something from a home, unless --yes was given.
@@ -130,16 +140,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			return err
 		}
 	}
-	if err := pipeline.RemoveFolders(ctx, st, home); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		p.ui.say("cleared %s", id)
-	}
-	if len(ids) == 0 {
-		p.ui.say("there were no projects")
-	}
-	return nil
+	return pipeline.RemoveFolders(ctx, st, home)
 }
 
 // folderName matches the name of a project's folder, which is its id.

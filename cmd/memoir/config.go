@@ -280,6 +280,7 @@ func trustCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},
 			&cli.BoolFlag{Name: "list", Usage: "list trusted files"},
+			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
@@ -295,10 +296,11 @@ func trustCommand(p *program) *cli.Command {
 				if err != nil {
 					return err
 				}
-				for _, file := range trusted.Files() {
-					p.ui.printf("%s\n", file)
-				}
-				return nil
+				return p.result(c, map[string][]string{"trusted": append([]string{}, trusted.Files()...)}, func() {
+					for _, file := range trusted.Files() {
+						p.ui.printf("%s\n", file)
+					}
+				})
 			}
 			file := filepath.Join(dir, config.ProjectFileName)
 			if dir == "" {

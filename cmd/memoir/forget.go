@@ -35,7 +35,7 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "match", Usage: "sessions and memory lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also from earlier generations, logs, copies and free pages of the database"},
 			&cli.BoolFlag{Name: "undo", Usage: "stop forgetting sessions, and read them again at once"},
-			waitFlag(), yesFlag(),
+			waitFlag(), yesFlag(), jsonFlag(),
 		},
 		Action: p.forget,
 	}
@@ -139,9 +139,11 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		serve.CleanSession(&s, p.redact)
 		t.row(s.Key(), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
 	}
-	p.ui.table(t)
-	for _, line := range found.Lines {
-		p.ui.printf("%s %s:%d: %s\n", line.Project, p.redact(line.Path), line.Line, oneLine(p.redact(line.Text)))
+	if !c.Bool("json") {
+		p.ui.table(t)
+		for _, line := range found.Lines {
+			p.ui.printf("%s %s:%d: %s\n", line.Project, p.redact(line.Path), line.Line, oneLine(p.redact(line.Text)))
+		}
 	}
 	if err := p.confirm(c, "what memory has of "+what, opts.Home); err != nil {
 		return err
@@ -153,11 +155,22 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	p.sayForgotten(report.Projects, purge)
-	if err == nil {
-		p.sayRemoved(report.Removed)
-		p.ui.say("forgot %s", what)
+	if err != nil {
+		return err
 	}
-	return err
+	p.sayRemoved(report.Removed)
+	p.ui.say("forgot %s", what)
+	if !c.Bool("json") {
+		return nil
+	}
+	for i := range report.Projects {
+		report.Projects[i].Name = p.redact(report.Projects[i].Name)
+	}
+	return p.ui.json(struct {
+		Sessions []string `json:"sessions"`
+		Lines    int      `json:"lines"`
+		pipeline.ForgetReport
+	}{append([]string{}, keys...), len(found.Lines), report})
 }
 
 // sayForgotten reports the state of each memory, and which archives still hold what was forgotten.

@@ -125,7 +125,7 @@ func viewCommand(p *program) *cli.Command {
 			"With --agent it is cut to what that agent takes. Lines that the working tree does not bear out\n"+
 			"any more are held back; -v names them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
-		Flags: append(contextFlags(), &cli.BoolFlag{Name: "user",
+		Flags: append(contextFlags(), jsonFlag(), &cli.BoolFlag{Name: "user",
 			Usage: "print what holds in all projects: 'memoir cat MEMORY.md --project user' has the sessions behind it"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
@@ -140,18 +140,19 @@ func viewCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			p.ui.write(found.text)
-			p.sayHeld(found.held)
-			switch {
-			case found.why != "":
-				p.ui.say("there is nothing to inject here: %s", found.why)
-			case found.text == "":
-				p.ui.say("there is nothing to inject here")
-				p.ui.sayHint("`memoir projects` lists what has a memory, `memoir run` makes one")
-			case !settings.Memories.Enabled:
-				p.ui.say("memories.enabled is off: hooks inject nothing")
-			}
-			return nil
+			return p.result(c, map[string]string{"text": found.text, "why": found.why}, func() {
+				p.ui.write(found.text)
+				p.sayHeld(found.held)
+				switch {
+				case found.why != "":
+					p.ui.say("there is nothing to inject here: %s", found.why)
+				case found.text == "":
+					p.ui.say("there is nothing to inject here")
+					p.ui.sayHint("`memoir projects` lists what has a memory, `memoir run` makes one")
+				case !settings.Memories.Enabled:
+					p.ui.say("memories.enabled is off: hooks inject nothing")
+				}
+			})
 		},
 	}
 }

@@ -239,7 +239,7 @@ func catCommand(p *program) *cli.Command {
 			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md",
 			"memoir cat skills", "memoir cat . --project mise"),
 		Flags: []cli.Flag{
-			projectRefFlag(),
+			projectRefFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")
@@ -258,8 +258,9 @@ func catCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			p.ui.write(string(content))
-			return nil
+			return p.result(c, map[string]string{"path": place, "text": string(content)}, func() {
+				p.ui.write(string(content))
+			})
 		},
 	}
 }

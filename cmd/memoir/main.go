@@ -205,7 +205,7 @@ const (
 	exitUsage       = 2   // bad usage or configuration
 	exitPartly      = 3   // a claimed job failed, or a spending limit stopped the run
 	exitBusy        = 4   // another process holds the lease
-	exitInterrupted = 130 // by a signal or --timeout
+	exitInterrupted = 130 // by a signal
 )
 
 // status is the error of a command that ends with an exit code and has said everything.
@@ -221,6 +221,9 @@ func exitCode(err error) int {
 	}
 	if s, ok := errors.AsType[status](err); ok {
 		return int(s)
+	}
+	if errors.Is(err, errTimeout) {
+		return exitFailed
 	}
 	switch memoir.CodeOf(err) {
 	case memoir.CodeUsage, memoir.CodeConfig:

@@ -64,6 +64,9 @@ func runCommand(p *program) *cli.Command {
 	}
 }
 
+// errTimeout is the cause of a run whose time is over: nobody interrupted it, so it fails.
+var errTimeout = errors.New("stopped by --timeout")
+
 func (p *program) run(c *cli.Context) error {
 	if c.IsSet("project") && c.Bool("all") {
 		return usagef("", "--project and --all exclude each other")
@@ -81,7 +84,7 @@ func (p *program) run(c *cli.Context) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout,
-			memoir.Errorf(memoir.CodeInterrupted, "", "stopped by --timeout %s", c.String("timeout")))
+			memoir.Errorf(memoir.CodeInterrupted, "", "%w %s", errTimeout, c.String("timeout")))
 		defer cancel()
 	}
 	if err := disk.Handles(handlesToRun(opts.Settings.Memories.Concurrency)); err != nil {
@@ -240,6 +243,7 @@ func enqueueCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},
+			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			st, err := p.openForWriting(c)
@@ -255,13 +259,16 @@ func enqueueCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
+			ids := []string{}
 			for _, project := range projects {
 				if err := st.Enqueue(c.Context, project.ID); err != nil {
 					return err
 				}
+				ids = append(ids, project.ID)
 			}
-			p.ui.say("%s due for the next run", countAre(len(projects), "project"))
-			return nil
+			return p.result(c, map[string][]string{"projects": ids}, func() {
+				p.ui.say("%s due for the next run", countAre(len(ids), "project"))
+			})
 		},
 	}
 }

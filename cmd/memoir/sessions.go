@@ -180,7 +180,7 @@ func retryCommand(p *program) *cli.Command {
 			"again, with all their attempts. A job that a process died over is tried last and alone, and\n"+
 			"is dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "all",
-			Usage: "every failed and dead job, those of crashed processes included"}},
+			Usage: "every failed and dead job, those of crashed processes included"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
 				return usagef("`memoir status` lists what failed; --all means all of it", "retry needs a session, or --all")
@@ -212,12 +212,13 @@ func retryCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if n == 0 {
-				p.ui.say("nothing had failed")
-				return nil
-			}
-			p.ui.say("%s tried again by the next run", countAre(n, "job"))
-			return nil
+			return p.result(c, map[string]int{"retried": n}, func() {
+				if n == 0 {
+					p.ui.say("nothing had failed")
+				} else {
+					p.ui.say("%s tried again by the next run", countAre(n, "job"))
+				}
+			})
 		},
 	}
 }

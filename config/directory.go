@@ -20,7 +20,7 @@ import (
 
 // Home returns the directory of memoir's data: the flag --home, else
 // $MEMOIR_HOME, else $XDG_DATA_HOME/memoir, else ~/.local/share/memoir. The path
-// is absolute; it need not exist. Environ is as os.Environ returns it.
+// is absolute; it need not exist, but HOME must where it is used. Environ is as os.Environ returns it.
 func Home(flag string, environ []string) (string, error) {
 	env := lookup(environ)
 	name, dir := "--home", flag
@@ -28,7 +28,14 @@ func Home(flag string, environ []string) (string, error) {
 		name, dir = "MEMOIR_HOME", env("MEMOIR_HOME")
 	}
 	if dir == "" {
-		return userDir(env, "XDG_DATA_HOME", ".local/share", "set HOME, or say where with --home DIR or MEMOIR_HOME")
+		const hint = "set HOME, or say where with --home DIR or MEMOIR_HOME"
+		dir, err := userDir(env, "XDG_DATA_HOME", ".local/share", hint)
+		if err == nil && !filepath.IsAbs(env("XDG_DATA_HOME")) {
+			if _, err = os.Stat(homeDir(env)); err != nil {
+				err = memoir.Errorf(memoir.CodeConfig, hint, "HOME: %w", err)
+			}
+		}
+		return dir, err
 	}
 	dir, err := expandHome(dir, homeDir(env))
 	if err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/user"
 	"runtime"
 	"strings"
 	"time"
@@ -27,15 +26,9 @@ type program struct {
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
-// newProgram uses the standard files of the process and an environment. Cron and systemd do not set
-// HOME; then it comes from the user database.
+// newProgram uses the standard files of the process and an environment.
 func newProgram(environ []string) *program {
 	p := &program{environ: environ}
-	if p.getenv("HOME") == "" {
-		if u, err := user.Current(); err == nil && u.HomeDir != "" {
-			p.environ = append([]string{"HOME=" + u.HomeDir}, environ...)
-		}
-	}
 	p.ui = newUI(os.Stdin, os.Stdout, os.Stderr, p.getenv)
 	p.ui.redact = p.redact
 	return p

@@ -263,8 +263,9 @@ func purposeOf(line string) string {
 	return "run"
 }
 
-// environment is an assignment before a command.
-var environment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
+// prefix is what may stand before a command without making it another one: an assignment, or a program
+// that runs it, with its options.
+var prefix = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*=.*|(/usr/bin/)?(env|sudo|time)|-.*)$`)
 
 // shapeOf finds the head of a command, which is its program and subcommands. specific counts what
 // they are applied to.
@@ -273,7 +274,7 @@ func shapeOf(line string) (head string, specific int) {
 	for _, w := range strings.Fields(line) {
 		w = strings.Trim(w, `"'`)
 		switch {
-		case w == "" || len(parts) == 0 && environment.MatchString(w):
+		case w == "" || len(parts) == 0 && prefix.MatchString(w):
 		case len(parts) == 0:
 			parts = append(parts, path.Base(w))
 		case w[0] == '-' || w == "." || w == "./...":

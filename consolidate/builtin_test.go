@@ -54,6 +54,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(0, id(1), "Commands: test: `go test ./...` (3 times)", "Commands: test: `go test ./pkg/store`"),
 			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`"),
 		}, []string{"- test: `go test ./...` " + last(1) + "]", "- lint: `make lint` in `web` " + last(2) + "]"}},
+		{"what is before a command makes no other one of it", "## Build, test and other commands", []memoir.Extraction{
+			session(0, id(1), "Commands: test: `make test`", "Commands: test: `env -i A=1 make test`"),
+			session(1, id(2), "Commands: test: `sudo -E make test`", "Commands: test: `CI=1 time make test`"),
+		}, []string{"- test: `make test` " + last(1) + "]"}},
 		{"what ran on parts only stands for the others", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `bats test/a.bats`"), session(1, id(2), "Commands: test: `bats test/b.bats`"),
 		}, []string{"- test: `bats test/b.bats`, also with other arguments " + last(2) + ", +1]"}},

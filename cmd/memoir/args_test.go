@@ -63,7 +63,7 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 		{"xyzzy", `unknown command "xyzzy"`, ""},
 		{"run --jsno", "run has no flag --jsno", "did you mean --json?"},
 		{"sessions --hom /h", "sessions has no flag --hom", "did you mean --home?"},
-		{"view --json", "view has no flag --json", "`memoir help view` lists the flags"},
+		{"view --limit 3", "view has no flag --limit", "`memoir help view` lists the flags"},
 		{"-x run", "run has no flag --x", "`memoir help run` lists the flags"},
 		{"sessions disabel abc", `unexpected argument "disabel" of sessions`, "did you mean `memoir sessions disable`?"},
 		{"run now", `unexpected argument "now" of run`, ""},

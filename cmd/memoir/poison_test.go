@@ -109,7 +109,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 	mend()
 	layer(t, s.sessions, "/srv/open/app", 2, "And name each file for what is in it.")
 	code, report, said = s.process()
-	if code != exitDone || report.Phase1.Stored != 1 || !strings.Contains(said, "extracting 0b1c7a52-0000-4000-8000-000000000002\n") {
+	if code != exitDone || report.Phase1.Stored != 1 || !strings.Contains(said, "extracting: 0b1c7a52-0000-4000-8000-000000000002\n") {
 		t.Errorf("with new content: exit code %d, %+v\n%s", code, report.Phase1, said)
 	}
 	if now := s.status(); len(now.Failed)+len(now.Dead)+len(now.Running) > 0 || now.Sessions["up_to_date"] != sessions {

@@ -144,14 +144,14 @@ var tortureScenes = []struct {
 		return newTorture(t, sessions, home)
 	}},
 	{"run over damage", 20, 0, damaged},
-	{"forget a session", 0, 30, on("forget", "019e3048", "--yes")},
-	{"forget and purge", 0, 0, on("forget", "019e3048", "--purge", "--yes")},
+	{"forget a session", 0, 30, on("forget", "019e3048-38a0-7b27-ac39-4933dd5ceff7", "--yes")},
+	{"forget and purge", 0, 0, on("forget", "019e3048-38a0-7b27-ac39-4933dd5ceff7", "--purge", "--yes")},
 	{"forget a text", 0, 0, on("forget", "--match", "exit with code 3", "--yes")},
 	{"forget a project", 0, 0, on("forget", "--project", "papertrail", "--yes")},
-	{"take back that a session was forgotten", 0, 0, after([]string{"forget", "019e3048", "--yes"}, "forget", "--undo", "019e3048")},
+	{"take back that a session was forgotten", 0, 0, after([]string{"forget", "019e3048-38a0-7b27-ac39-4933dd5ceff7", "--yes"}, "forget", "--undo", "019e3048-38a0-7b27-ac39-4933dd5ceff7")},
 	{"restore", 0, 30, on("restore", "1", "--project", "papertrail", "--yes")},
-	{"disable", 0, 0, on("sessions", "disable", "019e3048")},
-	{"enable", 0, 0, after([]string{"sessions", "disable", "019e3048"}, "sessions", "enable", "019e3048")},
+	{"disable", 0, 0, on("sessions", "disable", "019e3048-38a0-7b27-ac39-4933dd5ceff7")},
+	{"enable", 0, 0, after([]string{"sessions", "disable", "019e3048-38a0-7b27-ac39-4933dd5ceff7"}, "sessions", "enable", "019e3048-38a0-7b27-ac39-4933dd5ceff7")},
 	{"enqueue", 0, 0, on("enqueue", "--project", "papertrail")},
 	{"clear a project", 0, 0, on("clear", "--project", "papertrail", "--yes")},
 	{"clear all", 0, 0, on("clear", "--all", "--yes")},
@@ -166,7 +166,7 @@ var tortureScenes = []struct {
 		return on("export", "--html", filepath.Join(t.TempDir(), "memory.html"))(t)
 	}},
 	{"reflect", 0, 0, func(t *testing.T) *torture {
-		x := on("reflect", "--session", "019e3048")(t)
+		x := on("reflect", "--session", "019e3048-38a0-7b27-ac39-4933dd5ceff7")(t)
 		x.asks = byExec(t)
 		return x
 	}},

@@ -62,7 +62,7 @@ func TestWordsForAPerson(t *testing.T) {
 		{"progress off a terminal says nothing at first", false, false,
 			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, ""},
 		{"progress in detail", false, true,
-			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, "memoir: extracting x\n"},
+			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, "memoir: extracting: x\n"},
 	} {
 		u, words := captured(t)
 		u.quiet, u.verbose = test.quiet, test.verbose

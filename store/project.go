@@ -32,8 +32,8 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 }
 
 // isInput selects, of extraction e, those that a consolidation takes: of sessions
-// that neither a person nor a setting has taken out; where memory is off (dirOff), what there is stays. None is empty, for
-// storeExtraction stores no such; to look would mean to read every text.
+// that neither a person nor a setting has taken out; where memory is off (dirOff), what there is stays.
+// None is empty, for storeExtraction stores no such; to look would mean to read every text.
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded = 1 OR m.forgotten))`
 

@@ -29,7 +29,8 @@ func forgetCommand(p *program) *cli.Command {
 			"--purge is given or a note is forgotten; that also removes logs and copies of the database and\n"+
 			"clears its free pages. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
-			"memoir forget --project . --purge", "memoir forget --match 'acme corp'", "memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
+			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
+			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "the whole project `REF` (id, name or path); with --match: only there"},
 			&cli.StringFlag{Name: "match", Usage: "sessions and memory lines that contain `TEXT`, ignoring case"},

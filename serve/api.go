@@ -97,7 +97,11 @@ func projectOf(r *http.Request) string {
 // inProject does an operation in the project that its path or query names.
 func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any, err error) {
 	if ref := projectOf(c.Request); ref != "" {
-		if c.project, err = c.st.FindProject(c.Context(), ref); err != nil {
+		c.project, err = c.st.FindProject(c.Context(), ref)
+		if user := memoir.UserProject(); memoir.CodeOf(err) == memoir.CodeNotFound && ref == user.Name {
+			c.project, err = store.ProjectRow{Project: user}, nil // before the first note
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

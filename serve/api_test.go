@@ -56,6 +56,7 @@ func TestNotesByHTTP(t *testing.T) {
 	if added["id"] != 1.0 || added["source"] != "user" || added["project"] != lanternd {
 		t.Errorf("added %v", added)
 	}
+	w.call("GET", "/projects/user/notes", "", 200)
 	w.call("POST", "/projects/user/notes", `{"content": "likes short answers", "source": "auto"}`, 201)
 	w.call("POST", notes, `{"content": "the key is ghp_0123456789abcdefghijABCDEFGHIJ012345"}`, 201)
 	if all := fmt.Sprint(w.call("GET", "/memory", "", 200)); strings.Contains(all, "ghp_0123") || !strings.Contains(all, "short") {

@@ -34,7 +34,7 @@ func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"sta", "status"},
 		{"--ver", "--verbose --version"},
-		{"sessions ", "disable enable"},
+		{"sessions ", "disable enable prune"},
 		{"sessions --rea", "--reason"},
 		{"sessions --reason el", "eligible"},
 		{"sessions --reason=el", "--reason=eligible"},

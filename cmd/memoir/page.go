@@ -47,7 +47,12 @@ func (p *program) pagerCommand() string {
 	}
 	for _, entry := range p.environ {
 		if value, ok := strings.CutPrefix(entry, "PAGER="); ok { // an empty one means none
-			if value == "cat" {
+			words := strings.Fields(value)
+			if len(words) == 0 || value == "cat" {
+				return ""
+			}
+			if _, err := exec.LookPath(words[0]); err != nil {
+				p.ui.warn("", "PAGER: %v", err)
 				return ""
 			}
 			return value

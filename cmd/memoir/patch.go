@@ -129,7 +129,7 @@ func mountCommand(p *program) *cli.Command {
 		Description: help("Writes MEMORY.md and skills of this directory's project, and memory_summary.md as it is\n"+
 			"injected, into DIR/.memoir, in the place of those of an earlier mount, and prints the text for the prompt.",
 			"memoir mount .", "memoir mount /srv/run-17 --project mise > prompt.txt"),
-		Flags:  []cli.Flag{projectRefFlag()},
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.mount,
 	}
 }
@@ -172,8 +172,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
 	}
-	p.ui.write(text)
-	return nil
+	return p.result(c, map[string]string{"directory": dir, "prompt": text}, func() { p.ui.write(text) })
 }
 
 // skillsDir is below a memory, and below a mount.

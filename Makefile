@@ -3,11 +3,11 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture
 
-# Packages that start no goroutine, and benchmarks, run without the race detector, which makes them
+# Packages that start no goroutine, or few, and benchmarks, run without the race detector, which makes them
 # several times slower. SHARED names the tests of what goroutines share of them, which run with it.
-ALONE := memoir/consolidate memoir/extract memoir/secrets
+ALONE := memoir/consolidate memoir/extract memoir/rollout memoir/secrets
 MEASURES = $(shell go list ./bench/...)
-SHARED := ^Test(AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
+SHARED := ^Test(Walk|AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
@@ -98,7 +98,7 @@ endif
 
 test: lint ## vet, staticcheck, and every test, with the race detector where goroutines are
 	go test -race -timeout 25m $(filter-out $(ALONE) $(MEASURES),$(shell go list $(PACKAGES)))
-	go test -race -run '$(SHARED)' ./secrets
+	go test -race -run '$(SHARED)' ./rollout ./secrets
 	go test $(ALONE)
 	go test $(MEASURES)
 	.ci/forbidden

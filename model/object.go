@@ -16,7 +16,8 @@ import (
 const (
 	maxObject  = 4 << 20  // bytes of an answer
 	maxStarts  = 16       // braces at which an object is looked for
-	maxRepair  = 32 << 10 // bytes that are repaired: the library's time may grow with their square
+	maxRepair  = 32 << 10 // bytes that are repaired at once: the library's time may grow with their square
+	maxRepairs = 96 << 10 // bytes that are repaired of one answer, counted each time
 	maxNesting = 64       // of what is repaired
 )
 
@@ -38,6 +39,7 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("the answer is empty")
 	}
+	room := maxRepairs
 	for _, mend := range []bool{false, true} {
 		from := 0
 		for range maxStarts {
@@ -46,6 +48,11 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 				break
 			}
 			from += open + 1
+			if rest := text[from-1:]; mend && len(rest) <= maxRepair {
+				if room -= len(rest); room < 0 {
+					break
+				}
+			}
 			if out := objectAt(text[from-1:], fields, mend); len(out) > 0 {
 				return out, nil
 			}

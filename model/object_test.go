@@ -90,7 +90,7 @@ func TestHostileAnswersAreReadInLinearTime(t *testing.T) {
 		`"\x`, `a(`, `/*`, `//`, "```", "{}\n", `{"a":"/usr/x\y.z",`, `"raw_memory"    `, "\xff",
 	} {
 		for _, before := range []string{"", `{"raw_memory": `, `{"raw_memory": "x`, `{"skills": [`} {
-			text := before + strings.Repeat(piece, (32<<10)/len(piece))
+			text := before + strings.Repeat(piece, (64<<10)/len(piece))
 			if got, err := model.Object(text, answerFields); err == nil && len(got) == 0 {
 				t.Errorf("%s%s…: neither fields nor an error", before, piece)
 			}

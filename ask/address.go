@@ -59,4 +59,4 @@ func parse(text string) (address, error) {
 }
 
 // errOther is the error of what belongs to another project.
-var errOther = usage("the setting mcp.allProjects allows it", "other projects' memory is not told here")
+var errOther = usage("the setting mcp.allProjects allows it", "the memory of other projects is not available here")

@@ -59,7 +59,7 @@ func fit[T any](tokens, room int, render func(room int) T) T {
 func first[T any](n int, results []T) (shown []T, left []string) {
 	n = min(n, len(results))
 	if more := len(results) - n; more > 0 {
-		left = []string{fmt.Sprintf("left out of the answer for its size: %d", more)}
+		left = []string{fmt.Sprintf("omitted for size: %d", more)}
 	}
 	return append([]T{}, results[:n]...), left
 }

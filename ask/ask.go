@@ -111,9 +111,9 @@ func (s *server) addTools(m *mcp.Server) {
 		"summary, . lists files; also journal/DATE, HISTORY.md) or items of a session (session:KEY; from is the item's "+
 		"number). Name several in paths."),
 		s.memoryGet)
-	mcp.AddTool(m, tool("search", reads, "Same search as memory_search, for clients that know no other."), s.search)
-	mcp.AddTool(m, tool("fetch", reads, "Read a result of search by its id."), s.fetch)
-	mcp.AddTool(m, tool("memory_remember", adds, "Write down what later sessions should know, or a line of today's "+
+	mcp.AddTool(m, tool("search", reads, "The search of memory_search, for clients without other tools."), s.search)
+	mcp.AddTool(m, tool("fetch", reads, "Read a search result by its id."), s.fetch)
+	mcp.AddTool(m, tool("memory_remember", adds, "Store a note for later sessions, or add a line to today's "+
 		"journal."), s.memoryRemember)
 	mcp.AddTool(m, tool("memory_messages", adds, "For an application that keeps no transcript: add messages to a "+
 		"conversation. Without messages: the last 10 of the last session, as context only."), s.memoryMessages)

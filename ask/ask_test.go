@@ -71,7 +71,7 @@ func TestMemoryIsReadByItsAddress(t *testing.T) {
 		{"a session by the beginning of its id", map[string]any{"path": "session:2b9ad815#6", "lines": 1}, `[6] user (queued)`},
 		{"several", map[string]any{"paths": []string{"MEMORY.md#7", "session:2b9ad815#6", "no.md"}, "lines": 1},
 			`"error":"there is no no.md in the memory"`},
-		{"more than there is", map[string]any{"path": "MEMORY.md", "from": 5000}, `there is no more than 27`},
+		{"more than there is", map[string]any{"path": "MEMORY.md", "from": 5000}, `the last one is 27`},
 	} {
 		out, failed := w.call(session, 2000, "memory_get", test.arguments)
 		got := asJSON(t, out)
@@ -468,7 +468,7 @@ func TestWhatASessionWasToldIsNotToldAgain(t *testing.T) {
 	if !strings.Contains(all, told) || !strings.Contains(all, untold) {
 		t.Fatalf("without a beginning: %s", all)
 	}
-	if strings.Contains(rest, told) || !strings.Contains(rest, untold) || !strings.Contains(rest, "told it at its start") {
+	if strings.Contains(rest, told) || !strings.Contains(rest, untold) || !strings.Contains(rest, "got them at its start") {
 		t.Errorf("after one: %s", rest)
 	}
 	out := first(w.call(session, 2000, "memory_search", map[string]any{"query": "unsigned tags mirror", "maxResults": 1}))
@@ -489,11 +489,11 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		want      string
 	}{
 		{map[string]any{"query": "signed tags"}, "always sign tags with git tag -s"},
-		{map[string]any{"query": "make", "maxResults": 1}, "left out beyond maxResults: "},
-		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "left out of the answer for its size: "},
-		{map[string]any{"query": "reindex papertrail"}, "nothing matches"},
+		{map[string]any{"query": "make", "maxResults": 1}, "omitted beyond maxResults: "},
+		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "omitted for size: "},
+		{map[string]any{"query": "reindex papertrail"}, "no match"},
 		{map[string]any{"query": `") OR NEAR(* ^`}, ""},
-		{map[string]any{"query": "make", "scope": "user"}, "nothing matches"},
+		{map[string]any{"query": "make", "scope": "user"}, "no match"},
 	} {
 		out, failed := w.call(session, 2000, "memory_search", test.arguments)
 		if got := asJSON(t, out) + failed; !strings.Contains(got, test.want) || strings.Contains(got, "papertrail") {
@@ -501,10 +501,10 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		}
 	}
 	w.asked.Project = func(context.Context) (ask.Project, error) {
-		return ask.Project{}, memoir.Errorf(memoir.CodeNotFound, "", "there is no memory here")
+		return ask.Project{}, memoir.Errorf(memoir.CodeNotFound, "", "no memory here")
 	}
 	out := asJSON(t, first(w.call(w.connect(), 500, "memory_search", map[string]any{"query": "make"})))
-	if !strings.Contains(out, "nothing matches: there is no memory here") {
+	if !strings.Contains(out, "no match: no memory here") {
 		t.Errorf("without a memory: %s", out)
 	}
 	none := w.asked.Project

@@ -62,7 +62,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			if valid {
 				code = jsonrpc.CodeInvalidRequest
 			}
-			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is no message"}}
+			_, err := fmt.Fprintf(l.out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the line is not a message"}}
 `, code)
 			if err != nil {
 				return 0, err

@@ -35,7 +35,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	case e.Kind == "":
 		e.Kind = memoir.EntryNote
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
-		return nil, memoryRememberOut{}, usage("note or journal", "no kind is named %q", cut(s.clean(in.Kind), 100))
+		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.clean(in.Kind), 100))
 	}
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
@@ -52,7 +52,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	}
 	note := "stored; memory_search finds it"
 	if e.ID == 0 {
-		note = "today's journal has this line already"
+		note = "today's journal already has this line"
 	}
 	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
 }

@@ -60,7 +60,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 	} else if lines, err = s.saying(ctx, st, options, root, in.Line, &what); err != nil {
 		return nil, none, err
 	}
-	noted := "nothing is forgotten yet: ask the user, then call again with confirm"
+	noted := "nothing was forgotten yet: ask the user, then call again with confirm"
 	if in.Confirm {
 		report, err := pipeline.Forget(ctx, st, options, what)
 		if err != nil {
@@ -86,7 +86,7 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 	}
 	words := memoir.Folded(consolidate.Words(line))
 	if len(words) < leastGiven {
-		return nil, usage("`memoir forget --match` takes any text", "a line of fewer than %d bytes may be a part of many",
+		return nil, usage("`memoir forget --match` accepts any text", "a line of fewer than %d bytes may be part of others",
 			leastGiven)
 	}
 	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {
@@ -96,8 +96,8 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 		}
 	}
 	if what.Text == "" {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "memory_get of memory://root/MEMORY.md shows its lines",
-			"no line of MEMORY.md reads so")
+		return nil, memoir.Errorf(memoir.CodeNotFound, "memory_get with memory://root/MEMORY.md shows its lines",
+			"MEMORY.md has no such line")
 	}
 	found, err := pipeline.FindText(ctx, st, options, what.Text)
 	if err != nil {
@@ -114,16 +114,16 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 
 // forgotten says what was done, and what the next run does.
 func forgotten(report pipeline.ForgetReport, purged bool) string {
-	note := "no memory held it"
+	note := "no memory contained it"
 	for _, p := range report.Projects {
 		if p.Outcome == pipeline.OutcomePublished {
-			note = fmt.Sprintf("generation %d of the memory is without it", p.Generation)
+			note = fmt.Sprintf("published generation %d without it", p.Generation)
 		}
 	}
 	if purged {
-		note += "; earlier generations that held it are removed"
+		note += "; earlier generations with it were removed"
 	} else {
-		note += "; earlier generations may hold it (`memoir forget --purge` removes it there)"
+		note += "; earlier generations may contain it (`memoir forget --purge` removes it there)"
 	}
-	return note + "; runs do not read a forgotten session again, and the agents' own files stay"
+	return note + "; forgotten sessions are not read again, and the agents' own files stay"
 }

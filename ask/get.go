@@ -182,7 +182,7 @@ func (d document) tell(room int) part {
 		p.Error = cut(d.err.Error(), 200)
 		return p
 	case len(d.units) == 0:
-		p.Note = fmt.Sprintf("there is no more than %d", d.total)
+		p.Note = fmt.Sprintf("the last one is %d", d.total)
 		return p
 	}
 	text, between := d.about, "\n"

@@ -118,7 +118,7 @@ func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in mem
 	return nil, fit(mostTokens, len(text), func(room int) memoryPatchOut {
 		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
 		if room < len(text) {
-			out.Note = "cut for its size; memory_get reads the rest"
+			out.Note = "cut to size; memory_get reads the rest"
 		}
 		return out
 	}), nil

@@ -93,7 +93,7 @@ func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn
 // keeps tells the hits of the kind and the day that are asked for.
 func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
 	if !slices.Contains([]string{"", "memory", "history", "note", "journal", "message", "session"}, in.Kind) {
-		return nil, usage("memory, history, note, journal, message or session", "no kind is named %.100q", in.Kind)
+		return nil, usage("memory, history, note, journal, message or session", "%.100q is not a kind", in.Kind)
 	}
 	day, err := entry.Day(in.Date, time.Now())
 	return func(h search.Hit) bool {
@@ -126,7 +126,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 			err = errOther
 		}
 	default:
-		err = usage("project, all or user", "no scope is named %.100q", in.Scope)
+		err = usage("project, all or user", "%.100q is not a scope", in.Scope)
 	}
 	var result search.Result
 	if err == nil && recalled {
@@ -137,7 +137,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		result, err = search.Find(ctx, s.Home, q)
 	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was remembered here yet
-		return nil, []string{"nothing matches: " + cut(s.clean(err.Error()), maxError)}, nil
+		return nil, []string{"no match: " + cut(s.clean(err.Error()), maxError)}, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +149,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	}
 	hits, notes = s.sift(result.Hits, in.MaxResults, own.ID, marks)
 	if result.Behind {
-		notes = append(notes, "the newest sessions are not in the index yet")
+		notes = append(notes, "the newest sessions are not indexed yet")
 	}
 	return hits, notes, nil
 }
@@ -191,13 +191,13 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 		}
 	}
 	if len(all) == 0 {
-		notes = append(notes, "nothing matches")
+		notes = append(notes, "no match")
 	}
 	if told > 0 {
-		notes = append(notes, fmt.Sprintf("left out, as this session was told it at its start: %d", told))
+		notes = append(notes, fmt.Sprintf("omitted, since this session got them at its start: %d", told))
 	}
 	if more > 0 {
-		notes = append(notes, fmt.Sprintf("left out beyond maxResults: %d", more))
+		notes = append(notes, fmt.Sprintf("omitted beyond maxResults: %d", more))
 	}
 	return hits, notes
 }

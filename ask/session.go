@@ -59,7 +59,7 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 	})
 	switch len(sessions) {
 	case 0:
-		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "memory_search tells keys of sessions",
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "memory_search returns session keys",
 			"no session of this project matches %q", ref)
 	case 1:
 		return sessions[0], nil

@@ -36,7 +36,7 @@ var operations = []operation{
 	{"PUT", "/notes/{id}", "", "", changing((*server).changeNote)},
 	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
-	{"GET", "/projects/{project}/memory/{line}", "line", "A line and what it rests on", reading((*server).memoryLine)},
+	{"GET", "/projects/{project}/memory/{line}", "line", "A line and its sources", reading((*server).memoryLine)},
 	{"PATCH", "/projects/{project}/memory", "", "", changing((*server).patchMemory)},
 	{"GET", "/projects/{project}/messages", "", "", reading((*server).lastMessages)},
 	{"POST", "/projects/{project}/messages", "", "", changing((*server).addMessages)},
@@ -143,7 +143,7 @@ func byForm(r *http.Request) bool {
 func give(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON","hint":"","code":"internal"}`)
+		status, text = http.StatusInternalServerError, []byte(`{"error":"answer is not JSON","hint":"","code":"internal"}`)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
@@ -207,7 +207,7 @@ func body(r *http.Request) ([]byte, error) {
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 {
-		return 0, usage("", "%q is not a number from 0", memoir.Cut(text, 50))
+		return 0, usage("", "%q is not a non-negative number", memoir.Cut(text, 50))
 	}
 	return n, nil
 }

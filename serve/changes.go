@@ -99,7 +99,7 @@ func Compare(root memory.Root, project string, from, to int) (Comparison, error)
 	if from == 0 && to == 0 {
 		kept, err := root.Kept()
 		if err == nil && len(kept) == 0 {
-			err = memoir.Errorf(memoir.CodeNotFound, "`memoir run` publishes the first", "no generation is kept")
+			err = memoir.Errorf(memoir.CodeNotFound, "`memoir run` publishes the first", "no generation is stored")
 		}
 		if err != nil {
 			return out, err

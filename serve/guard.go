@@ -42,7 +42,7 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // half of one is no token
 		}
 		if err != nil {
-			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "keep the token of the server in %s: %w", path, err)
+			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "store the server's token in %s: %w", path, err)
 		}
 		return nil
 	})
@@ -103,7 +103,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 				failure{"this server is not " + s.clean(memoir.Cut(host, 100)), "use 127.0.0.1", "forbidden"})
 			return
 		case crossing.Check(r) != nil:
-			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins may not change memory", "", "forbidden"})
+			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins cannot change memory", "", "forbidden"})
 			return
 		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.Token):
 			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie, Path: "/", HttpOnly: true,
@@ -112,7 +112,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.refuse(w, r, http.StatusUnauthorized, failure{"the token is missing, or is another", "open the address that " +
+			s.refuse(w, r, http.StatusUnauthorized, failure{"the token is missing or wrong", "open the address that " +
 				"`memoir serve` printed; programs send Authorization: Bearer TOKEN", "unauthorized"})
 			return
 		}

@@ -41,7 +41,7 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 			return nil, err
 		}
 		if len(found) != 1 || found[0].Reason == memoir.ReasonForgotten {
-			out = append(out, Source{Key: s.clean(ref), Items: []Item{}, Error: "this session is not known any more"})
+			out = append(out, Source{Key: s.clean(ref), Items: []Item{}, Error: "this session is no longer registered"})
 			continue
 		}
 		one, err := s.sourceOf(ctx, st, found[0], line, len(out) < maxSources)
@@ -136,7 +136,7 @@ type Line struct {
 	Note    string   `json:"-"` // the number of the note that it is
 }
 
-// Memory is a project's memory: what the next session is told, and MEMORY.md.
+// Memory is a project's memory: the text for the next session, and MEMORY.md.
 type Memory struct {
 	Project    string `json:"project"`
 	Generation int    `json:"generation"`
@@ -208,7 +208,7 @@ func (s *server) memoryLine(c call) (any, error) {
 		return nil, err
 	}
 	if n < 1 || n > len(m.Text) {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has %d lines, and no line %d", len(m.Text), n)
+		return nil, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has only %d lines, not %d", len(m.Text), n)
 	}
 	err = s.fill(c.Context(), c.st, m.Text[n-1:n], m.lists)
 	return m.Text[n-1], err

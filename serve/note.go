@@ -44,7 +44,7 @@ func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}
 	if !slices.Contains([]memoir.Author{memoir.AuthorUser, memoir.AuthorAuto, memoir.AuthorAgent}, e.Author) {
-		return e, usage("user, auto or agent", "no source is named %q", memoir.Cut(in.Source, 100))
+		return e, usage("user, auto or agent", "%q is not a source", memoir.Cut(in.Source, 100))
 	}
 	return e, nil
 }
@@ -109,7 +109,7 @@ func (s *server) note(c call, number string) (memoir.Entry, error) {
 	}
 	found, err := c.st.Entries(c.Context(), store.EntryFilter{ID: id, Kind: memoir.EntryNote})
 	if err == nil && len(found) == 0 {
-		err = memoir.Errorf(memoir.CodeNotFound, "GET /memory lists notes", "there is no note #%d", id)
+		err = memoir.Errorf(memoir.CodeNotFound, "GET /memory lists notes", "no note is #%d", id)
 	}
 	if err != nil {
 		return memoir.Entry{}, err

@@ -72,7 +72,7 @@ func asset(name, kind string) http.HandlerFunc {
 func write(w http.ResponseWriter, p page, status int) {
 	text, err := render(p)
 	if err != nil {
-		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
+		http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

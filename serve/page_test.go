@@ -45,8 +45,8 @@ var pagesOf = map[string]string{
 	"/projects/lanternd/generations":               "Generation 1, live",
 	"/memory":                                      "#1",
 	"/projects/lanternd/notes":                     "#1",
-	"/projects/lanternd/recall?words=bad":          "There are no notes",
-	"/sessions":                                    "it was extracted, and nothing is new since",
+	"/projects/lanternd/recall?words=bad":          "No notes.",
+	"/sessions":                                    "it was extracted and has not changed since",
 	"/sessions?project=lanternd&reason=up_to_date": "2b9ad815",
 	"/sessions/2b9ad815?at=5":                      "git tag",
 	"/sessions/nobody":                             "no session matches",
@@ -55,7 +55,7 @@ var pagesOf = map[string]string{
 	"/search":                                      "Words",
 	"/queue":                                       "Last run: <b>done</b>",
 	"/usage":                                       "No language model was used",
-	"/nothing":                                     "there is no GET /nothing",
+	"/nothing":                                     "no such request: GET /nothing",
 }
 
 var (

@@ -16,7 +16,7 @@ func (s *server) search(c call) (any, error) {
 	query, none := c.URL.Query(), search.Result{Hits: []search.Hit{}}
 	most, err := number(query.Get("max"))
 	if err != nil || most > mostHits {
-		return none, usage("", "max is a number from 0 to %d", mostHits)
+		return none, usage("", "max must be a number from 0 to %d", mostHits)
 	}
 	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most}
 	switch {

@@ -66,8 +66,8 @@ func Handler(o Options) http.Handler {
 			w.Header().Set("Allow", strings.Join(known, ", "))
 			status = http.StatusMethodNotAllowed
 		}
-		s.refuse(w, r, status, failure{s.clean("there is no " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
-			"GET /openapi.json describes what there is", string(memoir.CodeNotFound)})
+		s.refuse(w, r, status, failure{s.clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
+			"GET /openapi.json lists the requests", string(memoir.CodeNotFound)})
 	})
 	return s.guard(mux)
 }
@@ -86,7 +86,7 @@ func allowed(mux *http.ServeMux, r *http.Request) (known []string) {
 func Listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeUsage, "without --port a free one is taken", "open port %d: %w", port, err)
+		return nil, memoir.Errorf(memoir.CodeUsage, "without --port, serve uses a free port", "open port %d: %w", port, err)
 	}
 	return l, nil
 }

@@ -18,7 +18,7 @@ type Sessions struct {
 func (s *server) listSessions(c call) (any, error) {
 	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason")), Project: c.project.ID}
 	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
-		return nil, usage("for example eligible or up_to_date", "no reason is named %q",
+		return nil, usage("for example eligible or up_to_date", "%q is not a reason",
 			memoir.Cut(string(filter.Reason), 100))
 	}
 	return s.sessions(c.Context(), c.st, filter)

@@ -35,7 +35,7 @@ const (
 )
 
 // untested is what is said of agents whose own program has not been seen with memoir.
-const untested = "this was not tested against the real program"
+const untested = "not tested against the real program"
 
 // Agents are all that install knows, in the order in which they are listed.
 var Agents = []Agent{
@@ -57,7 +57,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "codex", Channel: "SessionStart hook", command: "codex",
-		Confirm: "trust the hooks in /hooks: until then Codex skips them without a word",
+		Confirm: "trust the hooks in /hooks: until then Codex skips them silently",
 		dir:     below("CODEX_HOME", ".codex"), projectDir: ".codex",
 		files: func(s site) []file {
 			line := func(words []string) object { return object{"command": commandLine(words)} }
@@ -106,7 +106,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "gemini", Channel: "SessionStart hook", command: "gemini",
-		Confirm: "trust a folder when Gemini CLI asks: hooks do not run in others",
+		Confirm: "trust the folder when Gemini CLI asks: hooks do not run in other folders",
 		dir: func(e Env) string {
 			return filepath.Join(cmp.Or(e.expand(e.Getenv("GEMINI_CLI_HOME")), e.UserHome), ".gemini")
 		},
@@ -142,7 +142,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "cursor", Channel: "sessionStart hook", command: "cursor-agent",
-		Confirm: "Cursor's editor may drop what a start hook gives; " + untested,
+		Confirm: "Cursor's editor may ignore the output of a start hook; " + untested,
 		dir:     func(e Env) string { return filepath.Join(e.UserHome, ".cursor") }, projectDir: ".cursor",
 		files: func(s site) []file {
 			hook := func(event string, words []string, seconds int) Entry {
@@ -179,7 +179,7 @@ var Agents = []Agent{
 const serverWhat = "MCP server"
 
 // serverDescription is what agents list of the MCP server.
-const serverDescription = "What earlier sessions in this project taught: search it and read it"
+const serverDescription = "Memory of earlier sessions in this project: search and read it"
 
 // Named returns an agent by its name.
 func Named(name string) (Agent, bool) {

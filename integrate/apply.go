@@ -21,7 +21,7 @@ func (r *Record) Apply(c Change) error {
 		return err
 	}
 	if hashOf(current) != hashOf(c.Before) {
-		return memoir.Errorf(memoir.CodeChanged, "call it again", "%s was changed meanwhile", c.Path)
+		return memoir.Errorf(memoir.CodeChanged, "run the command again", "another program changed %s meanwhile", c.Path)
 	}
 	i := r.find(c.Agent, c.Path)
 	if c.record == nil {

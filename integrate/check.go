@@ -44,7 +44,7 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 	add := func(fails bool, hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint, fails})
 	}
-	mend := "`memoir install " + a.Name + "` mends it"
+	mend := "`memoir install " + a.Name + "` repairs it"
 	var scopes []string
 	for _, f := range r.Files {
 		if f.Agent != a.Name {
@@ -61,25 +61,25 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		if err != nil {
 			add(true, memoir.HintOf(err), "%v", err)
 		} else if len(what) > 0 {
-			add(true, mend, "%s is not as install left it: %s", f.Path, strings.Join(what, ", "))
+			add(true, mend, "%s differs from what install wrote: %s", f.Path, strings.Join(what, ", "))
 		}
 	}
 	if _, err := os.Stat(r.Program); err != nil && len(scopes) > 0 {
-		add(true, mend, "it is to call a program that is gone: %v", err)
+		add(true, mend, "the installed program is missing: %v", err)
 	}
 	if len(scopes) > 1 {
-		add(false, "`memoir uninstall "+a.Name+" --scope project` in that project leaves one",
-			"it is installed for you and for %s", strings.TrimLeft(strings.Join(scopes, ""), " "))
+		add(false, "`memoir uninstall "+a.Name+" --scope project` in that project removes one",
+			"it is installed for the user and for %s", strings.TrimLeft(strings.Join(scopes, ""), " "))
 	}
 	dir := a.dir(e)
 	findings = append(findings, a.settingsAgainst(dir)...)
 	if a.Name == "codex" && !trusted(dir) {
-		add(true, "call /hooks in Codex", "Codex does not trust the start hook and skips it without a word")
+		add(true, "call /hooks in Codex", "Codex does not trust the start hook and skips it silently")
 	}
 	for _, name := range contextFiles {
 		content, _ := read(filepath.Join(dir, name))
 		if bytes.Contains(content, []byte("memory_summary.md")) || bytes.Contains(content, []byte("<memoir-context")) {
-			add(false, "take it out there", "%s loads the memory as well", filepath.Join(dir, name))
+			add(false, "remove it there", "%s loads the memory as well", filepath.Join(dir, name))
 		}
 	}
 	return findings
@@ -92,10 +92,10 @@ func (a Agent) settingsAgainst(dir string) (findings []Finding) {
 		if s.agent != a.Name || value == s.good || !set && !s.unset {
 			continue
 		}
-		f := Finding{"it has a memory of its own, which is on: the model is told things twice",
-			fmt.Sprintf("set %s to %v in %s to have one", s.key, s.good, s.file), false}
+		f := Finding{"the agent's own memory is on: the model gets two memories",
+			fmt.Sprintf("set %s to %v in %s to use only memoir's", s.key, s.good, s.file), false}
 		if s.hooks {
-			f = Finding{s.key + " keeps hooks from running: no session gets the memory", "remove " + s.key, true}
+			f = Finding{s.key + " disables hooks: no session gets the memory", "remove " + s.key, true}
 		}
 		findings = append(findings, f)
 	}

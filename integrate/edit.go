@@ -71,7 +71,7 @@ func (s syntax) read(content []byte) (value any, err error) {
 		value, err = plain(value)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be read as %s: %w", s.name, err)
+		return nil, fmt.Errorf("parse as %s: %w", s.name, err)
 	}
 	return value, nil
 }
@@ -125,7 +125,7 @@ func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err
 		wanted = slices.Insert(slices.Clone(list), e.index(len(list)), e.Value)
 	} else if _, isSwitch := e.Value.(bool); found == len(e.At) && !isSwitch {
 		return nil, nil, memoir.Errorf(memoir.CodeInvalid, "remove or rename it, then install again",
-			"%s is there already and is not memoir's", strings.Join(e.At, "."))
+			"%s already exists and is not memoir's", strings.Join(e.At, "."))
 	}
 	out, err = s.edit(content, e.At, set(file, e.At, wanted), func(text []byte) ([]byte, error) {
 		return s.insert(text, *e, found)
@@ -150,8 +150,8 @@ func (s syntax) take(content []byte, e Entry) ([]byte, error) {
 		group, _ := list[i].(object)
 		if hooks, _ := group["hooks"].([]any); len(hooks) > 1 {
 			return nil, memoir.Errorf(memoir.CodeInvalid,
-				"give memoir's hook a group of its own, or remove it, then call this again",
-				"a group of %s holds a hook of memoir's beside others", strings.Join(at, "."))
+				"move memoir's hook to its own group or remove it, then run the command again",
+				"a group of %s contains memoir's hook and others", strings.Join(at, "."))
 		}
 		if len(list) > 1 || len(at) <= e.Keep {
 			rest = slices.Delete(slices.Clone(list), i, i+1)

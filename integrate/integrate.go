@@ -65,7 +65,7 @@ func Program() (string, error) {
 	}
 	if strings.ContainsFunc(self, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", memoir.Errorf(memoir.CodeInvalid, "move memoir to another directory",
-			"the path of this program, %q, has a control character, which no agent's configuration takes", self)
+			"the path of this program, %q, has a control character, which agents' configurations do not accept", self)
 	}
 	return self, nil
 }

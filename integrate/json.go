@@ -74,7 +74,7 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	case there == len(e.At) && list != nil:
 		i = e.index(n)
 	default:
-		return nil, fmt.Errorf("%q is neither an object nor a list, as it should be", strings.Join(e.At[:there], "."))
+		return nil, fmt.Errorf("%q is not an object or list", strings.Join(e.At[:there], "."))
 	}
 	packed := marshal(value, "", "")
 	lead, indent, lines := gap(text, before, i, indentAt(text, in.StartOffset))

@@ -42,7 +42,7 @@ func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 	s := site{Options: o, Env: e, agent: a.Name, dir: a.dir(e)}
 	if o.Project != "" {
 		if a.projectDir == "" {
-			return nil, memoir.Errorf(memoir.CodeUsage, "leave --scope out", "%s has no files of a project that memoir knows",
+			return nil, memoir.Errorf(memoir.CodeUsage, "omit --scope", "memoir does not support project files of %s",
 				a.Name)
 		}
 		s.dir = filepath.Join(o.Project, a.projectDir)
@@ -78,7 +78,7 @@ func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 }
 
 func planError(agent, path, verb string, err error) error {
-	hint := cmp.Or(memoir.HintOf(err), "mend the file, then "+verb+" again; it was not changed")
+	hint := cmp.Or(memoir.HintOf(err), "correct the file, then "+verb+" again; it was not changed")
 	return memoir.Errorf(memoir.CodeInvalid, hint, "%s: %s: %w", agent, path, err)
 }
 
@@ -105,7 +105,7 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	if change.After = []byte(f.content); f.content == "" {
 		change.After, change.What = base, nil
 	} else if base != nil && string(base) != f.content {
-		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again", "it is there and is not memoir's")
+		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again", "another program's file exists")
 	}
 	value, _ := syntaxOf(f.path).read(current) // undone has told what is wrong with it
 	for _, e := range f.entries {
@@ -135,7 +135,7 @@ func (f file) lacks(earlier Entry) bool {
 }
 
 // ownWhat is what people are told of a file that is memoir's as a whole.
-const ownWhat = "a file of memoir's own"
+const ownWhat = "a file of memoir"
 
 // drifted names what of a file is not as wanted.
 func drifted(f file, current []byte) (what []string) {
@@ -185,8 +185,8 @@ func (f FileRecord) undone(current []byte) ([]byte, error) {
 	case current == nil:
 		return nil, nil
 	case len(f.Entries) == 0:
-		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away or remove it, then call this again",
-			"somebody changed it, and it was memoir's own")
+		return nil, memoir.Errorf(memoir.CodeInvalid, "move or remove it, then run the command again",
+			"somebody changed this file of memoir")
 	}
 	syntax := syntaxOf(f.Path)
 	for _, e := range slices.Backward(f.Entries) {
@@ -229,7 +229,7 @@ func read(path string) ([]byte, error) {
 	content, err := disk.ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, memoir.Errorf(memoir.CodeInvalid, "mend or remove the link", "%s is a link to a file that is not there",
+			return nil, memoir.Errorf(memoir.CodeInvalid, "correct or remove the link", "%s is a link to a missing file",
 				path)
 		}
 		return nil, nil

@@ -32,9 +32,9 @@ unless you configure a remote model.
 Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
 usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 130 interrupted.`,
-			"memoir init                    # find sessions, choose a model, make the first memory",
+			"memoir init                    # find sessions, choose a model, create the first memory",
 			"memoir run                     # read new sessions, update every project that is due",
-			"memoir view                    # what the next session here would be told",
+			"memoir view                    # what the next session here gets",
 			"memoir help run"),
 		Flags: globalFlags(),
 		Commands: []*cli.Command{
@@ -82,7 +82,7 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 // globalFlags are those of every command.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "home", Usage: "keep data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
+		&cli.StringFlag{Name: "home", Usage: "store data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
 		&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
@@ -137,7 +137,7 @@ func helpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "help", Aliases: []string{"h"}, Category: groupSetup, ArgsUsage: "[COMMAND]",
 		Usage:       "show help for a command",
-		Description: help("Shows what a command is for, its flags and examples.", "memoir help run"),
+		Description: help("Shows a command's purpose, flags and examples.", "memoir help run"),
 	}
 }
 

@@ -25,14 +25,14 @@ const forgetPatience = 10 * time.Second
 func mcpCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Category: groupMemory,
-		Usage: "answer an agent's questions about memory (an MCP server on standard input and output)",
+		Usage: "serve memory to an agent over MCP, on standard input and output",
 		Description: help("For an agent's list of MCP servers. Serves memory_search, memory_get, search, fetch,\n"+
-			"memory_remember and memory_forget, and the memory's files as resources, for the project of this\n"+
-			"directory. With --agent, what inject told the session at its start is not told again.",
+			"memory_remember and memory_forget, and the memory's files as resources, for this directory's\n"+
+			"project. With --agent, search omits what inject gave the session at its start.",
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",
-			Usage: "instructions: tell the summary by `CHANNEL`, to agents without a start hook"}),
+			Usage: "`CHANNEL` of the summary for agents without a start hook: instructions"}),
 		Action: p.mcp,
 	}
 }
@@ -124,10 +124,10 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	}
 	switch {
 	case err == nil && found.why != "":
-		err = memoir.Errorf(memoir.CodeConfig, "", "there is no memory here: %s", found.why)
+		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	case err == nil && found.project == "":
 		err = notFoundf("`memoir projects` lists those with a memory",
-			"there is no memory here: this directory is not a project with sessions")
+			"no memory here: this directory is not a project with sessions")
 	}
 	return ask.Project{ID: found.project, Tree: found.tree}, err
 }
@@ -137,12 +137,12 @@ func searchCommand(p *program) *cli.Command {
 		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
 		Description: help("Searches the lines of MEMORY.md, rollout summaries, the statements and claims of raw memories,\n"+
-			"and what people and agents said in sessions; not what tools printed. A hit needs not have all\n"+
-			"words, and endings do not matter: \"parsing\" finds \"parser\". Of a session the best place is shown.\n"+
-			"Without --project or --all, this directory's project is searched, or all where it is none.\n"+
-			"Each run brings the index up to date. \"nothing matches\" is no error: the exit code is 0.",
+			"and messages in sessions; not the output of tools. A hit need not contain all words, and\n"+
+			"word endings are ignored: \"parsing\" finds \"parser\". Each session is listed once.\n"+
+			"Without --project or --all, it searches this directory's project, outside of one all projects.\n"+
+			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
-			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # where a hit leads"),
+			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "search all projects"},
@@ -156,7 +156,7 @@ func searchCommand(p *program) *cli.Command {
 func (p *program) search(c *cli.Context) error {
 	query := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 	if query == "" {
-		return usagef("", "search needs words to look for")
+		return usagef("", "search needs words")
 	}
 	if n := c.Int("max"); n < 1 || n > 1000 {
 		return usagef("", "--max: must be from 1 to 1000, not %d", n)
@@ -179,12 +179,12 @@ func (p *program) search(c *cli.Context) error {
 		}
 		where := cmp.Or(project, "all projects")
 		if len(found.Hits) == 0 {
-			p.ui.say("nothing matches in %s", where)
+			p.ui.say("no match in %s", where)
 		} else {
 			p.ui.say("%s in %s", count(len(found.Hits), "hit"), where)
 		}
 		if found.Behind {
-			p.ui.sayHint("the index is behind; the next `memoir run` updates it")
+			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")
 		}
 	})
 }
@@ -200,7 +200,7 @@ func (p *program) searchedProject(c *cli.Context) (string, error) {
 	id, err := p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.detail("no project here: %v", err)
-		p.ui.say("this directory has no project: searching all")
+		p.ui.say("this directory is not in a project: searching all projects")
 		return "", nil
 	}
 	return id, err

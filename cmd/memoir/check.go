@@ -17,10 +17,10 @@ func checkCommand(p *program) *cli.Command {
 		Name: "check", Category: groupMemory,
 		Usage: "compare a project's memory with its working tree",
 		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
-			"paths, by whether these still stand in the files in which sessions saw them: fresh, moved (now\n"+
-			"in another file), stale (the file is there, the text is not), gone (the file is not there). -v\n"+
-			"lists fresh ones, too. Lines that are stale or gone are not injected; for each of them a command\n"+
-			"is proposed that forgets it. Nothing is written.",
+			"paths, with the state of these in the files in which sessions saw them: fresh, moved (now\n"+
+			"in another file), stale (the file exists without the text), gone (no such file). -v also lists\n"+
+			"fresh lines. Stale and gone lines are not injected; for each of them check prints a command\n"+
+			"that forgets it. Nothing is written.",
 			"memoir check", "memoir check --project mise --json"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,
@@ -126,13 +126,13 @@ func (p *program) sayChecked(r checkReport) {
 	}
 	p.ui.table(t)
 	if r.Tree == "" {
-		p.ui.say("%s has no working tree here, so nothing was verified", r.Project)
+		p.ui.say("%s has no working tree here; nothing was verified", r.Project)
 	}
 	n := r.States
 	p.ui.say("%d fresh, %d moved, %d stale, %d gone, %d not verifiable", n[memory.Fresh], n[memory.Moved], n[memory.Stale],
 		n[memory.Gone], n[memory.Unverifiable])
 	if len(r.Forget) > 0 {
-		p.ui.say("to forget a line with the sessions that say it (shown first, and asked for):")
+		p.ui.say("to forget a line and the sessions that say it (lists them and asks first):")
 		for _, command := range r.Forget {
 			p.ui.say("  %s", command)
 		}
@@ -145,11 +145,11 @@ func (p *program) sayHeld(held []memory.Checked) {
 	if len(held) == 0 {
 		return
 	}
-	p.ui.say("%s held back: the working tree does not bear them out any more", countAre(len(held), "line"))
+	p.ui.say("%s not injected: stale or gone in the working tree", countAre(len(held), "line"))
 	for _, one := range held {
 		p.ui.detail("%s: %s (%s)", one.State, memoir.LineText(memory.Neutralise(one.Line)), one.Anchor.Path)
 	}
-	p.ui.sayHint("`memoir check` lists them, with all others of this memory")
+	p.ui.sayHint("`memoir check` lists them and all other checked lines")
 }
 
 // projectWithTree is the project of --project, else of this directory, and a working tree of it: the one

@@ -27,10 +27,10 @@ import (
 func clearCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
-		Usage: "remove the sessions and the memory of a project from memoir",
-		Description: help("Removes a project's sessions from the registry, what was extracted from them, its notes, and\n"+
+		Usage: "remove a project's sessions and memory from memoir",
+		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
 			"its folder with all generations and journals. The agents' own files stay: a later run reads them.\n"+
-			"Sessions that were disabled stay disabled. Asks first; without a terminal it needs --yes.",
+			"Disabled sessions stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
@@ -78,9 +78,9 @@ func (p *program) clear(c *cli.Context) error {
 			return err
 		}
 	}
-	what := "everything in the registry and the memory of all " + count(len(ids), "project") + ", with notes and journals"
+	what := "the registry and the memory of all " + count(len(ids), "project") + ", with notes and journals"
 	if !all {
-		what = "everything that is stored of " + ids[0] + ", with its notes and journals"
+		what = "all stored data of " + ids[0] + ", with its notes and journals"
 	}
 	if err := p.confirm(c, what, home); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *program) clear(c *cli.Context) error {
 			p.ui.say("cleared %s", id)
 		}
 		if len(ids) == 0 {
-			p.ui.say("there were no projects")
+			p.ui.say("no projects")
 		}
 	})
 }

@@ -71,7 +71,7 @@ func completionCommand(p *program) *cli.Command {
 		Name: "completion", Category: groupSetup, ArgsUsage: "bash|zsh|fish",
 		Usage: "print a completion script for a shell",
 		Description: help("Prints a script that completes commands, flags, projects, sessions and settings. Packages and\n"+
-			"`make install` put it where the shell finds it.",
+			"`make install` install it where the shell finds it.",
 			`eval "$(memoir completion bash)"     # in ~/.bashrc`,
 			`memoir completion zsh > "${fpath[1]}/_memoir"`,
 			"memoir completion fish > ~/.config/fish/completions/memoir.fish"),

@@ -29,12 +29,12 @@ type settingJSON struct {
 func configCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "config", Category: groupSetup,
-		Usage: "print every setting, where its value comes from and what it does; change config.yml",
+		Usage: "print every setting with its value, origin and meaning; change config.yml",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
-			"MEMOIR_* variable, or this project's own .memoir.yml. `config set` changes one setting in\n"+
+			"MEMOIR_* variable, or this project's .memoir.yml. `config set` changes one setting in\n"+
 			"config.yml and leaves the rest of the file as it is, comments included. Set memories.enabled\n"+
-			"to true to let hooks read sessions and inject memory by themselves. `memoir doctor` shows the\n"+
-			"source of each model's key. Settings of a provider are (providers.NAME.…):\n\n"+config.ProviderHelp(),
+			"to true to let hooks read sessions and inject memory. `memoir doctor` shows the\n"+
+			"source of each model's key. The settings of a provider (providers.NAME.…) are:\n\n"+config.ProviderHelp(),
 			"memoir config", "memoir config get memories.enabled", "memoir config set memories.enabled true",
 			"memoir config set exclude '~/private/**' '**/scratch'", "memoir config unset exclude",
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
@@ -56,21 +56,21 @@ func configCommand(p *program) *cli.Command {
 		},
 		Subcommands: []*cli.Command{
 			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value of one setting",
-				Description: help("Prints the effective value alone.", "memoir config get modelRoles.default"),
+				Description: help("Prints only the effective value.", "memoir config get modelRoles.default"),
 				Flags:       []cli.Flag{jsonFlag()}, Action: p.getSetting},
 			{Name: "set", ArgsUsage: "SETTING VALUE...", Usage: "change one setting in config.yml",
 				Description: help("Checks the value and writes it. A list takes several values. Comments, order and other\n"+
 					"settings stay. A key is never written: name a variable that holds it with keyEnv.",
 					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2"),
 				Action: p.setSetting},
-			{Name: "unset", ArgsUsage: "SETTING", Usage: "take one setting out of config.yml",
-				Description: help("The default holds again.", "memoir config unset exclude"), Action: p.unsetSetting},
+			{Name: "unset", ArgsUsage: "SETTING", Usage: "remove one setting from config.yml",
+				Description: help("The default applies again.", "memoir config unset exclude"), Action: p.unsetSetting},
 			{Name: "edit", Usage: "open config.yml in an editor",
-				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. Without one,\n"+
-					"a file is made that names every setting in comments.", "memoir config edit"),
+				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. If there is no\n"+
+					"file, it creates one that lists every setting in comments.", "memoir config edit"),
 				Action: p.editSettings},
 			{Name: "path", Usage: "print the path of config.yml",
-				Description: help("Prints the path, also if there is no file yet.", "memoir config path"),
+				Description: help("Prints the path, even if the file does not exist.", "memoir config path"),
 				Action: func(c *cli.Context) error {
 					o, err := p.configOptions(c)
 					if err == nil {
@@ -158,7 +158,7 @@ func (p *program) setSetting(c *cli.Context) error {
 		if p.redact(v) != v {
 			return memoir.Errorf(memoir.CodeConfig,
 				"set the key in the environment, and name its variable with providers.NAME.keyEnv",
-				"%s: the value looks like a key, and none is written to a file", name)
+				"%s: the value looks like a key; keys are not written to files", name)
 		}
 	}
 	return p.changeSetting(c, name, func(f *config.File) (string, error) {
@@ -210,7 +210,7 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	}
 	now, _, _ := config.Describe(name)
 	if now != name {
-		p.ui.warn("", "%s is called %s now", name, now)
+		p.ui.warn("", "%s is now called %s", name, now)
 	}
 	if done != "not set" {
 		if err := f.Save(); err != nil {
@@ -220,7 +220,7 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	p.ui.say("%s is %s in %s", now, done, f.Path)
 	settings, err := config.Load(o)
 	if origin := settings.Origin(now); err == nil && strings.HasPrefix(origin, "$") {
-		p.ui.warn("unset the variable", "%s decides about %s, not the file", origin, now)
+		p.ui.warn("unset the variable", "%s overrides %s in the file", origin, now)
 	}
 	if role := roleOf(settings, now); err == nil && role.Setting != "" {
 		choice, err := model.Choose(settings, role)
@@ -272,10 +272,10 @@ func (p *program) configOptions(c *cli.Context) (config.Options, error) {
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "trust a project's own settings and rules",
-		Description: help("A project's own .memoir.yml may switch memory off and tighten limits, and its .gitleaks.toml\n"+
-			"may add rules for secrets. What goes further, such as settings and allowlists that loosen,\n"+
-			"needs this, once, and again when a file changes: read the files first.",
+		Usage: "trust a project's settings and rules",
+		Description: help("A project's .memoir.yml may switch memory off and tighten limits, and its .gitleaks.toml\n"+
+			"may add rules for secrets. Other settings, and allowlists of secrets, apply only after this\n"+
+			"command, which must be repeated when a file changes. Read the files first.",
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},

@@ -19,15 +19,15 @@ func messageCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "message", Category: groupNotes, ArgsUsage: "TEXT...|-",
 		Usage: "add a message to a conversation of an application that keeps no transcripts",
-		Description: help("Stores a message, without its secrets, in a conversation of this directory's project,\n"+
-			"and prints its session. That is a session like an agent's: runs extract from it, search and\n"+
+		Description: help("Stores a redacted message in a conversation of this directory's project,\n"+
+			"and prints its session. It is a session like an agent's: runs extract from it, search and\n"+
 			"recap find it. The newest 200 messages of a project are kept. - reads standard input.",
 			"memoir message --role user 'deploy to staging first, please'",
 			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
 		Flags: []cli.Flag{
 			projectRefFlag(), nowFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of who said it: user, assistant or system"},
-			&cli.StringFlag{Name: "source", Usage: "`NAME` of where it was said"},
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of the author: user, assistant or system"},
+			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
 		Action: p.message,
@@ -84,13 +84,13 @@ func (p *program) extractFrom(c *cli.Context, keys []string) error {
 func recapCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "recap", Category: groupNotes,
-		Usage: "print the last messages of the last session, to go on where it was lost",
-		Description: help("Prints the last 10 messages of the last session of this directory's project that a scan has\n"+
-			"seen, or of another, without secrets, under a heading that says they are context only.",
+		Usage: "print the last messages of the last session, to continue it",
+		Description: help("Prints the last 10 messages, redacted, of the last session of this directory's project, or of\n"+
+			"--session. A heading says that they are context only. The session must be registered by a scan.",
 			"memoir recap", "memoir recap --session 019f1fd6 --json"),
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "session", Usage: "of `SESSION` instead: an id or the beginning of one"},
+			&cli.StringFlag{Name: "session", Usage: "use the `SESSION` with this id, or beginning of an id"},
 		},
 		Action: p.recap,
 	}
@@ -105,7 +105,7 @@ const (
 
 func (p *program) recap(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("", "recap takes no argument")
+		return usagef("", "recap takes no arguments")
 	}
 	session, err := p.sessionToRecap(c)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *program) recap(c *cli.Context) error {
 		for _, m := range said {
 			p.ui.write(m.Line())
 		}
-		p.ui.say("%s, item %d and later; `memoir show` has all", session.Key(), said[0].Item)
+		p.ui.say("%s, from item %d; `memoir show` prints all items", session.Key(), said[0].Item)
 	})
 }
 

@@ -26,10 +26,10 @@ func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
-		Description: help("Checks settings, the database, permissions, where agents keep sessions, records that were\n"+
-			"not understood, and every project's live files and archives against their manifests. Each\n"+
-			"finding has a hint. Nothing is changed. Exit code 1 says that a check failed. What killed\n"+
-			"runs left is in memoir status.",
+		Description: help("Checks settings, the database, permissions, agents' session directories, records of unknown\n"+
+			"types, and every project's live files and archives against their manifests. Each\n"+
+			"finding has a hint. Nothing is changed. Exit code 1 means that a check failed. `memoir status`\n"+
+			"lists the unfinished work of killed runs.",
 			"memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -175,7 +175,7 @@ func (d *doctor) agents() {
 		}
 	}
 	if found == 0 {
-		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no agent's sessions were found")
+		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
 	}
 }
 
@@ -195,12 +195,12 @@ func (d *doctor) configuration(c *cli.Context) {
 		mode := info.Mode().Perm()
 		if mode&0o022 != 0 {
 			d.warn("configuration", "chmod go-w "+shellWord(path),
-				fmt.Sprintf("others may change %s (%s), which names programs and servers", path, mode))
+				fmt.Sprintf("other users can change %s (%s), which names programs and servers", path, mode))
 		}
 		content, err := disk.ReadFile(path, config.MaxFileSize)
 		if err == nil && mode&0o044 != 0 && path != rules && d.redact(string(content)) != string(content) {
 			d.warn("configuration", "chmod go= "+shellWord(path)+"; better, name a variable with keyEnv",
-				"others may read "+path+", which seems to hold a key")
+				"other users can read "+path+", which seems to contain a key")
 		}
 	}
 	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
@@ -237,12 +237,12 @@ func (d *doctor) permissions(home string) {
 		d.fail("permissions", "", err.Error())
 	case len(locked) > 0:
 		d.fail("permissions", "chmod -R u+rwX "+shellWord(home),
-			fmt.Sprintf("%s forbidden to be written, such as %s", count(len(locked), "path"), locked[0]))
+			fmt.Sprintf("%s not writable, such as %s", count(len(locked), "path"), locked[0]))
 	case len(open) > 0:
 		d.warn("permissions", "chmod -R go= "+shellWord(home),
-			fmt.Sprintf("others may read %s, such as %s", count(len(open), "path"), open[0]))
+			fmt.Sprintf("other users can read %s, such as %s", count(len(open), "path"), open[0]))
 	default:
-		d.ok("permissions", home+" is readable by you alone")
+		d.ok("permissions", home+" is readable only by you")
 	}
 }
 
@@ -250,7 +250,7 @@ func (d *doctor) permissions(home string) {
 func (d *doctor) limits() {
 	if name := pipeline.Unpriced(d.settings); name != "" {
 		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but the price of "+name+" is not known: the limit may not hold")
+			"a limit on costs is set, but the price of "+name+" is unknown: costs may exceed the limit")
 	}
 }
 

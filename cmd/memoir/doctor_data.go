@@ -25,7 +25,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 		for _, path := range aside {
 			command += " " + shellWord(path)
 		}
-		d.warn("database", command+", once nothing in it is missed", "a damaged copy is kept: "+aside[0])
+		d.warn("database", command+", if you do not need its data", "a damaged copy is kept: "+aside[0])
 	}
 	damage, err := st.Check(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup", line)
 	}
 	if len(damage) == 0 {
-		d.ok("database", st.Path()+" is sound")
+		d.ok("database", st.Path()+" is intact")
 	}
 	return true
 }
@@ -64,7 +64,7 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	for _, source := range sources {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
 		if unknown[source] {
-			d.warn(name, "the agent's format has changed: look for a newer memoir; all other records were read", detail)
+			d.warn(name, "the agent's format has changed: check for a newer memoir; all other records were read", detail)
 		} else {
 			d.ok(name, detail)
 		}
@@ -100,7 +100,7 @@ func (p projectCheck) run() {
 	beside, _ := p.root.Beside() // what cannot be read is reported where it matters
 	for _, name := range beside.Paths() {
 		if strings.HasPrefix(name, "unmerged/") {
-			p.warn("copy what you need from it into the live memory, then remove it",
+			p.warn("copy what you need into the live memory, then remove it",
 				"%s was saved after a newer generation was published, so it was not merged", filepath.Join(p.root.Dir(), name))
 			break
 		}
@@ -113,7 +113,7 @@ func (p projectCheck) run() {
 		p.fail(strings.NewReplacer("`memoir rebuild`", "`memoir rebuild"+option, "`memoir clear`", "`memoir clear"+option).
 			Replace(memoir.HintOf(err)), "%v", err)
 	case snap.Generation == 0 && recorded > 0:
-		p.fail(p.rebuild()+" make it again", "generation %d is recorded, but there is no live memory", recorded)
+		p.fail(p.rebuild()+" rebuild it", "generation %d is recorded, but has no live files", recorded)
 	case snap.Generation != recorded:
 		p.warn(p.rebuild()+" record it", "generation %d is live, %d is recorded", snap.Generation, recorded)
 	case snap.Generation == 0:
@@ -135,10 +135,10 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	switch {
 	case len(damaged) > 0:
 		p.fail(fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
-			" puts back what was published; hand edits are kept as a generation",
+			" restores the published files and keeps hand edits as a generation",
 			"generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
-		p.ok("generation %d, %s edited by hand: the next run keeps that", n, count(len(snap.Edited), "file"))
+		p.ok("generation %d, %s edited by hand; the next run keeps the edits", n, count(len(snap.Edited), "file"))
 	default:
 		p.ok("generation %d, %s as published", n, count(len(snap.Files), "file"))
 	}
@@ -166,13 +166,13 @@ func (p projectCheck) archives() {
 		if _, err := p.root.ReadArchive(g.Number); err != nil {
 			hint := "restore it from a backup, or rm " + shellWord(p.root.Archive(g.Number)) + ": no other generation needs it"
 			if g.Number == linked {
-				hint = p.rebuild() + " make it again, if nobody changed the live files"
+				hint = p.rebuild() + " rebuild it, if nobody changed the live files"
 			}
 			p.fail(hint, "%v", err)
 		}
 	}
 	if !found {
-		p.warn(p.rebuild()+" make it again, if nobody changed the live files",
+		p.warn(p.rebuild()+" rebuild it, if nobody changed the live files",
 			"the archive of the live generation %d is missing", linked)
 	}
 }

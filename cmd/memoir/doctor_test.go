@@ -125,14 +125,14 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		code  int
 	}{
 		{"a file that others may read", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o644)) },
-			"permissions", "others may read 1 path", 0},
+			"permissions", "other users can read 1 path", 0},
 		{"a database that may not be written", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o400)) },
-			"permissions", "1 path forbidden to be written", 1},
+			"permissions", "1 path not writable", 1},
 		{"settings that others may change", func(p patient) {
 			path := filepath.Join(p.user, ".config", "memoir", "config.yml")
 			put(p.t, path, "memories: {enabled: true}\n")
 			p.must(os.Chmod(path, 0o666))
-		}, "configuration", "others may change", 0},
+		}, "configuration", "other users can change", 0},
 		{"a live archive that is cut", func(p patient) { p.must(os.Truncate(in(p, "generations/1.tar.zst"), 100)) },
 			"project lanternd-", "generations/1.tar.zst is damaged", 1},
 		{"a live archive that is gone", func(p patient) { p.must(os.Remove(in(p, "generations/1.tar.zst"))) },
@@ -149,7 +149,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
 			"project lanternd-", "are gone", 1},
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
-			"project lanternd-", "generation 1 is recorded, but there is no live memory", 1},
+			"project lanternd-", "generation 1 is recorded, but has no live files", 1},
 		{"a database that was moved aside", func(p patient) { put(p.t, filepath.Join(p.home, "memoir.db.damaged-1"), "x") },
 			"database", "a damaged copy is kept: ", 0},
 	} {
@@ -182,7 +182,7 @@ func TestDoctorSaysThatALimitOnCostsMayNotHold(t *testing.T) {
 	path := filepath.Join(p.user, ".config", "memoir", "config.yml")
 	put(t, path, fmt.Sprintf(settings, ""))
 	found := p.findings(exitDone)
-	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "price of mine/m is not known: the limit may not hold") {
+	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "price of mine/m is unknown: costs may exceed the limit") {
 		t.Fatalf("%+v", found)
 	}
 	put(t, path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))

@@ -20,22 +20,22 @@ func forgetCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "forget", Category: groupMemory, ArgsUsage: "[SESSION]...",
 		Usage: "remove sessions, a project or a text from memory, for good",
-		Description: help("Forgets sessions, named by id, the beginning of an id, or file; notes and lines of journals,\n"+
-			"named by number; a project with all its sessions; or, with --match, sessions that say a text,\n"+
-			"and the lines of memory that contain it. A new generation without them is published at once,\n"+
-			"without a language model, and checked. Lines that depend only on forgotten sessions are removed,\n"+
-			"hand edits that cite them included. A forgotten session is never read again; the agents' own\n"+
-			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay unless\n"+
-			"--purge is given or a note is forgotten; that also removes logs and copies of the database and\n"+
-			"clears its free pages. Asks first; without a terminal it needs --yes.",
+		Description: help("Forgets sessions, named by their whole id or file; notes and lines of journals,\n"+
+			"named by number; a project with all its sessions; or, with --match, sessions that contain a text,\n"+
+			"and the lines of memory with it. It publishes a new generation without them at once,\n"+
+			"without a language model, and verifies it. Lines that depend only on forgotten sessions are removed,\n"+
+			"as are hand edits that cite them. A forgotten session is never read again; the agents' own\n"+
+			"files stay, and `memoir sessions --reason forgotten` lists it. Earlier generations stay unless\n"+
+			"--purge is given or a note is forgotten; this also removes logs and database copies, and\n"+
+			"clears the database's free pages. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "the whole project `REF` (id, name or path); with --match: only there"},
-			&cli.StringFlag{Name: "match", Usage: "sessions and memory lines that contain `TEXT`, ignoring case"},
-			&cli.BoolFlag{Name: "purge", Usage: "also from earlier generations, logs, copies and free pages of the database"},
-			&cli.BoolFlag{Name: "undo", Usage: "stop forgetting sessions, and read them again at once"},
+			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
+			&cli.StringFlag{Name: "match", Usage: "forget sessions and memory lines that contain `TEXT`, ignoring case"},
+			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
+			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
 			waitFlag(), yesFlag(), jsonFlag(),
 		},
 		Action: p.forget,
@@ -46,7 +46,7 @@ func (p *program) forget(c *cli.Context) error {
 	refs, match := c.Args().Slice(), strings.TrimSpace(c.String("match"))
 	switch {
 	case c.IsSet("match") && !longEnough(match):
-		return usagef("use a longer text: it is also matched inside words",
+		return usagef("use a longer text, since it also matches parts of words",
 			"--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
 		return usagef("", "sessions and --project or --match exclude each other")
@@ -146,7 +146,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 			p.ui.printf("%s %s:%d: %s\n", line.Project, p.redact(line.Path), line.Line, oneLine(p.redact(line.Text)))
 		}
 	}
-	if err := p.confirm(c, "what memory has of "+what, opts.Home); err != nil {
+	if err := p.confirm(c, "all memory of "+what, opts.Home); err != nil {
 		return err
 	}
 	purge := c.Bool("purge") || slices.ContainsFunc(keys, memoir.IsKept)
@@ -190,7 +190,7 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 		if n := len(project.Archives); n > 0 && purge {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		} else if n > 0 {
-			p.ui.warn("--purge removes it there, too", "%s: still in %s: %s", name, count(n, "file"),
+			p.ui.warn("--purge removes it there", "%s: still in %s: %s", name, count(n, "file"),
 				shortened(project.Archives))
 		}
 	}
@@ -222,7 +222,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	p.sayRemoved(removed)
 	p.ui.say("forgot %s with %s", project.ID, count(sessions, "session"))
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
-		p.ui.sayHint("new sessions there start a new project; to prevent that, add " +
+		p.ui.sayHint("new sessions there create a new project; to prevent this, add " +
 			p.redact(project.Directories[0]) + " to exclude in config.yml")
 	}
 	return nil
@@ -252,7 +252,7 @@ func (p *program) undoForgetting(
 		}
 	}
 	if len(opts.ProjectIDs) == 0 {
-		p.ui.sayHint("`memoir sessions` says why nothing is read from it")
+		p.ui.sayHint("`memoir sessions` shows the reason why it is not read")
 		return nil
 	}
 	opts.Limit = len(opts.Only)

@@ -21,17 +21,17 @@ import (
 func initCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "init", Category: groupSetup,
-		Usage: "set memoir up: find sessions, choose a model, make the first memory",
-		Description: help("Says which agents' sessions are here, what a first run would do and what it would cost. Then\n"+
-			"it writes config.yml, runs, and shows the memory of the project that you are in. It asks which model\n"+
-			"to use, if there is a choice, and before anything is written or sent. Settings that are there stay.\n"+
-			"With --yes alone the built-in model is used, which spends nothing and sends nothing.",
+		Usage: "set memoir up: find sessions, choose a model, create the first memory",
+		Description: help("Lists the agents' sessions, and estimates the work and cost of a first run. Then\n"+
+			"it writes config.yml, runs, and shows the memory of the current project. It asks which model\n"+
+			"to use, if there is a choice, and before it writes or sends anything. Existing settings stay.\n"+
+			"With only --yes it uses the built-in model, which costs nothing and sends nothing.",
 			"memoir init", "memoir init --yes", "memoir init --model exec/claude", "memoir init --no-run --json --yes"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "use the `MODEL`: builtin, exec/claude, openai/gpt-5, …"},
 			&cli.BoolFlag{Name: "no-run", Usage: "write config.yml and do not run"},
 			yesFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "project", Hidden: true, Usage: "the project `REF` that is shown"},
+			&cli.StringFlag{Name: "project", Hidden: true, Usage: "show the project `REF`"},
 		},
 		Action: func(c *cli.Context) error {
 			if !c.Bool("yes") && !p.ui.canAsk() {
@@ -111,7 +111,7 @@ func (s *setup) do() error {
 	if err := s.file.Save(); err != nil {
 		return err
 	}
-	s.ui.say("settings are in %s", s.file.Path)
+	s.ui.say("wrote settings to %s", s.file.Path)
 	if run {
 		report, err := pipeline.Run(s.ctx, s.store, s.opts)
 		s.ui.stopBar()
@@ -135,7 +135,7 @@ func (s *setup) find() (err error) {
 	case err != nil:
 		return err
 	case s.out.Sessions == 0:
-		s.ui.say("no sessions of a coding agent were found")
+		s.ui.say("no sessions of coding agents were found")
 		s.ui.sayHint("`memoir doctor` lists the directories of agents' sessions; `memoir run --sessions DIR` reads others")
 		return nil
 	}
@@ -143,9 +143,9 @@ func (s *setup) find() (err error) {
 		s.out.Projects[i].Name = s.redact(s.out.Projects[i].Name)
 	}
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
-	s.ui.say("they belong to %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
+	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened {
-		s.ui.say("all are older than %g days or were active within %g hours; the first run takes them anyway",
+		s.ui.say("all are older than %g days or were active within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
 	}
 	return nil
@@ -189,7 +189,7 @@ func (s *setup) choose() (err error) {
 	}
 	s.opts.Settings.ModelRoles = only
 	if !asked { // nobody agreed to what the settings name
-		s.ui.warn("`memoir run` uses those of the settings", "this run uses the built-in model alone")
+		s.ui.warn("`memoir run` uses the configured models", "this run uses only the built-in model")
 	} else if roles.Default != name {
 		return s.file.Set("modelRoles.default", name)
 	}
@@ -225,7 +225,7 @@ func (s *setup) plan() (err error) {
 	case s.out.Sessions == 0:
 		return nil
 	case sessions+projects == 0:
-		s.ui.say("every session that may be read was read before")
+		s.ui.say("all eligible sessions were read before")
 		return nil
 	}
 	text := fmt.Sprintf("a first run reads %s and writes the memory of %s", count(sessions, "session"),
@@ -233,10 +233,10 @@ func (s *setup) plan() (err error) {
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
 		text += "; about " + sayUsage(*e) + " of " + s.out.Model
 		if e.Cost == 0 {
-			text += ", whose price is not known here"
+			text += " (price unknown)"
 		}
 	} else {
-		text += "; it is free, and nothing leaves this machine"
+		text += "; it costs nothing, and nothing leaves this machine"
 	}
 	s.ui.say("%s", text)
 	if s.out.Plan.Left > 0 {
@@ -279,7 +279,7 @@ func (s *setup) show() error {
 		return s.ui.json(s.out)
 	}
 	if found.text != "" {
-		s.ui.say("this is what the next session in %s is told:", found.project)
+		s.ui.say("the next session in %s gets:", found.project)
 		s.ui.write(found.text)
 	}
 	var here []string
@@ -288,7 +288,7 @@ func (s *setup) show() error {
 			here = append(here, a.Name)
 		}
 	}
-	s.ui.say("next: `memoir install` gives it to each session of your agents: %s", cmp.Or(strings.Join(here, ", "),
-		"none is found here yet"))
+	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "),
+		"none found yet"))
 	return nil
 }

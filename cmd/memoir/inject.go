@@ -51,13 +51,13 @@ func injectCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "inject", Category: groupMemory,
 		Usage: "print the context of a new session, in the format of its agent",
-		Description: help("For an agent's start hook. Prints the project's summary with a note on how to use it, and\n"+
-			"nothing at all where there is no memory or memories.enabled is off (to Gemini {}). The project\n"+
+		Description: help("For an agent's start hook. Prints the project's summary with instructions for its use, or\n"+
+			"nothing if there is no memory or memories.enabled is off (for Gemini {}). The project\n"+
 			"is that of the directory in the hook's input, else of this directory.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags(),
 			&cli.StringFlag{Name: "format", Usage: "use the `FORMAT` of another agent, or plain"},
-			&cli.BoolFlag{Name: "run", Usage: "then start a run in the background, if memories.enabled"},
+			&cli.BoolFlag{Name: "run", Usage: "also start a run in the background, if memories.enabled"},
 			inputFlag()),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
@@ -120,13 +120,13 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 func viewCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "view", Category: groupMemory,
-		Usage: "print exactly what would be injected into the next session here",
-		Description: help("Prints the text that inject gives an agent, for this directory's project or another.\n"+
-			"With --agent it is cut to what that agent takes. Lines that the working tree does not bear out\n"+
-			"any more are held back; -v names them.",
+		Usage: "print exactly what the next session here gets",
+		Description: help("Prints the text that inject gives to an agent, for this directory's project or another.\n"+
+			"With --agent it is cut to that agent's limit. Lines that are stale or gone in the working tree\n"+
+			"are omitted; -v lists them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
 		Flags: append(contextFlags(), jsonFlag(), &cli.BoolFlag{Name: "user",
-			Usage: "print what holds in all projects: 'memoir cat MEMORY.md --project user' has the sessions behind it"}),
+			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
 			if err != nil {
@@ -145,10 +145,10 @@ func viewCommand(p *program) *cli.Command {
 				p.sayHeld(found.held)
 				switch {
 				case found.why != "":
-					p.ui.say("there is nothing to inject here: %s", found.why)
+					p.ui.say("nothing to inject here: %s", found.why)
 				case found.text == "":
-					p.ui.say("there is nothing to inject here")
-					p.ui.sayHint("`memoir projects` lists what has a memory, `memoir run` makes one")
+					p.ui.say("nothing to inject here")
+					p.ui.sayHint("`memoir projects` lists the memories, `memoir run` creates one")
 				case !settings.Memories.Enabled:
 					p.ui.say("memories.enabled is off: hooks inject nothing")
 				}
@@ -168,7 +168,7 @@ func contextFlags() []cli.Flag {
 func agentNamed(c *cli.Context, instead string) (string, error) {
 	name := cmp.Or(c.String(instead), c.String("agent"))
 	if name != "" && !slices.Contains(formNames(), name) {
-		return "", usagef("one of "+strings.Join(formNames(), ", "), "no agent or format is named %q", name)
+		return "", usagef("one of "+strings.Join(formNames(), ", "), "%q is not an agent or format", name)
 	}
 	return name, nil
 }
@@ -276,11 +276,11 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	file := filepath.Join(here.top, config.ProjectFileName)
 	switch {
 	case settings.Off && err != nil:
-		return file + " is not valid, so memory is off"
+		return file + " is not valid; memory is off"
 	case settings.Off:
 		return file + " switches memory off"
 	case settings.Excluded(here.dir):
-		return "exclude covers " + here.dir
+		return "the setting exclude matches " + here.dir
 	}
 	return ""
 }

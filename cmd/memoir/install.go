@@ -20,16 +20,16 @@ func installCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "install", Category: groupSetup, ArgsUsage: "[AGENT]...",
 		Usage: "connect coding agents: memory at each start, the MCP server, skills",
-		Description: help("Shows what it would change in the agents' configuration, asks, and changes it: a hook,\n"+
-			"extension or plugin that gives each session the memory and starts a run in the background, one that reports\n"+
-			"the end of a session, an entry for the MCP server, and links to skills. Without a name: the agents\n"+
-			"that are used here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
-			"cannot be parsed is not touched. `memoir uninstall` takes exactly that back. Called again it changes\n"+
-			"nothing, or mends what is no longer right. Agents: "+strings.Join(agentNames(), ", ")+".",
+		Description: help("Shows the changes to the agents' configuration, asks, and makes them: a hook,\n"+
+			"extension or plugin that gives each session the memory and starts a run in the background, one for\n"+
+			"the end of a session, an entry for the MCP server, and links to skills. Without a name it connects\n"+
+			"the agents found here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
+			"cannot be parsed is not changed. `memoir uninstall` undoes exactly this. A second install changes\n"+
+			"nothing, or repairs changed entries. Agents: "+strings.Join(agentNames(), ", ")+".",
 			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
 			"memoir install gemini --scope project --no-mcp"),
 		Flags: append(integrationFlags(),
-			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions and plugins"},
+			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions or plugins"},
 			&cli.BoolFlag{Name: "no-mcp", Usage: "install no entry for the MCP server"}),
 		Action: func(c *cli.Context) error {
 			in, err := p.integration(c)
@@ -65,9 +65,9 @@ func installCommand(p *program) *cli.Command {
 func uninstallCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT]...",
-		Usage: "take back what install changed in agents",
-		Description: help("Gives each file back byte for byte if nobody else changed it since, and otherwise removes\n"+
-			"exactly memoir's entries. Without a name: everything that was installed, memories.enabled included. Memory\n"+
+		Usage: "undo what install changed in agents",
+		Description: help("Restores each file byte for byte if nobody else changed it since, and otherwise removes\n"+
+			"exactly memoir's entries. Without a name it undoes everything, including memories.enabled. Memory\n"+
 			"itself stays.",
 			"memoir uninstall", "memoir uninstall claude --dry-run"),
 		Flags: integrationFlags(),
@@ -112,8 +112,8 @@ func uninstallCommand(p *program) *cli.Command {
 
 func integrationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "scope", Usage: "change files of `SCOPE`: user, or project (this one); default: user"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "show the changes and make none"},
+		&cli.StringFlag{Name: "scope", Usage: "change the files of `SCOPE`: user (default) or project (this directory's)"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show the changes without making them"},
 		yesFlag(), jsonFlag(),
 	}
 }
@@ -232,7 +232,7 @@ func agentNames() (names []string) {
 }
 
 func unknownAgent(name string) error {
-	return usagef("one of "+strings.Join(agentNames(), ", "), "no agent is named %q", name)
+	return usagef("one of "+strings.Join(agentNames(), ", "), "%q is not an agent", name)
 }
 
 // agents are those that the command line names, else those that are found here.
@@ -254,7 +254,7 @@ func (in *integration) agents() (agents []integrate.Agent, err error) {
 		}
 	}
 	if len(agents) == 0 {
-		return nil, notFoundf("name one: "+strings.Join(agentNames(), ", "), "no agent was found here")
+		return nil, notFoundf("name one: "+strings.Join(agentNames(), ", "), "no agents were found")
 	}
 	return agents, nil
 }
@@ -368,7 +368,7 @@ func (in *integration) conclude(verb string, dry bool) {
 		switch {
 		case dry:
 		case change.Agent == integrate.SettingsName && verb == "install":
-			in.ui.say("memories.enabled is on now, in %s: hooks read sessions and inject memory", change.Path)
+			in.ui.say("memories.enabled is now on, in %s: hooks read sessions and inject memory", change.Path)
 		default:
 			in.ui.say("%s: %s", change.Agent, change.Path)
 		}
@@ -377,7 +377,7 @@ func (in *integration) conclude(verb string, dry bool) {
 	case dry:
 		in.ui.say("%s would change %s", verb, count(len(in.changes), "file"))
 	case len(in.changes) == 0 && len(in.failed) == 0:
-		in.ui.say("nothing to change: all is as %s leaves it", verb)
+		in.ui.say("%s has nothing to change", verb)
 	}
 	for _, confirm := range in.out.Confirm {
 		in.ui.say("%s: %s", confirm.Agent, confirm.Text)

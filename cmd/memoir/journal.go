@@ -20,21 +20,21 @@ func journalCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "journal", Category: groupNotes, ArgsUsage: "[today|yesterday|DATE]",
 		Usage: "read, write and search a project's journal",
-		Description: help("Prints the journal of a day (UTC) of this directory's project. A day is a Markdown file,\n"+
-			"journal/YYYY-MM-DD.md in the project's folder, which may be edited.",
+		Description: help("Prints the journal of a day (UTC) of this directory's project. It is a Markdown file,\n"+
+			"journal/YYYY-MM-DD.md in the project's folder, and may be edited.",
 			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
 			"memoir journal search staging"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Subcommands: []*cli.Command{
 			{
 				Name: "add", ArgsUsage: "TEXT...", Usage: "add a line to today's journal",
-				Description: help("Adds a line. A line that the day has already is not added again.",
+				Description: help("Adds a line, unless the day already has it.",
 					"memoir journal add 'released 1.4'"),
 				Flags: []cli.Flag{projectRefFlag(), nowFlag(), jsonFlag()}, Action: p.addToJournal,
 			},
 			{
 				Name: "search", ArgsUsage: "WORDS...", Usage: "find lines of all days",
-				Description: help("Prints at most 5 lines that contain the words, ignoring case, the newest day first.",
+				Description: help("Prints at most 5 lines that contain the words, ignoring case, newest day first.",
 					"memoir journal search staging"),
 				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.searchJournal,
 			},
@@ -87,7 +87,7 @@ func (p *program) addToJournal(c *cli.Context) error {
 	}
 	return p.result(c, serve.EntryOf(e), func() {
 		if e.ID == 0 {
-			p.ui.say("today's journal has this line already")
+			p.ui.say("today's journal already has this line")
 			return
 		}
 		p.ui.printf("#%d\n", e.ID)
@@ -97,7 +97,7 @@ func (p *program) addToJournal(c *cli.Context) error {
 func (p *program) searchJournal(c *cli.Context) error {
 	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 	if words == "" {
-		return usagef("", "journal search needs words to look for")
+		return usagef("", "journal search needs words")
 	}
 	b, id, err := p.pages(c)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *program) searchJournal(c *cli.Context) error {
 			p.ui.printf("%s:%d: %s\n", h.Day, h.Line, oneLine(h.Text))
 		}
 		if len(hits) == 0 {
-			p.ui.say("nothing matches")
+			p.ui.say("no match")
 		}
 	})
 }
@@ -125,8 +125,8 @@ func (p *program) searchJournal(c *cli.Context) error {
 func historyCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "history", Category: groupNotes,
-		Usage: "print what was done in a project, session by session",
-		Description: help("Prints HISTORY.md of this directory's project: a paragraph for each session that was extracted,\n"+
+		Usage: "print a project's history, session by session",
+		Description: help("Prints HISTORY.md of this directory's project: a paragraph for each extracted session,\n"+
 			"in the order of the runs. It is never shortened and never injected.",
 			"memoir history", "memoir history --month 2026-07", "memoir history --grep release"),
 		Flags: []cli.Flag{
@@ -136,7 +136,7 @@ func historyCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
-				return usagef("", "history takes no argument")
+				return usagef("", "history takes no arguments")
 			}
 			b, id, err := p.pages(c)
 			if err != nil {
@@ -158,9 +158,9 @@ func historyCommand(p *program) *cli.Command {
 			}{id, text}, func() {
 				p.ui.write(text)
 				if text == "" && c.String("grep") != "" {
-					p.ui.say("nothing matches")
+					p.ui.say("no match")
 				} else if text == "" {
-					p.ui.say("no history of %s", cmp.Or(c.String("month"), "this project"))
+					p.ui.say("no history for %s", cmp.Or(c.String("month"), "this project"))
 				}
 			})
 		},

@@ -58,7 +58,7 @@ func (try trial) whileWaiting(t *testing.T, then func(cmd *exec.Cmd), args ...st
 	lines, waits := bufio.NewScanner(stderr), false
 	for lines.Scan() {
 		fmt.Fprintln(&said, lines.Text())
-		if strings.Contains(lines.Text(), "waiting for the database, which another program has locked") {
+		if strings.Contains(lines.Text(), "waiting: another program has locked the database") {
 			waits = true
 			then(cmd)
 		}
@@ -202,7 +202,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 		t.Fatalf("claim: %v, %v", ok, err)
 	}
 	said := run(exitBusy, "run")
-	for _, want := range []string{"memoir: papertrail: busy: ", lease.Self().Describe(), "memoir: hint: --wait 5m waits for it", "memoir: lanternd: published generation 1"} {
+	for _, want := range []string{"memoir: papertrail: busy: ", lease.Self().Describe(), "memoir: hint: --wait 5m waits", "memoir: lanternd: published generation 1"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q was not said:\n%s", want, said)
 		}

@@ -16,8 +16,8 @@ func logCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "log", Category: groupMemory,
 		Usage: "list the generations of a project's memory",
-		Description: help("Lists the generations that are kept, the newest first: of this directory's project, or of\n"+
-			"another. The next publication turns your edits of the live files into a generation.",
+		Description: help("Lists the stored generations, newest first, of this directory's project or of\n"+
+			"another. The next publication stores your edits of the live files as a generation.",
 			"memoir log", "memoir log --project mise --json"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
@@ -88,10 +88,10 @@ func restoreCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "restore", ArgsUsage: "GENERATION", Category: groupMemory,
 		Usage: "make an earlier generation the live memory again",
-		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the memory as\n"+
-			"it was stays in the log, and your edits since the last generation become a generation. Later\n"+
-			"consolidations treat the difference like hand edits: what was removed stays removed. A\n"+
-			"generation that contains sessions that were disabled or forgotten since is not restored.\n"+
+		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
+			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
+			"consolidations treat the difference like hand edits: removed lines stay removed. A\n"+
+			"generation with sessions that were disabled or forgotten since is not restored.\n"+
 			"Asks first on a terminal, unless --yes.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
@@ -123,7 +123,7 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") && p.ui.canAsk() {
-		question := fmt.Sprintf("make generation %d of %s live again in place of %d?", n, project.Name, project.Generation)
+		question := fmt.Sprintf("replace generation %d of %s by generation %d?", project.Generation, project.Name, n)
 		if yes, err := p.ui.ask(c.Context, question); err != nil || !yes {
 			return notConfirmed(p.ui, err, "nothing was restored")
 		}
@@ -148,11 +148,11 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 		return
 	}
 	for _, n := range out.ByHand {
-		p.ui.say("%s: generation %d keeps what was edited by hand", name, n)
+		p.ui.say("%s: generation %d keeps the hand edits", name, n)
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
 	if n := len(out.SetAside); n > 0 {
-		p.ui.say("%s: left out until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
+		p.ui.say("%s: omitted until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
 	}
 	if out.Over > 0 {
 		p.ui.sayHint(fmt.Sprintf("`memoir restore %d` undoes it", out.Over))
@@ -163,7 +163,7 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, usagef("`memoir log` lists the generations", "%q is not the number of a generation", text)
+		return 0, usagef("`memoir log` lists the generations", "%q is not a generation number", text)
 	}
 	return n, nil
 }
@@ -172,8 +172,8 @@ func diffCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupMemory,
 		Usage: "show how two generations of a project's memory differ",
-		Description: help("Prints the difference between the files of two generations as a unified diff: by default the\n"+
-			"last two that are kept; with one number, that generation and the live files, hand edits\n"+
+		Description: help("Prints the differences between two generations as a unified diff: by default the\n"+
+			"last two; with one number, that generation and the live files, hand edits\n"+
 			"included. The exit code is 0 whether or not they differ.",
 			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise"),
 		Flags: []cli.Flag{
@@ -194,7 +194,7 @@ func (p *program) diff(c *cli.Context) error {
 		return err
 	}
 	if c.NArg() > 2 {
-		return usagef("", "diff takes two generations at most, not also %q", c.Args().Get(2))
+		return usagef("", "diff takes at most two generations; unexpected %q", c.Args().Get(2))
 	}
 	var numbers [2]int
 	for i, text := range c.Args().Slice() {
@@ -234,8 +234,8 @@ func catCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "cat", Category: groupMemory, ArgsUsage: "PATH|memory://…",
 		Usage: "print a file of a project's memory",
-		Description: help("Prints a file of the live memory of this directory's project, or of another, or lists a\n"+
-			"directory of it. memory://root is the summary. Nothing outside the memory can be read.",
+		Description: help("Prints a file, or lists a directory, of the live memory of this directory's project or of\n"+
+			"another. memory://root is the summary. Files outside the memory cannot be read.",
 			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md",
 			"memoir cat skills", "memoir cat . --project mise"),
 		Flags: []cli.Flag{

@@ -117,9 +117,9 @@ func version() string {
 func versionCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "version", Category: groupSetup,
-		Usage: "print the versions of memoir and of what is built in",
-		Description: help("Prints the version, the commit and its date, and the versions of Go, SQLite and the gitleaks\n"+
-			"rules. `memoir --version` prints the first alone.", "memoir version", "memoir version --json"),
+		Usage: "print the versions of memoir and its components",
+		Description: help("Prints the version, the commit with its date, and the versions of Go, SQLite and the gitleaks\n"+
+			"rules. `memoir --version` prints only the first.", "memoir version", "memoir version --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			out := versionJSON{Version: version(), Commit: Commit, Date: Date, Go: runtime.Version(),

@@ -59,7 +59,7 @@ func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
 		"memory_get":    {"path", "session:2b9ad815", "make lint"},
 		"search":        {"query", "unsigned tags", "results"},
 		"fetch":         {"id", "memory://root/MEMORY.md#5", "User preferences"},
-		"memory_forget": {"session", "2b9ad815", "nothing is forgotten yet"},
+		"memory_forget": {"session", "2b9ad815", "nothing was forgotten yet"},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool,
 			Arguments: map[string]any{call.argument: call.value}})

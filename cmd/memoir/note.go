@@ -21,10 +21,10 @@ func categoryFlag() cli.Flag {
 func rememberCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "remember", Category: groupNotes, ArgsUsage: "TEXT...",
-		Usage: "note what the next sessions should know",
+		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
-			"number. The next session is told it, and the next run takes it into MEMORY.md. Secrets are taken\n"+
-			"out before it is stored.",
+			"number. The next session gets it, and the next run adds it to MEMORY.md. Secrets are redacted\n"+
+			"before it is stored.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{
@@ -57,9 +57,9 @@ func rememberCommand(p *program) *cli.Command {
 func recallCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "recall", Category: groupNotes, ArgsUsage: "[WORDS]...",
-		Usage: "find notes",
+		Usage: "search notes",
 		Description: help("Prints the notes of this directory's project and of the user that contain all words, at most\n"+
-			"20, those that were recalled last first.",
+			"20, most recently recalled first.",
 			"memoir recall", "memoir recall pnpm --category preference --json"),
 		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -108,8 +108,8 @@ func memoriesCommand(p *program) *cli.Command {
 				if len(notes) == 0 && c.String("category") != "" {
 					p.ui.say("no note matches")
 				} else if len(notes) == 0 {
-					p.ui.say("there are no notes")
-					p.ui.sayHint("`memoir remember TEXT` makes one")
+					p.ui.say("no notes")
+					p.ui.sayHint("`memoir remember TEXT` adds one")
 				}
 			})
 		},
@@ -146,7 +146,7 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 		}
 		if why := p.switchedOff(c, &settings, here); why != "" {
 			return entry.Book{}, "", memoir.Errorf(memoir.CodeConfig, "--user notes for all projects, --project for another",
-				"there is no memory here: %s", why)
+				"no memory here: %s", why)
 		}
 	}
 	st, err := p.openStore(c.Context, home, settings)
@@ -217,7 +217,7 @@ func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (
 	entries, err := st.Entries(ctx, store.EntryFilter{ID: id, Disabled: true})
 	if err != nil || len(entries) == 0 {
 		if err == nil && parts[1] != "" {
-			err = notFoundf("`memoir memories` lists notes", "there is no entry %s", ref)
+			err = notFoundf("`memoir memories` lists notes", "no note is %s", ref)
 		}
 		return e, false, err
 	}

@@ -25,8 +25,8 @@ func patchCommand(p *program) *cli.Command {
 		Usage: "change lines of MEMORY.md by a JSON patch",
 		Description: help(`Applies {"ops": [{"op": "insert", "line": 3, "content": "…"}, {"op": "update", "line": 7,
 "content": "…"}, {"op": "remove", "line": 12}]} in order, all or nothing, and prints the new content.
-Lines count from 1, as the operations before left them; insert puts content before a line. A result
-over memories.maxMemorySize is refused. Later consolidations keep the change like an edit by hand. A
+Line numbers start at 1 and include earlier operations; insert puts content before a line. A result
+over memories.maxMemorySize is refused. Later consolidations keep the change like a hand edit. A
 project without a memory gets one with four sections: user, feedback, project, reference.`,
 			"memoir cat MEMORY.md | nl -ba", "memoir patch changes.json", "memoir patch - --json < changes.json"),
 		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), jsonFlag()},
@@ -74,7 +74,7 @@ func (p *program) patch(c *cli.Context) error {
 func (p *program) sayPatched(c *cli.Context, name string, out pipeline.Patched) error {
 	return p.result(c, out, func() {
 		if p.ui.write(out.Content); out.Generation == 0 {
-			p.ui.say("%s: the model has nothing to change", name)
+			p.ui.say("%s: the model proposed no change", name)
 			return
 		}
 		p.ui.say("%s: published generation %d, %s", name, out.Generation, count(out.Lines, "line"))
@@ -84,9 +84,9 @@ func (p *program) sayPatched(c *cli.Context, name string, out pipeline.Patched) 
 func reflectCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "reflect", Category: groupMemory,
-		Usage: "have a language model patch MEMORY.md after a session",
-		Description: help("Shows the model of Phase 2 a session and MEMORY.md of its project, asks it to review the run\n"+
-			"and emit a patch, and applies that as an agent's: what it writes is marked as not confirmed.",
+		Usage: "let a language model patch MEMORY.md after a session",
+		Description: help("Gives a session and its project's MEMORY.md to the model of Phase 2, and applies the patch\n"+
+			"that it returns as an agent's: its lines are marked as not confirmed.",
 			"memoir reflect --session 019f1fd6", "memoir reflect --session codex:019f1fd6 --json"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "session", Usage: "the `SESSION`: an id or the beginning of one"}, waitFlag(), jsonFlag(),
@@ -97,7 +97,7 @@ func reflectCommand(p *program) *cli.Command {
 
 func (p *program) reflect(c *cli.Context) error {
 	if c.NArg() > 0 || c.String("session") == "" {
-		return usagef("`memoir sessions` lists them", "reflect needs --session, and takes no argument")
+		return usagef("`memoir sessions` lists them", "reflect needs --session and takes no arguments")
 	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {
@@ -106,7 +106,7 @@ func (p *program) reflect(c *cli.Context) error {
 	defer st.Close()
 	session, err := p.findSession(c.Context, st, c.String("session"))
 	if err == nil && (session.ProjectID == "" || !pipeline.Recapped(session)) {
-		err = notFoundf("", "%s is no part of a memory: %s", session.Key(), session.Reason)
+		err = notFoundf("", "%s is not part of a memory: %s", session.Key(), session.Reason)
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func mountCommand(p *program) *cli.Command {
 		Name: "mount", Category: groupMemory, ArgsUsage: "DIR",
 		Usage: "put the memory into a working directory, and print what to append to a prompt",
 		Description: help("Writes MEMORY.md and skills of this directory's project, and memory_summary.md as it is\n"+
-			"injected, into DIR/.memoir, in the place of those of an earlier mount, and prints the text for the prompt.",
+			"injected, to DIR/.memoir, replacing an earlier mount, and prints the text for the prompt.",
 			"memoir mount .", "memoir mount /srv/run-17 --project mise > prompt.txt"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.mount,
@@ -148,9 +148,9 @@ func (p *program) mount(c *cli.Context) error {
 		found.why = p.switchedOff(c, &settings, p.identify(settings, found.tree))
 	}
 	if err == nil && found.why != "" {
-		err = memoir.Errorf(memoir.CodeConfig, "", "there is no memory here: %s", found.why)
+		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {
-		err = notFoundf("`memoir run` makes one, --project names another", "there is no memory here")
+		err = notFoundf("`memoir run` creates one, --project selects another", "no memory here")
 	}
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ const skillsDir = "skills/"
 func (p *program) mounted(root memory.Root) (memory.Files, error) {
 	live, err := root.Current()
 	if err == nil && live.Generation == 0 {
-		err = notFoundf("`memoir run` makes one, of this project's sessions", "there is no memory yet")
+		err = notFoundf("`memoir run` creates one from this project's sessions", "no memory yet")
 	}
 	files := memory.Files{}
 	for name, content := range live.Files {
@@ -199,7 +199,7 @@ func mountAt(dir string, files memory.Files) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = failpoint.Mkdir(dir, 0o700)
 	} else if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no directory: move it away", dir)
+		err = fmt.Errorf("%s is not a directory: move it away", dir)
 	}
 	if err == nil {
 		err = failpoint.RemoveAll(filepath.Join(dir, skillsDir))

@@ -102,7 +102,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 		t.Errorf("status does not say so:\n%s", out)
 	}
 
-	if code, _, said := s.memoir("retry", key); code != exitDone || !strings.Contains(said, "1 job is tried again") {
+	if code, _, said := s.memoir("retry", key); code != exitDone || !strings.Contains(said, "the next run retries 1 job") {
 		t.Errorf("retry: %d\n%s", code, said)
 	}
 	die()

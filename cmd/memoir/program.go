@@ -74,10 +74,10 @@ func (p *program) findConfigDir(c *cli.Context) (string, error) {
 	if dir := c.String("config"); dir != "" {
 		info, err := os.Stat(dir)
 		if err != nil {
-			return "", usagef("name a directory; config.yml in it is read", "--config %s: %w", dir, errors.Unwrap(err))
+			return "", usagef("name the directory that contains config.yml", "--config %s: %w", dir, errors.Unwrap(err))
 		}
 		if !info.IsDir() {
-			return "", usagef("name the directory that holds config.yml", "--config: %s is not a directory", dir)
+			return "", usagef("name the directory that contains config.yml", "--config: %s is not a directory", dir)
 		}
 		return dir, nil
 	}
@@ -136,7 +136,7 @@ func yesFlag() cli.Flag {
 }
 
 func waitFlag() cli.Flag {
-	return &cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"}
+	return &cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process has locked"}
 }
 
 func nowFlag() cli.Flag {
@@ -159,7 +159,7 @@ func argument(c *cli.Context, what string) (string, error) {
 // optional returns the argument of a command that takes at most one.
 func optional(c *cli.Context) (string, error) {
 	if c.NArg() > 1 {
-		return "", usagef("", "%s takes one argument, not also %q", calledAs(c), c.Args().Get(1))
+		return "", usagef("", "%s takes one argument; unexpected %q", calledAs(c), c.Args().Get(1))
 	}
 	return c.Args().First(), nil
 }

@@ -225,9 +225,9 @@ func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
 		Usage: "list projects with the paths of their memory",
-		Description: help("Lists the projects that sessions belong to, each with the path of its live memory. A\n"+
-			"project is known by its remote, else by its repository or directory; --json also has the\n"+
-			"directories it was seen in and what it was known by before.",
+		Description: help("Lists all projects with sessions, each with the path of its live memory. A\n"+
+			"project is identified by its remote, else by its repository or directory; --json adds the\n"+
+			"directories where it was seen and its earlier identities.",
 			"memoir projects", "memoir projects --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.projects,

@@ -17,23 +17,23 @@ import (
 func redactCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
-		Usage: "print text without its secrets, or redact what is stored",
-		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
-			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, bytes that are not text; a\n"+
-			"text with a byte order mark is written in UTF-8 without it. The replacements are counted on\n"+
-			"standard error. A long file is read twice: a value that one place shows to be a secret is\n"+
-			"replaced everywhere. In a pipe, only later places are.\n"+
-			"With --stored it removes the secrets that memoir scan --stored finds from all that memoir\n"+
-			"stores: the database and its free pages, logs, and the live files, which are published anew.\n"+
-			"Earlier generations that hold a secret are removed. Nothing is extracted or consolidated.\n"+
+		Usage: "redact secrets in text or in stored data",
+		Description: help("Copies a file or standard input to standard output and replaces each secret with\n"+
+			"[REDACTED:rule-id]. All else is unchanged: line ends, JSON, bytes that are not text; only a\n"+
+			"text with a byte order mark is written as UTF-8 without it. The number of replacements goes to\n"+
+			"standard error. A file is read twice: a value that one place identifies as a secret is\n"+
+			"replaced everywhere. In a long pipe, it is replaced only in later places.\n"+
+			"With --stored it removes the secrets that `memoir scan --stored` finds from all stored data:\n"+
+			"the database and its free pages, logs, and the live files, which are published again.\n"+
+			"Earlier generations with a secret are removed. Nothing is extracted or consolidated.\n"+
 			"Asks first; without a terminal it needs --yes.",
 			"memoir redact < session.jsonl > shareable.jsonl", "kubectl logs app | memoir redact",
 			"memoir redact --stored --dry-run", "memoir redact --stored --yes --wait 1m"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stored", Usage: "redact what memoir has stored, generations included"},
-			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --stored: list what would change, and change nothing"},
-			&cli.StringFlag{Name: "wait", Usage: "with --stored: wait up to `DURATION` for other processes that hold work"},
+			&cli.BoolFlag{Name: "stored", Usage: "redact stored data, including generations"},
+			&cli.StringFlag{Name: "project", Usage: "with --stored: only the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --stored: list the changes without making them"},
+			&cli.StringFlag{Name: "wait", Usage: "with --stored: wait up to `DURATION` for projects locked by other processes"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --stored: do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "with --stored: print one JSON object"},
 		},
@@ -144,7 +144,7 @@ func tooMany(redactor *secrets.Redactor, most int) error {
 // scanStored is `scan --stored`.
 func (p *program) scanStored(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("", "--stored scans what memoir has stored, and takes no path")
+		return usagef("", "--stored takes no path")
 	}
 	opts, err := p.options(c, nil)
 	if err != nil {
@@ -211,7 +211,7 @@ type redactStoredJSON struct {
 // redactStored is `redact --stored`.
 func (p *program) redactStored(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("", "--stored redacts what memoir has stored, and takes no file")
+		return usagef("", "--stored takes no file")
 	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *program) redactStored(c *cli.Context) error {
 	}
 	dryRun := c.Bool("dry-run")
 	if !dryRun {
-		if err := p.confirm(c, "every secret in what is stored, and earlier generations that hold one,",
+		if err := p.confirm(c, "all secrets in stored data, and earlier generations with one,",
 			opts.Home); err != nil {
 			return err
 		}
@@ -266,7 +266,7 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 			count(out.Archives, "earlier generation"))
 	}
 	if len(out.Unread) > 0 && !out.DryRun {
-		return memoir.Errorf(memoir.CodeUnreadable, "what they hold is still there", "%s could not be read",
+		return memoir.Errorf(memoir.CodeUnreadable, "their content was not redacted", "%s could not be read",
 			count(len(out.Unread), "path"))
 	}
 	return nil

@@ -59,7 +59,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	}
 	path := filepath.Join(home, databaseName)
 	if !store.Exists(path) {
-		return nil, notFoundf("`memoir run` looks for sessions, and adopts the memory that is there",
+		return nil, notFoundf("`memoir run` looks for sessions and adopts existing memory",
 			"nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
@@ -93,15 +93,15 @@ const (
 // once.
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
-		p.ui.say("waiting for the database, which another program has locked")
+		p.ui.say("waiting: another program has locked the database")
 	}), Restored: func(aside string) {
-		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them since the backup was made"
+		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them after the backup"
 		if aside == "" {
-			p.ui.warn(again, "the database was gone: its backup is used")
+			p.ui.warn(again, "the database was missing: using its backup")
 			return
 		}
 		p.ui.warn(again+"; then remove the damaged one",
-			"the database was damaged: it was moved to %s, and its backup is used", aside)
+			"the database was damaged: moved it to %s, using its backup", aside)
 	}}
 }
 

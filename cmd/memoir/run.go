@@ -20,12 +20,12 @@ func runCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "run", Category: groupMemory,
 		Usage: "read new sessions and update the memory of every project that is due",
-		Description: help("Scans the agents' sessions, extracts from each what is worth keeping (Phase 1), and\n"+
-			"consolidates every project that is due (Phase 2). Paths of memory that was published go to\n"+
-			"standard output, one a line; messages go to standard error. Runs may overlap: they share\n"+
+		Description: help("Scans the agents' sessions, extracts statements from each (Phase 1), and\n"+
+			"consolidates every project that is due (Phase 2). The paths of published memories go to\n"+
+			"standard output, one per line, messages to standard error. Runs may overlap: they share\n"+
 			"the work.",
 			"memoir run",
-			"memoir run --project . --min-idle 0        # this project, the session of a minute ago too",
+			"memoir run --project . --min-idle 0        # this project, including active sessions",
 			"memoir run --sessions ~/old-sessions --max-age 0 --all",
 			"memoir run --dry-run --json",
 			"memoir run --startup                       # for hooks: in the background, silent"),
@@ -33,8 +33,8 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "sessions", Usage: "read the session files below `DIR` instead of the agents' own"},
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "all", Usage: "all projects (default)"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done; only the registry is updated"},
-			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled, print nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
+			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
 			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions active within `DURATION` (default 12h, 0 = no limit)"},
 			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d, 0 = no limit)"},
@@ -130,14 +130,14 @@ func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options
 		switch {
 		case project.Outcome != pipeline.OutcomePublished || project.Project == memoir.UserProjectID:
 		case project.Project == here.ID:
-			p.ui.say("next: `memoir view` shows what the next session here is told")
+			p.ui.say("next: `memoir view` shows what the next session here gets")
 			return
 		case next == "":
 			next = project.Project
 		}
 	}
 	if next != "" {
-		p.ui.say("next: `memoir view --project %s` shows what its next session is told", next)
+		p.ui.say("next: `memoir view --project %s` shows what its next session gets", next)
 	}
 }
 
@@ -182,7 +182,7 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 	}
 	if c.IsSet("limit") {
 		if c.Int("limit") < 1 {
-			return opts, usagef("leave the flag out for memories.maxRolloutsPerStartup",
+			return opts, usagef("without the flag, memories.maxRolloutsPerStartup applies",
 				"--limit: must be at least 1, not %d", c.Int("limit"))
 		}
 		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
@@ -236,9 +236,9 @@ func enqueueCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupMemory,
 		Usage: "make the next run consolidate a project even if nothing is new",
-		Description: help("Marks this directory's project, another, or all of them as due. The next run consolidates\n"+
-			"them from what was extracted. A language model is asked about all their sessions again;\n"+
-			"`memoir run --dry-run` says what that costs.",
+		Description: help("Marks this directory's project, another, or all projects as due. The next run consolidates\n"+
+			"them from their extractions. A language model gets all their sessions again;\n"+
+			"`memoir run --dry-run` estimates the cost.",
 			"memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),

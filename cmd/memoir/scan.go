@@ -20,19 +20,19 @@ import (
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "scan", Category: groupSecret, ArgsUsage: "[PATH|-]...",
-		Usage: "find secrets in files, or in what is stored",
-		Description: help("Looks for secrets in files, in all files below a directory, in standard input, or with\n"+
-			"--stored in all that memoir stores: the database, live files, every generation, logs. A\n"+
-			"finding is shown by rule, place and a masked hint, never by the secret; names of files are\n"+
+		Usage: "find secrets in files or in stored data",
+		Description: help("Finds secrets in files, in all files below a directory, in standard input, or with\n"+
+			"--stored in all stored data: the database, live files, generations, logs. A\n"+
+			"finding shows the rule, place and a masked hint, never the secret. File names are\n"+
 			"scanned, too. Below a directory, .git and symbolic links are skipped. UTF-16 needs a byte\n"+
 			"order mark; archives are not unpacked. Your own rules are in .gitleaks.toml beside\n"+
-			"config.yml, in the format of gitleaks; a .gitleaks.toml in this directory or above adds\n"+
-			"rules, and its allowlists apply after `memoir trust`. Exit code 1 says that something was\n"+
-			"found, or could not be read.",
+			"config.yml, in the format of gitleaks. A .gitleaks.toml in this directory or above adds\n"+
+			"rules; its allowlists apply after `memoir trust`. Exit code 1 means that a secret was\n"+
+			"found, or a file could not be read.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stored", Usage: "scan what memoir has stored, generations included"},
-			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "stored", Usage: "scan stored data, including generations"},
+			&cli.StringFlag{Name: "project", Usage: "with --stored: only the project `REF`: an id, a name or a path"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -53,7 +53,7 @@ func scanCommand(p *program) *cli.Command {
 			paths := c.Args().Slice()
 			if len(paths) == 0 {
 				if p.ui.inTTY {
-					return usagef("`memoir scan .` scans this directory", "scan needs a path, or text at standard input")
+					return usagef("`memoir scan .` scans this directory", "scan needs a path, or text on standard input")
 				}
 				paths = []string{"-"}
 			}

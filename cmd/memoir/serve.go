@@ -17,13 +17,13 @@ import (
 func serveCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "serve", Category: groupMemory,
-		Usage: "show memory in a browser, and answer programs over HTTP",
-		Description: help("Listens on 127.0.0.1 until it is interrupted, and prints an address that lets a browser in.\n"+
-			"Programs send the token, which is in the file `token` of the home: GET /memory lists notes, and\n"+
-			"GET /openapi.json describes the rest.",
+		Usage: "serve memory to browsers and programs over HTTP",
+		Description: help("Listens on 127.0.0.1 until it is interrupted, and prints the address to open in a browser.\n"+
+			"Programs send the token, which is in the file `token` in the home. GET /memory lists notes;\n"+
+			"GET /openapi.json describes the API.",
 			"memoir serve", "memoir serve --port 8080 --json"),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "port", DefaultText: "any that is free", Usage: "listen on port `N`"},
+			&cli.IntFlag{Name: "port", DefaultText: "a free port", Usage: "listen on port `N`"},
 			jsonFlag(),
 		},
 		Action: p.serve,
@@ -33,9 +33,9 @@ func serveCommand(p *program) *cli.Command {
 func exportCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "export", Category: groupMemory, ArgsUsage: "[FILE]",
-		Usage: "write what serve shows as one HTML file",
-		Description: help("Writes the memory of all projects, what changed in it last, notes, sessions, the queue and\n"+
-			"spending into a file that needs no server and no script; without FILE to standard output.",
+		Usage: "write the pages of serve to one HTML file",
+		Description: help("Writes the memory of all projects, its last changes, notes, sessions, the queue and\n"+
+			"spending to a file that needs no server or script; without FILE to standard output.",
 			"memoir export --html memory.html"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "html", Usage: "as HTML; required"}},
 		Action: func(c *cli.Context) error {
@@ -66,7 +66,7 @@ func exportCommand(p *program) *cli.Command {
 // writeExport puts a text in the place of a file, or leaves that as it is.
 func writeExport(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return usagef("without a name it is written to standard output", "%s is not a file", path)
+		return usagef("without a name, export writes to standard output", "%s is not a file", path)
 	}
 	if err := disk.Replace(path, text, 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", path, err)

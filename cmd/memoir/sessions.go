@@ -16,16 +16,16 @@ import (
 func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
-		Usage: "list sessions with their state and its reason",
-		Description: help("Lists every registered session, the latest first, with its reason:\n"+
-			"eligible, or why it is skipped. Reasons are those of the last run. A session that is\n"+
-			"disabled is never extracted from, and its content is removed from its project's memory.",
+		Usage: "list sessions, each with its reason",
+		Description: help("Lists all registered sessions, newest first, each with its reason:\n"+
+			"eligible, or why it is skipped. The last run set the reasons. Nothing is extracted from a\n"+
+			"disabled session, and its content is removed from its project's memory.",
 			"memoir sessions --project . --reason eligible", "memoir sessions --limit 10", "memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "only of the project `REF`: an id, a name or a path"},
-			&cli.StringFlag{Name: "source", Usage: "only of `SOURCE`: " + strings.Join(sources(), ", ")},
-			&cli.StringFlag{Name: "reason", Usage: "only those that are `REASON`: eligible, up_to_date, too_old, …"},
+			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
+			&cli.StringFlag{Name: "source", Usage: "only sessions of the agent `SOURCE`: " + strings.Join(sources(), ", ")},
+			&cli.StringFlag{Name: "reason", Usage: "only sessions with this `REASON`: eligible, up_to_date, too_old, …"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
 			jsonFlag(),
 		},
@@ -108,8 +108,8 @@ func sources() []string {
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 	return &cli.Command{
 		Name: name, ArgsUsage: "SESSION", Usage: usage,
-		Description: help("Names a session by its id, the beginning of its id, or source:id. The next run brings the\n"+
-			"project's memory up to date.", "memoir sessions "+name+" 019f1fd6"),
+		Description: help("Takes a session's id, the beginning of it, or source:id. The next run updates the\n"+
+			"project's memory.", "memoir sessions "+name+" 019f1fd6"),
 		Action: func(c *cli.Context) error {
 			ref, err := argument(c, "session")
 			if err != nil {
@@ -128,7 +128,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				return err
 			}
 			p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
-			p.ui.sayHint("the next run brings its project's memory up to date")
+			p.ui.sayHint("the next run updates its project's memory")
 			return nil
 		},
 	}
@@ -137,9 +137,9 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 func pruneCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "prune", Usage: "unregister sessions that are gone, and files that never were sessions",
-		Description: help("Removes from the registry what cannot be read and was never extracted: sessions whose files\n"+
-			"are gone, and files that are not sessions. A session that was extracted stays, and so does one that is\n"+
-			"forgotten or disabled.", "memoir sessions prune"),
+		Description: help("Removes unreadable sessions that were never extracted from the registry: sessions whose files\n"+
+			"are gone, and files that are not sessions. Extracted, forgotten and disabled sessions\n"+
+			"stay.", "memoir sessions prune"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			st, err := p.openForWriting(c)
@@ -176,17 +176,17 @@ func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION]...",
 		Usage: "retry failed and dead jobs at once",
-		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run tries them\n"+
-			"again, with all their attempts. A job that a process died over is tried last and alone, and\n"+
-			"is dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
+		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them\n"+
+			"with all their attempts. A job whose process crashed is retried last and alone, and is\n"+
+			"dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "all",
-			Usage: "every failed and dead job, those of crashed processes included"}, jsonFlag()},
+			Usage: "all failed and dead jobs, including those whose process crashed"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
-				return usagef("`memoir status` lists what failed; --all means all of it", "retry needs a session, or --all")
+				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a session, or --all")
 			}
 			if c.NArg() > 0 && c.Bool("all") {
-				return usagef("", "a session and --all exclude each other")
+				return usagef("", "sessions and --all exclude each other")
 			}
 			st, err := p.openForWriting(c)
 			if err != nil {
@@ -214,9 +214,9 @@ func retryCommand(p *program) *cli.Command {
 			}
 			return p.result(c, map[string]int{"retried": n}, func() {
 				if n == 0 {
-					p.ui.say("nothing had failed")
+					p.ui.say("no job had failed")
 				} else {
-					p.ui.say("%s tried again by the next run", countAre(n, "job"))
+					p.ui.say("the next run retries %s", count(n, "job"))
 				}
 			})
 		},

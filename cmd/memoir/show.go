@@ -22,12 +22,12 @@ import (
 func showCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "show", Category: groupSession, ArgsUsage: "SESSION|FILE",
-		Usage: "show a session as Phase 1 sees it, without its secrets",
-		Description: help("Shows the items of a session that an extraction works from: what people typed, what the\n"+
-			"agent said, tool calls with their results; redacted. A session is named by its id, the\n"+
-			"beginning of its id, or source:id; a file needs no registry, nor does a session in a\n"+
-			"database, named as FILE#ID. One file of a Codex thread in several shows the whole thread.\n"+
-			"With a budget, what counts least is left out first.",
+		Usage: "show a session as Phase 1 reads it, redacted",
+		Description: help("Shows the redacted items of a session from which Phase 1 extracts: messages of people and the\n"+
+			"agent, tool calls with their results. Name a session by its id, the\n"+
+			"beginning of its id, or source:id. A file need not be registered, nor a session in a\n"+
+			"database, named as FILE#ID. One of several files of a Codex thread shows the whole thread.\n"+
+			"With a budget, the least important items are omitted first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
 			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12"),
 		Flags: []cli.Flag{
@@ -79,7 +79,7 @@ func (p *program) show(c *cli.Context) error {
 	all := len(items)
 	items = slices.DeleteFunc(items, func(it memoir.Item) bool { return it.N < c.Int("at") })
 	if len(items) == 0 && all > 0 {
-		return notFoundf("", "the session has no item %d or later", c.Int("at"))
+		return notFoundf("", "the session ends before item %d", c.Int("at"))
 	}
 	out := serve.Reading{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
 	for _, it := range items {
@@ -120,7 +120,7 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
-		return memoir.Session{}, nil, usagef("name a file in it, or a session's id", "%s is a directory", name)
+		return memoir.Session{}, nil, usagef("name a file in it, or a session id", "%s is a directory", name)
 	case err == nil:
 		return p.entitled(onlySession(c.Context, name))
 	case strings.ContainsRune(name, '#'): // perhaps one of a database
@@ -167,7 +167,7 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		return memoir.Session{}, nil, err
 	case len(found) == 0:
 		return memoir.Session{}, nil, usagef("name the database, or the session's own file",
-			"%s contains no session, or is part of another file", name)
+			"%s contains no session, or is part of one", name)
 	case len(found) == 1:
 		return fileSession(found[0])
 	}

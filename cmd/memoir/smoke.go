@@ -23,11 +23,11 @@ import (
 func smokeCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "smoke", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "run once over sessions in a temporary home, and check the result",
-		Description: help("For continuous integration: runs both phases with the built-in model over the sessions in\n"+
-			"DIR, or over those that are built in, and checks that every promised file is there and as\n"+
-			"published, that no secret is in any file, and that a second run does nothing. Exit code 1\n"+
-			"says that a check failed. No settings, agents' sessions or network are used.",
+		Usage: "test a run over sessions in a temporary home",
+		Description: help("For continuous integration. Runs both phases with the built-in model over the sessions in\n"+
+			"DIR, or over built-in sessions. It checks that all promised files exist as\n"+
+			"published, that no file contains a secret, and that a second run does nothing. Exit code 1\n"+
+			"means that a check failed. Settings, agents' sessions and the network are not used.",
 			"memoir smoke", "memoir smoke fixtures/sessions --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.smoke,
@@ -202,7 +202,7 @@ func missing(snap memory.Snapshot) string {
 		}
 	}
 	if len(snap.Edited) > 0 {
-		return snap.Edited[0].Path + " is not as in manifest.json"
+		return snap.Edited[0].Path + " differs from manifest.json"
 	}
 	return ""
 }
@@ -225,7 +225,7 @@ func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store) error {
 		content, err := os.ReadFile(path)
 		for _, secret := range s.planted {
 			if bytes.Contains(content, []byte(secret)) {
-				found = path + " holds a planted secret"
+				found = path + " contains a planted secret"
 			}
 		}
 		return err

@@ -195,7 +195,7 @@ func (p *program) refreshSkills(c *cli.Context) error {
 		err = record.RefreshSkills()
 	}
 	if err != nil {
-		p.ui.warn("`memoir install` makes them again", "links to skills: %v", err)
+		p.ui.warn("`memoir install` recreates them", "links to skills: %v", err)
 	}
 	return nil
 }

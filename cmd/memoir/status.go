@@ -21,10 +21,10 @@ func statusCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "status", Category: groupSession,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
-		Description: help("Shows the sessions, the running jobs with their processes, the failed jobs with the time of\n"+
-			"the next attempt, the dead jobs, how the last run ended, and what the next run would do.\n"+
-			"Long lists are cut; -v shows all. Times are UTC. --usage shows the use of language models\n"+
-			"by day, project and model instead.",
+		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
+			"next attempt, dead jobs, the result of the last run, and the plan of the next run.\n"+
+			"Long lists are cut; -v shows all. Times are UTC. --usage instead shows the use of language\n"+
+			"models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "usage", Usage: "show the use of language models"},
@@ -165,9 +165,9 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []st
 		return nil, err
 	}
 	for _, w := range withdrawals {
-		detail, hint := "its memory still holds what was forgotten", "the next run removes it"
+		detail, hint := "its memory still contains forgotten text", "the next run removes it"
 		if w.Error != "" {
-			detail, hint = "not verified: "+w.Error, "correct the file that it names; the next run tries again"
+			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
 		}
 		out = append(out, unfinishedJSON{"forgetting", w.ProjectID, detail, hint})
 	}
@@ -176,15 +176,15 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []st
 		return nil, err
 	}
 	if purging {
-		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still hold what was forgotten",
-			"the next run removes it, once nothing is left to forget"})
+		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still contain forgotten text",
+			"the next run removes it after all forgetting is done"})
 	}
 	removed, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range removed {
-		out = append(out, unfinishedJSON{"folder", id, "its folder is to be removed", "the next run does it"})
+		out = append(out, unfinishedJSON{"folder", id, "its folder is not removed yet", "the next run removes it"})
 	}
 	for _, r := range rows {
 		// doctor reports what cannot be read.
@@ -239,7 +239,7 @@ func (p *program) printStatus(s statusJSON) {
 	})
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
 	if len(s.Dead) > 0 {
-		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` tries dead jobs again")
+		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` retries dead jobs")
 	}
 }
 
@@ -267,7 +267,7 @@ func (n nextJSON) say() string {
 		count(n.Projects, "project"))
 	switch {
 	case n.Error != "":
-		return "would not begin: " + n.Error
+		return "cannot start: " + n.Error
 	case n.Sessions+n.Projects == 0:
 		text = "nothing to do"
 	}
@@ -297,9 +297,9 @@ func sayFailed(j serve.Failed) string {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)
 	}
 	if j.Suspect {
-		about += ", next last and alone"
+		about += ", retried last and alone"
 	} else if j.Next != nil {
-		about += ", next at " + when(*j.Next)
+		about += ", retried at " + when(*j.Next)
 	}
 	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
 		titled(j.Title))

@@ -42,7 +42,7 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		}
 		u.say("%s", sayProject(project))
 		if project.Outcome == pipeline.OutcomeBusy {
-			u.sayHint("--wait 5m waits for it; the other process probably does the work")
+			u.sayHint("--wait 5m waits; the other process probably does the same work")
 		}
 	}
 	if len(r.Redactions) > 0 {
@@ -55,9 +55,9 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
 			cmp.Or(byRule(g.Dropped), "none"))
 		if g.Cut > 0 {
-			u.say("%s larger than a call allows: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
+			u.say("%s too large for a call: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))
-			u.sayHint("raise memories.phase1InputTokenLimit if the model takes more")
+			u.sayHint("raise memories.phase1InputTokenLimit if the model accepts more")
 		}
 	}
 	p.sayLeft(r, limited)
@@ -75,9 +75,9 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 	case r.Stopped != nil:
 		p.ui.say("%s left by %s", left, r.Stopped.Limit) // the warning about the limit has the hint
 	case len(r.Unserved) > 0:
-		p.ui.say("%s left: %s does not serve", left, r.Unserved[0].Model)
+		p.ui.say("%s left: %s is not usable", left, r.Unserved[0].Model)
 	case len(r.InvalidRules) > 0: // the warning has the hint
-		p.ui.say("%s left; project %s waits for valid rules for secrets", left, r.InvalidRules[0].Project)
+		p.ui.say("%s left: project %s has invalid rules for secrets", left, r.InvalidRules[0].Project)
 	case limited:
 		p.ui.say("%s left by the cap", left)
 		p.ui.sayHint("run again, or raise --limit")
@@ -108,11 +108,11 @@ func whyNothing(scan pipeline.ScanReport) string {
 	case scan.Sessions == 0:
 		return "`memoir doctor` lists the directories of agents' sessions; --sessions DIR reads others"
 	case old > 0 && recent > 0:
-		return "--max-age 0 takes old sessions too, --min-idle 0 recent ones"
+		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
 	case old > 0:
-		return "--max-age 0 takes old sessions too; for good, set memories.maxRolloutAgeDays"
+		return "--max-age 0 includes old sessions; to keep that, set memories.maxRolloutAgeDays"
 	case recent > 0:
-		return "--min-idle 0 takes recent sessions too; for good, set memories.minRolloutIdleHours"
+		return "--min-idle 0 includes recent sessions; to keep that, set memories.minRolloutIdleHours"
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }
@@ -142,10 +142,10 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		what string
 	}{
 		{r.Empty, "with nothing worth keeping"},
-		{r.Copied, "with nothing but a copy of another session"},
+		{r.Copied, "copied from another session"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
-		{r.GivenBack - r.Postponed - r.Unread, "given back"},
+		{r.GivenBack - r.Postponed - r.Unread, "released"},
 		{r.Unread, "unreadable"},
 		{r.Postponed, "postponed"},
 	} {
@@ -166,23 +166,23 @@ func sayProject(r pipeline.ProjectReport) string {
 			text += " and " + count(r.Notes, "note")
 		}
 		for _, n := range r.ByHand {
-			text += fmt.Sprintf("; generation %d keeps what was edited by hand", n)
+			text += fmt.Sprintf("; generation %d keeps the hand edits", n)
 		}
 		if r.Root != "" {
 			text += ": " + r.Root
 		}
 	case pipeline.OutcomeUnchanged:
-		text = fmt.Sprintf("unchanged, generation %d stays", r.Generation)
+		text = fmt.Sprintf("unchanged, generation %d stays live", r.Generation)
 	case pipeline.OutcomeEmpty:
 		text = "nothing worth keeping yet"
 		if r.Generation > 0 {
-			text = fmt.Sprintf("no content is left, and nobody removed it; generation %d stays", r.Generation)
+			text = fmt.Sprintf("the new content is empty, though nothing was removed; generation %d stays live", r.Generation)
 		}
 	case pipeline.OutcomeBackoff:
 		if r.Detail != "" { // why, and until when
 			return name + ": " + r.Detail
 		}
-		text = "failed before, tried again later"
+		text = "failed before, retried later"
 	}
 	if r.Detail != "" {
 		text += ": " + r.Detail

@@ -28,7 +28,7 @@ func Home(flag string, environ []string) (string, error) {
 		name, dir = "MEMOIR_HOME", env("MEMOIR_HOME")
 	}
 	if dir == "" {
-		const hint = "set HOME, or say where with --home DIR or MEMOIR_HOME"
+		const hint = "set HOME, --home DIR or MEMOIR_HOME"
 		dir, err := userDir(env, "XDG_DATA_HOME", ".local/share", hint)
 		if err == nil && !filepath.IsAbs(env("XDG_DATA_HOME")) {
 			if _, err = os.Stat(homeDir(env)); err != nil {
@@ -88,7 +88,7 @@ func expandHome(path, home string) (string, error) {
 		return path, nil
 	}
 	if home == "" {
-		return "", memoir.Errorf(memoir.CodeConfig, "set HOME, or write the path in full",
+		return "", memoir.Errorf(memoir.CodeConfig, "set HOME, or write an absolute path",
 			"%q needs a home directory, and HOME is not set", path)
 	}
 	return home + rest, nil
@@ -170,7 +170,7 @@ func matches(glob, dir string) bool {
 
 // projectName is the setting of a project's name.
 var projectName = definition{name: nameProjects, own: true,
-	doc: "project of this directory and what is below it"}
+	doc: "project of this directory and of those below it"}
 
 // applyProject sets the project of a directory. A name is one line of at most 100 bytes.
 func (s *Settings) applyProject(dir, name, home, origin string) error {
@@ -179,9 +179,9 @@ func (s *Settings) applyProject(dir, name, home, origin string) error {
 	case err != nil:
 		return err
 	case !filepath.IsAbs(full):
-		return errors.New("must be a path in full, or from ~")
+		return errors.New("must be an absolute path, or begin with ~")
 	case s.Projects[full] != "":
-		return errors.New("is named twice")
+		return errors.New("is listed twice")
 	}
 	if name = strings.TrimSpace(name); name == "" || len(name) > 100 || strings.ContainsFunc(name, isControl) {
 		return errors.New("must be a project's name, a text of at most 100 bytes")

@@ -201,7 +201,7 @@ func (d definition) written(values []string, home string) (string, error) {
 	}
 	if d.list == nil {
 		if len(values) > 1 {
-			return "", fmt.Errorf("is a single value, and %d are given", len(values))
+			return "", fmt.Errorf("takes one value, not %d", len(values))
 		}
 		err := d.set(of, values, home)
 		if _, text := d.field(of).(*string); text {
@@ -233,8 +233,8 @@ func quoted(text string) string {
 // Template is a config.yml that sets nothing: each setting with its description and default, as comments.
 func Template() string {
 	var b strings.Builder
-	b.WriteString("# Settings of memoir. What stands behind # is the default.\n" +
-		"# `memoir config` prints what holds and why; `memoir config set NAME VALUE` changes this file.\n")
+	b.WriteString("# Settings of memoir. A commented line shows a default.\n" +
+		"# `memoir config` prints each value and its origin; `memoir config set NAME VALUE` changes this file.\n")
 	section := ""
 	for _, d := range definitions {
 		name, indent := d.name, ""

@@ -24,14 +24,14 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"exclude:\n  - /a\n  - /b\nlimits:\n", "exclude", []string{"/c"}, "exclude: [/c]\nlimits:\n"},
 		{"limits:\n", "exclude", []string{"a"}, "exclude has the glob \"a\", which is relative"},
 		{"limits:\n", "providers.mine.baseURL", []string{"http://127.0.0.1:1/v1"}, "limits:\nproviders:\n  mine:\n    baseURL: http://127.0.0.1:1/v1\n"},
-		{"limits:\n", "providers.mine.command", []string{"a", "b c"}, "providers.mine has a command, but not the API for one"},
+		{"limits:\n", "providers.mine.command", []string{"a", "b c"}, "providers.mine has a command, but its api is not exec"},
 		{"limits:\n", "providers.exec.command", []string{"a -b"}, "limits:\nproviders:\n  exec:\n    command: [a, -b]\n"},
 		{"limits:\n", "providers.openai.keyEnv", []string{"sk-abc"}, "must be the name of a variable, not the key itself"},
 		{"limits:\n", "projects./a/b.c", []string{"x"}, "limits:\nprojects:\n  /a/b.c: x\n"},
-		{"limits:\n", "projects.a", []string{"x"}, "projects.a must be a path in full"},
+		{"limits:\n", "projects.a", []string{"x"}, "projects.a must be an absolute path"},
 		{"limits:\n", "memories.enabld", []string{"x"}, "\"memories.enabld\" is an unknown setting; did you mean memories.enabled?"},
 		{"limits:\n", "memories.concurrency", []string{"65"}, "memories.concurrency must be a whole number from 1 to 64; sessions extracted"},
-		{"limits:\n", "memories.concurrency", []string{"1", "2"}, "memories.concurrency is a single value, and 2 are given"},
+		{"limits:\n", "memories.concurrency", []string{"1", "2"}, "memories.concurrency takes one value, not 2"},
 		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from FILE:3) must be at most half"},
 		{"memories:\n  stage1LeaseSeconds: 90 # x\n", "memories.stage1LeaseSeconds", []string{"80"}, "memories:\n  phase1LeaseSeconds: 80\n"},
 		{"memories:\n  stage1LeaseSeconds: 90 # x\n", "memories.phase1LeaseSeconds", nil, "memories:\n"},
@@ -125,8 +125,8 @@ func TestAnEarlierNameHoldsAndIsReported(t *testing.T) {
 	t.Parallel()
 	s, err := loadYAML(t, "memories:\n  stage1LeaseSeconds: 90\n", "MEMOIR_MEMORIES_STAGE1_RETRY_DELAY_SECONDS=7")
 	if err != nil || s.Memories.Phase1LeaseSeconds != 90 || s.Memories.Phase1RetryDelaySeconds != 7 || len(s.Renamed) != 2 ||
-		!strings.HasSuffix(s.Renamed[0], "config.yml:2: memories.stage1LeaseSeconds is called memories.phase1LeaseSeconds now") ||
-		s.Renamed[1] != "$MEMOIR_MEMORIES_STAGE1_RETRY_DELAY_SECONDS is called $MEMOIR_MEMORIES_PHASE1_RETRY_DELAY_SECONDS now" {
+		!strings.HasSuffix(s.Renamed[0], "config.yml:2: memories.stage1LeaseSeconds is now called memories.phase1LeaseSeconds") ||
+		s.Renamed[1] != "$MEMOIR_MEMORIES_STAGE1_RETRY_DELAY_SECONDS is now called $MEMOIR_MEMORIES_PHASE1_RETRY_DELAY_SECONDS" {
 		t.Errorf("got %+v, %q, %v", s.Memories, s.Renamed, err)
 	}
 	_, err = loadYAML(t, "memories:\n  stage1LeaseSeconds: 90\n  phase1LeaseSeconds: 80\n")

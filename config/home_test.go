@@ -26,7 +26,7 @@ func TestHome(t *testing.T) {
 		{"a relative XDG_DATA_HOME is ignored", "", []string{"XDG_DATA_HOME=xdg", "HOME=" + ann}, filepath.Join(ann, ".local/share/memoir")},
 		{"a relative flag is below the working directory", "x/../y", nil, filepath.Join(wd, "y")},
 		{"a tilde that the shell left", "~/m", []string{"HOME=/home/ann"}, "/home/ann/m"},
-		{"no home at all", "", []string{"PATH=/bin"}, "!no home directory: neither HOME nor XDG_DATA_HOME is an absolute path; set HOME, or say where with --home DIR or MEMOIR_HOME"},
+		{"no home at all", "", []string{"PATH=/bin"}, "!no home directory: neither HOME nor XDG_DATA_HOME is an absolute path; set HOME, --home DIR or MEMOIR_HOME"},
 		{"a HOME that is not there", "", []string{"HOME=" + filepath.Join(ann, "none")}, "!HOME: stat "},
 		{"a relative HOME", "", []string{"HOME=."}, "!no home directory"},
 		{"a tilde without a home", "~/m", nil, `!--home: "~/m" needs a home directory, and HOME is not set`},

@@ -113,7 +113,7 @@ func (s *Settings) applyEntry(e entry, home string) error {
 
 // rename reports what is set by an earlier name.
 func (s *Settings) rename(was, now string) {
-	s.Renamed = append(slices.Clip(s.Renamed), was+" is called "+now+" now")
+	s.Renamed = append(slices.Clip(s.Renamed), was+" is now called "+now)
 }
 
 // applyText applies a value of the table that is written as one text: lists as in PATH.
@@ -243,7 +243,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	})
 	d, err := time.ParseDuration(hours)
 	if err != nil || d < 0 || d > maxDelay || strings.HasPrefix(hours, "+") {
-		return 0, fmt.Errorf("%q is not a length of time; write it like 12h, 30d, 90m or 2w", text)
+		return 0, fmt.Errorf("%q is not a duration; write it like 12h, 30d, 90m or 2w", text)
 	}
 	return d, nil
 }

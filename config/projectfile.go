@@ -56,7 +56,8 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 		// which program are handed the text of every session.
 		d, _ := find(e.path)
 		if d.own {
-			return nil, e.errorf("a project's file switches memory off and tightens limits", "belongs into your own "+FileName)
+			return nil, e.errorf("a project's file may only switch memory off or tighten limits",
+				"belongs in your own "+FileName)
 		}
 		proposed := s.clone()
 		if err := proposed.applyEntry(e, ""); err != nil {
@@ -140,7 +141,7 @@ func Trust(home, file string) error {
 	}
 	if data == nil {
 		return memoir.Errorf(memoir.CodeNotFound, "name the directory of a project that has a "+ProjectFileName,
-			"cannot trust %s: there is no such file", file)
+			"cannot trust %s: no such file", file)
 	}
 	if s := Default(); filepath.Base(file) == ProjectFileName {
 		if _, err := s.applyProjectFile(file, data, true); err != nil {
@@ -163,7 +164,7 @@ func changeTrust(home string, change func(TrustStore)) error {
 	change(t)
 	data, err := yaml.Marshal(t)
 	if err != nil {
-		return memoir.Errorf(memoir.CodeInternal, "", "cannot write what is trusted: %w", err)
+		return memoir.Errorf(memoir.CodeInternal, "", "cannot encode the list of trusted files: %w", err)
 	}
 	path := filepath.Join(home, trustFile)
 	if err = failpoint.MkdirAll(home, 0o700); err == nil {

@@ -71,11 +71,11 @@ func TestWhatReachesAllProjectsIsNoProjectsToSay(t *testing.T) {
 		home, dir, file := project(t, content)
 		s, ignored, err := Default().ForProject(dir, TrustStore{})
 		checkError(t, err, file+":1: ")
-		checkError(t, err, " belongs into your own config.yml")
+		checkError(t, err, " belongs in your own config.yml")
 		if !s.Off || len(ignored) > 0 || len(s.Projects)+len(s.Providers)+len(s.Exclude) > 0 || s.Limits != (Limits{}) {
 			t.Errorf("%s: a stranger set %+v", content, s)
 		}
-		checkError(t, Trust(home, file), " belongs into your own config.yml")
+		checkError(t, Trust(home, file), " belongs in your own config.yml")
 		if _, err := os.Stat(filepath.Join(home, trustFile)); err == nil {
 			t.Errorf("%s was trusted", content)
 		}

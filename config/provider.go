@@ -35,25 +35,25 @@ type Provider struct {
 // providerFields is the table of what can be set of a provider, in the order in
 // which it is printed.
 var providerFields = []definition{
-	{name: "api", doc: "how the provider is spoken to: openai-chat, anthropic or exec",
+	{name: "api", doc: "API of the provider: openai-chat, anthropic or exec",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
-	{name: "baseURL", doc: "where the provider is reached",
+	{name: "baseURL", doc: "address of the provider",
 		form:   lazyregexp.New(`^https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#@]*)?$`),
 		wanted: "an http or https URL without a password or a query; a key is named with keyEnv"},
 	{name: "keyEnv", doc: "environment variable that holds the key",
 		form: lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`), wanted: "the name of a variable, not the key itself"},
-	{name: "keyCommand", doc: "program and arguments that print the key, where keyEnv is not set",
+	{name: "keyCommand", doc: "program and arguments that print the key, used if keyEnv is not set",
 		words: true, list: expandProgram},
 	{name: "command", words: true, list: expandProgram,
-		doc: "of exec: program and arguments; the question is its standard input, the answer what it prints"},
-	{name: "preset", doc: "of exec: the agent whose switches are added to command",
+		doc: "for exec: program and arguments; it reads the question from standard input and prints the answer"},
+	{name: "preset", doc: "for exec: the agent whose flags are added to command",
 		form: lazyregexp.New(`^[a-z]{1,20}$`), wanted: "the name of an agent"},
 	{name: "effort", doc: "reasoning effort: none, minimal, low, medium, high or xhigh",
 		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"}},
 	{name: "temperature", doc: "from 0 to 2; unset: the model's own", max: 2},
 	{name: "maxOutputTokens", doc: "cap on the tokens of an answer; unset: the model's own", min: 1, max: 1e7},
 	{name: "timeoutSeconds", doc: "time limit of one call; unset: 600", min: 1, max: 86400},
-	{name: "window", doc: "tokens that a call may hold, input and output together", min: 1000, max: 1e9},
+	{name: "window", doc: "context window in tokens, input and output together", min: 1000, max: 1e9},
 	{name: "inputPrice", doc: "US dollars per million tokens of input", max: maxPrice},
 	{name: "cachedPrice", max: maxPrice,
 		doc: "US dollars per million tokens of input that the provider had cached; unset: inputPrice"},
@@ -79,12 +79,12 @@ func (s Settings) checkProvider(name string) error {
 	}
 	switch {
 	case !providerName.MatchString(name) || name == builtin:
-		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is no name for a provider")
+		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is not a valid name for a provider")
 	case !exec && (len(p.Command) > 0 || p.Preset != ""):
-		return wrong("set api: exec, or remove command and preset", "has a command, but not the API for one")
+		return wrong("set api: exec, or remove command and preset", "has a command, but its api is not exec")
 	case exec && (p.BaseURL != "" || p.KeyEnv != "" || len(p.KeyCommand) > 0):
 		return wrong("log in with the program, or give it its key in the environment",
-			"is a command, which is given no URL and no key")
+			"runs a command, which takes no URL and no key")
 	case exec && len(p.Command) == 0 && p.Preset == "" && name != "exec":
 		return wrong("set command to a program and its arguments, or name a preset", "has no command")
 	}
@@ -104,7 +104,7 @@ func expandProgram(words []string, home string) ([]string, error) {
 	case err != nil:
 		return nil, errors.New("needs a home directory, and HOME is not set")
 	case strings.ContainsAny(program, `/\`) && !filepath.IsAbs(program):
-		return nil, errors.New("must begin with a program's name, or its path in full or from ~")
+		return nil, errors.New("must begin with a program's name, or with its path, absolute or from ~")
 	}
 	return append([]string{program}, words[1:]...), nil
 }

@@ -20,7 +20,7 @@ func TestProviderSettings(t *testing.T) {
 		{"the provider exec", "providers: {exec: {timeoutSeconds: 900}}\n", ""},
 		{"none", "providers: {x: }\n", ""},
 
-		{"an unknown API", "providers:\n  x:\n    api: grpc\n", "config.yml:3: providers.x.api must be one of openai-chat, anthropic, exec; how the provider"},
+		{"an unknown API", "providers:\n  x:\n    api: grpc\n", "config.yml:3: providers.x.api must be one of openai-chat, anthropic, exec; API of the provider"},
 		{"an unknown field", "providers: {x: {url: http://h}}\n", "config.yml:1: providers.x.url is an unknown setting; a key is never in a file: name a variable with keyEnv; " + lists},
 		{"a key", "providers: {x: {apiKey: abc}}\n", "providers.x.apiKey is an unknown setting; a key is never in a file: name a variable with keyEnv"},
 		{"an effort of its own", "providers: {x: {effort: max}}\n", "providers.x.effort must be one of none, minimal"},
@@ -36,16 +36,16 @@ func TestProviderSettings(t *testing.T) {
 		{"a port that is none", "providers: {x: {baseURL: 'http://h:80a/v1'}}\n", "providers.x.baseURL must be an http or https URL"},
 		{"an address of IPv6", "providers: {x: {baseURL: 'http://[::1]:80/v1'}}\n", ""},
 		{"a command that needs a shell", "providers: {x: {keyCommand: 'echo $KEY | tr a b'}}\n",
-			"providers.x.keyCommand holds what only a shell understands, and none is started; write it as a list: [program, argument]"},
+			"providers.x.keyCommand uses shell syntax, and no shell is started; write it as a list: [program, argument]"},
 		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must begin with a program"},
-		{"a command of numbers", "providers: {x: {keyCommand: [pass, 4]}}\n", "providers.x.keyCommand must be a list of texts"},
-		{"a command relative to wherever we are", "providers: {x: {keyCommand: ./key.sh}}\n", "providers.x.keyCommand must begin with a program's name, or its path in full or from ~"},
-		{"a command without its API", "providers: {x: {command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
-		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
-		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x is a command, which is given no URL and no key; log in"},
-		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec is a command, which is given no URL and no key; log in"},
+		{"a command of numbers", "providers: {x: {keyCommand: [pass, 4]}}\n", "providers.x.keyCommand must be a list of strings"},
+		{"a command relative to wherever we are", "providers: {x: {keyCommand: ./key.sh}}\n", "providers.x.keyCommand must begin with a program's name, or with its path, absolute or from ~"},
+		{"a command without its API", "providers: {x: {command: [llm]}}\n", "providers.x has a command, but its api is not exec; set api: exec"},
+		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x has a command, but its api is not exec; set api: exec"},
+		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x runs a command, which takes no URL and no key; log in"},
+		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec runs a command, which takes no URL and no key; log in"},
 		{"exec without a command", "providers: {x: {api: exec}}\n", "providers.x has no command; set command"},
-		{"the built-in model", "providers: {builtin: {keyEnv: K}}\n", "providers.builtin is no name for a provider"},
+		{"the built-in model", "providers: {builtin: {keyEnv: K}}\n", "providers.builtin is not a valid name for a provider"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

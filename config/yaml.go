@@ -80,7 +80,7 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	err := decoder.Decode(&document)
 	if err == nil && decoder.Decode(&more) != io.EOF {
-		err = errors.New("something follows the first document")
+		err = errors.New("it has more than one document")
 	}
 	if err != nil && err != io.EOF {
 		return nil, memoir.Errorf(memoir.CodeConfig, "check indentation, colons and quotes", "%s: not valid YAML: %s",
@@ -114,7 +114,7 @@ func (e entry) settings() ([]entry, error) {
 		key := node.Content[i]
 		sub := entry{append(slices.Clone(e.path), key.Value), "", e.file, key.Line, node.Content[i+1]}
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			return nil, e.errorf("write it as name: value", "has a name that is not a text")
+			return nil, e.errorf("write it as name: value", "has a name that is not a string")
 		}
 		if d, known := find(sub.path); known {
 			if name := sub.name(); name == d.was {
@@ -162,14 +162,14 @@ func (e entry) values(d definition) ([]string, error) {
 	var out []string
 	for _, element := range elements {
 		if element.Kind != yaml.ScalarNode || element.ShortTag() != "!!str" {
-			return nil, e.errorf("write each on its own line after a dash, quoted if it is none", "must be a list of texts")
+			return nil, e.errorf("write each on its own line after a dash, in quotes if needed", "must be a list of strings")
 		}
 		out = append(out, element.Value)
 	}
 	if d.words && node.Kind == yaml.ScalarNode {
 		if strings.ContainsAny(out[0], "\"'`\\$|&;<>(){}*?") {
 			return nil, e.errorf("write it as a list: [program, argument]",
-				"holds what only a shell understands, and none is started")
+				"uses shell syntax, and no shell is started")
 		}
 		out = strings.Fields(out[0])
 	}

@@ -29,7 +29,7 @@ func TestConfigFile(t *testing.T) {
 		{"without its section", "# x\nmaxRolloutAgeDays: 3\n", `config.yml:2: maxRolloutAgeDays is an unknown setting; did you mean memories.maxRolloutAgeDays?`},
 		{"snake case", "memories: {max_rollout_age_days: 3}\n", "did you mean memories.maxRolloutAgeDays?"},
 		{"nothing near", "zzzzzz: 3\n", "; `memoir config` lists every setting"},
-		{"a key that is a list", "? [a, b]\n: 1\n", "has a name that is not a text"},
+		{"a key that is a list", "? [a, b]\n: 1\n", "has a name that is not a string"},
 		{"a merge key", "memories:\n  <<: {enabled: true}\n", `memories.<< is an unknown setting`},
 		{"set twice", "memories:\n  enabled: true\n  enabled: false\n", "config.yml:3: memories.enabled is set twice, first in line 2"},
 		{"nested and joined", "memories: {enabled: true}\nmemories.enabled: false\n", "config.yml:2: memories.enabled is set twice, first in line 1"},
@@ -46,26 +46,26 @@ func TestConfigFile(t *testing.T) {
 		{"not YAML", "memories:\n\t- x: [\n", "config.yml: not valid YAML: line 2: found character that cannot start any token"},
 		{"unclosed", "memories: {enabled: true\n", "not valid YAML"},
 		{"binary", "\x00\x01\x02", "not valid YAML"},
-		{"two documents", "memories: {enabled: true}\n---\nmemories: {enabled: false}\n", "not valid YAML: something follows the first document"},
+		{"two documents", "memories: {enabled: true}\n---\nmemories: {enabled: false}\n", "not valid YAML: it has more than one document"},
 		{"a section within itself", "memories: &a\n  memories: *a\n", `memories.memories is an unknown setting`},
 
 		{"project belongs elsewhere", "project: x\n", "config.yml:1: project is an unknown setting; did you mean projects?"},
 		{"projects", "projects:\n  /a/b: one\n  ~/c: two\n", ""},
-		{"a relative project directory", "projects:\n  a/b: one\n", `config.yml:2: projects.a/b must be a path in full`},
-		{"a project directory twice", "projects:\n  /a/b: one\n  /a/b/: two\n", "config.yml:3: projects./a/b/ is named twice"},
+		{"a relative project directory", "projects:\n  a/b: one\n", `config.yml:2: projects.a/b must be an absolute path`},
+		{"a project directory twice", "projects:\n  /a/b: one\n  /a/b/: two\n", "config.yml:3: projects./a/b/ is listed twice"},
 		{"a project without a name", "projects: {/a: }\n", "projects./a must be a project's name"},
 		{"projects as a list", "projects: [/a]\n", "projects must be a section"},
 
 		{"providers", "providers:\n  ollama: {baseURL: 'http://localhost:11434/v1'}\n  x: {keyEnv: X_KEY}\n", ""},
 		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; did you mean baseURL?"},
 		{"no URL", "providers: {x: {baseURL: 'localhost:80'}}\n", "providers.x.baseURL must be an http or https URL"},
-		{"a provider's odd name", "providers: {X/Y: {keyEnv: A}}\n", `providers.X/Y is no name for a provider`},
+		{"a provider's odd name", "providers: {X/Y: {keyEnv: A}}\n", `providers.X/Y is not a valid name for a provider`},
 
 		{"exclude", "exclude: [/a, '**/secret', ~/private]\n", ""},
 		{"one glob", "exclude: /a\n", ""},
 		{"a relative glob", "exclude:\n  - a/b\n", `exclude has the glob "a/b", which is relative`},
 		{"a broken glob", "exclude: ['/a/{b']\n", `exclude has the glob "/a/{b", whose brackets or braces do not match`},
-		{"a glob that is a number", "exclude: [5]\n", `exclude must be a list of texts`},
+		{"a glob that is a number", "exclude: [5]\n", `exclude must be a list of strings`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -56,7 +56,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 		case strings.TrimSpace(*text) == "":
 			faults = append(faults, "the field "+name+" is missing or empty")
 		case !fencesClose(*text):
-			faults = append(faults, name+" opens a code fence that nothing closes")
+			faults = append(faults, name+" opens a code fence and does not close it")
 		}
 	}
 	if a.Skills != nil && len(*a.Skills) > maxAnsweredSkills {

@@ -83,10 +83,10 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 			fault("names session " + id + ", which was withdrawn")
 		}
 		if unframe(l) != l || strings.Contains(l, memoir.OwnRunMarker) {
-			fault("holds a tag of memoir's own frames; write it without the angle bracket")
+			fault("contains a tag of memoir's own frames; write it without the angle bracket")
 		}
 		if strings.ContainsFunc(l, func(c rune) bool { return c != '\t' && unicode.Is(unicode.Cc, c) }) {
-			fault("holds a control character")
+			fault("contains a control character")
 		}
 	}
 	return faults
@@ -123,10 +123,10 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 		{float64(memoir.Tokens(summary.String())) > tolerated*float64(tokens),
 			fmt.Sprintf("memory_summary may have %d tokens of 4 characters", tokens)},
 		{r.uncited > r.kept, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: "+
-			"each must end with the sessions it rests on", r.uncited, r.kept)},
-		{r.kept == 0, "memory_md holds no line that cites a session"},
-		{summary.lines() == 0, "memory_summary holds no line below a heading"},
-		{r.wiped(memory, folded), "most lines of the present memory_md are gone, though nothing that they rest on " +
+			"each must end with the sessions that support it", r.uncited, r.kept)},
+		{r.kept == 0, "memory_md has no line that cites a session"},
+		{summary.lines() == 0, "memory_summary has no line below a heading"},
+		{r.wiped(memory, folded), "most lines of the present memory_md are gone, though no session behind them " +
 			"was withdrawn or changed: keep them"},
 		{3*summary.lines() < told && told >= leastLines,
 			"memory_summary lost most of its lines: it is a briefing on all of memory_md"},

@@ -240,7 +240,7 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 			if what := g.told(line); what != "" {
 				out = append(out, Trace{path, n, what, false})
 			} else if g.alone(line) {
-				out = append(out, Trace{path, n, "says what only a forgotten session said", true})
+				out = append(out, Trace{path, n, "repeats what only a forgotten session said", true})
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func (g *forgetting) told(line string) string {
 		return "names session " + id
 	}
 	if g.holds(line) {
-		return "holds the text"
+		return "contains the text"
 	}
 	return ""
 }

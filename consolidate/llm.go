@@ -175,7 +175,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 		}
 		if len(request.Earlier) > 0 {
 			return failed(memoir.Errorf(memoir.CodeInvalid,
-				"the memory stays as it was; try again, or try another model",
+				"the memory is unchanged; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}
 		request.Earlier = []model.Exchange{{Answer: a.Text, Objection: objection(faults)}}

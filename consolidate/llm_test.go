@@ -267,8 +267,8 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		"too large a memory":              {reply(whole.Memory+many(1200, cited), whole.Summary), "memory_md may have 32768 bytes"},
 		"too large a summary":             {reply(whole.Memory, "## What to know\n\n"+many(500, cited)), "memory_summary may have 5000 tokens"},
 		"a skill's bad name":              {reply(whole.Memory, whole.Summary, skill("../Release", "# R\n")), "not a name of a skill"},
-		"an empty skill":                  {reply(whole.Memory, whole.Summary, skill("unheard-of", "")), "there is none of that name"},
-		"a skill twice":                   {reply(whole.Memory, whole.Summary, skill("release", "# R\n"), skill("release", "# R\n")), "there twice"},
+		"an empty skill":                  {reply(whole.Memory, whole.Summary, skill("unheard-of", "")), "no present skill has that name"},
+		"a skill twice":                   {reply(whole.Memory, whole.Summary, skill("release", "# R\n"), skill("release", "# R\n")), "occurs twice"},
 		"a path out of a skill":           {reply(whole.Memory, whole.Summary, holding("../../run.sh")), "begins with a dot"},
 		"an absolute path":                {reply(whole.Memory, whole.Summary, holding("/etc/cron.d/x")), "is absolute"},
 		"a name of look-alikes":           {reply(whole.Memory, whole.Summary, holding("ruп.sh")), "of ASCII"},
@@ -320,7 +320,7 @@ func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
 		}
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(whole.Memory, whole.Summary, skills...))}}
 		c, _, err := ask(t, in, m)
-		objected := len(m.asked) == 2 && strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are gone")
+		objected := len(m.asked) == 2 && strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are missing")
 		if (err != nil) != refused || objected != refused || !refused && len(c.Skills) != stay {
 			t.Errorf("%d staying: %d skills, %d calls, %v", stay, len(c.Skills), len(m.asked), err)
 		}

@@ -200,8 +200,8 @@ func OnlyNotes(in Input) memoir.Consolidation {
 	}
 	return ApplyNotes(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
-			left + " is left: all that it rested on was taken out of this memory.\n",
-		MemorySummary: summaryHead(name) + "\n" + left + " is left: all that it rested on was taken out of memory.\n",
+			left + " is left: all sessions behind it were removed from this memory.\n",
+		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
 	}, notes)
 }
 

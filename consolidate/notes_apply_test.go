@@ -31,7 +31,7 @@ func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 			t.Errorf("got\n%s", text)
 		}
 	}
-	if !strings.Contains(got.MemoryMD, "of this memory.\n\nStaging") {
+	if !strings.Contains(got.MemoryMD, "from this memory.\n\nStaging") {
 		t.Errorf("two paragraphs became one:\n%s", got.MemoryMD)
 	}
 	if len(got.Skills) != 1 || strings.Contains(got.Skills[0].Content, "drop") || !strings.Contains(got.Skills[0].Content, "keep") {

@@ -41,7 +41,7 @@ func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 		case fault != "":
 			faults = append(faults, fault)
 		case has(s.Name):
-			faults = append(faults, "the skill "+s.Name+" is there twice")
+			faults = append(faults, "the skill "+s.Name+" occurs twice")
 		default:
 			skills = append(skills, s)
 		}
@@ -54,7 +54,7 @@ func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 	}
 	if gone > 2 && 2*gone > len(r.present.Skills) {
 		faults = append(faults,
-			fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content",
+			fmt.Sprintf("%d of %d present skills are missing: to keep one, name it with an empty content",
 				gone, len(r.present.Skills)))
 	}
 	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
@@ -73,7 +73,7 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	case empty && there:
 		return present, ""
 	case empty:
-		return s, "the skill " + a.Name + " is empty, and there is none of that name to keep"
+		return s, "the skill " + a.Name + " is empty, and no present skill has that name"
 	}
 	files := artifacts{}
 	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})

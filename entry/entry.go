@@ -50,7 +50,7 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
 		return e, err
 	}
 	if err := b.File(ctx, e.ID); err != nil {
-		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored, and filed by the next run: %w",
+		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored; the next run adds it to its file: %w",
 			e.ID, err)
 	}
 	return e, nil
@@ -85,7 +85,7 @@ func (b Book) File(ctx context.Context, id int64) error {
 // line is a text as an entry holds it: one line, without secrets and control characters.
 func (b Book) line(text string) (string, error) {
 	if len(text) > 16*MaxText { // too long even to be redacted
-		return "", usage("shorten it, or write several", "a text has at most %d bytes, this one %d", MaxText, len(text))
+		return "", usage("shorten it, or write several", "a text may have %d bytes, and this one has %d", MaxText, len(text))
 	}
 	text = strings.Map(func(r rune) rune { // before secrets are looked for: without them parts of one may meet
 		if !unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200d' { // a joiner is a part of emoji
@@ -98,7 +98,7 @@ func (b Book) line(text string) (string, error) {
 	case text == "":
 		return "", usage("", "the text is empty")
 	case len(text) > MaxText:
-		return "", usage("shorten it, or write several", "a text has at most %d bytes, this one %d", MaxText, len(text))
+		return "", usage("shorten it, or write several", "a text may have %d bytes, and this one has %d", MaxText, len(text))
 	}
 	return text, nil
 }
@@ -155,7 +155,7 @@ func known(category string) error {
 	if slices.Contains(memoir.Categories, category) {
 		return nil
 	}
-	return usage("one of "+strings.Join(memoir.Categories, ", "), "no category is named %q", cut(category))
+	return usage("use one of "+strings.Join(memoir.Categories, ", "), "unknown category %q", cut(category))
 }
 
 // byCategory sorts notes by category, in the order of memoir.Categories, and by number.

@@ -87,7 +87,7 @@ func paragraph(e memoir.Extraction) string {
 // History is a project's history, or that of a month (2026-07), without secrets; "" if there is none.
 func (b Book) History(projectID, month string) (string, error) {
 	if _, err := time.Parse("2006-01", month); err != nil && month != "" {
-		return "", usage("for example 2026-07", "%q is not a month", cut(month))
+		return "", usage("use a month such as 2026-07", "%q is not a month", cut(month))
 	}
 	path := memory.At(b.Home, projectID).History(month)
 	content, err := disk.ReadFile(path, maxHistory)

@@ -37,7 +37,7 @@ func Day(name string, now time.Time) (string, error) {
 		return now.AddDate(0, 0, -1).Format(time.DateOnly), nil
 	}
 	if _, err := time.Parse(time.DateOnly, name); err != nil {
-		return "", usage("today, yesterday or for example 2026-07-01", "%q is not a date", cut(name))
+		return "", usage("use today, yesterday or a date such as 2026-07-01", "%q is not a date", cut(name))
 	}
 	return name, nil
 }
@@ -231,7 +231,7 @@ func (b Book) erase(e memoir.Entry) error {
 		err = disk.Replace(path, []byte(left), 0o600)
 	}
 	if err != nil {
-		return storageError(err, "take a line out of %s", path)
+		return storageError(err, "remove a line from %s", path)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (t Patch) Apply(patch []byte) (string, error) {
 	in.DisallowUnknownFields()
 	err := in.Decode(&p)
 	if err == nil && in.More() {
-		err = errors.New("something follows it")
+		err = errors.New("text follows the JSON object")
 	}
 	if err != nil {
 		return "", usage(`{"ops": [{"op": "insert", "line": 3, "content": "…"}]}`, "the patch is not valid: %v", err)
@@ -74,13 +74,13 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		case o.Op == "remove" && content == nil:
 			lines = slices.Delete(lines, at, at+1)
 		default:
-			return "", usage("insert, update or remove", "operation %d: %q cannot be done", i+1, cut(o.Op))
+			return "", usage("use insert, update or remove", "operation %d: unknown operation %q", i+1, cut(o.Op))
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
 	if len(out) > t.Most {
 		return "", memoir.Errorf(memoir.CodeInvalid, "remove lines, or raise memories.maxMemorySize",
-			"the memory would have %d bytes, and may have %d", len(out), t.Most)
+			"the memory would have %d bytes, more than %d", len(out), t.Most)
 	}
 	return out, nil
 }

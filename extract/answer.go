@@ -120,7 +120,7 @@ func readFields(text string) (map[string]string, *complaint) {
 		}
 		var s string
 		if err := json.Unmarshal(value, &s); err != nil {
-			return nil, object("the field %s is no text", name)
+			return nil, object("the field %s is not a string", name)
 		}
 		if len(s) > MaxRawMemory {
 			return nil, object("the field %s has %d bytes, more than %d", name, len(s), MaxRawMemory)

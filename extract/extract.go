@@ -130,7 +130,7 @@ func Check(e memoir.Extraction, items []memoir.Item) error {
 	case len(e.RolloutSummary) > MaxRolloutSummary:
 		return invalid("the rollout summary has %d bytes, more than %d", len(e.RolloutSummary), MaxRolloutSummary)
 	case len(e.RolloutSlug) > MaxSlug || !slugForm.MatchString(e.RolloutSlug):
-		return invalid("%q is no slug of at most %d bytes of a-z, 0-9 and single hyphens", e.RolloutSlug, MaxSlug)
+		return invalid("%q is not a slug of at most %d bytes of a-z, 0-9 and single hyphens", e.RolloutSlug, MaxSlug)
 	}
 	exists := make(map[int]bool, len(items))
 	for _, it := range items {

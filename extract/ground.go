@@ -127,9 +127,9 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	from, to := ev.around(st.Items)
 	switch {
 	case wish && !slices.ContainsFunc(ev.items[from:to], func(it memoir.Item) bool { return it.Origin.ByPerson() }):
-		return "is no wish of the person: cite the item in which they say so"
+		return "is not a wish of the person: cite the item in which they say it"
 	case (wish || orders || lasting(st.Text)) && ev.copies(st.Text):
-		return "makes a rule of what only a tool or a page said"
+		return "makes a rule of words that only a tool or a page said"
 	case orders && !ev.gaveInstruction(st.Text):
 		return "is an instruction that no person gave"
 	}
@@ -145,9 +145,9 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	for _, v := range verbatims(st) {
 		switch {
 		case wish && v.quoted && !v.in(ev.typed):
-			return "quotes as the person's what they did not write"
+			return "quotes the person with words that they did not write"
 		case !v.quoted && strings.Contains(v.text, " ") && !v.in(told):
-			return "tells to run what nobody ran and only a tool or a page said"
+			return "names a command that nobody ran and only a tool or a page mentioned"
 		}
 	}
 	return ""

@@ -341,7 +341,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"no JSON":           {"I looked at it, and it is fine.", "no JSON object"},
 		"cut":               {good()[:len(good())/2], "no JSON object"},
-		"a wrong type":      {`{"raw_memory": ["## Task"], "rollout_summary": "x", "rollout_slug": "x"}`, "raw_memory is no text"},
+		"a wrong type":      {`{"raw_memory": ["## Task"], "rollout_summary": "x", "rollout_slug": "x"}`, "raw_memory is not a string"},
 		"a field too few":   {`{"raw_memory": "## Task\n- x [1]", "rollout_slug": "x"}`, "rollout_summary is missing"},
 		"a summary alone":   {reply("", "x", "x"), "raw_memory is empty"},
 		"no statement":      {reply("It retries now.", "x", "x"), "has too few statements"},

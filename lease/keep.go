@@ -48,7 +48,7 @@ func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 	kept, cancel := context.WithCancelCause(ctx)
 	// A timer of its own closes the window even while Extend hangs.
 	window := time.AfterFunc(time.Until(o.Since.Add(o.Lease)), func() {
-		cancel(memoir.Errorf(memoir.CodeLeaseLost, "another process may do it now; run again",
+		cancel(memoir.Errorf(memoir.CodeLeaseLost, "another process may do the work now; run again",
 			"lease on %s was not extended within %s", o.What, o.Lease))
 	})
 	done := make(chan struct{})
@@ -81,7 +81,7 @@ func (o Options) beat(ctx context.Context, cancel context.CancelCauseFunc, windo
 		case err != nil:
 			wait.Reset(again)
 		case !ok:
-			cancel(memoir.Errorf(memoir.CodeLeaseLost, "another process does it now",
+			cancel(memoir.Errorf(memoir.CodeLeaseLost, "another process does the work now",
 				"lease on %s was lost to another process", o.What))
 			return
 		default:

@@ -134,7 +134,7 @@ func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 	defer f.Close()
 	files, manifest, err := decodeArchive(f, whole)
 	if err == nil && manifest.Generation != n {
-		err = fmt.Errorf("it holds generation %d", manifest.Generation)
+		err = fmt.Errorf("it contains generation %d", manifest.Generation)
 	}
 	if err != nil {
 		return nil, Manifest{}, memoir.Errorf(memoir.CodeStorage,

@@ -28,7 +28,7 @@ func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	if len(published) < len(snap.Manifest.Files) {
 		var err error
 		if published, err = r.ReadArchive(snap.Generation); err != nil {
-			return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
+			return nil, fmt.Errorf("find the hand edits of generation %d: %w", snap.Generation, err)
 		}
 	}
 	return Differences(published, snap.Files), nil

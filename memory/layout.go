@@ -20,7 +20,7 @@ func Layout(c memoir.Consolidation, extra Files) (Files, error) {
 				"skill name %q is not of the form lower-case-words, at most 64 bytes", skill.Name)
 		}
 		if slices.ContainsFunc(c.Skills[:i], func(s memoir.Skill) bool { return s.Name == skill.Name }) {
-			return nil, memoir.Errorf(memoir.CodeInvalid, "", "the skill %s is there twice", skill.Name)
+			return nil, memoir.Errorf(memoir.CodeInvalid, "", "the skill %s occurs twice", skill.Name)
 		}
 	}
 	files := Files{}

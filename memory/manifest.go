@@ -146,7 +146,7 @@ func parseManifest(data []byte) (Manifest, error) {
 	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RedactedFrom} {
 		if earlier < 0 || earlier >= m.Generation {
 			return Manifest{}, fmt.Errorf(
-				"%s of generation %d rests on generation %d",
+				"%s of generation %d depends on generation %d",
 				manifestName,
 				m.Generation,
 				earlier,

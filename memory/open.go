@@ -15,7 +15,7 @@ import (
 )
 
 // whatThereIs is the hint at what can be read.
-const whatThereIs = "`memoir cat .` lists what there is"
+const whatThereIs = "`memoir cat .` lists the files"
 
 // scheme begins the addresses by which agents name memory.
 const scheme = "memory://"
@@ -38,8 +38,8 @@ func (r Root) Open(place string) ([]byte, error) {
 	}
 	return reading(r, func(n int) ([]byte, error) {
 		if n == 0 {
-			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one, of this project's sessions",
-				"there is no memory yet")
+			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it from this project's sessions",
+				"no memory yet")
 		}
 		return r.open(n, name)
 	})
@@ -54,7 +54,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
-		return nil, memoir.Errorf(memoir.CodeNotFound, whatThereIs, "there is no %s in the memory", name)
+		return nil, memoir.Errorf(memoir.CodeNotFound, whatThereIs, "no file %s in the memory", name)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))
 	case err != nil:
@@ -117,7 +117,7 @@ func outside(place string) error {
 	return memoir.Errorf(
 		memoir.CodeUsage,
 		"name a file of it, such as memory://root/MEMORY.md",
-		"%q is no place in the memory",
+		"%q is not a file of the memory",
 		place,
 	)
 }

@@ -176,7 +176,7 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 		}
 	}
 	if err := remove(r.Link()); err != nil {
-		return 0, false, storageError(err, "remove %s, which leads nowhere", r.Link())
+		return 0, false, storageError(err, "remove the dangling link %s", r.Link())
 	}
 	return 0, false, nil
 }
@@ -248,7 +248,7 @@ func (r Root) rearchive(n int) error {
 		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
 	}
 	if err != nil {
-		return storageError(err, "make the archive of generation %d again", n)
+		return storageError(err, "recreate the archive of generation %d", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))
 }

@@ -111,7 +111,7 @@ func (r Root) Linked() (int, error) {
 		if info, statErr := os.Lstat(r.Link()); statErr == nil && info.Mode()&fs.ModeSymlink == 0 {
 			return 0, memoir.Errorf(
 				memoir.CodeInvalid,
-				"move it out of the project's folder, then run `memoir rebuild` and `memoir run`, which make the link again",
+				"move it out of the project's folder, then run `memoir rebuild` and `memoir run`, which create the link again",
 				"%s is not the link that memoir made, but a %s",
 				r.Link(),
 				kind(info.Mode()),
@@ -123,8 +123,8 @@ func (r Root) Linked() (int, error) {
 	n, ok := generation(name)
 	if filepath.IsAbs(target) || filepath.Clean(dir) != liveName || !ok {
 		return 0, memoir.Errorf(memoir.CodeInvalid,
-			"remove the link, then `memoir rebuild` and `memoir run` make it anew",
-			"%s leads to %q and not to a generation of this project", r.Link(), target)
+			"remove the link, then `memoir rebuild` and `memoir run` create it again",
+			"%s points to %q, which is not a generation of this project", r.Link(), target)
 	}
 	return n, nil
 }
@@ -150,7 +150,7 @@ func kind(mode fs.FileMode) string {
 // storageError says that the disk refused something, and what a person can do.
 // An error that already carries a code keeps it.
 func storageError(err error, format string, args ...any) error {
-	const unchanged = "the memory that was published before is unchanged"
+	const unchanged = "the published memory is unchanged"
 	var coded *memoir.Error
 	if errors.As(err, &coded) {
 		return memoir.Errorf(coded.Code, coded.Hint, format+": %w", append(args, err)...)

@@ -126,7 +126,7 @@ func (r Root) openLive(n int) (*os.Root, error) {
 			if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
 				return nil, memoir.Errorf(
 					memoir.CodeStorage,
-					"put what it leads to in its place; a home can be elsewhere as a whole, with --home DIR or MEMOIR_HOME",
+					"replace it with its target; to move the whole home, use --home DIR or MEMOIR_HOME",
 					"%s is a symbolic link, which is not followed out of the project's folder",
 					path,
 				)
@@ -148,7 +148,7 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 		}
 	} else if errors.Is(err, fs.ErrNotExist) && !any {
 		return Manifest{}, memoir.Errorf(memoir.CodeStorage,
-			"`memoir rebuild` and `memoir run` put the files back; to be rid of them, `memoir clear`",
+			"`memoir rebuild` and `memoir run` put the files back; `memoir clear` removes the memory",
 			"%s is empty", r.Live(n))
 	} else if errors.Is(err, fs.ErrPermission) {
 		return Manifest{}, storageError(err, "read %s", filepath.Join(r.Live(n), manifestName))

@@ -162,10 +162,10 @@ func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
 		}, "but a file"},
 		{"a link elsewhere", func(t *testing.T, r memory.Root) {
 			replace(t, r.Link(), func(name string) error { return os.Symlink("/etc", name) })
-		}, "and not to a generation"},
+		}, "which is not a generation"},
 		{"a link to a climbing path", func(t *testing.T, r memory.Root) {
 			replace(t, r.Link(), func(name string) error { return os.Symlink("../other/live/1", name) })
-		}, "and not to a generation"},
+		}, "which is not a generation"},
 		{"a live directory that leads elsewhere", func(t *testing.T, r memory.Root) {
 			replace(t, r.Live(2), func(name string) error { return os.Symlink("/etc", name) })
 		}, "is a symbolic link"},
@@ -189,13 +189,13 @@ func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
 			if err := os.Truncate(filepath.Join(r.Live(2), "MEMORY.md"), 1<<40); err != nil {
 				t.Fatal(err)
 			}
-		}, "MEMORY.md has more than the 16777216 bytes"},
+		}, "MEMORY.md is larger than 16777216 bytes"},
 		{"an edit without the archive that tells it", func(t *testing.T, r memory.Root) {
 			write(t, r, "MEMORY.md", "x")
 			if err := os.Remove(r.Archive(2)); err != nil {
 				t.Fatal(err)
 			}
-		}, "tell the hand edits of generation 2"},
+		}, "find the hand edits of generation 2"},
 		{"an edit with a damaged archive", func(t *testing.T, r memory.Root) {
 			write(t, r, "MEMORY.md", "x")
 			if err := os.WriteFile(r.Archive(2), []byte("x"), 0o600); err != nil {

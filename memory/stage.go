@@ -41,7 +41,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if linked, err := r.Linked(); err != nil {
 		return err
 	} else if linked == n && !r.lost(n) {
-		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)
+		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is already live", n)
 	}
 	for _, dir := range []string{liveName, archivesName} {
 		if err := makeDir(filepath.Join(r.dir, dir)); err != nil {
@@ -113,7 +113,7 @@ func (r Root) readTreeBack(n int, m Manifest) error {
 func (r Root) readArchiveBack(n int, m Manifest) error {
 	_, archived, err := openArchive(r.stagedArchive(n), n, true)
 	if err == nil && archived.Hash() != m.Hash() {
-		err = errors.New("its manifest is another")
+		err = errors.New("its manifest differs")
 	}
 	if err != nil {
 		return fmt.Errorf("read back the staged archive: %w", err)

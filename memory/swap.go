@@ -27,7 +27,7 @@ func (r Root) Swap(n int, byHand ...int) error {
 		return err
 	}
 	if linked == n && !r.lost(n) {
-		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)
+		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is already live", n)
 	}
 	if _, err := os.Lstat(r.stagedLink(n)); err != nil {
 		return storageError(err, "publish generation %d, which is not staged", n)

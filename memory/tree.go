@@ -60,8 +60,8 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 		case err != nil:
 			return storageError(err, "read %s", at)
 		case total > maxTotal || len(files) == maxFiles:
-			return memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
-				"%s holds more than %d files or %d bytes", root.Name(), maxFiles, maxTotal)
+			return memoir.Errorf(memoir.CodeStorage, "move files that do not belong there out of it",
+				"%s contains more than %d files or %d bytes", root.Name(), maxFiles, maxTotal)
 		}
 		files[name], list = content, append(list, liveFile{path: name, info: info})
 		return nil
@@ -96,7 +96,7 @@ func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 	}
 	if int64(len(content)) > limit {
 		return nil, memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
-			"%s has more than the %d bytes of a file of a memory", name, limit)
+			"%s is larger than %d bytes, the limit for a file", name, limit)
 	}
 	return content, nil
 }

@@ -55,7 +55,7 @@ type move struct {
 	found, lost int
 }
 
-var errNoText = errors.New("not a text of a size that is read")
+var errNoText = errors.New("not a text file, or too large")
 
 // OpenTree opens the working tree at a directory.
 func OpenTree(dir string) (*Tree, error) {

@@ -94,7 +94,7 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		_, _, err = presetOf(spec, c.Options)
 	case c.Options.BaseURL == "":
 		err = memoir.Errorf(memoir.CodeConfig, "set providers."+spec.Provider+".baseURL, or its api",
-			"nothing says where provider %s is reached", spec.Provider)
+			"provider %s has no address", spec.Provider)
 	}
 	return c, err
 }

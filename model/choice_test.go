@@ -91,11 +91,11 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	for yaml, want := range map[string][2]string{
 		"modelRoles:\n  phase1: opnai/gpt-5\n":                                   {"config.yml:2: modelRoles.phase1: provider \"opnai\" is neither known nor configured", "did you mean openai/gpt-5?"},
 		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
-		"modelRoles: {smol: exec/cluade/opus}\n":                                 {`config.yml:1: modelRoles.smol: exec/cluade/opus has the preset "cluade", which is not known`, "use one of claude, codex, pi, omp, opencode, or"},
+		"modelRoles: {smol: exec/cluade/opus}\n":                                 {`config.yml:1: modelRoles.smol: exec/cluade/opus has the unknown preset "cluade"`, "use one of claude, codex, pi, omp, opencode, or"},
 		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
 		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: \"bultin\"", "or builtin"},
 		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
-		"modelRoles: {default: mine/x}\nproviders: {mine: {effort: low}}\n":      {"config.yml:1: modelRoles.default: nothing says where provider mine is reached", "set providers.mine.baseURL"},
+		"modelRoles: {default: mine/x}\nproviders: {mine: {effort: low}}\n":      {"config.yml:1: modelRoles.default: provider mine has no address", "set providers.mine.baseURL"},
 		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: \"gpt-5\"", "write provider/model"},
 	} {
 		settings := settingsOf(t, yaml)

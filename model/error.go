@@ -88,7 +88,7 @@ func (e *Error) Hint() string {
 	case e.Class == ClassDenied:
 		return "log in with " + e.Program + " in a terminal, or give it its key"
 	case e.Class == ClassMissing:
-		return "check the model's name: it is what " + e.Program + " calls it"
+		return "check the model's name: use a name that " + e.Program + " knows"
 	case e.Class == ClassUnreachable && e.Err == nil:
 		return "check that " + e.Program + " reaches its provider from here"
 	case e.Class == ClassProgram, e.Class == ClassUnreachable:

@@ -270,8 +270,8 @@ func TestAProgramThatCannotBeRun(t *testing.T) {
 	}{
 		"missing": {Spec{"mine", "x"}, Options{Command: []string{"no-such-lamp"}},
 			"mine/x: program no-such-lamp cannot be run: executable file not found in $PATH; install no-such-lamp, or give the provider's command another path"},
-		"an unknown preset":     {Spec{"exec", "lamp/x"}, Options{}, `exec/lamp/x has the preset "lamp", which is not known; use one of claude, codex,`},
-		"an unknown own preset": {Spec{"mine", "x"}, Options{Preset: "lamp", Command: []string{"sh"}}, `mine/x has the preset "lamp", which is not known; use one of`},
+		"an unknown preset":     {Spec{"exec", "lamp/x"}, Options{}, `exec/lamp/x has the unknown preset "lamp"; use one of claude, codex,`},
+		"an unknown own preset": {Spec{"mine", "x"}, Options{Preset: "lamp", Command: []string{"sh"}}, `mine/x has the unknown preset "lamp"; use one of`},
 	} {
 		tt.o.API = APIExec
 		_, err := Open(tt.spec, tt.o)

@@ -228,7 +228,7 @@ func TestAKeyStaysWithItsServer(t *testing.T) {
 		}))
 		e := fail(t, openModel(t, Options{API: APIChat, BaseURL: s.URL, Key: key}))
 		host := strings.TrimPrefix(other.URL, "http://")
-		if e.Class != ClassMissing || e.Status != status || e.Message != "it sends calls to another address, at "+host {
+		if e.Class != ClassMissing || e.Status != status || e.Message != "it redirects to another address, at "+host {
 			t.Errorf("%d: got %+v", status, e)
 		}
 		s.Close()

@@ -59,7 +59,7 @@ func (k Key) Check(getenv func(string) string) error {
 		}
 	case k.Variable != "" && !k.Optional:
 		return memoir.Errorf(memoir.CodeConfig,
-			fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
+			fmt.Sprintf("set it, or set providers.%s.keyEnv or keyCommand", k.Provider),
 			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
 	}
 	return nil
@@ -69,7 +69,7 @@ func (k Key) Check(getenv func(string) string) error {
 func (k Key) usable(key, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone",
-			"provider %s: %s holds spaces or more than one line", k.Provider, from)
+			"provider %s: %s contains spaces or more than one line", k.Provider, from)
 	}
 	return nil
 }

@@ -48,13 +48,13 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"an unset variable":            {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "provider p has no key: the variable BLANK is not set"},
 		"one that need not be set":     {Key{Variable: "BLANK", Optional: true}, "", "none needed", ""},
 		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
-		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or say where the key is with providers.p.keyEnv"},
-		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO holds spaces"},
+		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or set providers.p.keyEnv"},
+		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO contains spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
 		"it fails":                     {Key{Command: []string{keyScript(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
 		"it fails after it has spoken": {Key{Command: []string{keyScript(t, "echo "+secret+"; exit 1")}}, "", "the command in f:1", "failed: exit status 1"},
 		"it prints nothing":            {Key{Command: []string{keyScript(t, "true")}}, "", "the command in f:1", "printed nothing"},
-		"it prints two lines":          {Key{Command: []string{keyScript(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "provider p: what the command in f:1 prints holds spaces or more than one line"},
+		"it prints two lines":          {Key{Command: []string{keyScript(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "provider p: what the command in f:1 prints contains spaces or more than one line"},
 		"it prints without end":        {Key{Command: []string{keyScript(t, "while echo "+secret+"; do :; done | head -c 100000")}}, "", "the command in f:1", "printed more than a key"},
 	} {
 		t.Run(name, func(t *testing.T) {

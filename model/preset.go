@@ -170,7 +170,7 @@ func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 		return nil, model, nil
 	case i < 0:
 		return nil, "", memoir.Errorf(memoir.CodeConfig, "use one of "+presetNames()+", or name a command",
-			"%s has the preset %q, which is not known", spec, name)
+			"%s has the unknown preset %q", spec, name)
 	}
 	return &presets[i], model, nil
 }
@@ -247,7 +247,7 @@ func (p *preset) read(stdout []byte) (r received, why string) {
 		r.usage = &used
 	}
 	if text := strings.TrimSpace(string(stdout)); !found && text != "" {
-		why = "it printed no result in the form that was asked for: " + text
+		why = "it printed no result in the requested form: " + text
 	}
 	return r, why
 }

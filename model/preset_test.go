@@ -96,7 +96,7 @@ func TestWhatAnAgentFailsOfIsTold(t *testing.T) {
 		{"claude", `echo '{"type":"result","is_error":true,"result":"Not logged in · Please run /login"}'; exit 1`, ClassDenied, "Not logged in"},
 		{"claude", `echo '{"type":"result","is_error":true,"subtype":"error_max_turns","errors":["too many turns"]}'; exit 1`, ClassProgram, "too many turns"},
 		{"claude", `echo '{"type":"result","is_error":true,"result":"Prompt is too long · the limit is 200000"}'; exit 1`, ClassTooLong, "Prompt is too long"},
-		{"claude", `echo oops`, ClassProgram, "it printed no result in the form that was asked for: oops"},
+		{"claude", `echo oops`, ClassProgram, "it printed no result in the requested form: oops"},
 		{"claude", `echo "error: unknown option --tools" >&2; exit 1`, ClassProgram, "error: unknown option --tools"},
 		{"codex", `echo '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: invalid x-api-key"}}'; exit 1`, ClassDenied, "unexpected status 401"},
 		{"codex", `echo '{"type":"error","message":"Codex ran out of room in the model'"'"'s context window."}'; exit 1`, ClassTooLong, "Codex ran out"},

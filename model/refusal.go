@@ -26,7 +26,7 @@ func readRefusal(status int, header http.Header, body []byte) *Error {
 		e.RetryAfter = wait
 	}
 	if 300 <= status && status < 400 {
-		e.Message = "it sends calls to another address"
+		e.Message = "it redirects to another address"
 		if to, err := url.Parse(header.Get("Location")); err == nil && to.Host != "" {
 			e.Message += ", at " + to.Host
 		}

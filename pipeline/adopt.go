@@ -81,10 +81,10 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 	}
 	// A process that died before it recorded what it had published lost nothing else.
 	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
-		r.warn(fmt.Sprintf("project %s: the database had generation %d and %d is live: "+
+		r.warn(fmt.Sprintf("project %s: the database has generation %d, but %d is live: "+
 			"%d extractions and %d hand edits are taken from its files",
 			a.Project.Name, recorded, a.Generations[len(a.Generations)-1].N, adopted.Extractions, adopted.Notes),
-			"what was forgotten or disabled since is not known any more: repeat `memoir forget` and `memoir sessions disable`")
+			"later calls of `memoir forget` and `memoir sessions disable` are lost: repeat them")
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func projectFolders(home string) (ids []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable for you", "list projects: %w", err)
+		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable", "list projects: %w", err)
 	}
 	for _, entry := range entries {
 		if entry.IsDir() && projectID.MatchString(entry.Name()) {

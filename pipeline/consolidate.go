@@ -43,7 +43,7 @@ func (p *phase2) consolidateClaimed(
 		return c.report, nil
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.endWork(ctx, claim.Token, project.ID, store.OutcomeLost)
-		c.report.Outcome, c.report.Detail = OutcomeBusy, "its lease was lost to another process"
+		c.report.Outcome, c.report.Detail = OutcomeBusy, "another process took over its lease"
 		return c.report, nil
 	}
 	return p.endFailed(ctx, c, err)
@@ -63,7 +63,7 @@ func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (Pr
 	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // no fault of the project's
 		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
 		p.warn(
-			fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", c.project.Name),
+			fmt.Sprintf("project %s: its files kept changing, so nothing was published", c.project.Name),
 			memoir.HintOf(err),
 		)
 		return c.report, giveBack(store.OutcomeInterrupted, nil)
@@ -184,7 +184,7 @@ func (c *consolidation) lostOr(ctx context.Context, err error) error {
 	if ours || failed != nil {
 		return err
 	}
-	return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
+	return memoir.Errorf(memoir.CodeLeaseLost, "a later run tries again",
 		"project %s was taken over: %w", c.project.ID, err)
 }
 

@@ -94,8 +94,8 @@ func Parts(
 			return nil, err
 		}
 		if head.ID != s.ID && !strings.HasPrefix(s.ID, redactedID) {
-			return nil, memoir.Errorf(memoir.CodeUnreadable, "run memoir again: the next scan sees what it is now",
-				"%s holds another session than when it was registered", f.Path)
+			return nil, memoir.Errorf(memoir.CodeUnreadable, "run memoir again: the next scan reads it again",
+				"%s contains a different session than when it was registered", f.Path)
 		}
 		parts = append(parts, rollout.Part{Path: f.Path, Head: head})
 	}
@@ -160,8 +160,8 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
 		it = redactor.Item(it)
 		if redactor.Secrets() > maxSecrets {
-			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` leaves it out for good",
-				"read session %s: it holds more than %d different secrets", parts[0].Path, maxSecrets)
+			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` excludes it permanently",
+				"read session %s: it contains more than %d different secrets", parts[0].Path, maxSecrets)
 		}
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)

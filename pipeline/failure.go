@@ -38,7 +38,7 @@ func (r *run) judge(name string, err error) verdict {
 	switch {
 	case m == nil:
 	case errors.As(err, &failed):
-		switch why := fmt.Errorf("%s does not serve: %w", name, err); {
+		switch why := fmt.Errorf("%s is not available: %w", name, err); {
 		case modelFault(failed):
 			m.fail(why, true)
 			return returned
@@ -47,7 +47,7 @@ func (r *run) judge(name string, err error) verdict {
 			return postponed
 		}
 	case errors.As(err, &answer):
-		m.fail(fmt.Errorf("%s gave no answer of use: %w", name, err), false)
+		m.fail(fmt.Errorf("%s gave no usable answer: %w", name, err), false)
 	}
 	return itsOwn
 }
@@ -136,7 +136,7 @@ func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
 	if err := r.store.EndWork(ctx, token, projectID, outcome); err != nil {
-		r.log.Warn("what became of work is not in the ledger", "error", err)
+		r.log.Warn("cannot record the outcome of work in the ledger", "error", err)
 	}
 }
 

@@ -132,7 +132,7 @@ func (r *run) replace(ctx context.Context, book entry.Book, f Forgetting) (out F
 // is forgotten the earlier one is removed, so one that cannot be made brings nothing back.
 func (r *run) keepBackup(ctx context.Context, now bool) {
 	if err := r.store.Backup(ctx, now); err != nil {
-		r.warn("the backup of the database was not made: "+err.Error(), memoir.HintOf(err))
+		r.warn("cannot back up the database: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
@@ -188,7 +188,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		out.Outcome = OutcomeBusy
 	case ctx.Err() == nil:
 		if err := r.store.WithdrawalFailed(ctx, id, r.redact(err.Error())); err != nil {
-			r.log.Warn("why a project could not forget is not noted", "error", err)
+			r.log.Warn("cannot record why a project could not forget", "error", err)
 		}
 	}
 	return out, err
@@ -212,8 +212,8 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	}
 	f := c.forgetting
 	if traces := f.what.Traces(live.Files, f.in); len(traces) > 0 {
-		return nil, memoir.Errorf(memoir.CodeInvalid, "take the line out of that file, and forget again",
-			"what was forgotten is left in %d places of the live memory: %s", len(traces), traces[0])
+		return nil, memoir.Errorf(memoir.CodeInvalid, "remove the line from that file, then forget again",
+			"the forgotten text is still in %d places of the live memory: %s", len(traces), traces[0])
 	}
 	late, err := c.root.RemovePrevious() // which else stays until the next publication
 	c.warnOfLate(c.project.ID, late)

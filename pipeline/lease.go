@@ -138,7 +138,7 @@ func (r *run) survive(err *error) {
 		return
 	}
 	r.log.Error("panic", "value", r.redact(fmt.Sprint(v)), "stack", string(debug.Stack()))
-	*err = memoir.Errorf(memoir.CodeInternal, "this is a defect of memoir: please report it", "unexpected: %v", v)
+	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
 }
 
 // surviving is fn whose panic is an error.

@@ -23,7 +23,7 @@ func (s *Stopped) refusal() error { return memoir.Errorf(memoir.CodeLimit, s.hin
 // hint says what lets the work go on.
 func (s *Stopped) hint() string {
 	if perDay(s.Limit) {
-		return "run again tomorrow (days are those of UTC), or raise " + s.Limit
+		return "run again tomorrow (days are in UTC), or raise " + s.Limit
 	}
 	return "run again, or raise " + s.Limit
 }

@@ -151,7 +151,7 @@ func TestADryRunEstimatesAndAsksNobody(t *testing.T) {
 	limited := dry
 	limited.Settings.Limits.TokensPerRun, limited.Settings.Limits.TokensPerDay = 15000, 1e6
 	report := run(t, limited)
-	if len(report.Warnings) != 1 || report.Warnings[0].Message != "limits.tokensPerRun would stop this before its end" || report.Stopped != nil {
+	if len(report.Warnings) != 1 || report.Warnings[0].Message != "limits.tokensPerRun would stop this run early" || report.Stopped != nil {
 		t.Errorf("%+v, %+v", report.Warnings, report.Stopped)
 	}
 	if len(report.Limits) != 1 || report.Limits[0].Left != 1e6 {

@@ -212,7 +212,7 @@ func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	m.warned = m.warned || warn
 	m.mu.Unlock()
 	if warn {
-		m.warn("the ledger has only an estimate of what a call took: "+err.Error(), memoir.HintOf(err))
+		m.warn("the ledger has only an estimate for a call: "+err.Error(), memoir.HintOf(err))
 	}
 }
 

@@ -156,9 +156,9 @@ func unservedHint(why error) string {
 	case !errors.As(why, &failed): // it answers, but to no use
 		return "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again"
 	case failed.TimedOut > 0:
-		return "nothing is lost: if the model is slow, set a larger timeoutSeconds; else run again when it serves"
+		return "nothing is lost: if the model is slow, set a larger timeoutSeconds; otherwise run again when it is available"
 	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:
-		return "nothing is lost: run again when it serves; `memoir retry` does not wait"
+		return "nothing is lost: run again when it is available; `memoir retry` does not wait"
 	}
 	return failed.Hint()
 }

@@ -104,10 +104,10 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 		clean := r.redactFor(project, text)
 		switch {
 		case live.Generation == 0:
-			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one", "%s has no memory yet", project.Name)
+			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it", "%s has no memory yet", project.Name)
 		case strings.Count(clean, "\n") != strings.Count(text, "\n"):
-			return nil, memoir.Errorf(memoir.CodeInvalid, "`memoir redact --stored` takes it out",
-				"%s holds a secret of several lines", memoir.MemoryFile)
+			return nil, memoir.Errorf(memoir.CodeInvalid, "`memoir redact --stored` removes it",
+				"%s contains a secret of several lines", memoir.MemoryFile)
 		}
 		call.Work = c.claim.Token
 		scanners, _ := r.projectScanners(project)
@@ -158,16 +158,16 @@ func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader ex
 }
 
 // unpatched is the hint at what becomes of an answer that cannot be used.
-const unpatched = "the memory is as it was; try again, or try another model"
+const unpatched = "the memory is unchanged; try again, or try another model"
 
 // patchIn is the patch in an answer; nil if nothing is to be changed.
 func patchIn(a model.Answer) ([]byte, error) {
 	ops, err := model.Object(a.Text, []string{"ops"})
 	if a.Stop != "" && a.Stop != model.StopEnd {
-		err = fmt.Errorf("it is not whole: %s", a.Stop)
+		err = fmt.Errorf("it is incomplete: %s", a.Stop)
 	}
 	if err != nil {
-		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the answer is no patch: %w", err)}
+		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "invalid patch: %w", err)}
 	}
 	if string(ops["ops"]) == "[]" {
 		return nil, nil

@@ -213,7 +213,7 @@ func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	}
 	err := p.store.PutFallback(context.WithoutCancel(ctx), f.claim, at, "[raw-fallback] "+strings.Join(lines, " | "))
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn("the history lacks a session: "+err.Error(), memoir.HintOf(err))
+		p.warn("cannot add a session to the history: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
@@ -244,8 +244,8 @@ func (p *phase1) countStored(result extracted) {
 func (p *phase1) giveBack(ctx context.Context, claim store.Claim, outcome string) {
 	err := p.store.GiveBack(ctx, claim) // which goes on when ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
-			"it is free when this process has ended")
+		p.warn(fmt.Sprintf("session %s: cannot release its claim: %v", claim.Session.ID, err),
+			"it is released when this process ends")
 	}
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, outcome)

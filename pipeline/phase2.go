@@ -214,7 +214,7 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	switch claim.Declined {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError,
+		report.Detail = fmt.Sprintf("failed before (%s); tried again from %s", claim.LastError,
 			claim.RetryAt.Format(time.RFC3339))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
@@ -265,7 +265,7 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 		return err
 	})
 	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeLeaseLost {
-		r.warn(fmt.Sprintf("project %s: what was withdrawn is not taken out yet: %v", project.Name, err), memoir.HintOf(err))
+		r.warn(fmt.Sprintf("project %s: withdrawn lines are not removed yet: %v", project.Name, err), memoir.HintOf(err))
 	}
 	return report
 }

@@ -149,7 +149,7 @@ func (r *run) sumUp(ctx context.Context) error {
 	}
 	r.report.Estimate, r.report.EstimateBy = &sum, by
 	if b := r.meter.exceeded(sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
-		r.warn(b.limit+" would stop this before its end", (&Stopped{Limit: b.limit}).hint())
+		r.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
 	}
 	return nil
 }

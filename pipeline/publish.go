@@ -60,7 +60,7 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 	recovered, err := c.root.Recover(int(c.claim.Generation))
 	c.warnOfLate(c.project.ID, recovered.Late)
 	if err != nil {
-		return fmt.Errorf("put the memory in order after a crash: %w", err)
+		return fmt.Errorf("recover the memory after a crash: %w", err)
 	}
 	m := recovered.Ahead
 	if m == nil {
@@ -107,7 +107,7 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, notes 
 func errChanged() error {
 	return memoir.Errorf(
 		memoir.CodeChanged,
-		"it is tried again at the next run",
+		"the next run tries again",
 		"the live memory was edited while it was consolidated",
 	)
 }
@@ -218,7 +218,7 @@ func (c *consolidation) dropEdited(live memory.Snapshot) {
 	late, err := c.root.RemovePrevious()
 	c.warnOfLate(c.project.ID, late)
 	if err != nil {
-		c.warn(fmt.Sprintf("what was edited by hand held secrets and stays in %s: %v",
+		c.warn(fmt.Sprintf("cannot remove hand edits with secrets from %s: %v",
 			c.root.Live(live.Generation), err), "remove that directory")
 	}
 }
@@ -253,7 +253,7 @@ func (c *consolidation) dropOld() {
 	kept, err := c.root.Prune(memories.GenerationsKept, before)
 	c.warnOfLate(c.project.Name, kept)
 	if err != nil {
-		c.warn(fmt.Sprintf("project %s: old generations stay: %v", c.project.Name, err), memoir.HintOf(err))
+		c.warn(fmt.Sprintf("project %s: cannot remove old generations: %v", c.project.Name, err), memoir.HintOf(err))
 	}
 }
 

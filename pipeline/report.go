@@ -125,7 +125,7 @@ func (r Report) problem() (reason, hint string) {
 	case len(r.InvalidRules) > 0:
 		return "project " + r.InvalidRules[0].Project + " waits: " + r.InvalidRules[0].Error, r.InvalidRules[0].Hint
 	case r.Phase1.Failed+r.Phase1.Postponed > 0:
-		return fmt.Sprintf("%d of the sessions failed", r.Phase1.Failed+r.Phase1.Postponed), ""
+		return fmt.Sprintf("%d sessions failed", r.Phase1.Failed+r.Phase1.Postponed), ""
 	}
 	for _, p := range r.Phase2 {
 		if p.Outcome == OutcomeFailed || p.Outcome == OutcomeEdited {

@@ -119,8 +119,8 @@ func (c *consolidation) restorable(
 	}
 	if len(gone) > 0 {
 		return nil, nil, memoir.Errorf(memoir.CodeInvalid,
-			"restore a later generation, or let them in again with `memoir forget --undo` or `memoir sessions enable`",
-			"generation %d tells of sessions that were forgotten, disabled or moved to another project since: %s",
+			"restore a later generation, or bring them back with `memoir forget --undo` or `memoir sessions enable`",
+			"generation %d contains sessions that were forgotten, disabled or moved to another project since: %s",
 			m.Generation, strings.Join(gone, ", "))
 	}
 	if _, err := c.projectScanners(c.project); err != nil {

@@ -177,20 +177,20 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 func (r *run) file(ctx context.Context) {
 	b := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
 	if err := errors.Join(b.File(ctx, 0), b.FileHistory(ctx), r.pruneConversations(ctx)); err != nil && ctx.Err() == nil {
-		r.warn("journals and histories are behind: "+err.Error(), memoir.HintOf(err))
+		r.warn("cannot update journals and histories: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
 // index brings the index of what is searched up to date. One that cannot be is made by a later run.
 func (r *run) index(ctx context.Context) {
 	if err := search.Update(ctx, r.store, r.opts.Home, false); err != nil && ctx.Err() == nil {
-		r.warn("the index for searching is behind: "+err.Error(), memoir.HintOf(err))
+		r.warn("cannot update the search index: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
 // interruption is the error of a run whose context has ended.
 func interruption(ctx context.Context) error {
-	const hint = "run it again: what was finished is kept"
+	const hint = "run it again: finished work is kept"
 	cause := context.Cause(ctx)
 	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
 		return memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
@@ -247,7 +247,7 @@ func (r *run) steps(ctx context.Context) error {
 		return err
 	}
 	if name := Unpriced(r.opts.Settings); name != "" {
-		r.warn("a limit on costs may not hold: the price of "+name+" is not known",
+		r.warn("a cost limit may not hold: the price of "+name+" is not known",
 			"set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay")
 	}
 	if r.opts.DryRun {
@@ -297,7 +297,7 @@ func (r *run) recordBegin(ctx context.Context) {
 	}
 	r.recorded = true
 	if err := r.store.BeginRun(ctx, r.id, r.holder); err != nil {
-		r.log.Warn("the run is not noted", "error", err)
+		r.log.Warn("cannot record the start of the run", "error", err)
 	}
 }
 
@@ -313,7 +313,7 @@ func (r *run) recordEnd(ctx context.Context, err error) {
 	r.recordBegin(ctx)
 	end.Reason, end.Hint = r.redact(end.Reason), r.redact(end.Hint)
 	if err := r.store.EndRun(ctx, r.id, end); err != nil {
-		r.log.Warn("the run's end is not noted", "error", err)
+		r.log.Warn("cannot record the end of the run", "error", err)
 	}
 }
 

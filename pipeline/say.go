@@ -158,7 +158,7 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 	}
 	switch {
 	case !conversationName.MatchString(c.name) || c.spoken(c.name) != c.name: // a secret
-		return refuse("letters, digits, dots, dashes and underscores, at most 64", "that is no name of a conversation")
+		return refuse("letters, digits, dots, dashes and underscores, at most 64", "invalid name for a conversation")
 	case len(messages) == 0 || len(messages) > MaxMessages:
 		return refuse("", "1 to %d messages can be added at once, not %d", MaxMessages, len(messages))
 	}
@@ -166,13 +166,13 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 		text := c.spoken(m.Content)
 		switch {
 		case !slices.Contains([]string{memoir.RoleUser, memoir.RoleAssistant, "system"}, m.Role):
-			return refuse("user, assistant or system", "message %d: no role is named %.100q", i+1, m.Role)
+			return refuse("user, assistant or system", "message %d: unknown role %.100q", i+1, m.Role)
 		case len(m.Content) > MaxSaid || len(text) > MaxSaid:
-			return refuse("shorten it", "message %d: it may have %d bytes, and has %d", i+1, MaxSaid, len(m.Content))
+			return refuse("shorten it", "message %d: the limit is %d bytes, and it has %d", i+1, MaxSaid, len(m.Content))
 		case text == "":
 			return refuse("", "message %d: its content is empty", i+1)
 		case len(m.Source) > 64:
-			return refuse("", "message %d: its source may have 64 bytes", i+1)
+			return refuse("", "message %d: its source is longer than 64 bytes", i+1)
 		}
 		at := m.At
 		if at.IsZero() {

@@ -226,7 +226,7 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	head = r.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
-		return row, fmt.Errorf("write down the head of %s: %w", e.Path, err)
+		return row, fmt.Errorf("encode the head of %s: %w", e.Path, err)
 	}
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }

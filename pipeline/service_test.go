@@ -34,7 +34,7 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 			server := modeltest.Serve(t, modeltest.Script(step))
 			began := time.Now()
 			report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
-			if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m does not serve") || memoir.HintOf(err) == "" {
+			if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m is not available") || memoir.HintOf(err) == "" {
 				t.Fatalf("got %v; %s", err, memoir.HintOf(err))
 			}
 			if calls := len(server.Calls()); calls > 11*4 { // a worker is free for another one before it is plain
@@ -88,7 +88,7 @@ func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
 	if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
 		t.Errorf("%+v, %+v, %d left", report.Phase1, report.Unserved, report.Left)
 	}
-	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "is not available") {
 		t.Errorf("%+v", report.Phase2)
 	}
 	if calls := len(server.Calls()); calls > 5+16*3 {
@@ -174,7 +174,7 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	home, dir := prompted(t, 40)
 	server := modeltest.Serve(t, modeltest.Script(modeltest.Step{Text: "I am a teapot."}))
 	report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
-	if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no answer of use") || !strings.Contains(memoir.HintOf(err), "another model") {
+	if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no usable answer") || !strings.Contains(memoir.HintOf(err), "another model") {
 		t.Fatalf("got %v; %s", err, memoir.HintOf(err))
 	}
 	if calls := len(server.Calls()); calls > 2*(4+8) { // each is shown its error once; eight are at work when it is plain

@@ -69,7 +69,7 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 	maps.Copy(out.Redactions, since(before, s.known.Counts()))
 	left, err := s.find(ctx)
 	if err == nil && len(left.Places) > 0 {
-		err = memoir.Errorf(memoir.CodeChanged, "call it again",
+		err = memoir.Errorf(memoir.CodeChanged, "run it again",
 			"%d places hold secrets that were stored meanwhile", len(left.Places))
 	}
 	out.Unread = left.Unread

@@ -29,7 +29,7 @@ const patience = 500 * time.Millisecond
 var sqliteMagic = []byte("SQLite format 3\x00")
 
 // errOtherDatabase means that a database is not OpenCode's.
-var errOtherDatabase = errors.New("it is not a database of OpenCode")
+var errOtherDatabase = errors.New("it is not an OpenCode database")
 
 // errChanged means that a database was written to although nobody seemed to use it.
 var errChanged = errors.New("it changed while it was read")

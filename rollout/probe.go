@@ -34,7 +34,7 @@ func Probe(entry Entry) (Head, error) {
 	}
 	head, whole, err := readHead(entry.Path, headBudget)
 	if err == nil && len(head) == 0 {
-		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w: it holds no complete JSON record", entry.Path,
+		err = memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w: it contains no complete JSON record", entry.Path,
 			ErrNoSession)
 	}
 	if len(head) == 0 {

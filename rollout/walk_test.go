@@ -264,10 +264,10 @@ func TestWalkStopsWhenItIsCancelled(t *testing.T) {
 func TestProbeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, content, want string }{
-		{"an empty file", "", "holds no complete JSON record"},
-		{"a binary file", "\x7fELF\x00\x00\x01", "holds no complete JSON record"},
-		{"prose", "# Readme\nhello\n", "holds no complete JSON record"},
-		{"a cut first record", `{"timestamp":"2026`, "holds no complete JSON record"},
+		{"an empty file", "", "contains no complete JSON record"},
+		{"a binary file", "\x7fELF\x00\x00\x01", "contains no complete JSON record"},
+		{"prose", "# Readme\nhello\n", "contains no complete JSON record"},
+		{"a cut first record", `{"timestamp":"2026`, "contains no complete JSON record"},
 		{"another program's records", `{"level":"info","msg":"hello"}`, "is not a session of any known agent"},
 		{"another program's document", "{\n  \"name\": \"x\",\n  \"items\": []\n}", "is not a session of any known agent"},
 	}

@@ -37,8 +37,8 @@ type index struct {
 }
 
 // errUnusable means that there is no index, or one that must be made anew.
-var errUnusable = memoir.Errorf(memoir.CodeBusy, "wait for the process that makes it, and try again",
-	"there is no index of this version")
+var errUnusable = memoir.Errorf(memoir.CodeBusy, "wait for the process that builds it, and try again",
+	"no search index of this version")
 
 // openIndex opens the index of a home. A reader waits for a writer, and a writer for another, until the
 // patience ends.

@@ -84,7 +84,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	words := terms(q.Text)
 	if len(words) == 0 {
 		return out, memoir.Errorf(memoir.CodeUsage, "use a rarer word: a name, a thing, a part of an identifier",
-			"the query has no word that tells texts apart")
+			"the query has no distinctive word")
 	}
 	st, err := store.Open(ctx, filepath.Join(home, "memoir.db"), store.Options{ReadOnly: true})
 	if err != nil {

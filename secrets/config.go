@@ -31,7 +31,7 @@ const maxRules = 4 << 20
 func ReadRules(path string) ([]byte, error) {
 	content, err := disk.ReadFile(path, maxRules)
 	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
-		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or move it away", "read secret rules: %w", err)
+		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or remove it", "read secret rules: %w", err)
 	}
 	return content, err
 }

@@ -145,7 +145,7 @@ func TestNotesByForms(t *testing.T) {
 	}
 	send(303, "id", "3")
 	w.nowhere("Mira is")
-	if text := send(422, "category", "opinion", "content", "x"); !strings.Contains(text, "no category is named") {
+	if text := send(422, "category", "opinion", "content", "x"); !strings.Contains(text, "unknown category") {
 		t.Errorf("after a mistake: %s", text)
 	}
 	send(422, "category", "fact", "content", " ")

@@ -28,7 +28,7 @@ const (
 // memoir.CodeBusy if one has it.
 func LockFolder(dir string) (unlock func() error, err error) {
 	if unlock, err = lockFolder(dir); errors.Is(err, errLocked) {
-		return nil, memoir.Errorf(memoir.CodeBusy, "wait until it ends, or answer its question, then call this again",
+		return nil, memoir.Errorf(memoir.CodeBusy, "wait until it ends, or answer its question, then try again",
 			"another memoir process is changing files in %s", dir)
 	}
 	return unlock, err

@@ -104,12 +104,12 @@ func unwritable(path string) bool {
 }
 
 const (
-	corruptHint = "`memoir run` goes on with the backup, if there is one; `memoir doctor` checks it"
-	storageHint = "make room on the disk, or make the folder and the file writable for you"
+	corruptHint = "`memoir run` opens the backup, if there is one; `memoir doctor` checks it"
+	storageHint = "free disk space, or make the folder and the file writable"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
 
-var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened for reading only")
+var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened read-only")
 
 // isBusy reports that another connection holds a lock.
 func isBusy(err error) bool {

@@ -128,7 +128,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 }
 
 func unknownProject(id string) error {
-	return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project has the id %q", id)
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project with the id %q", id)
 }
 
 // consolidation is what the job of a project says of its last one; the zero value is one
@@ -166,7 +166,7 @@ func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
 		free, _, err := s.abandoned(t, kindConsolidate)
 		return slices.Sorted(maps.Keys(free)), err
-	}, "looking for projects that nobody works on any more")
+	}, "looking for abandoned projects")
 }
 
 // unexpired is nil if the claim is still ours and its lease has not ended; else the error

@@ -105,7 +105,7 @@ func (s *Store) JournalInputs(
 				raw[e.SessionKey] = e.RawMemory
 				return err
 			})
-	}, "reading what was taken of journals")
+	}, "reading consolidated journals")
 	return raw, last, err
 }
 
@@ -120,7 +120,7 @@ func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error
 		}
 		return nil
 	})
-	return s.explain(err, "storing what journals state")
+	return s.explain(err, "storing statements of journals")
 }
 
 // FileEntries calls file for an entry, or with id 0 for each, that is to be filed, in order, while no other process
@@ -172,7 +172,7 @@ func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq
 			OR id IN (SELECT s.project_id FROM fallback f JOIN session s ON s.key = f.session_key) ORDER BY id`)
-	}, "looking for sessions that the history lacks")
+	}, "looking for sessions missing from the history")
 	for _, id := range projects {
 		if err == nil {
 			err = s.durably(ctx, func(t tx) error {

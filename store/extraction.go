@@ -199,7 +199,7 @@ func (s *Store) Working(ctx context.Context) error {
 		}
 		return nil
 	})
-	return s.explain(err, "looking for work under way")
+	return s.explain(err, "looking for running jobs")
 }
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,

@@ -18,13 +18,13 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 			forgotten[key] = true
 		}
 		return forgotten, err
-	}, "listing what was forgotten")
+	}, "listing forgotten sessions")
 }
 
 // ForgottenOf returns the keys of sessions that were withdrawn from a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) { return forgottenOf(t, projectID) },
-		"listing what project %s forgot", projectID)
+		"listing forgotten sessions of project %s", projectID)
 }
 
 func forgottenOf(t tx, projectID string) ([]string, error) {
@@ -68,7 +68,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 				return err
 			}
 			if len(gone) > 0 {
-				return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "there is no note #%d any more",
+				return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "note #%d no longer exists",
 					memoir.EntryID(gone[0]))
 			}
 			if err := s.addEntry(t, f.Instead, f.Statements); err != nil {
@@ -216,7 +216,7 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 				return nil
 			})
 	})
-	return all, s.explain(err, "listing what is to be withdrawn")
+	return all, s.explain(err, "listing pending withdrawals")
 }
 
 // WithdrawalFailed notes why forgetting in a project could not be finished; the reason
@@ -226,7 +226,7 @@ func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) 
 		_, err := t.exec(`UPDATE withdrawal SET error = ? WHERE project_id = ? AND error <> ?`, reason, projectID, reason)
 		return err
 	})
-	return s.explain(err, "noting why project %s could not forget", projectID)
+	return s.explain(err, "recording why project %s could not forget", projectID)
 }
 
 // WithdrawnExtractions returns what was extracted from the sessions that were
@@ -235,7 +235,7 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
 			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID}, scanExtraction)
-	}, "reading what was forgotten")
+	}, "reading forgotten texts")
 }
 
 // FinishForgetting ends what was begun up to a change sequence, once the project's

@@ -152,7 +152,7 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 		}
 		return nil
 	})
-	return s.explain(err, "recording changes made by hand")
+	return s.explain(err, "recording hand edits")
 }
 
 func putNote(t tx, projectID string, base int64, n memoir.Note) error {
@@ -191,7 +191,7 @@ func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, err
 				return nil
 			})
 		return notes, err
-	}, "reading changes made by hand")
+	}, "reading hand edits")
 }
 
 // outdates reports whether a note takes the place of an earlier one.

@@ -23,7 +23,7 @@ const (
 // a method that enters it itself, such as work whose claim was lost.
 func (s *Store) EndWork(ctx context.Context, work, projectID, outcome string) error {
 	err := s.durably(ctx, func(t tx) error { return endWork(t, work, projectID, outcome) })
-	return s.explain(err, "entering into the ledger what became of work")
+	return s.explain(err, "recording the outcome of work in the ledger")
 }
 
 func endWork(t tx, work, projectID, outcome string) error {
@@ -129,7 +129,7 @@ func (s *Store) BeginCall(
 		if c.Once {
 			known, err := t.exists(`SELECT 1 FROM ledger WHERE work = ?`, c.Work)
 			if err == nil && known {
-				err = memoir.Errorf(memoir.CodeChanged, "", "a model was asked already")
+				err = memoir.Errorf(memoir.CodeChanged, "", "the model was already asked")
 			}
 			if err != nil {
 				return err
@@ -141,7 +141,7 @@ func (s *Store) BeginCall(
 			[]any{millis(s.now()), c.Run, c.Phase, c.SessionKey, c.ProjectID, c.Model, c.Expected.Calls, c.Expected.InputTokens,
 				c.Expected.CachedTokens, c.Expected.OutputTokens, c.Expected.Cost, OutcomeUnfinished, CallBegun, c.Work}, &id)
 	})
-	return id, s.explain(err, "entering a call into the ledger")
+	return id, s.explain(err, "adding a call to the ledger")
 }
 
 // EndCall enters what a call took in the place of its estimate. One that reached
@@ -161,7 +161,7 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 			e.Duration.Milliseconds(), e.Call, e.Estimated, id)
 		return err
 	})
-	return s.explain(err, "entering into the ledger what a call took")
+	return s.explain(err, "recording the usage of a call in the ledger")
 }
 
 // UsageRow is what was spent on one day with the same model for the same thing.
@@ -189,5 +189,5 @@ func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, err
 				return scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Call, &r.Usage.Calls, &r.Usage.InputTokens,
 					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
 			})
-	}, "listing what was spent")
+	}, "listing usage")
 }

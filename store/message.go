@@ -76,7 +76,7 @@ func (s *Store) SearchState(ctx context.Context) (state string, projects []strin
 		}
 		return err
 	})
-	return state, projects, s.explain(err, "comparing what is searched")
+	return state, projects, s.explain(err, "comparing searchable texts")
 }
 
 // Searchable lists the sessions that searching finds, the oldest first.
@@ -85,7 +85,7 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 		return collect(t, `SELECT q.seq, coalesce(s.project_id, '')`+fromSearchable+`
 			ORDER BY s.updated_at, q.session_key`, nil,
 			func(scan scanner, q *Searchable) error { return scan(&q.Seq, &q.ProjectID) })
-	}, "listing what is searched")
+	}, "listing searchable texts")
 }
 
 // Said returns what is stored of the words of a session, named by number; nil if searching does not find it any more.
@@ -104,5 +104,5 @@ func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
 				return scan(&m.Item, &m.Typed, timeColumn{&m.At}, &m.Text)
 			})
 		return &found[0], err
-	}, "reading what was said")
+	}, "reading messages")
 }

@@ -83,8 +83,8 @@ func (s *Store) checkVersion(ctx context.Context, want int64) error {
 }
 
 func (s *Store) newer(have, want int64) error {
-	return memoir.Errorf(memoir.CodeNewer, "install that version again, or choose another folder with --home",
-		"database %s was written by a newer memoir: schema %d, and this one knows %d", s.path, have, want)
+	return memoir.Errorf(memoir.CodeNewer, "install that version, or choose another folder with --home",
+		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
 }
 
 // migrate brings the schema up to date. All pending migrations are one
@@ -118,7 +118,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 		return apply(t, steps, now.version)
 	})
 	if err != nil && backup != "" {
-		return s.explain(err, "migrating database %s failed, and it is as it was; a copy is in %s", s.path, backup)
+		return s.explain(err, "migrating database %s failed; it is unchanged, and a copy is in %s", s.path, backup)
 	}
 	return s.explain(err, "migrating database")
 }

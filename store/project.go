@@ -64,7 +64,7 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 // only or whose id begins so.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	if ref == "" {
-		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project named")
+		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project given")
 	}
 	var near []string
 	found, err := fetch(ctx, s, func(t tx) (found []ProjectRow, err error) {
@@ -99,7 +99,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		ids = append(ids, r.ID)
 	}
 	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
-		"%d projects are called %q", len(found), ref)
+		"%d projects are named %q", len(found), ref)
 }
 
 // Resolve returns the registered project that one that was found is; an error of
@@ -113,7 +113,7 @@ func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, erro
 		return selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
 	}, "finding project %q", p.ID)
 	if err == nil && len(found) == 0 {
-		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is known as %q", p.Identity)
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project with identity %q", p.Identity)
 	}
 	if err != nil {
 		return ProjectRow{}, err

@@ -43,7 +43,7 @@ func (j job) String() string {
 // lost is the error of one whose claim another process has taken over, or that a
 // person has taken back. Nothing of its result was stored.
 func (j job) lost() error {
-	return memoir.Errorf(memoir.CodeLeaseLost, "nothing of it was stored; another process does it, or a later run",
+	return memoir.Errorf(memoir.CodeLeaseLost, "nothing was stored; another process or a later run does the work",
 		"the claim on %s is no longer ours", j)
 }
 
@@ -208,7 +208,7 @@ func (s *Store) GiveBack(ctx context.Context, c Claimed) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
 	err := s.withReserve(ctx, func(t tx) error { return s.giveBack(t, c.job()) })
-	return s.explain(err, "giving back %s", c.job())
+	return s.explain(err, "releasing %s", c.job())
 }
 
 func (s *Store) giveBack(t tx, j job) error {

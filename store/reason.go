@@ -166,7 +166,7 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 		}
 		return nil
 	})
-	return d.counts, s.explain(err, "recording which sessions to take")
+	return d.counts, s.explain(err, "recording eligible sessions")
 }
 
 // Foresee works out what RefreshReasons would, and writes nothing: how many sessions
@@ -247,7 +247,7 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 		}
 		maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
 		return d, err
-	}, "working out which sessions to take")
+	}, "finding eligible sessions")
 }
 
 // eachFacts calls fn for the sessions that a WHERE clause selects, with what becomes of each in

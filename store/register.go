@@ -224,7 +224,7 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 // project that was found, the id of the registered one that it is, as the registry is now; of
 // one that is new its own. It costs less than Projects, which counts.
 func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func(memoir.Project) string, err error) {
-	a, err := fetch(ctx, s, readAtlas, "reading what projects are known by")
+	a, err := fetch(ctx, s, readAtlas, "reading the names of projects")
 	if err != nil {
 		return nil, nil, err
 	}

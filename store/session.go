@@ -83,7 +83,7 @@ func scanFile(scan scanner, f *memoir.File, before ...any) error {
 // error of code CodeNotFound.
 func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session, error) {
 	if ref == "" {
-		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session named")
+		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session given")
 	}
 	sessions, err := fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
 		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
@@ -105,7 +105,7 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 // Extraction returns what is stored of a session, nil for nothing.
 func (s *Store) Extraction(ctx context.Context, key string) (*memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
-		"reading what was extracted of %s", key)
+		"reading the extraction of %s", key)
 }
 
 // SetDisabled keeps a session out of memory, or lets it in again. What was
@@ -144,7 +144,7 @@ func (s *Store) Unforget(ctx context.Context, key string) error {
 		// No file has this time, so the next scan takes it for a changed one.
 		_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
 		return err
-	}), "letting session %s in again", key)
+	}), "admitting session %s again", key)
 }
 
 // Directories returns the directories in which registered sessions began, each once, in order.
@@ -260,7 +260,7 @@ func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
 			func(scan scanner, r *SkippedRow) error {
 				return scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
 			})
-	}, "reading what was skipped")
+	}, "reading skipped sessions")
 }
 
 // setSkipped replaces what was skipped in a session.

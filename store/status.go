@@ -154,7 +154,7 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 		}
 		_, err := t.exec(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
 		return err
-	}), "noting that a run began")
+	}), "recording the start of a run")
 }
 
 // EndRun notes how a run ended. Like GiveBack, it goes on for a second when ctx has
@@ -166,7 +166,7 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
 			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, id)
 		return err
-	}), "noting how a run ended")
+	}), "recording the end of a run")
 }
 
 // Runs lists the latest runs, at most runsKept, the last begun first.

@@ -213,7 +213,7 @@ func create(path string) error {
 func checkHeader(path string) error {
 	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes it", "there is no database at %s yet: %w", path, err)
+		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it", "no database at %s yet: %w", path, err)
 	}
 	if err != nil {
 		return storageError(err, "opening database %s", path)

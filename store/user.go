@@ -57,5 +57,5 @@ func (s *Store) Stated(ctx context.Context, kind memoir.StatementKind) ([]memoir
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id IS NOT NULL
 			AND instr(e.raw_memory, ?) > 0 AND `+isInput+` ORDER BY e.session_key`, []any{"## " + string(kind)}, scanExtraction)
-	}, "reading what was stated")
+	}, "reading statements")
 }

@@ -84,7 +84,7 @@ type batched struct {
 }
 
 // errBatch is the result of a write whose batch ended without one.
-var errBatch = errors.New("the transaction was given up")
+var errBatch = errors.New("the transaction was aborted")
 
 // together is durably for writes of several workers at once: those that wait for their
 // turn share one transaction, and so one flush of the disk. If one of them fails, each is

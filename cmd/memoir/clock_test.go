@@ -70,6 +70,6 @@ func blameless(t *testing.T, home, what string) {
 		}
 	}
 	for _, job := range now.Running {
-		t.Errorf("%s: not given back: %+v", what, job)
+		t.Errorf("%s: cannot release its claim: %+v", what, job)
 	}
 }

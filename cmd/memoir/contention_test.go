@@ -281,7 +281,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 				args := command(i)
 				out := try.run(t, "", args...)
 				// A project that was cleared is not there until the next run.
-				gone := strings.Contains(out.stderr, "no project matches") || strings.Contains(out.stderr, "no session matches") || strings.Contains(out.stderr, "no project has the id")
+				gone := strings.Contains(out.stderr, "no project matches") || strings.Contains(out.stderr, "no session matches") || strings.Contains(out.stderr, "no project with the id")
 				if out.code != exitDone && out.code != exitBusy && !gone {
 					t.Errorf("command %d, %v: exit code %d: %s", k, args, out.code, out.stderr)
 				}

@@ -21,7 +21,7 @@ func redactCommand(p *program) *cli.Command {
 		Description: help("Copies a file or standard input to standard output and replaces each secret with\n"+
 			"[REDACTED:rule-id]. All else is unchanged: line ends, JSON, bytes that are not text; only a\n"+
 			"text with a byte order mark is written as UTF-8 without it. The number of replacements goes to\n"+
-			"standard error. A file is read twice: a value that one place identifies as a secret is\n"+
+			"standard error. A long file is read twice: a value that one place identifies as a secret is\n"+
 			"replaced everywhere. In a long pipe, it is replaced only in later places.\n"+
 			"With --stored it removes the secrets that `memoir scan --stored` finds from all stored data:\n"+
 			"the database and its free pages, logs, and the live files, which are published again.\n"+

@@ -31,7 +31,7 @@ func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 		read bool // what there is can be read all the same
 	}{
 		{".", 0, "permission there", exitFailed, false},
-		{".", 0o500, "writable for you", exitFailed, true},
+		{".", 0o500, "file writable", exitFailed, true},
 		{"memoir.db", 0, "permission there", exitFailed, false},
 		{"memoir.db", 0o400, "permission there", exitFailed, true},
 		{"projects", 0, "permission there", exitPartly, false},

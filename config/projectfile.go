@@ -156,6 +156,9 @@ func Distrust(home, file string) error {
 	return changeTrust(home, func(t TrustStore) { delete(t, canonical(file)) })
 }
 
+// TidyTrust removes what a process that was killed while it recorded trust has left.
+func TidyTrust(home string) error { return disk.Discard(filepath.Join(home, trustFile) + disk.Beside) }
+
 func changeTrust(home string, change func(TrustStore)) error {
 	t, err := LoadTrust(home)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/config"
 	"memoir/internal/disk"
 	"memoir/rollout"
 	"memoir/store"
@@ -23,6 +24,9 @@ import (
 func (r *run) scan(ctx context.Context) error {
 	if !r.opts.DryRun {
 		if err := RemoveFolders(ctx, r.store, r.opts.Home); err != nil {
+			return err
+		}
+		if err := config.TidyTrust(r.opts.Home); err != nil {
 			return err
 		}
 	}

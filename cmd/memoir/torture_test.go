@@ -331,7 +331,7 @@ func (try trial) stopAt(t testing.TB, moment string, env ...string) (*exec.Cmd, 
 
 // timed bounds by how many moments a command can be shorter than the logged one, where
 // that one wrote heartbeats.
-const timed = 8
+const timed = 16
 
 // killed kills the command at each moment.
 func (x *torture) killed(t *testing.T) {

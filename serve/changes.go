@@ -39,6 +39,7 @@ func (g Generation) Notes() (n int) {
 	return n
 }
 
+// Sessions counts the sessions that a generation was made from.
 func (g Generation) Sessions() int { return len(g.Inputs) - g.Notes() }
 
 // Generations lists the generations of a project that are kept, the newest first.

@@ -112,9 +112,12 @@ func (f *File) Settings() Settings {
 // Text is the file as it would be saved.
 func (f *File) Text() []byte { return f.text }
 
+// Changed reports whether Save writes.
+func (f *File) Changed() bool { return !f.Exists || !bytes.Equal(f.before, f.text) }
+
 // Save writes the file, unless it is as it was.
 func (f *File) Save() error {
-	if f.Exists && bytes.Equal(f.before, f.text) {
+	if !f.Changed() {
 		return nil
 	}
 	mode := fs.FileMode(0o600)

@@ -159,6 +159,7 @@ type Value struct {
 	Value  string
 	Origin string // default, file:line, $VARIABLE or --flag
 	Doc    string
+	List   []string // the elements, where the value is a list
 }
 
 // Values lists every effective value in the order of the table, then what is set of projects
@@ -167,11 +168,15 @@ type Value struct {
 func (s Settings) Values() []Value {
 	var values []Value
 	for _, d := range definitions {
-		values = append(values, Value{d.name, d.text(&s), s.Origin(d.name), d.doc})
+		v := Value{Name: d.name, Value: d.text(&s), Origin: s.Origin(d.name), Doc: d.doc}
+		if list, ok := d.field(&s).(*[]string); ok {
+			v.List = *list
+		}
+		values = append(values, v)
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
 		name := nameProjects + "." + dir
-		values = append(values, Value{name, s.Projects[dir], s.Origin(name), projectName.doc})
+		values = append(values, Value{Name: name, Value: s.Projects[dir], Origin: s.Origin(name), Doc: projectName.doc})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		p := s.Providers[name]

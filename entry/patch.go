@@ -73,6 +73,10 @@ func (t Patch) Apply(patch []byte) (string, error) {
 			lines = slices.Replace(lines, at, at+1, content...)
 		case o.Op == "remove" && content == nil:
 			lines = slices.Delete(lines, at, at+1)
+		case o.Op == "insert" || o.Op == "update":
+			return "", usage("", "operation %d: %s needs content", i+1, o.Op)
+		case o.Op == "remove":
+			return "", usage("", "operation %d: remove takes no content", i+1)
 		default:
 			return "", usage("use insert, update or remove", "operation %d: unknown operation %q", i+1, cut(o.Op))
 		}

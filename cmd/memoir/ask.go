@@ -175,7 +175,7 @@ func (p *program) search(c *cli.Context) error {
 	}
 	return p.result(c, found, func() {
 		for i, h := range found.Hits {
-			p.printHit(i+1, h, project == "")
+			p.printHit(i+1, h, project == "" || c.IsSet("project"))
 		}
 		where := cmp.Or(project, "all projects")
 		if len(found.Hits) == 0 {

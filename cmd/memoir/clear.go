@@ -29,7 +29,9 @@ func clearCommand(p *program) *cli.Command {
 		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
 		Usage: "remove a project's sessions and memory from memoir",
 		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
-			"its folder with all generations and journals. The agents' own files stay: a later run reads them.\n"+
+			"its folder with all generations, journals and messages of applications, which exist only there.\n"+
+			"The agents' own files stay. A later run reads those that are within its limits of age; --max-age 0\n"+
+			"reads all.\n"+
 			"Disabled sessions stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
@@ -78,9 +80,9 @@ func (p *program) clear(c *cli.Context) error {
 			return err
 		}
 	}
-	what := "the registry and the memory of all " + count(len(ids), "project") + ", with notes and journals"
+	what := "the registry and the memory of all " + count(len(ids), "project") + ", with notes, journals and messages"
 	if !all {
-		what = "all stored data of " + ids[0] + ", with its notes and journals"
+		what = "all stored data of " + ids[0] + ", with its notes, journals and messages"
 	}
 	if err := p.confirm(c, what, home); err != nil {
 		return err

@@ -20,10 +20,19 @@ import (
 
 // settingJSON is one setting of `config --json`.
 type settingJSON struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
-	Doc    string `json:"doc"`
+	Name   string   `json:"name"`
+	Value  string   `json:"value"`
+	Origin string   `json:"origin"`
+	Doc    string   `json:"doc"`
+	List   []string `json:"list,omitempty"` // the elements, where the value is a list
+}
+
+func (p *program) settingJSON(v config.Value) settingJSON {
+	out := settingJSON{Name: v.Name, Value: v.Value, Origin: v.Origin, Doc: v.Doc}
+	for _, element := range v.List {
+		out.List = append(out.List, p.redact(element))
+	}
+	return out
 }
 
 func configCommand(p *program) *cli.Command {
@@ -109,7 +118,7 @@ func (p *program) printSettings(c *cli.Context, home, dir string, values []confi
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
 		v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
-		out.Settings = append(out.Settings, settingJSON(v))
+		out.Settings = append(out.Settings, p.settingJSON(v))
 		t.row(v.Name, orDash(v.Value), v.Origin)
 	}
 	return p.result(c, out, func() {
@@ -146,7 +155,14 @@ func (p *program) getSetting(c *cli.Context) error {
 		v = settings.Values()[i]
 	}
 	v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
-	return p.result(c, settingJSON(v), func() { p.ui.printf("%s\n", v.Value) })
+	return p.result(c, p.settingJSON(v), func() {
+		if v.List == nil {
+			v.List = []string{v.Value}
+		}
+		for _, element := range v.List {
+			p.ui.printf("%s\n", p.redact(element))
+		}
+	})
 }
 
 func (p *program) setSetting(c *cli.Context) error {
@@ -292,15 +308,7 @@ func trustCommand(p *program) *cli.Command {
 				return err
 			}
 			if c.Bool("list") {
-				trusted, err := config.LoadTrust(home)
-				if err != nil {
-					return err
-				}
-				return p.result(c, map[string][]string{"trusted": append([]string{}, trusted.Files()...)}, func() {
-					for _, file := range trusted.Files() {
-						p.ui.printf("%s\n", file)
-					}
-				})
+				return p.listTrusted(c, home)
 			}
 			file := filepath.Join(dir, config.ProjectFileName)
 			if dir == "" {
@@ -313,12 +321,29 @@ func trustCommand(p *program) *cli.Command {
 			if file, err = filepath.Abs(file); err != nil {
 				return err
 			}
+			change := p.trust
 			if c.Bool("undo") {
-				return p.distrust(home, file)
+				change = p.distrust
 			}
-			return p.trust(home, file)
+			if err := change(home, file); err != nil || !c.Bool("json") {
+				return err
+			}
+			return p.listTrusted(c, home)
 		},
 	}
+}
+
+// listTrusted prints the files that are trusted.
+func (p *program) listTrusted(c *cli.Context, home string) error {
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return err
+	}
+	return p.result(c, map[string][]string{"trusted": append([]string{}, trusted.Files()...)}, func() {
+		for _, file := range trusted.Files() {
+			p.ui.printf("%s\n", file)
+		}
+	})
 }
 
 // trust records trust in a project's settings and in its secret rules; one of them may be missing.

@@ -221,6 +221,13 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	}
 	p.sayRemoved(removed)
 	p.ui.say("forgot %s with %s", project.ID, count(sessions, "session"))
+	if c.Bool("json") {
+		return p.ui.json(struct {
+			Project  string   `json:"project"`
+			Sessions int      `json:"sessions"`
+			Removed  []string `json:"removed"`
+		}{project.ID, sessions, append([]string{}, removed...)})
+	}
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
 		p.ui.sayHint("new sessions there create a new project; to prevent this, add " +
 			p.redact(project.Directories[0]) + " to exclude in config.yml")

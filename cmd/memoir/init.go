@@ -108,10 +108,12 @@ func (s *setup) do() error {
 	if yes, err := s.confirm(run); err != nil || !yes {
 		return notConfirmed(s.ui, err, declined)
 	}
-	if err := s.file.Save(); err != nil {
-		return err
+	if s.file.Changed() {
+		if err := s.file.Save(); err != nil {
+			return err
+		}
+		s.ui.say("wrote settings to %s", s.file.Path)
 	}
-	s.ui.say("wrote settings to %s", s.file.Path)
 	if run {
 		report, err := pipeline.Run(s.ctx, s.store, s.opts)
 		s.ui.stopBar()
@@ -129,8 +131,12 @@ func (s *setup) do() error {
 
 // find says what sessions are here.
 func (s *setup) find() (err error) {
+	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
 	s.ui.stopBar()
+	if s.c.Bool("no-run") { // `memoir run` keeps to the limits of age
+		s.opts = usual
+	}
 	switch {
 	case err != nil:
 		return err
@@ -144,7 +150,9 @@ func (s *setup) find() (err error) {
 	}
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
-	if m := s.opts.Settings.Memories; s.out.Widened {
+	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
+		s.ui.say("all are outside the limits of age; `memoir run --max-age 0 --min-idle 0` reads them")
+	} else if s.out.Widened {
 		s.ui.say("all are older than %g days or were active within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
 	}
@@ -168,7 +176,9 @@ func listed(all []pipeline.Counted) string {
 func (s *setup) choose() (err error) {
 	roles := s.opts.Settings.ModelRoles
 	name, asked := s.c.String("model"), true
-	if name == "" && s.c.Bool("yes") {
+	if name == "" && s.c.Bool("no-run") && s.c.Bool("yes") {
+		name = roles.Default // nothing is sent
+	} else if name == "" && s.c.Bool("yes") {
 		name, asked = model.Builtin, false
 	} else if name == "" {
 		offers := model.Offers(s.getenv)
@@ -184,10 +194,19 @@ func (s *setup) choose() (err error) {
 		return err
 	}
 	only := config.ModelRoles{Default: name}
-	if roles == only || roles.Default == name && name != model.Builtin {
+	if roles == only || roles.Default == name && (name != model.Builtin || s.c.Bool("no-run")) {
 		return nil
 	}
 	s.opts.Settings.ModelRoles = only
+	for _, role := range model.Roles(s.opts.Settings) {
+		choice, err := model.Choose(s.opts.Settings, role)
+		if err == nil && !s.c.Bool("no-run") {
+			err = choice.Check(s.getenv)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !asked { // nobody agreed to what the settings name
 		s.ui.warn("`memoir run` uses the configured models", "this run uses only the built-in model")
 	} else if roles.Default != name {
@@ -223,6 +242,8 @@ func (s *setup) plan() (err error) {
 	sessions, projects := s.out.Plan.Planned()
 	switch {
 	case s.out.Sessions == 0:
+		return nil
+	case sessions+projects == 0 && s.out.Widened: // which is said
 		return nil
 	case sessions+projects == 0:
 		s.ui.say("all eligible sessions were read before")

@@ -21,9 +21,10 @@ const maxPiece = 1 << 20
 
 // input is a text to be scanned or redacted.
 type input struct {
-	path string // as a person named it; "-": standard input
-	file *os.File
-	text io.Reader // decoded
+	path  string // as a person named it; "-": standard input
+	file  *os.File
+	text  io.Reader // decoded
+	utf16 bool      // it has the byte order mark of UTF-16
 }
 
 // openInput opens a file, or standard input for "-". An interrupt ends a read
@@ -49,6 +50,8 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 		p.ui.warn("dump it as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own",
 			"%s is a database: secrets in it may be missed", shown)
 	}
+	head, _ := r.Peek(2)
+	in.utf16 = string(head) == "\xff\xfe" || string(head) == "\xfe\xff"
 	in.text = decoded(r)
 	return in, nil
 }

@@ -84,7 +84,8 @@ func uninstallCommand(p *program) *cli.Command {
 			}
 			named := func(agent string) bool { return c.NArg() == 0 || slices.Contains(c.Args().Slice(), agent) }
 			covered := func(f integrate.FileRecord) bool {
-				return named(f.Agent) && (!c.IsSet("scope") || f.Project == in.options.Project)
+				return f.Agent != integrate.SettingsName && named(f.Agent) &&
+					(!c.IsSet("scope") || f.Project == in.options.Project)
 			}
 			// memoir's own settings go with the last agent.
 			last := !slices.ContainsFunc(in.record.Files, func(f integrate.FileRecord) bool {
@@ -203,7 +204,7 @@ func (p *program) agentEnv() (integrate.Env, error) {
 // agentCall is how agents are to call this program: with the directories that it would not find by itself.
 func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
 	settings, err := p.settings(c, nil)
-	if err != nil {
+	if err != nil && c.Command.Name != "uninstall" { // which undoes what invalid settings do not say
 		return o, err
 	}
 	o.Turns = settings.ShadowJournal.Enabled

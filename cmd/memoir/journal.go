@@ -34,7 +34,7 @@ func journalCommand(p *program) *cli.Command {
 			},
 			{
 				Name: "search", ArgsUsage: "WORDS...", Usage: "find lines of all days",
-				Description: help("Prints at most 5 lines that contain the words, ignoring case, newest day first.",
+				Description: help("Prints at most 5 lines that contain the text as it is, ignoring case, newest day first.",
 					"memoir journal search staging"),
 				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.searchJournal,
 			},

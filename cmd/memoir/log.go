@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/serve"
@@ -151,8 +152,18 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 		p.ui.say("%s: generation %d keeps the hand edits", name, n)
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
-	if n := len(out.SetAside); n > 0 {
+	notes := 0
+	for _, key := range out.SetAside {
+		if memoir.EntryID(key) != 0 {
+			notes++
+		}
+	}
+	if n := len(out.SetAside) - notes; n > 0 {
 		p.ui.say("%s: omitted until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
+	}
+	if notes > 0 { // inject has them all the same
+		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir memories` lists notes", name,
+			countAre(notes, "note"), out.Restored)
 	}
 	if out.Over > 0 {
 		p.ui.sayHint(fmt.Sprintf("`memoir restore %d` undoes it", out.Over))

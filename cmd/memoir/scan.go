@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -148,7 +149,19 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 	}
 	defer in.close()
 	s.files++
-	return secrets.Pieces(ctx, in.text, maxPiece, func(piece secrets.Piece) error {
+	if err := s.text(ctx, path, shown, in.text); err != nil || !in.utf16 || path == "-" {
+		return err
+	}
+	// What begins like UTF-16 may be bytes that hold a secret as they are.
+	if _, err := in.file.Seek(0, io.SeekStart); err != nil {
+		return nil // a pipe
+	}
+	return s.text(ctx, path, shown, in.file)
+}
+
+// text scans a text piece by piece.
+func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reader) error {
+	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
 		name := ""
 		if piece.Line == 0 && piece.Column == 0 {

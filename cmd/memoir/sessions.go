@@ -110,6 +110,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 		Name: name, ArgsUsage: "SESSION", Usage: usage,
 		Description: help("Takes a session's id, the beginning of it, or source:id. The next run updates the\n"+
 			"project's memory.", "memoir sessions "+name+" 019f1fd6"),
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			ref, err := argument(c, "session")
 			if err != nil {
@@ -124,12 +125,16 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if session.Reason == memoir.ReasonForgotten && !disabled {
+				return usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
+			}
 			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
 				return err
 			}
-			p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
-			p.ui.sayHint("the next run updates its project's memory")
-			return nil
+			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
+				p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
+				p.ui.sayHint("the next run updates its project's memory")
+			})
 		},
 	}
 }

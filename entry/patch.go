@@ -54,7 +54,7 @@ func (t Patch) Apply(patch []byte) (string, error) {
 	for i, o := range p.Ops {
 		content, err := t.content(o)
 		if err != nil {
-			return "", err
+			return "", memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "operation %d: %w", i+1, err)
 		}
 		last := len(lines)
 		if o.Op == "insert" {
@@ -67,16 +67,12 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		case o.Op != "insert" && t.Author != memoir.AuthorUser && t.Own(lines[at]):
 			return "", usage("add a line that says otherwise, or ask the user to change it",
 				"operation %d: a person wrote line %d", i+1, o.Line)
-		case o.Op == "insert" && content != nil:
+		case o.Op == "insert":
 			lines = slices.Insert(lines, at, content...)
-		case o.Op == "update" && content != nil:
+		case o.Op == "update":
 			lines = slices.Replace(lines, at, at+1, content...)
-		case o.Op == "remove" && content == nil:
-			lines = slices.Delete(lines, at, at+1)
-		case o.Op == "insert" || o.Op == "update":
-			return "", usage("", "operation %d: %s needs content", i+1, o.Op)
 		case o.Op == "remove":
-			return "", usage("", "operation %d: remove takes no content", i+1)
+			lines = slices.Delete(lines, at, at+1)
 		default:
 			return "", usage("use insert, update or remove", "operation %d: unknown operation %q", i+1, cut(o.Op))
 		}
@@ -91,8 +87,14 @@ func (t Patch) Apply(patch []byte) (string, error) {
 
 // content are the lines of an operation, as consolidations keep them, which else take them for others; nil: none.
 func (t Patch) content(o op) ([]string, error) {
-	if o.Content == nil {
+	if o.Content == nil && o.Op != "insert" && o.Op != "update" {
 		return nil, nil
+	}
+	if o.Content == nil {
+		return nil, usage("", "%s needs content", o.Op)
+	}
+	if o.Op == "remove" {
+		return nil, usage("", "remove takes no content")
 	}
 	bad := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }
 	if strings.ContainsFunc(*o.Content, bad) {

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// Holder identifies one process for as long as anyone may ask whether it still
-// runs. A process id alone does not: it is used again, also after a restart of
-// the machine, and means different processes in different containers.
+// Holder identifies one process for good. A process id alone does not: it is reused, also after a restart of
+// the machine, and differs between containers.
 type Holder struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	Start string `json:"start,omitempty"` // when the process began, in the kernel's own count; empty if unknown
-	Boot  string `json:"boot,omitempty"`  // which start of the machine; empty if unknown
-	Space string `json:"space,omitempty"` // the namespace that PID counts in; empty where there is only one
-	Clock string `json:"clock,omitempty"` // the monotonic clock of this boot that Zero is of; empty if unknown
-	Zero  int64  `json:"zero,omitempty"`  // when that clock was zero, in unix milliseconds
+	Start string `json:"start,omitempty"` // start time of the process, in the kernel's units; empty if unknown
+	Boot  string `json:"boot,omitempty"`  // id of this boot of the machine; empty if unknown
+	Space string `json:"space,omitempty"` // namespace of PID; empty on systems without namespaces
+	Clock string `json:"clock,omitempty"` // name of the monotonic clock of Zero; empty if unknown
+	Zero  int64  `json:"zero,omitempty"`  // time of Now when that clock was zero, in unix milliseconds
 }
 
 var self = sync.OnceValue(func() Holder {
@@ -34,18 +33,18 @@ var self = sync.OnceValue(func() Holder {
 // Self is the running process.
 func Self() Holder { return self() }
 
-// presence is what the kernel says about a process id.
+// presence is the kernel's answer about a process id.
 type presence int
 
 const (
-	unsure  presence = iota // it can't be found out
-	gone                    // no such process, or one that has ended
-	running                 // a process with that id runs
+	unsure  presence = iota // unknown
+	gone                    // no process has that id, or it has ended
+	running                 // a process has that id
 )
 
-// Alive reports whether the process still runs, and whether that is known. It is
-// known of processes of this machine and process namespace, and of those that a
-// restart of this machine has ended; of all others only their lease can tell.
+// Alive reports whether the process still runs, and whether that is known. It is known for processes of this
+// machine and process namespace, and for those that a restart of this machine ended. For all others only
+// the lease counts.
 func (h Holder) Alive() (alive, known bool) { return h.aliveFrom(Self(), lookup) }
 
 func (h Holder) aliveFrom(me Holder, lookup func(pid int) (string, presence)) (alive, known bool) {
@@ -53,7 +52,7 @@ func (h Holder) aliveFrom(me Holder, lookup func(pid int) (string, presence)) (a
 		return false, false
 	}
 	if h.Boot != me.Boot {
-		// The same name under another boot: the machine was restarted since.
+		// The same host with another boot id was restarted.
 		return false, h.Host == me.Host && h.Host != ""
 	}
 	if h.Space != me.Space {
@@ -82,7 +81,7 @@ func (h Holder) String() string {
 	return string(b)
 }
 
-// ParseHolder reads what String wrote. The empty string is the zero Holder.
+// ParseHolder parses the result of String. The empty string is the zero Holder.
 func ParseHolder(text string) (Holder, error) {
 	var h Holder
 	if text == "" {

@@ -18,20 +18,17 @@ type Options struct {
 	// Since is when the attempt that won the lease began, as time.Now gave it
 	// (with its monotonic reading); zero means now.
 	Since time.Time
-	// Extend moves the stored lease on, to Lease from now. False without an error
-	// means that the lease is another's. An error, say of a busy database, is no
-	// answer: Extend is called again until the trust window closes, when the
-	// context it was given ends.
+	// Extend sets the end of the stored lease to Lease from now. ok is false if another process has
+	// the lease. After an error, for instance of a busy database, Extend is called again until the
+	// trust window closes; then its context ends.
 	Extend func(ctx context.Context) (ok bool, err error)
 	// What names the work in the error, such as "session codex:0199".
 	What string
 }
 
-// Keep sends heartbeats for a lease that the caller has just won. The context it
-// returns is cancelled, with a cause of code memoir.CodeLeaseLost, as soon as the
-// lease is known to be lost or can't be trusted any longer. The caller must call
-// stop, which ends the heartbeats, waits for one that is under way, and cancels
-// the context.
+// Keep sends heartbeats for a lease that the caller has just won. The returned context is cancelled, with a
+// cause of code memoir.CodeLeaseLost, when the lease is lost or the trust window closes. The caller must
+// call stop, which ends the heartbeats, waits for one that is under way, and cancels the context.
 func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 	if o.Interval == 0 {
 		o.Interval = o.Lease / 4
@@ -46,7 +43,7 @@ func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 		o.What = "the work"
 	}
 	kept, cancel := context.WithCancelCause(ctx)
-	// A timer of its own closes the window even while Extend hangs.
+	// A separate timer closes the window even while Extend hangs.
 	window := time.AfterFunc(time.Until(o.Since.Add(o.Lease)), func() {
 		cancel(memoir.Errorf(memoir.CodeLeaseLost, "another process may do the work now; run again",
 			"lease on %s was not extended within %s", o.What, o.Lease))
@@ -65,7 +62,7 @@ func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 
 // beat runs until the context ends.
 func (o Options) beat(ctx context.Context, cancel context.CancelCauseFunc, window *time.Timer) {
-	// An attempt that failed is repeated sooner than the next regular one.
+	// A failed heartbeat is repeated before the next regular one.
 	again := max(o.Interval/8, time.Millisecond)
 	wait := time.NewTimer(o.Interval)
 	defer wait.Stop()

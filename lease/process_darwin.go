@@ -35,8 +35,7 @@ func bootID() string {
 
 func pidSpace() string { return "" }
 
-// monotonic reads the clock that time.Since goes by, and names it. It stands still
-// while the machine sleeps.
+// monotonic reads the clock of time.Since and returns its name. It stops while the machine sleeps.
 func monotonic() (ticks time.Duration, name string, ok bool) {
 	const uptimeRaw = 8 // CLOCK_UPTIME_RAW in <time.h>
 	var t unix.Timespec

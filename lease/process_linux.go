@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookup reads /proc/<pid>/stat: field 22 is the start of the process in clock
-// ticks since boot, so no change of the wall clock touches it (proc_pid_stat(5)).
+// lookup reads /proc/<pid>/stat: field 22 is the start of the process in clock ticks since boot, which does
+// not depend on the wall clock (proc_pid_stat(5)).
 func lookup(pid int) (start string, p presence) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -25,7 +25,7 @@ func lookup(pid int) (start string, p presence) {
 }
 
 func parseStat(stat string) (start string, p presence) {
-	// Field 2 is the command's name in parentheses and may hold any character.
+	// Field 2 is the command's name in parentheses and may contain any character.
 	i := strings.LastIndexByte(stat, ')')
 	if i < 0 {
 		return "", unsure
@@ -36,7 +36,7 @@ func parseStat(stat string) (start string, p presence) {
 		return "", unsure
 	}
 	switch fields[state] {
-	case "Z", "X", "x": // ended; its parent has not yet asked how
+	case "Z", "X", "x": // ended; its parent has not waited for it
 		return "", gone
 	}
 	return fields[startTime], running
@@ -58,8 +58,8 @@ func pidSpace() string {
 	return link
 }
 
-// monotonic reads the clock that time.Since goes by, and names it: a time namespace
-// has one of its own. It stands still while the machine sleeps.
+// monotonic reads the clock of time.Since and returns its name: each time namespace has its own clock. It
+// stops while the machine sleeps.
 func monotonic() (ticks time.Duration, name string, ok bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {

@@ -4,7 +4,7 @@ package lease
 
 import "time"
 
-// Here nobody is known to be dead: leases end by their time alone.
+// On other systems no process is known to be dead, so leases end only by expiring.
 
 func lookup(int) (start string, p presence) { return "", unsure }
 

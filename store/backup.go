@@ -18,14 +18,14 @@ const (
 	backupSuffix = ".backup"
 	// unfinishedSuffix ends the name of a copy that is being written.
 	unfinishedSuffix = ".tmp"
-	// damagedSuffix marks a database in which SQLite met damage.
+	// damagedSuffix names the file that marks a database in which SQLite found damage.
 	damagedSuffix = ".damaged"
-	// backupAge is how old the copy may be before a run that published makes a new one.
+	// backupAge is the age at which a run that published replaces the backup.
 	backupAge = 24 * time.Hour
 )
 
-// LockFolder keeps other processes that call it from a folder until unlock is called, or the process ends;
-// memoir.CodeBusy if one has it.
+// LockFolder locks a folder against other callers of LockFolder until unlock is called or the process ends. If
+// another process holds the lock, the error has the code memoir.CodeBusy.
 func LockFolder(dir string) (unlock func() error, err error) {
 	if unlock, err = lockFolder(dir); errors.Is(err, errLocked) {
 		return nil, memoir.Errorf(memoir.CodeBusy, "wait until it ends, or answer its question, then try again",
@@ -34,9 +34,9 @@ func LockFolder(dir string) (unlock func() error, err error) {
 	return unlock, err
 }
 
-// Backup keeps a copy of the database, as last committed, beside it. It replaces a copy
-// that is older than a day, or any copy if now is set: after something was forgotten, so
-// that a restored database does not bring it back.
+// Backup copies the database, as last committed, to a file beside it. It does nothing if the existing
+// copy is younger than a day, unless now is set. Now is set after something was forgotten, so that a
+// restored database does not bring it back.
 func (s *Store) Backup(ctx context.Context, now bool) error {
 	path := s.path + backupSuffix
 	if info, err := os.Stat(path); err == nil && !now && time.Since(info.ModTime()) < backupAge {
@@ -52,8 +52,8 @@ func (s *Store) Backup(ctx context.Context, now bool) error {
 	return errors.Join(s.copyTo(ctx, path), unlock())
 }
 
-// dropBackup removes the copy before something is forgotten, since a killed process must
-// leave nothing that brings it back. Backup makes a new one afterwards.
+// dropBackup removes the backup before something is forgotten: if the process is killed, no copy may
+// bring the text back. Backup makes a new one afterwards.
 func (s *Store) dropBackup() error {
 	for _, path := range []string{s.path + backupSuffix, s.path + backupSuffix + unfinishedSuffix} {
 		if err := failpoint.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -70,7 +70,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 	if err := failpoint.Before("create copy"); err != nil {
 		return storageError(err, "copying database %s", s.path)
 	}
-	// SQLite writes into an empty file that exists, and keeps its mode.
+	// SQLite writes into an existing empty file and keeps its mode.
 	f, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return storageError(err, "copying database %s", s.path)
@@ -91,19 +91,18 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 	return nil
 }
 
-// markDamaged notes that SQLite met damage in a database. The next process that opens it
-// for writing checks it and, if it is damaged, goes on with the backup.
+// markDamaged records that SQLite found damage in a database. The next process that opens it for
+// writing checks it, and replaces it by the backup if it is damaged.
 func markDamaged(path string) {
 	if _, err := os.Stat(path + damagedSuffix); err != nil {
 		_ = failpoint.WriteFile(path+damagedSuffix, nil, 0o600)
 	}
 }
 
-// replaceDamaged moves a damaged database aside, together with its log, and puts the
-// backup in its place; so it does where the database is gone or empty and there is a backup.
-// It returns where the damaged one is now, empty if there was none. Without a sound backup it
-// fails with memoir.CodeCorrupt, and while another process has the database open with
-// memoir.CodeBusy; both change nothing.
+// replaceDamaged moves a damaged database and its log aside, and puts the backup in its place. A
+// missing or empty database is replaced as well. aside is the new path of the damaged database, empty
+// if there was none. The error has the code memoir.CodeCorrupt if no backup is sound, and memoir.CodeBusy
+// while another process has the database open; both change nothing.
 func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside string, replaced bool, err error) {
 	if !Exists(path+damagedSuffix) && !isGone(path) {
 		return "", false, nil
@@ -162,8 +161,8 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 	return len(faults) == 0, err
 }
 
-// restoreBackup puts the backup in the place of a damaged database that no other process has
-// open. The log goes first: a log beside another database would be replayed into it.
+// restoreBackup replaces a damaged database, which no other process has open, by the backup. The log is
+// moved first: a log beside another database would be replayed into it.
 func restoreBackup(path string) (aside string, err error) {
 	fresh := path + backupSuffix + ".tmp"
 	if err := copyFile(path+backupSuffix, fresh); err != nil {
@@ -178,9 +177,9 @@ func restoreBackup(path string) (aside string, err error) {
 		return "", storageError(err, "locking database %s", path)
 	default:
 		defer func() {
-			// Who waits for the lock has the old file open for as long as one try lasts. With
-			// the lock it would use the new log with the old file.
-			time.Sleep(3 * patience)
+			// A process that waits for the lock keeps the old file open until its try ends. If it
+			// got the lock, it would use the new log with the old file.
+			time.Sleep(3 * lockWait)
 			err = errors.Join(err, unlock())
 		}()
 	}
@@ -200,7 +199,7 @@ func restoreBackup(path string) (aside string, err error) {
 	return aside, nil
 }
 
-// copyFile copies a file to one of the owner's alone, and flushes it.
+// copyFile copies a file to one with mode 0600 and flushes it.
 func copyFile(from, to string) error {
 	in, err := disk.Open(from)
 	if err != nil {

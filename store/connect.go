@@ -19,12 +19,12 @@ import (
 	"memoir/internal/disk"
 )
 
-// patience is how long SQLite itself waits for a lock before the waiting is done
-// here, where a cancelled context ends it.
-const patience = 100 * time.Millisecond
+// lockWait is how long SQLite waits for a lock in one try. Store.patiently repeats tries, so that a
+// cancelled context ends the wait.
+const lockWait = 100 * time.Millisecond
 
-// noticeable is how long a wait lasts before it is told of.
-const noticeable = time.Second
+// reportWait is how long a wait lasts before Options.Waiting is called.
+const reportWait = time.Second
 
 // applicationID marks a database file as memoir's (bytes 68 to 71 of the file).
 const applicationID = 0x6d656d72 // "memr"
@@ -40,26 +40,24 @@ type connector struct {
 	driver *sqlite3.SQLiteDriver
 }
 
-// Connect opens the file, without looking at the context: what it waits for is bounded by
-// the busy timeout.
+// Connect opens the file. It ignores the context, since the busy timeout bounds its waits.
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
 
-// Driver is SQLite's.
+// Driver returns SQLite's driver.
 func (c connector) Driver() driver.Driver { return c.driver }
 
 // connector holds every pragma of a connection. The busy timeout comes first
 // because each of the others may find the database locked.
 func (s *Store) connector(writing bool) driver.Connector {
 	query := url.Values{}
-	query.Set("_busy_timeout", fmt.Sprint(patience.Milliseconds()))
+	query.Set("_busy_timeout", fmt.Sprint(lockWait.Milliseconds()))
 	query.Set("_stmt_cache_size", "64")
 	query.Set("mode", "ro")
-	// What SQLite writes to temporary files would lie outside of memoir's folder.
+	// SQLite's temporary files would be outside of memoir's folder.
 	pragmas := []string{"temp_store = MEMORY"}
 	if writing {
 		query.Set("mode", "rw")
-		// On macOS fsync alone leaves the data in the drive's cache. A transaction says itself
-		// how durable it is.
+		// On macOS fsync alone leaves the data in the drive's cache. Each transaction sets synchronous.
 		pragmas = append(pragmas, "foreign_keys = ON", "fullfsync = ON", "secure_delete = ON", "cache_size = -8000")
 	} else if s.writer == nil && unwritable(s.path) {
 		query.Set("immutable", "1")
@@ -77,19 +75,18 @@ func (s *Store) connector(writing bool) driver.Connector {
 	}}
 }
 
-// unwritable reports that readers can't make the files beside the database that a
-// write-ahead log needs, and that there is no log: then the file alone is the
-// whole database and nobody changes it.
+// unwritable reports whether the database has no write-ahead log and readers cannot create the files
+// that a log needs. Then the file is the whole database, and no process changes it.
 func unwritable(path string) bool {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return false
 	}
-	if disk.Remote(filepath.Dir(path)) { // where nobody can lock, and so nobody writes
+	if disk.Remote(filepath.Dir(path)) { // locks do not work there, so no process writes
 		return true
 	}
 	dir := filepath.Dir(path)
 	shared, err := os.Stat(path + "-shm")
-	if disk.Full(dir) && (err != nil || shared.Size() < disk.Least) { // nobody has it open
+	if disk.Full(dir) && (err != nil || shared.Size() < disk.Least) { // no process has it open
 		return true
 	}
 	probe, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
@@ -118,7 +115,7 @@ func isBusy(err error) bool {
 		(e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 
-// isFull reports that the disk, a quota or a limit on a file's size has no room left.
+// isFull reports that the disk, a quota or a file size limit is exhausted.
 func isFull(err error) bool {
 	var e sqlite3.Error
 	if !errors.As(err, &e) {
@@ -131,8 +128,7 @@ func isFull(err error) bool {
 	return e.Code == sqlite3.ErrFull
 }
 
-// explain wraps an error with what was being done, and gives errors of SQLite
-// their code and hint.
+// explain wraps an error with the operation that failed, and adds a code and a hint to SQLite's errors.
 func (s *Store) explain(err error, doing string, args ...any) error {
 	if err == nil {
 		return nil
@@ -143,7 +139,7 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	var e sqlite3.Error
-	if errors.Is(err, sql.ErrNoRows) { // a row that others name: where one may be missing, it was looked for
+	if errors.Is(err, sql.ErrNoRows) { // another row refers to it: callers handle rows that may be missing
 		e.Code = sqlite3.ErrCorrupt
 	} else if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", doing, err)
@@ -160,16 +156,15 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 			doing, s.path, err)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
-	case sqlite3.ErrError: // a table or an index that is gone, for instance, for which SQLite has no code
+	case sqlite3.ErrError: // for instance a missing table or index, for which SQLite has no code of its own
 		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
 			"%s: database %s cannot do it: %w", doing, s.path, err)
 	}
 	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
 }
 
-// sqliteHint says what to do about an error of the disk that SQLite met. What can't
-// be opened for another reason than those that are known is most often a file beside
-// the database that there is no room for.
+// sqliteHint returns the hint for a disk error that SQLite reported. storageHint covers unknown causes, most
+// often a lack of space for the files beside the database.
 func sqliteHint(e sqlite3.Error) string {
 	if e.Code == sqlite3.ErrFull {
 		return disk.Hint(syscall.ENOSPC)

@@ -12,38 +12,36 @@ import (
 	"memoir/lease"
 )
 
-// ProjectClaimOptions says for whom a project is claimed.
+// ProjectClaimOptions says for whom and for what a project is claimed.
 type ProjectClaimOptions struct {
 	Holder lease.Holder
 	Lease  time.Duration // how long the claim lasts unless extended
-	// Always claims a project that is not due or has to wait, too: for work on it
-	// other than a consolidation. GiveBack ends such a claim. That its holder
-	// dies says nothing about consolidating.
+	// Always also claims a project that is not due, in backoff or dead, for work other than a
+	// consolidation. GiveBack ends such a claim. A crash of its holder is not counted.
 	Always bool
-	// NoSuspects declines a project that a process died over: those come last in a run.
+	// NoSuspects declines a project whose consolidation crashed: a run tries those last.
 	NoSuspects bool
 }
 
-// Declined says why a project that nobody works on was not claimed.
+// Declined says why a project was not claimed although no process works on it.
 type Declined string
 
 // The reasons.
 const (
-	DeclinedNotDue  Declined = "not_due" // nothing changed since the last consolidation, and nobody asked for one
+	DeclinedNotDue  Declined = "not_due" // nothing changed since the last consolidation, and none was requested
 	DeclinedBackoff Declined = "backoff" // it failed, and is tried again at RetryAt
-	DeclinedDead    Declined = "dead"    // it failed too often; a change or Retry revives it
-	DeclinedSuspect Declined = "suspect" // a process died over it, and NoSuspects was asked for
+	DeclinedDead    Declined = "dead"    // its job is dead; a change or Retry revives it
+	DeclinedSuspect Declined = "suspect" // its consolidation crashed, and NoSuspects is set
 )
 
-// ProjectClaim is the right to consolidate one project, for as long as its token
-// and fence stand in the database.
+// ProjectClaim is the right to consolidate one project. It is valid while the database has its token and fence.
 type ProjectClaim struct {
 	ProjectID  string
 	Token      string
 	Fence      int64 // greater than that of every earlier claim on the project
-	Seq        int64 // the change sequence that is consumed when the claim ends well
+	Seq        int64 // the change sequence that is consumed if the claim succeeds
 	Generation int64 // the live one
-	Forced     bool  // a person asked for it, whether or not anything changed
+	Forced     bool  // requested with Enqueue, whether or not anything changed
 	Attempt    int   // from 1
 	Crashes    int
 
@@ -55,11 +53,10 @@ type ProjectClaim struct {
 
 func (c ProjectClaim) job() job { return job{kindConsolidate, c.ProjectID, c.Token} }
 
-// ClaimProject claims the consolidation of a project if it is due; whether it is,
-// is part of the transaction, so that the fence moves only for real work. When it
-// is not, or has to wait after a failure, ok is false and claim.Declined says why.
-// When a process that lives consolidates it, the error has the code
-// memoir.CodeBusy and names that process.
+// ClaimProject claims the consolidation of a project if it is due. The check is part of the transaction,
+// so that the fence moves only for real work. If the project is not claimed, ok is false and
+// claim.Declined says why. If a living process consolidates it, the error has the code memoir.CodeBusy
+// and names that process.
 func (s *Store) ClaimProject(
 	ctx context.Context, projectID string, o ProjectClaimOptions,
 ) (claim ProjectClaim, ok bool, err error) {
@@ -131,8 +128,7 @@ func unknownProject(id string) error {
 	return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project with the id %q", id)
 }
 
-// consolidation is what the job of a project says of its last one; the zero value is one
-// that never was.
+// consolidation is the state of a project's job; zero if it has none.
 type consolidation struct {
 	status, version, err         string
 	holder                       lease.Holder
@@ -152,16 +148,15 @@ func lastConsolidation(t tx, projectID string) (last consolidation, err error) {
 	return last, err
 }
 
-// busy does not name the project: who asked for it knows which one.
+// busy does not name the project, since the caller does.
 func (c consolidation) busy() error {
 	return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
 		"consolidated by %s since %s, with a lease until %s",
 		c.holder.Describe(), c.since.Format(time.RFC3339), c.until.Format(time.RFC3339))
 }
 
-// AbandonedProjects lists the projects whose consolidation nobody works on any more,
-// although a process claimed it and did not end the claim. The next claim of any
-// project sets them free.
+// AbandonedProjects lists the projects whose claim was not ended and whose holder is dead, or whose lease
+// has expired. The next claim of any project releases them.
 func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
 		free, _, err := s.abandoned(t, kindConsolidate)
@@ -169,9 +164,8 @@ func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
 	}, "looking for abandoned projects")
 }
 
-// unexpired is nil if the claim is still ours and its lease has not ended; else the error
-// has the code memoir.CodeLeaseLost. It guards what is written outside of the database, so
-// it compares the fence as well as the token.
+// unexpired returns an error of code memoir.CodeLeaseLost unless the claim is still ours and its lease has not
+// expired. It guards writes outside of the database, so it compares the fence as well as the token.
 func (c ProjectClaim) unexpired(t tx, now time.Time) error {
 	if err := c.job().held(t); err != nil {
 		return err
@@ -191,8 +185,7 @@ func (c ProjectClaim) unexpired(t tx, now time.Time) error {
 	return err
 }
 
-// FinishProjectUnchanged ends a claim for which there was nothing to publish: what
-// it was due for counts as consumed.
+// FinishProjectUnchanged ends a claim without a publication. The change sequence of the claim is consumed.
 func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if err := c.job().held(t); err != nil {
@@ -211,8 +204,8 @@ func (s *Store) finishProject(t tx, c ProjectClaim) error {
 	return s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
 }
 
-// Enqueue makes a project due whether or not anything changed, also when a
-// consolidation that runs now ends later. One that was given up is tried again.
+// Enqueue makes a project due whether or not anything changed. It stays due if a consolidation that is
+// running now succeeds. A dead job becomes claimable again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
 		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,

@@ -10,11 +10,11 @@ import (
 	"memoir"
 )
 
-// AddEntry stores an entry, whose text the caller has redacted, in one durable transaction, and returns it as it
-// is stored; a CreatedAt that is not set is now. Of statements, if there are any, the project's memory is to be
-// made; it becomes due. The project must be registered. The entry is yet to be filed. Fits, unless it is nil, is told
-// the project's entries of the kind that are, while no process adds or files any: without its leave nothing is stored,
-// and there is no ID.
+// AddEntry stores an entry in one durable transaction and returns it as stored. The caller has redacted the text and
+// registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
+// the project becomes due. The entry is unfiled until FileEntries files it. If fits is not nil, it gets the unfiled
+// entries of the project and kind, while no other process adds or files entries. If it returns false, nothing is stored
+// and the ID stays 0.
 func (s *Store) AddEntry(
 	ctx context.Context, e memoir.Entry, statements []memoir.Statement, fits func(unfiled []memoir.Entry) (bool, error),
 ) (memoir.Entry, error) {
@@ -39,7 +39,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = s.now()
 	}
-	e.CreatedAt = moment(millis(e.CreatedAt))
+	e.CreatedAt = unixMillis(millis(e.CreatedAt))
 	e.AccessedAt = e.CreatedAt
 	err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
 		[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
@@ -63,12 +63,12 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 	if err != nil {
 		return err
 	}
-	said := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
-	return putMessages(t, e.Key(), []Message{said})
+	message := Message{Item: 1, Typed: e.Author == memoir.AuthorUser, At: e.CreatedAt, Text: e.Text}
+	return putMessages(t, e.Key(), []Message{message})
 }
 
-// adoptEntry makes a note, or a journal's line, again of what a memory's files have of it. Of a category they tell as
-// much as its kind of statement does.
+// adoptEntry restores a note, or a line of a journal, from a memory's files. The kind of its statement is all that they
+// say of its category.
 func adoptEntry(t tx, e memoir.Extraction) error {
 	kind, category, author := memoir.EntryNote, "fact", memoir.AuthorUser
 	for _, s := range memoir.ParseStatements(e.RawMemory) {
@@ -87,12 +87,12 @@ func adoptEntry(t tx, e memoir.Extraction) error {
 	if err != nil {
 		return err
 	}
-	said := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
-	return putMessages(t, e.SessionKey, []Message{said})
+	message := Message{Item: 1, Typed: author == memoir.AuthorUser, At: e.EndedAt, Text: e.Title}
+	return putMessages(t, e.SessionKey, []Message{message})
 }
 
-// JournalInputs returns what the entries of a project's journals state that are inputs of its consolidations, by key,
-// and when the last of them was stored; the zero time if there are none.
+// JournalInputs returns the raw memory of each line of a project's journals that is an input of consolidations, by key.
+// last is when the newest of them was stored, zero if there are none.
 func (s *Store) JournalInputs(
 	ctx context.Context, projectID string,
 ) (raw map[string]string, last time.Time, err error) {
@@ -109,8 +109,8 @@ func (s *Store) JournalInputs(
 	return raw, last, err
 }
 
-// PutInputs stores what entries state, or takes it back where that is empty, in one durable transaction. Their
-// projects become due.
+// PutInputs stores the extractions of entries in one durable transaction; an empty one removes the entry's earlier one.
+// Projects whose inputs change become due.
 func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error {
 	err := s.durably(ctx, func(t tx) error {
 		for _, e := range inputs {
@@ -123,8 +123,9 @@ func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error
 	return s.explain(err, "storing statements of journals")
 }
 
-// FileEntries calls file for an entry, or with id 0 for each, that is to be filed, in order, while no other process
-// writes; where a process died in between, it is called again. An entry for which it fails is filed by a later call.
+// FileEntries calls file for each unfiled entry, or only for the entry id if that is not 0, the last accessed one last.
+// No other process writes meanwhile. After a crash file is called again for the same entries. If it fails, the entry
+// stays unfiled.
 func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entry) error) error {
 	waiting, err := s.Entries(ctx, EntryFilter{ID: id, Unfiled: true, Max: 1})
 	if err != nil || len(waiting) == 0 {
@@ -145,13 +146,13 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 	return s.explain(errors.Join(err, errors.Join(failed...)), "filing entries")
 }
 
-// Alone calls change, which does not write to the database, while no process files entries or the history.
+// Alone calls change while no other process files entries or the history. change must not write to the database.
 func (s *Store) Alone(ctx context.Context, change func() error) error {
 	return s.explain(s.quickly(ctx, func(tx) error { return change() }), "waiting for the files of entries")
 }
 
-// PutFallback stores what the history is to say of a claimed session that a model failed on, until FileHistory
-// files it. The text is redacted; at is when the last of it was said.
+// PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
+// The text is redacted; at is the time of its last message.
 func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if err := c.job().held(t); err != nil {
@@ -164,10 +165,10 @@ func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text str
 	return s.explain(err, "keeping the last messages of session %s", c.Session.Key())
 }
 
-// FileHistory calls file with the extractions of each project that the history lacks, the oldest sessions first,
-// while no other process does; where a process died in between, it is called with them again. What PutFallback
-// stored comes before them, as an extraction that has nothing else. Sessions that are kept out of memory are left
-// out. Its error ends the work, and the rest is filed by the next call.
+// FileHistory calls file for each project with the extractions that its history lacks, the oldest session first, while
+// no other process writes. After a crash file gets the same extractions again. Texts of PutFallback come first, as
+// extractions with a HistoryEntry only. Disabled and forgotten sessions are left out. An error of file ends the work;
+// the next call files the rest.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq
@@ -207,19 +208,18 @@ type EntryFilter struct {
 	Kind     memoir.EntryKind
 	Category string
 	Author   memoir.Author
-	Words    []string // each stands in the text, ignoring the case of ASCII letters
+	Words    []string // the text contains each, ignoring the case of ASCII letters
 	Max      int      // entries at most
-	Unfiled  bool     // only those that are to be filed
-	Disabled bool     // also those that are disabled
+	Unfiled  bool     // only unfiled ones
+	Disabled bool     // also disabled ones
 }
 
-// Entries returns the entries that a filter selects and nobody has forgotten, those that were
-// accessed last first.
+// Entries returns the entries that a filter selects, without forgotten ones, the last accessed first.
 func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]memoir.Entry, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Entry, error) { return selectEntries(t, f) }, "reading entries")
 }
 
-// LastEntry is the number by which searching knows the newest entry, or conversation; 0: there is none.
+// LastEntry returns the number of the newest searchable entry or conversation, 0 if there is none.
 func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
 	err = s.read(ctx, func(t tx) error {
 		return t.get(`SELECT coalesce(max(seq), 0) FROM searchable
@@ -229,7 +229,7 @@ func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
 	return seq, s.explain(err, "looking for the newest entry")
 }
 
-// Recall is Entries, and notes that these were accessed now.
+// Recall is Entries, and sets the access time of the returned entries to now.
 func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry, err error) {
 	err = s.quickly(ctx, func(t tx) error {
 		if found, err = selectEntries(t, f); err != nil {

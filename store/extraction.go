@@ -21,34 +21,32 @@ import (
 type ClaimOptions struct {
 	Holder     lease.Holder
 	Lease      time.Duration // how long claims last unless extended
-	Limit      int           // how many to claim at most
-	RunningCap int           // how many may run at once, of all processes; 0: any number
+	Limit      int           // most sessions to claim
+	RunningCap int           // most sessions that all processes extract at once; 0: no cap
 	Window     Window
-	// Suspects claims sessions that a process died over, and only those; without
-	// it, only others. They belong last in a run, one at a time.
+	// Suspects claims only sessions whose extraction crashed; without it, only others. A run tries
+	// them last, one at a time.
 	Suspects bool
 }
 
-// Claim is the right to extract one session, for as long as its token stands in
-// the database.
+// Claim is the right to extract one session. It is valid while the database has its token.
 type Claim struct {
 	Session           memoir.Session
 	Token             string
-	Attempt           int // from 1: failures of this version, and this one
+	Attempt           int // from 1, of this version of the session
 	Crashes           int
-	InputVersion      string             // the session's version that is now extracted
-	DoneHash          string             // content hash of what was last extracted; empty if nothing was
-	DoneFilterVersion int                // of the filter that DoneHash was made with
-	Prior             *memoir.Extraction // what is stored of an earlier version, nil if nothing
+	InputVersion      string             // version of the session that is extracted now
+	DoneHash          string             // content hash of the last extraction; empty if there was none
+	DoneFilterVersion int                // version of the filter that DoneHash was made with
+	Prior             *memoir.Extraction // stored extraction of an earlier version, or nil
 }
 
 func (c Claim) job() job { return job{kindExtract, c.Session.Key(), c.Token} }
 
-// ClaimSessions claims sessions that are eligible in the window, the latest
-// first. Judging them, the running cap and the claims are one transaction. Jobs
-// whose holder is dead or whose lease has expired are set free on the way, with a
-// crash counted. Fewer claims than the limit mean that there are no more, or that
-// the cap is reached; none is not an error.
+// ClaimSessions claims sessions that are eligible in the window, the latest first. Eligibility, the running
+// cap and the claims are one transaction. It also releases jobs whose holder is dead or whose lease has
+// expired, and counts a crash for each. It returns fewer claims than the limit, or none, if no more
+// sessions are eligible or the cap is reached.
 func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, error) {
 	var claims []Claim
 	err := s.quickly(ctx, func(t tx) error {
@@ -112,9 +110,8 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	return claims, nil
 }
 
-// MarkUnchanged finishes a claim whose session turned out to hold, for all that its
-// files changed, the content that was extracted already; hash is its content hash,
-// skipped what its reader did not understand this time.
+// MarkUnchanged finishes a claim on a session whose files changed, but not the content that was already
+// extracted. hash is its content hash; skipped replaces the records that its reader skipped.
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
 	err := s.quickly(ctx, func(t tx) error {
@@ -136,10 +133,9 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 	return s.settle(t, c.Session.Key())
 }
 
-// LeaveUnread gives a claim back whose file the system does not let be read; no attempt
-// is counted. The session is unreadable for that reason until a scan can read it: the
-// file at path, or each of the session's where it has none there, gets a time of change
-// that no file has, so that the next scan looks at it. The error has the code
+// LeaveUnread releases a claim on a session with a file that cannot be read; no attempt is counted. The
+// session is unreadable until a scan can read it. The file at path gets modification time 0, so that the
+// next scan reads it; so do all files of the session if none has this path. The error has the code
 // memoir.CodeLeaseLost if the claim is no longer ours.
 func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
 	key := c.Session.Key()
@@ -147,7 +143,7 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 		if err := c.job().held(t); err != nil {
 			return err
 		}
-		if err := s.giveBack(t, c.job()); err != nil {
+		if err := s.release(t, c.job()); err != nil {
 			return err
 		}
 		_, err := t.exec(`UPDATE file SET mtime_ns = 0, error = ?1 WHERE session_key = ?2
@@ -163,8 +159,7 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 	return s.explain(err, "leaving session %s unread", key)
 }
 
-// Outstanding counts the sessions of a project that other processes than self are
-// extracting now.
+// Outstanding counts the sessions of a project that processes other than self are extracting now.
 func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (int, error) {
 	return fetch(ctx, s, func(t tx) (n int, err error) {
 		jobs, err := runningJobs(t, kindExtract)
@@ -183,8 +178,8 @@ func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Ho
 	}, "counting sessions that others extract")
 }
 
-// Working returns an error of memoir.CodeBusy while another process holds work:
-// it may have read texts by earlier rules. What a process that is gone held is free.
+// Working returns an error of code memoir.CodeBusy while another process holds a job, since that process
+// may redact by older rules. Jobs of dead processes are released first.
 func (s *Store) Working(ctx context.Context) error {
 	err := s.quickly(ctx, func(t tx) error {
 		for _, kind := range []string{kindExtract, kindConsolidate} {
@@ -212,7 +207,7 @@ func scanExtraction(scan scanner, e *memoir.Extraction) error {
 		anchorColumn{&e.Anchors}, &e.HistoryEntry)
 }
 
-// anchorColumn reads and writes anchors as JSON; what is not JSON, since something in it was redacted, is none.
+// anchorColumn reads and writes anchors as JSON. Redaction can break the JSON; then there are no anchors.
 type anchorColumn struct{ of *map[string][]memoir.Anchor }
 
 // Scan reads a column.
@@ -233,7 +228,7 @@ func (c anchorColumn) Value() (driver.Value, error) {
 	return string(text), err
 }
 
-// selectExtraction returns what is stored of a session, nil for nothing.
+// selectExtraction returns the extraction of a session, or nil.
 func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
 	found, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key},
 		scanExtraction)
@@ -243,9 +238,9 @@ func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
 	return &found[0], nil
 }
 
-// Selected returns the extractions of a project, none of them empty, whose sessions are neither
-// disabled nor forgotten: entries, and those that ended last, at most a number of them; and the session keys
-// of the others. Both are ordered by session key.
+// Selected returns the extractions of a project whose sessions are neither disabled nor forgotten: all
+// entries and the sessions that ended last, of these at most most. others are the session keys of the
+// remaining sessions. Both are ordered by session key.
 func (s *Store) Selected(
 	ctx context.Context, projectID string, most int,
 ) (selected []memoir.Extraction, others []string, err error) {
@@ -281,24 +276,23 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 	return nil
 }
 
-// Result is what extracting one claimed session gave.
+// Result is the result of extracting one claimed session.
 type Result struct {
-	// Extraction, whose ContentHash and FilterVersion say what it was made from,
-	// also when it is empty. SessionKey, ProjectID and Seq are set here.
+	// Extraction has its ContentHash and FilterVersion set even if it is empty. StoreExtraction sets
+	// SessionKey, ProjectID and Seq.
 	Extraction memoir.Extraction
-	// Withdraw means that what an earlier extraction rested on was undone: an empty
-	// one then replaces it. Otherwise an empty one leaves the earlier.
+	// Withdraw lets an empty extraction remove an earlier one, because the messages that the earlier
+	// one was made from were undone. Otherwise an empty one leaves the earlier in place.
 	Withdraw   bool
-	Messages   []Message      // what was said, also where nothing was worth keeping
-	Redactions map[string]int // secrets taken out of the session, by rule
-	Skipped    []Skipped      // records that no reader understood
+	Messages   []Message      // the session's messages, even if the extraction is empty
+	Redactions map[string]int // number of redactions in the session, by rule
+	Skipped    []Skipped      // records that the reader skipped
 }
 
-// StoreExtraction finishes a claim with its result: the extraction, the messages, the ledger
-// and the job are one durable transaction. The project becomes due if what it remembers
-// of the session changed. When the claim is no longer ours the error has the code
-// memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
-// still knows what was spent, and says so with EndWork.
+// StoreExtraction finishes a claim with its result: the extraction, the messages, the ledger and the job
+// are one durable transaction. The project becomes due if the extraction changed. If the claim is no
+// longer ours, the error has the code memoir.CodeLeaseLost and nothing is stored. The caller then
+// enters the outcome into the ledger with EndWork.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
 	err := s.together(ctx, func(t tx) error {
@@ -328,7 +322,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	return s.explain(err, "storing extraction of session %s", key)
 }
 
-// storeExtraction returns what became of it, in a word for the ledger.
+// storeExtraction returns the outcome for the ledger: stored, unchanged, kept, empty or withdrawn.
 func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
 	prior, err := selectExtraction(t, e.SessionKey)
 	if err != nil {
@@ -366,7 +360,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	return outcome, s.putExtraction(t, e)
 }
 
-// putExtraction writes an extraction in the place of an earlier one of its session.
+// putExtraction writes an extraction and replaces an earlier one of its session.
 func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
 			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, anchors, history_entry)
@@ -383,12 +377,12 @@ func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 	return err
 }
 
-// sameMemory reports whether a consolidation can't tell the texts of two extractions apart. Where they are
-// anchored, and what the history says, costs no call of a model: the next consolidation takes it up.
+// sameMemory reports whether two extractions are equal as inputs of a consolidation. Anchors and history
+// entries are ignored: a change of these alone does not make the project due.
 func sameMemory(a, b memoir.Extraction) bool {
 	strip := func(e memoir.Extraction) memoir.Extraction {
 		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.Anchors, e.HistoryEntry = "", 0, "", 0, nil, ""
-		e.StartedAt, e.EndedAt = moment(millis(e.StartedAt)), moment(millis(e.EndedAt))
+		e.StartedAt, e.EndedAt = unixMillis(millis(e.StartedAt)), unixMillis(millis(e.EndedAt))
 		return e
 	}
 	return reflect.DeepEqual(strip(a), strip(b))

@@ -13,7 +13,7 @@ import (
 
 var errLocked = errors.New("locked")
 
-// lockFolder keeps other processes from replacing the database in a folder meanwhile.
+// lockFolder locks a folder against other processes; errLocked if one has it locked.
 func lockFolder(dir string) (unlock func() error, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -35,9 +35,9 @@ const (
 	lockedBytes = 512
 )
 
-// lockDatabase takes the lock under which no connection of another process can read, write
-// or open a database; errLocked if one has it open. Closing any other descriptor of the file
-// in this process would release the lock.
+// lockDatabase takes the lock that keeps other processes from reading, writing or opening a database;
+// errLocked if one has it open. Closing any other descriptor of the file in this process would release
+// the lock.
 func lockDatabase(path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"memoir"
 )
 
-// Forgotten returns the keys of sessions that were forgotten. A scan finds no
-// project for them: what they belonged to does not come back.
+// Forgotten returns the keys of forgotten sessions. A scan assigns no project to them.
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
 		forgotten := map[string]bool{}
@@ -21,7 +20,7 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	}, "listing forgotten sessions")
 }
 
-// ForgottenOf returns the keys of sessions that were withdrawn from a project.
+// ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) { return forgottenOf(t, projectID) },
 		"listing forgotten sessions of project %s", projectID)
@@ -31,26 +30,24 @@ func forgottenOf(t tx, projectID string) ([]string, error) {
 	return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
 }
 
-// Forgetting says what is to be forgotten.
+// Forgetting says what to forget.
 type Forgetting struct {
-	Keys  []string // sessions; those of their subagents go with them
-	Text  string   // lines that hold it go, too; empty: none
+	Keys  []string // sessions; their subagents' sessions are forgotten with them
+	Text  string   // lines that contain it are removed as well; empty: none
 	Purge bool     // as in Withdrawal
 
-	// Instead is an entry that takes the place of what is forgotten, stored as by AddEntry; nil: none. Where that is
-	// gone, the error has the code memoir.CodeNotFound, and nothing is stored.
+	// Instead is an entry that replaces the forgotten ones, stored as by AddEntry; nil: none. If one of Keys no longer
+	// exists, the error has the code memoir.CodeNotFound, and nothing is stored.
 	Instead    *memoir.Entry
-	Statements []memoir.Statement // of it
+	Statements []memoir.Statement // of Instead
 }
 
-// BeginForgetting puts a tombstone on sessions of the claimed project, and notes
-// that its memory is to be rid of them: one durable transaction, after which they
-// are no inputs any more, claims on them lose, and nothing in the registry says what
-// they were about. What was extracted from them stays stored until FinishForgetting,
-// to tell what is to be removed.
+// BeginForgetting writes tombstones for sessions of the claimed project and records that its memory must
+// be rewritten without them, in one durable transaction. From then on the sessions are not inputs, claims
+// on them are lost, and the registry has nothing of their content. Their extractions stay stored until
+// FinishForgetting, since they say what to remove.
 //
-// With a claim on no project (the zero ProjectClaim) the sessions must be in none;
-// then nothing is left to be finished.
+// With the zero ProjectClaim the sessions must belong to no project; then nothing is left to finish.
 func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) error {
 	err := s.durably(ctx, func(t tx) error {
 		if err := s.dropBackup(); err != nil {
@@ -79,13 +76,13 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		if err != nil {
 			return err
 		}
-		// Sessions move: the memory of a project may rest on one of another.
+		// Sessions move, so the memory of another project may depend on one.
 		homes, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
 			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(keys))
 		if err != nil {
 			return err
 		}
-		if err := s.bury(t, c.ProjectID, keys); err != nil {
+		if err := s.forget(t, c.ProjectID, keys); err != nil {
 			return err
 		}
 		for _, id := range homes {
@@ -106,8 +103,8 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 	return s.explain(err, "forgetting sessions")
 }
 
-// beginWithdrawal makes a project due, and notes that its memory is to be rid of what
-// was forgotten.
+// beginWithdrawal makes a project due, and records that its memory must be rewritten without the
+// forgotten sessions and text.
 func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 	seq, err := bump(t, projectID)
 	if err != nil {
@@ -120,15 +117,15 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 	}
 	return t.execEach(projectID,
 		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
-		// It may quote what is to be forgotten. That the project failed stays known.
-		`UPDATE job SET last_error = '`+unsaid+`' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
+		// It may quote the forgotten text. A mark keeps the failure itself known.
+		`UPDATE job SET last_error = '`+removedMessage+`' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
 	)
 }
 
-// unsaid stands in the place of an error's message that was forgotten.
-const unsaid = `(message removed: something was forgotten since)`
+// removedMessage replaces an error message that may quote a forgotten text.
+const removedMessage = `(message removed: something was forgotten since)`
 
-// withSubagents adds the sessions that agents started in those: they say what they were told there.
+// withSubagents adds the sessions of subagents, since their prompts repeat text of the sessions that started them.
 func withSubagents(t tx, keys []string) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
@@ -140,10 +137,9 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// bury marks sessions as forgotten, under the project that they belong to or else
-// the one given, and blanks what the registry says of them but
-// for what they are recognised by.
-func (s *Store) bury(t tx, projectID string, keys []string) error {
+// forget writes tombstones for sessions, with the project that they belong to or else the given one. It
+// blanks all columns of the registry except those that identify them.
+func (s *Store) forget(t tx, projectID string, keys []string) error {
 	list := jsonList(keys)
 	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
 		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value),
@@ -174,7 +170,7 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 	return nil
 }
 
-// deleteExtracted deletes what was extracted from sessions.
+// deleteExtracted deletes the extractions, messages and counts of sessions.
 func deleteExtracted(t tx, keys []string) error {
 	return t.execEach(jsonList(keys),
 		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
@@ -184,16 +180,16 @@ func deleteExtracted(t tx, keys []string) error {
 	)
 }
 
-// Withdrawal is forgetting that was begun, and is to be finished.
+// Withdrawal is a forgetting that was begun and not finished.
 type Withdrawal struct {
 	ProjectID string
-	Texts     []string // lines that hold one of them go, too
-	Seq       int64    // as FinishForgetting wants it
-	Error     string   // why it could not be finished; empty: nobody tried, or it is under way
-	Purge     bool     // earlier generations that rest on what was forgotten go, too
+	Texts     []string // lines that contain one of them are removed as well
+	Seq       int64    // argument of FinishForgetting
+	Error     string   // why the last try failed; empty: none did
+	Purge     bool     // also remove earlier generations that depend on the forgotten sessions
 }
 
-// Withdrawals lists what is to be finished, by project.
+// Withdrawals lists the unfinished withdrawals, ordered by project.
 func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 	var all []Withdrawal
 	err := s.read(ctx, func(t tx) error {
@@ -219,8 +215,7 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 	return all, s.explain(err, "listing pending withdrawals")
 }
 
-// WithdrawalFailed notes why forgetting in a project could not be finished; the reason
-// is redacted.
+// WithdrawalFailed records why forgetting in a project could not be finished; the reason is redacted.
 func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) error {
 	err := s.quickly(ctx, func(t tx) error {
 		_, err := t.exec(`UPDATE withdrawal SET error = ? WHERE project_id = ? AND error <> ?`, reason, projectID, reason)
@@ -229,8 +224,8 @@ func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) 
 	return s.explain(err, "recording why project %s could not forget", projectID)
 }
 
-// WithdrawnExtractions returns what was extracted from the sessions that were
-// withdrawn from a project, as long as FinishForgetting did not delete it.
+// WithdrawnExtractions returns the extractions of a project's forgotten sessions that FinishForgetting
+// has not deleted yet.
 func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
@@ -238,10 +233,9 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 	}, "reading forgotten texts")
 }
 
-// FinishForgetting ends what was begun up to a change sequence, once the project's
-// memory is rid of it: what was extracted from the sessions is deleted, and each
-// change that a person made by hand becomes what edit makes of it, or is deleted if
-// edit says false.
+// FinishForgetting ends the withdrawals of a project up to a change sequence, after a memory without them
+// was published. It deletes the extractions of the forgotten sessions. Each recorded hand edit is replaced
+// by the result of edit, or deleted if edit returns false.
 func (s *Store) FinishForgetting(
 	ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool),
 ) error {
@@ -286,9 +280,9 @@ func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool
 	return nil
 }
 
-// Remembering tells which projects' memories rest on sessions, or did in an earlier
-// generation: project id -> those of the keys. A session that no memory rests on
-// stands under the project that it belongs to, "" if that is none.
+// Remembering returns the projects whose memories depend on sessions, now or in an earlier generation:
+// project id -> keys. A session that no memory depends on is listed under its own project, or under ""
+// if it has none.
 func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string][]string, error) {
 		found := map[string][]string{}

@@ -16,24 +16,22 @@ type GenerationRecord struct {
 	Inputs       map[string]string // session key -> content hash of its extraction
 	At           time.Time
 	Seq          int64 // change sequence that it consumes; set by Publish
-	Fence        int64 // of the claim that it was published under; set by Publish
-	// Part says that its inputs tell what is still to be consolidated of what a person asked
-	// to be done again. Only for PublishPart.
+	Fence        int64 // of the claim under which it was published; set by Publish
+	// Part ends the request of Enqueue: from now on Inputs tells which extractions are still to be
+	// consolidated. Only for PublishPart.
 	Part bool
 
-	// Not part of the generation, but recorded with it.
-	Redactions map[string]int // secrets taken out of the published files, by rule
+	// Redactions is recorded with the generation: number of redactions in the published files, by rule.
+	Redactions map[string]int
 }
 
-// Publish makes a generation the live one: in one durable transaction it checks
-// that token and fence are still ours and the lease has not expired, records the
-// generation, and as its last step calls swap, which replaces the link. So swap must
-// be quick. If swap fails, nothing is recorded, and its error is in the chain; a
-// check that fails is an error of code memoir.CodeLeaseLost, and swap is not called.
+// Publish makes a generation the live one. In one durable transaction it checks that token and fence are
+// still ours and the lease has not expired, records the generation, and calls swap as its last step.
+// swap replaces the link and must be quick. If swap fails, nothing is recorded, and its error is in the
+// chain. If the check fails, the error has the code memoir.CodeLeaseLost, and swap is not called.
 //
-// The commit follows swap. When it fails, or the process dies between them, the
-// link is ahead of the database; RecordGeneration is for the next start, which
-// finds it so.
+// The commit follows swap. If it fails, or the process is killed before it, the link is ahead of the
+// database; the next start calls RecordGeneration.
 func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	g.Seq = c.Seq
 	return s.publish(ctx, c, g, swap, func(t tx) error {
@@ -44,8 +42,8 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 	})
 }
 
-// PublishPart is Publish, but the claim stays ours, nothing enters the ledger, which whoever
-// ends the claim does, and nothing of what the project is due for is consumed.
+// PublishPart is Publish without ending the claim: the change sequence is not consumed, and the outcome is
+// not entered into the ledger.
 func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	return s.publish(ctx, c, g, swap, func(t tx) error {
 		if !g.Part {
@@ -86,8 +84,7 @@ func (s *Store) publish(
 	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
 }
 
-// insertGeneration records a generation as the live one. What is recorded already
-// under its number stays.
+// insertGeneration records a generation as the live one. It does not change an existing record of its number.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
 	inputs, err := json.Marshal(g.Inputs) // in the order of their keys
 	if err != nil {
@@ -106,9 +103,8 @@ func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) err
 	return err
 }
 
-// RecordGeneration records a generation that is live already, because a process
-// died, or the disk was full, between the replacing of the link and the commit.
-// Recording one that is known changes nothing.
+// RecordGeneration records a generation that is already live, because a process was killed or the disk
+// was full between the replacement of the link and the commit. A recorded generation is not changed.
 func (s *Store) RecordGeneration(ctx context.Context, projectID string, g GenerationRecord) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		if err := mustExist(t, projectID); err != nil {
@@ -118,8 +114,8 @@ func (s *Store) RecordGeneration(ctx context.Context, projectID string, g Genera
 	}), "recording generation %d of project %s", g.N, projectID)
 }
 
-// LastInputs returns what the live generation was made from: session key -> content
-// hash. It is empty before the first.
+// LastInputs returns the inputs of the live generation: session key -> content hash. It is empty before
+// the first generation.
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		inputs := map[string]string{}
@@ -134,9 +130,8 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 	}, "reading the last inputs of project %s", projectID)
 }
 
-// RecordNotes records how a person changed one generation of a project's memory,
-// in place of what an earlier attempt to consolidate found changed in it: until
-// the next generation is published, what the files say now is what counts.
+// RecordNotes records the hand edits of one generation of a project's memory. They replace those that an
+// earlier attempt to consolidate recorded of the same generation.
 func (s *Store) RecordNotes(ctx context.Context, projectID string, generation int64, notes []memoir.Note) error {
 	err := s.durably(ctx, func(t tx) error {
 		if _, err := t.exec(`DELETE FROM note WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
@@ -163,12 +158,10 @@ func putNote(t tx, projectID string, base int64, n memoir.Note) error {
 	return err
 }
 
-// Notes returns what holds of a project's notes, in the order in which they were
-// made. The last word counts: a line that was added in a later generation takes the
-// place of an earlier note that the same line of the same file was removed, in
-// whatever section, and the other way round; likewise a file that was written and
-// one that was deleted, of which only the last content is kept. Notes on one
-// generation do not cancel each other: a line that was moved is both removed and added.
+// Notes returns the hand edits of a project that are in effect, oldest first. An edit of a later generation
+// replaces the opposite edit of the same line of the same file, whatever the section. For whole files only
+// the last edit counts, written or deleted. Edits of one generation do not cancel each other: a moved line
+// is both removed and added.
 func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Note, error) {
 		notes := []memoir.Note{}
@@ -194,7 +187,7 @@ func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, err
 	}, "reading hand edits")
 }
 
-// outdates reports whether a note takes the place of an earlier one.
+// outdates reports whether a note replaces an earlier one.
 func outdates(n, old memoir.Note) bool {
 	if n.File != old.File {
 		return false

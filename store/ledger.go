@@ -8,19 +8,19 @@ import (
 	"memoir"
 )
 
-// The outcomes of work that came to nothing but cost something.
+// The outcomes of work without a result.
 const (
-	OutcomeUnfinished  = "unfinished" // it is under way, or its process died
+	OutcomeUnfinished  = "unfinished" // it is under way, or its process crashed
 	OutcomeFailed      = "failed"
-	OutcomeRefused     = "refused"     // the answer could not be used
-	OutcomeLost        = "lost"        // another process had taken the work over
-	OutcomeInterrupted = "interrupted" // by a signal, a time limit or a fault of ours
+	OutcomeRefused     = "refused"     // the answer was not usable
+	OutcomeLost        = "lost"        // another process has taken over the work
+	OutcomeInterrupted = "interrupted" // by a signal, a time limit or an internal error
 	OutcomeLimit       = "limit"       // a spending limit stopped it
 )
 
-// EndWork enters what became of work whose calls are in the ledger: a word such as stored, empty,
-// kept, unchanged, withdrawn, published, or one of those above. It is for work that ends outside
-// a method that enters it itself, such as work whose claim was lost.
+// EndWork enters the outcome of work into the ledger: stored, empty, kept, unchanged, withdrawn,
+// published, or one of the constants above. Methods that end a claim with a result or a failure enter it
+// themselves; EndWork is for all other work, such as that of a lost claim.
 func (s *Store) EndWork(ctx context.Context, work, projectID, outcome string) error {
 	err := s.durably(ctx, func(t tx) error { return endWork(t, work, projectID, outcome) })
 	return s.explain(err, "recording the outcome of work in the ledger")
@@ -32,8 +32,7 @@ func endWork(t tx, work, projectID, outcome string) error {
 	return err
 }
 
-// Spent sums what a run spent, and what all runs spent on this day of UTC. Calls that are not
-// finished count by their estimate.
+// Spent sums the usage of a run, and of all runs on the current UTC day. Unfinished calls count by their estimate.
 func (s *Store) Spent(ctx context.Context, run string) (ofRun, today memoir.Usage, err error) {
 	err = s.read(ctx, func(t tx) error {
 		ofRun, today, err = s.spentBy(t, run)
@@ -49,21 +48,20 @@ func (s *Store) spentBy(t tx, run string) (ofRun, today memoir.Usage, err error)
 	return ofRun, today, err
 }
 
-// spent sums what a run spent from a moment on. Without a run, all count; the zero time means ever.
+// spent sums the usage since a time, of one run or, if run is empty, of all. The zero time means all calls.
 func (s *Store) spent(t tx, run string, since time.Time) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
 		FROM ledger WHERE at >= ?1 AND at <= ?2 AND (?3 = '' OR run = ?3)`,
-		[]any{millis(since), s.dated(since), run},
+		[]any{millis(since), s.latest(since), run},
 		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }
 
-// dated is the latest time, in ms, that counts as since a moment. What is dated further
-// ahead than a day was entered by a clock that was wrong: it is no part of today, or it
-// would be of each day until then.
-func (s *Store) dated(since time.Time) int64 {
+// latest is the latest time, in ms, that counts as since a time. A call that is dated more than a day
+// ahead was entered by a wrong clock; it would otherwise count for each day until then.
+func (s *Store) latest(since time.Time) int64 {
 	if since.IsZero() {
 		return math.MaxInt64
 	}
@@ -72,43 +70,42 @@ func (s *Store) dated(since time.Time) int64 {
 
 // Call is a call to a model, as it begins.
 type Call struct {
-	Work       string // token of the claim that it is made for; empty: for none, and nobody tells what became of it
-	Once       bool   // not if a call was entered for the work
+	Work       string // token of the claim that it is made for; empty: none, and no outcome is entered
+	Once       bool   // refuse it if another call was entered for the work
 	Run        string // id of the run
 	Phase      string // "extract", "consolidate" or "journal"
 	SessionKey string // empty in a consolidation
 	ProjectID  string
 	Model      string
-	Expected   memoir.Usage // what it is estimated to take
+	Expected   memoir.Usage // estimate
 }
 
-// CallEnd is what is known of a call once it has ended.
+// CallEnd is the result of a call for the ledger.
 type CallEnd struct {
-	Usage     memoir.Usage // Calls may be 2 where a model's API had to be asked twice
+	Usage     memoir.Usage // Calls may be 2 if the API was called twice
 	Duration  time.Duration
-	Call      string // a word of those below
-	Estimated bool   // nobody told what it took: Usage is an estimate
+	Call      string // one of the constants below
+	Estimated bool   // the model reported no usage, so Usage is an estimate
 }
 
-// What becomes of a call.
+// The states of a call.
 const (
-	CallBegun       = "begun"       // it is under way, or its process died: what it takes is an estimate
-	CallAnswered    = "answered"    // with a whole answer, of use or not
-	CallCut         = "cut"         // by the cap on its answer
-	CallRefused     = "refused"     // the model or a filter declined
-	CallEmpty       = "empty"       // the answer had no word
-	CallFailed      = "failed"      // with an error: it took what is known of it, if anything
-	CallInterrupted = "interrupted" // by a signal, a time limit of the run or a lease that was lost
+	CallBegun       = "begun"       // it is under way, or its process crashed; its usage is an estimate
+	CallAnswered    = "answered"    // with a complete answer, usable or not
+	CallCut         = "cut"         // at the cap on output tokens
+	CallRefused     = "refused"     // by the model or a filter
+	CallEmpty       = "empty"       // the answer had no text
+	CallFailed      = "failed"      // with an error; its usage is what is known, if anything
+	CallInterrupted = "interrupted" // by a signal, the time limit of the run or a lost lease
 )
 
-// BeginCall enters a call before it is made: it counts, by its estimate, from now on
-// and whatever becomes of this process. A call that cannot be entered must not be
-// made. Allow, unless it is nil, is told what Spent tells; its error keeps the call out
-// and is returned. Both are one transaction, so that processes cannot exceed a limit together. A call that is made
-// once, and is entered, is refused with memoir.CodeChanged.
+// BeginCall enters a call, with its estimated usage, before it is made. A call that cannot be entered must
+// not be made. If allow is not nil, it gets the results of Spent; its error refuses the call and is
+// returned. Check and entry are one transaction, so that processes cannot exceed a limit together. If
+// c.Once is set and a call of the work was entered, the error has the code memoir.CodeChanged.
 //
-// The entry survives the process, and a loss of power once its work has ended. A consolidation
-// may take many calls: each of its entries is durable, and with it those before.
+// The entry survives a crash of the process, and a loss of power once the work has ended. A consolidation
+// may take many calls, so each of its entries is durable.
 func (s *Store) BeginCall(
 	ctx context.Context, c Call, allow func(ofRun, today memoir.Usage) error,
 ) (id int64, err error) {
@@ -144,11 +141,10 @@ func (s *Store) BeginCall(
 	return id, s.explain(err, "adding a call to the ledger")
 }
 
-// EndCall enters what a call took in the place of its estimate. One that reached
-// nobody, whose Usage.Calls is 0, was none: its entry is removed. The work that it
-// was made for may have ended before.
+// EndCall replaces the estimate of a call by its usage. If Usage.Calls is 0, the call reached no model, and
+// its entry is removed. The work that it was made for may already have ended.
 //
-// It survives a loss of power once the work has ended, which follows at once as a rule.
+// The usage survives a loss of power once the work has ended, which usually follows at once.
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if e.Usage.Calls == 0 {
@@ -164,21 +160,21 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 	return s.explain(err, "recording the usage of a call in the ledger")
 }
 
-// UsageRow is what was spent on one day with the same model for the same thing.
+// UsageRow is the usage of the calls of one day that agree in the first six fields.
 type UsageRow struct {
-	Day       string // of UTC, 2006-01-02: that on which the calls began
-	ProjectID string // empty: in no project
+	Day       string // UTC day on which the calls began, 2006-01-02
+	ProjectID string // empty: no project
 	Model     string
 	Phase     string // "extract", "consolidate" or "journal"
 	Outcome   string // of the work
-	Call      string // what became of the calls, in a word; empty where work alone is known
+	Call      string // state of the calls; empty if only the work is known
 	Usage     memoir.Usage
-	Estimated int           // of Usage.Calls: those whose tokens and cost are an estimate
-	Duration  time.Duration // of the calls; of the work where they are not known one by one
+	Estimated int           // number of Usage.Calls whose tokens and cost are an estimate
+	Duration  time.Duration // of the calls, or of the work if single calls are not known
 }
 
-// UsageRows lists what the ledger holds from a moment on, in the order of the fields
-// of a row; the zero time means ever.
+// UsageRows lists the ledger since a time, ordered by the first six fields of a row. The zero time means
+// the whole ledger.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
 	return fetch(ctx, s, func(t tx) ([]UsageRow, error) {
 		return collect(t, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call,

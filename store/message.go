@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Message is one text that was said in a session; the caller has redacted and bounded it.
+// Message is one message of a session; the caller has redacted it and bounded its length.
 type Message struct {
-	Item  int  // its number in the session
-	Typed bool // by a person; else the agent said it
+	Item  int  // its item number in the session
+	Typed bool // by a person; else it is the agent's
 	At    time.Time
 	Text  string
 }
 
 // Searchable is a session that searching finds.
 type Searchable struct {
-	Seq       int64  // another one whenever what is stored of the session changes
+	Seq       int64  // changes whenever the stored texts of the session change
 	ProjectID string // empty: none
 }
 
-// Said is what is stored of a session's words.
+// Said is the stored text of a session.
 type Said struct {
 	SessionKey string
 	EndedAt    time.Time
-	RawMemory  string // empty: nothing was worth keeping
+	RawMemory  string // empty: none was extracted
 	Messages   []Message
 }
 
-// putMessages replaces what was said in a session, and gives it a new number.
+// putMessages replaces the messages of a session and gives it a new number.
 func putMessages(t tx, key string, messages []Message) error {
 	if err := t.execEach(key, `DELETE FROM searchable WHERE session_key = ?`,
 		`INSERT INTO searchable (session_key) VALUES (?)`); err != nil {
@@ -43,8 +43,8 @@ func putMessages(t tx, key string, messages []Message) error {
 	return nil
 }
 
-// Converse calls say, which adds messages to a conversation's file, while no other process does, and registers the
-// session that say returns with what was said in it.
+// Converse calls say, which appends messages to a conversation's file, while no other process writes. It registers the
+// session that say returns and stores the messages.
 func (s *Store) Converse(ctx context.Context, say func() (SessionScan, []Message, error)) error {
 	err := s.durably(ctx, func(t tx) error {
 		scan, said, err := say()
@@ -59,13 +59,13 @@ func (s *Store) Converse(ctx context.Context, say func() (SessionScan, []Message
 	return s.explain(err, "storing messages")
 }
 
-// fromSearchable joins session s and excludes those that a person or a setting has taken out.
+// fromSearchable joins session s and leaves out disabled, excluded and forgotten sessions.
 const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_key
 	WHERE NOT EXISTS (SELECT 1 FROM mark m
 		WHERE m.session_key = q.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
 
-// SearchState is a text that differs whenever searching sessions may find something else than before,
-// and the ids of the projects that have a memory or a history, in order.
+// SearchState returns a text that changes whenever the searchable sessions change, and the ids of the projects
+// that have a memory or a history, in order.
 func (s *Store) SearchState(ctx context.Context) (state string, projects []string, err error) {
 	err = s.read(ctx, func(t tx) error {
 		err := t.get(`SELECT json_array(
@@ -88,7 +88,7 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	}, "listing searchable texts")
 }
 
-// Said returns what is stored of the words of a session, named by number; nil if searching does not find it any more.
+// Said returns the stored text of the session with a number; nil if it is no longer searchable.
 func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
 	return fetch(ctx, s, func(t tx) (*Said, error) {
 		found, err := collect(t, `SELECT q.session_key, s.updated_at,

@@ -20,7 +20,7 @@ type migration struct {
 	sql     string
 }
 
-// migrationsIn reads the steps in the order of the numbers that their names begin with.
+// migrationsIn reads the migrations in the order of the numbers that their names begin with.
 func migrationsIn(dir fs.FS) ([]migration, error) {
 	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
@@ -43,7 +43,7 @@ func migrationsIn(dir fs.FS) ([]migration, error) {
 	return steps, nil
 }
 
-// schema is what a database says about itself.
+// schema is the state of a database's schema.
 type schema struct {
 	version int64 // number of the newest migration applied
 	empty   bool  // it has no tables
@@ -65,7 +65,7 @@ func (s *Store) schema(t tx) (schema, error) {
 	return now, nil
 }
 
-// checkVersion refuses what a reader can't read.
+// checkVersion returns an error unless the database has the version that a reader needs.
 func (s *Store) checkVersion(ctx context.Context, want int64) error {
 	now, err := fetch(ctx, s, s.schema, "opening database")
 	switch {
@@ -87,10 +87,9 @@ func (s *Store) newer(have, want int64) error {
 		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
 }
 
-// migrate brings the schema up to date. All pending migrations are one
-// transaction, under the write lock: of two processes that open a new database
-// the second waits and finds it done, and a migration that fails leaves the
-// database as it was.
+// migrate brings the schema up to date. All pending migrations are one transaction under the write lock.
+// If two processes open a new database, the second waits and has nothing to do. A migration that fails
+// changes nothing.
 func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	want := steps[len(steps)-1].version
 	now, err := s.beginLog(ctx, want)
@@ -123,9 +122,9 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	return s.explain(err, "migrating database")
 }
 
-// beginLog sees to it that the database has a write-ahead log, unless it is newer than want.
-// What it says about itself comes from one snapshot: another process may just be filling it,
-// and its tables without its mark would look like another program's.
+// beginLog enables the write-ahead log unless the schema is newer than want. It reads the schema from one
+// snapshot: while another process creates the database, tables without memoir's application id would look
+// like another program's.
 func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error) {
 	err = s.onWriter(ctx, func(t tx) error {
 		if _, err := t.exec("BEGIN"); err != nil {
@@ -155,8 +154,8 @@ func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error
 	return now, err
 }
 
-// withoutReferences is durably while SQLite does not look after references, since a migration
-// may rebuild a table that others refer to.
+// withoutReferences is durably with foreign keys disabled, since a migration may rebuild a table that others
+// refer to.
 func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error {
 	set := func(mode string) error {
 		_, err := s.writer.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = "+mode)
@@ -168,8 +167,8 @@ func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error 
 	return errors.Join(s.durably(ctx, fn), set("ON"))
 }
 
-// apply takes the steps after a version. Rows that refer to rows that are gone are no error
-// if they did so before: another program may have deleted some, and doctor tells.
+// apply runs the migrations after a version. Dangling references that existed before are not an error:
+// another program may have deleted rows, and doctor reports it.
 func apply(t tx, steps []migration, after int64) error {
 	const dangling = `SELECT count(*) FROM pragma_foreign_key_check`
 	var before, left int

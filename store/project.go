@@ -12,16 +12,16 @@ import (
 	"memoir"
 )
 
-// ProjectRow is a registered project and how its memory stands.
+// ProjectRow is a registered project and the state of its memory.
 type ProjectRow struct {
 	memoir.Project
 	Sessions    int
-	Extractions int       // sessions that a consolidation would rest on
-	Notes       int       // the same, notes
+	Extractions int       // sessions that are inputs of a consolidation
+	Notes       int       // notes that are inputs of a consolidation
 	Generation  int64     // the live one; 0: none yet
 	PublishedAt time.Time // of the live one
-	Forced      bool      // a person asked for a consolidation
-	Due         bool      // something changed since the last consolidation began, or a person asked for one
+	Forced      bool      // a consolidation was requested with Enqueue
+	Due         bool      // something changed since the last consolidation began, or one was requested
 	ChangeSeq   int64
 	ConsumedSeq int64
 }
@@ -31,9 +31,9 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 	return fetch(ctx, s, func(t tx) ([]ProjectRow, error) { return selectProjects(t, ``) }, "listing projects")
 }
 
-// isInput selects, of extraction e, those that a consolidation takes: of sessions
-// that neither a person nor a setting has taken out; where memory is off (dirOff), what there is stays.
-// None is empty, for storeExtraction stores no such; to look would mean to read every text.
+// isInput selects the rows of extraction e that are inputs of a consolidation: their sessions are neither
+// disabled, excluded nor forgotten. Extractions of directories in which memory is off (dirOff) stay inputs.
+// storeExtraction stores no empty extraction, so the texts are not read here.
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded = 1 OR m.forgotten))`
 
@@ -58,10 +58,10 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	return rows, err
 }
 
-// FindProject returns the project that ref names: an id; a path in or below one of its directories, of
-// which the longest counts; a name or an alias. An ambiguous ref is an error of code CodeUsage that lists
-// the ids. One that matches nothing is CodeNotFound; its hint names projects whose name differs in case
-// only or whose id begins so.
+// FindProject returns the project that ref names: an id; a path at or below one of its directories, of
+// which the longest counts; a name or an alias. The error of an ambiguous ref has the code CodeUsage and
+// lists the ids. If nothing matches, the code is CodeNotFound, and the hint names projects whose name
+// differs only in case or whose id begins with ref.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	if ref == "" {
 		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project given")
@@ -102,8 +102,8 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		"%d projects are named %q", len(found), ref)
 }
 
-// Resolve returns the registered project that one that was found is; an error of
-// code CodeNotFound if none.
+// Resolve returns the registered project that a found project is identified with; an error of code
+// CodeNotFound if there is none.
 func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
 	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
 		a, err := readAtlas(t)
@@ -135,7 +135,7 @@ func ancestors(path string) []string {
 	return dirs
 }
 
-// moveSession moves the extraction, if there is one in another project.
+// moveSession moves the extraction of a session to its project, and makes the projects that it leaves and enters due.
 func moveSession(t tx, key, projectID string) error {
 	if _, err := t.exec(`UPDATE searchable SET moves = moves + 1 WHERE session_key = ?1 AND EXISTS
 		(SELECT 1 FROM session WHERE key = ?1 AND project_id IS NOT nullif(?2, ''))`, key, projectID); err != nil {
@@ -166,11 +166,10 @@ func moveSession(t tx, key, projectID string) error {
 	return err
 }
 
-// ForgetProject withdraws a project for good: its sessions are forgotten, as by
-// BeginForgetting, and belong to no project; what was extracted from them, its notes,
-// generations and aliases are deleted. A session that comes later begins a new
-// project. What is left to do is the folder: see RemovedProjects. It returns how many
-// sessions were forgotten.
+// ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
+// and the project's notes, generations and aliases. A later session begins a new project. The folder
+// remains to be removed: see RemovedProjects. It returns the number of sessions of the project, without
+// their subagents.
 func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		if err := s.dropBackup(); err != nil {
@@ -185,7 +184,7 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 		if keys, err = withSubagents(t, keys); err != nil {
 			return err
 		}
-		if err := s.bury(t, projectID, keys); err != nil {
+		if err := s.forget(t, projectID, keys); err != nil {
 			return err
 		}
 		if err := deleteExtracted(t, keys); err != nil {
@@ -200,14 +199,14 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 	return sessions, s.explain(err, "forgetting project %s", projectID)
 }
 
-// RemovedProjects lists the projects whose rows are gone and whose folders are to be removed, in order.
+// RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.
 func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
 	}, "listing folders to remove")
 }
 
-// FolderRemoved says that the folder of a removed project is gone.
+// FolderRemoved records that the folder of a removed project is gone.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		_, err := t.exec(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
@@ -215,25 +214,24 @@ func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	}), "recording that the folder of %s was removed", projectID)
 }
 
-// Adoption is what the files of a project's memory tell about it, for a database that is older
-// than they are, or new.
+// Adoption is the state of a project that was read from the files of its memory, for a database that is
+// new or older than the files.
 type Adoption struct {
 	Project     memoir.Project
 	Generations []GenerationRecord      // the oldest first; the last is the live one
-	Extractions []memoir.Extraction     // that the live one was made of
-	Notes       map[int64][]memoir.Note // by the generation that was edited
+	Extractions []memoir.Extraction     // inputs of the live one
+	Notes       map[int64][]memoir.Note // hand edits, by the generation that was edited
 }
 
-// Adopted counts what was taken over.
+// Adopted counts what Adopt stored.
 type Adopted struct {
 	New         bool // the project was not registered
 	Extractions int
 	Notes       int
 }
 
-// Adopt takes over what a project's memory tells, in one durable transaction, if its live
-// generation is not recorded. What is stored already, and what was extracted from sessions
-// that were forgotten, is left as it is. Nothing becomes due by it.
+// Adopt stores an adoption in one durable transaction, if the live generation is not recorded. It neither
+// changes existing rows nor stores extractions of forgotten sessions. No project becomes due.
 func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		out = Adopted{}
@@ -247,7 +245,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			}
 		}
 		if err != nil || recorded >= a.Generations[len(a.Generations)-1].N {
-			return err // the process that published it has recorded it meanwhile
+			return err // the process that published it has since recorded it
 		}
 		for _, e := range a.Extractions {
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
@@ -271,8 +269,8 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 	return out, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }
 
-// adoptExtraction stores an extraction unless there is one of its session, or that was
-// forgotten. The session is read once more, which costs nothing if it has not changed.
+// adoptExtraction stores an extraction unless its session has one or was forgotten. The next run reads the
+// session again; if it has not changed, no model is called.
 func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
 	known, err := t.exists(`SELECT 1 FROM extraction WHERE session_key = ?1
 		UNION ALL SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten
@@ -293,7 +291,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err != nil {
 		return false, err
 	}
-	// The session may know better when it began, and where its extraction belongs.
+	// A registered session has the exact start and the current project.
 	err = t.get(`SELECT coalesce(s.project_id, p.id), s.created_at, p.change_seq FROM session s, project p
 		WHERE s.key = ? AND p.id = ?`, []any{e.SessionKey, projectID}, &e.ProjectID, timeColumn{&e.StartedAt}, &e.Seq)
 	if err == nil {
@@ -302,7 +300,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err == nil && kind == memoir.KindEntry {
 		err = adoptEntry(t, e)
 	} else if err == nil {
-		err = putMessages(t, e.SessionKey, nil) // they come when it is read
+		err = putMessages(t, e.SessionKey, nil) // they are stored when it is read
 	}
 	if err != nil {
 		return false, err
@@ -317,7 +315,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	return true, s.settle(t, e.SessionKey)
 }
 
-// adoptNotes stores the notes on generations from the recorded one on that have none yet.
+// adoptNotes stores the hand edits of generations since the recorded one that have none stored.
 func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
 	for base, notes := range a.Notes {
 		known, err := t.exists(`SELECT 1 FROM note WHERE project_id = ? AND base = ?`, a.Project.ID, base)

@@ -15,8 +15,8 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// BeginPurge notes that what was deleted is to be taken out of free pages and
-// copies, too. BeginForgetting can do so as well.
+// BeginPurge records that deleted text must also be removed from free pages and copies. BeginForgetting
+// can record it as well.
 func (s *Store) BeginPurge(ctx context.Context) error {
 	return s.explain(s.durably(ctx, beginPurge), "beginning to purge")
 }
@@ -33,10 +33,9 @@ func (s *Store) Purging(ctx context.Context) (bool, error) {
 	}, "looking for a purge")
 }
 
-// Purge takes what was deleted out of the database's file and its log, and deletes its
-// backup and the copies that were made of it before migrations; it returns the latter. It
-// needs the database for itself for a moment: CodeBusy says that another process reads or
-// writes. BeginPurge comes before.
+// Purge removes deleted text from the database file and its log, and deletes the backup and the copies made
+// before migrations and by repairs. It returns the paths of these copies. It needs exclusive access: the
+// error has the code CodeBusy while another process reads or writes. BeginPurge comes first.
 func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	done, err := s.turn(ctx)
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	}), "recording that the database was purged")
 }
 
-// truncateLog empties the write-ahead log, which holds pages as they were.
+// truncateLog empties the write-ahead log, which has earlier versions of pages.
 func (s *Store) truncateLog(ctx context.Context) error {
 	if failpoint.Before("empty the log") != nil {
 		return s.explain(errFull, "emptying the log of the database")
@@ -85,10 +84,10 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	return s.explain(err, "emptying the log of the database")
 }
 
-// copyPatterns are what the names of copies made before migrations, and what repairs kept, add to the database's.
+// copyPatterns are the suffixes of copies that were made before migrations and by repairs.
 var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedSuffix + "-*", backupSuffix + ".*"}
 
-// removeCopies deletes the copies that were made before migrations, and what repairs kept.
+// removeCopies deletes the copies that were made before migrations and by repairs, and returns their paths.
 func (s *Store) removeCopies() (removed []string, err error) {
 	dir, name := filepath.Split(s.path)
 	entries, err := os.ReadDir(dir)
@@ -109,17 +108,16 @@ func (s *Store) removeCopies() (removed []string, err error) {
 	return removed, nil
 }
 
-// Clear removes a project from the database: its sessions and their files and
-// extractions, jobs, generations, notes and redactions. Claims on them lose. What
-// stays: marks on its sessions, so that a rescan brings none back that was
-// forgotten or disabled, and the ledger. What is left to do is the folder: see
-// RemovedProjects. Clearing what is not there is no error.
+// Clear removes a project from the database: its sessions and their files and extractions, jobs,
+// generations, notes and redactions. Claims on them are lost. The ledger stays, and so do the marks of
+// sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
+// removed: see RemovedProjects. Clearing an unknown project is not an error.
 func (s *Store) Clear(ctx context.Context, projectID string) error {
 	const sessions = `(SELECT key FROM session WHERE project_id = ?1
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	return s.explain(s.durably(ctx, func(t tx) error {
 		return t.execEach(projectID,
-			// An extraction is at first where its session is; but sessions move.
+			// Sessions move, so an extraction may belong to another project than its session.
 			`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
 			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN `+sessions,
 			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN `+sessions,
@@ -129,7 +127,7 @@ func (s *Store) Clear(ctx context.Context, projectID string) error {
 	}), "clearing project %s", projectID)
 }
 
-// ClearAll is Clear for all projects, and for what belongs to none.
+// ClearAll is Clear for all projects, and for sessions without one.
 func (s *Store) ClearAll(ctx context.Context) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		_, err := t.exec(`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING;
@@ -139,25 +137,23 @@ func (s *Store) ClearAll(ctx context.Context) error {
 	}), "clearing all projects")
 }
 
-// Text is one text of the database that was made of sessions, or that a person wrote.
+// Text is one text of the database that comes from a session or a person.
 type Text struct {
 	Table, Column string
 	Key           string // of the row
 	ProjectID     string // the project that it belongs to; empty: none
 	Value         string
-	Name          bool // it is the name of a file
+	Name          bool // it is a file name
 }
 
-// textTable is a table with columns that hold such texts. Key and project are SQL
-// expressions.
+// textTable is a table with columns of such texts. key and project are SQL expressions.
 type textTable struct {
 	name, key, project string
 	columns            []string
 	row                string // selects the row whose key is ?2; empty: key = ?2
 }
 
-// textTables lists the columns that Texts reads and ReplaceTexts writes. Ids and paths by
-// which rows and files are found are not among them.
+// textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and paths.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
 		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch", "anchors", "history_entry"}, ""},
@@ -177,11 +173,11 @@ var textTables = []textTable{
 	{"run", `id`, `''`, []string{"reason", "hint"}, ""},
 }
 
-// nameColumns are the texts that are names of files.
+// nameColumns are the columns whose texts are file names.
 var nameColumns = []string{"extraction.rollout_slug", "note.file"}
 
-// Texts calls fn for every text that is not empty, of one project or of all for "". All
-// are read from one snapshot of the database.
+// Texts calls fn for every text that is not empty, of one project, or of all if projectID is "". It reads
+// one snapshot of the database.
 func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
 	err := s.read(ctx, func(t tx) error {
 		for _, table := range textTables {
@@ -220,8 +216,8 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 	return s.explain(err, "reading all texts")
 }
 
-// ReplaceTexts gives texts that Texts returned another value, in one durable transaction. A
-// text that another process changed in between is left as it is. It returns how many texts it changed.
+// ReplaceTexts replaces texts that Texts returned by their value, in one durable transaction. It leaves
+// texts that another process has changed since, and returns the number that it replaced.
 func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		changed = 0
@@ -239,7 +235,7 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text)
 
 func replaceText(t tx, text Text, value string) (int64, error) {
 	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
-	// Two notes may differ in their secret alone: then one of them stays.
+	// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
 	row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
 	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
 		text.Table, text.Column, row, text.Column), value, text.Key, text.Value)

@@ -15,22 +15,22 @@ const (
 	kindConsolidate = "consolidate" // a project; its key is the project's id
 )
 
-// errand says what a job is claimed for, as the column job.errand holds it.
+// errand says what a job is claimed for: the values of the column job.errand.
 type errand int
 
 const (
-	ownWork         errand = 0 // the job's own work
+	ownWork         errand = 0 // an extraction or consolidation
 	otherWork       errand = 1 // other work on the project: a crash is not counted
-	otherWorkOnDead errand = 2 // other work on a project that is dead, and stays so
+	otherWorkOnDead errand = 2 // other work on a project whose job is dead and stays dead
 )
 
-// MaxCrashes is how often a process may die over a job before the job is dead.
+// MaxCrashes is the number of crashes after which a job is dead.
 const MaxCrashes = 3
 
-// giveBackWithin bounds the wait of those who are asked to stop at once.
-const giveBackWithin = time.Second
+// releaseWithin bounds how long a process that was asked to stop waits for the database.
+const releaseWithin = time.Second
 
-// job names a job and, with a token, a claim on it.
+// job identifies a job and, with a token, a claim on it.
 type job struct{ kind, key, token string }
 
 func (j job) String() string {
@@ -40,33 +40,32 @@ func (j job) String() string {
 	return "project " + j.key
 }
 
-// lost is the error of one whose claim another process has taken over, or that a
-// person has taken back. Nothing of its result was stored.
+// lost is the error of a lost claim: another process took the job over, or the job was removed. No result
+// was stored.
 func (j job) lost() error {
 	return memoir.Errorf(memoir.CodeLeaseLost, "nothing was stored; another process or a later run does the work",
 		"the claim on %s is no longer ours", j)
 }
 
-// terms are what a job is claimed on.
+// terms are the parameters of a claim.
 type terms struct {
 	holder  lease.Holder
 	lasts   time.Duration // unless extended
-	version string        // of the input: another than before has all its attempts before it
+	version string        // of the input: a new version resets the count of attempts
 	errand  errand
 }
 
-// grant is what the row of a job says once it is claimed.
+// grant is the state of a job when it is claimed.
 type grant struct {
 	attempt, crashes int // attempt counts from 1
 	doneHash         string
 	doneFilter       int
 }
 
-// claimJob makes a job a running one of j's token, whatever it was before: the caller has
-// decided that it may be claimed.
+// claimJob claims a job for j's token, whatever its state: the caller has decided that it may be claimed.
 func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 	var g grant
-	// That a process died over an earlier version is remembered as one crash.
+	// Crashes of an earlier version count as one.
 	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
 		VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8)
 		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?3, holder = ?4, lease_until = ?5,
@@ -83,7 +82,7 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 // seqVersion is the input version of a project's job.
 func seqVersion(seq int64) string { return strconv.FormatInt(seq, 10) }
 
-// runningJob is a job that a process has claimed and not ended.
+// runningJob is a job whose claim has not ended.
 type runningJob struct {
 	job
 	lease.Lease
@@ -95,7 +94,7 @@ type runningJob struct {
 
 // runningJobs lists the running jobs of a kind, by key.
 func runningJobs(t tx, kind string) ([]runningJob, error) {
-	// Without statistics SQLite would rather read all jobs of the kind.
+	// Without statistics SQLite would read all jobs of the kind instead.
 	return collect(t, `SELECT kind, key, owner, holder, lease_until, started_at, errand, crashes, last_error
 		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, []any{kind},
 		func(scan scanner, r *runningJob) error {
@@ -106,8 +105,8 @@ func runningJobs(t tx, kind string) ([]runningJob, error) {
 		})
 }
 
-// abandoned splits the running jobs of a kind into those that nobody works on any more,
-// with the reason why, and the others.
+// abandoned lists the running jobs of a kind. free has those whose holder is dead or whose lease has
+// expired, by key, with the reason.
 func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []runningJob, err error) {
 	jobs, err = runningJobs(t, kind)
 	free = map[string]string{}
@@ -126,8 +125,7 @@ func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []run
 	return free, jobs, err
 }
 
-// takeOver sets free the running jobs of a kind that nobody works on any more, and
-// returns how many are left running.
+// takeOver releases the abandoned jobs of a kind and returns how many others are running.
 func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 	free, jobs, err := s.abandoned(t, kind)
 	if err != nil {
@@ -144,8 +142,8 @@ func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 	return running, nil
 }
 
-// crash sets a running job free and counts a crash, unless it was claimed for other work:
-// then its state and an earlier error stay.
+// crash releases a running job and counts a crash. If it was claimed for other work, no crash is counted,
+// and an earlier error stays.
 func (s *Store) crash(t tx, j runningJob, because string) error {
 	status := "pending"
 	if j.errand == ownWork {
@@ -165,8 +163,8 @@ func (s *Store) crash(t tx, j runningJob, because string) error {
 	return s.settle(t, j.key)
 }
 
-// held is nil if a claim still is the one that its job runs under; else the error has the
-// code memoir.CodeLeaseLost. No result is stored without it.
+// held returns an error of code memoir.CodeLeaseLost unless the job still runs under this claim. Every
+// method that stores a result calls it in the same transaction.
 func (j job) held(t tx) error {
 	found, err := t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> ''
 		AND status = 'running'`,
@@ -180,8 +178,8 @@ func (j job) held(t tx) error {
 // Claimed is a claim on a session or a project.
 type Claimed interface{ job() job }
 
-// Extend moves the lease of a claim on, also of one that has expired if nobody took its job
-// meanwhile. It is false when the claim is no longer ours.
+// Extend sets the end of a claim's lease. An expired lease can be extended unless another process has
+// claimed the job. ok is false if the claim is no longer ours.
 func (s *Store) Extend(ctx context.Context, c Claimed, until time.Time) (ok bool, err error) {
 	j := c.job()
 	err = s.quickly(ctx, func(t tx) error {
@@ -193,7 +191,7 @@ func (s *Store) Extend(ctx context.Context, c Claimed, until time.Time) (ok bool
 	return ok && err == nil, s.explain(err, "extending the lease of %s", j)
 }
 
-// finish ends a job whose work is done; version, hash and filter say what was done.
+// finish ends a job that succeeded, and records the version, content hash and filter version of its input.
 func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
 			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
@@ -201,17 +199,17 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 	return err
 }
 
-// GiveBack returns a claim that is still ours without counting an attempt. What had to wait
-// goes on waiting, and a project that was held for other work is what it was before. It goes on
-// when ctx has ended, for a second at most, and where the disk is full.
+// GiveBack releases a claim that is still ours without counting an attempt. The job returns to the state
+// that it had before the claim. GiveBack also works if ctx has ended, for at most a second, and if the disk
+// is full.
 func (s *Store) GiveBack(ctx context.Context, c Claimed) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := s.withReserve(ctx, func(t tx) error { return s.giveBack(t, c.job()) })
+	err := s.withReserve(ctx, func(t tx) error { return s.release(t, c.job()) })
 	return s.explain(err, "releasing %s", c.job())
 }
 
-func (s *Store) giveBack(t tx, j job) error {
+func (s *Store) release(t tx, j job) error {
 	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
 			WHEN errand = ?1 THEN 'dead'
 			WHEN next_attempt_at > ?2 THEN 'error'

@@ -12,18 +12,16 @@ import (
 	"memoir"
 )
 
-// Window says which sessions a run takes. Its zero value takes all that are
-// neither up to date nor excluded for good.
+// Window says which sessions are eligible in a run. In its zero value, times do not matter.
 type Window struct {
-	// Now is the moment that idle time and age are measured at. Delays and leases
-	// go by Options.Now instead. Zero means Options.Now.
+	// Now is the time from which idle time and age are measured; zero means Options.Now. Delays
+	// and leases always use Options.Now.
 	Now time.Time
-	// MinIdle is how long a session must have been left alone; 0: not at all.
+	// MinIdle is the shortest time since the last change of a session; 0: no limit.
 	MinIdle time.Duration
-	// MaxAge is how long ago a session may have ended; 0: at any time.
+	// MaxAge is the longest time since the last change of a session; 0: no limit.
 	MaxAge time.Duration
-	// ActiveFor is how long after its last record a session counts as still going
-	// on; 0: it never does.
+	// ActiveFor is how long after its last record a session counts as active; 0: never.
 	ActiveFor time.Duration
 	// Keys and Projects restrict the run to these sessions, and to sessions of these
 	// projects; empty: no restriction.
@@ -31,30 +29,30 @@ type Window struct {
 	Projects []string
 	// Without leaves out sessions of these projects.
 	Without []string
-	// Starting is the key or the id of a session that goes on now, whatever its times say.
+	// Starting is the key or the id of a session that is active whatever its times say.
 	Starting string
-	// IncludeAutomation takes sessions that a script drove, too.
+	// IncludeAutomation includes sessions that a script started.
 	IncludeAutomation bool
-	// Cap is how many sessions the run takes; 0: all. Only RefreshReasons uses it.
+	// Cap is the most sessions that the run takes; 0: no cap. RefreshReasons and Foresee use it.
 	Cap int
 }
 
-// facts are what a reason depends on, apart from the window.
+// facts are the properties of a session on which its reason depends, apart from the window.
 type facts struct {
 	key, version           string
 	kind                   memoir.SessionKind
 	forgotten, disabled    bool
 	unreadable, hasProject bool
-	current                bool          // this version is extracted, or is an entry
-	dead                   bool          // this version was given up
+	current                bool          // this version is extracted, or it is an entry
+	dead                   bool          // the job of this version is dead
 	updated                int64         // ms
 	nextAttempt            int64         // ms
 	failedAt               int64         // ms; when nextAttempt was set
-	suspect                bool          // a process died while working on it
+	suspect                bool          // its extraction crashed
 	reason                 memoir.Reason // as stored
 }
 
-// factColumns and factTables are the SQL side of facts.
+// factColumns and factTables select facts.
 const (
 	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0),
 		s.error <> '', s.project_id IS NOT NULL,
@@ -70,9 +68,8 @@ func (f *facts) fields() []any {
 		&f.current, &f.dead, &f.updated, &f.nextAttempt, &f.failedAt, &f.suspect, &f.reason}
 }
 
-// reason is what becomes of a session in a window, and why: the first that
-// applies in the order of memoir.Reasons. The clock is the queue's. A cap is a
-// matter of the sessions before it, and RefreshReasons adds it.
+// reason returns the first reason of memoir.Reasons that applies to a session in a window. clock is the time
+// of the queue. Whether a session is over the cap depends on the others; judge decides it.
 func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 	now := w.Now
 	if now.IsZero() {
@@ -112,14 +109,14 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 	return memoir.ReasonEligible
 }
 
-// isOpen selects the sessions whose reason may change with time or window alone;
-// the reasons of the others change only with what is stored, and whatever changes
-// that calls settle. It is the condition of the index session_open. Sessions of
-// kind automation are closed as well unless the window includes them.
+// isOpen selects the sessions whose reason may change with time or window alone. The reasons of the others
+// change only with stored facts, and each method that changes these calls settle. isOpen is the condition of
+// the index session_open. openIn leaves out sessions of kind automation as well unless the window
+// includes them.
 const isOpen = `s.reason NOT IN (` +
 	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
 
-// restriction is the part of a WHERE clause that keeps to the window's sessions.
+// restriction is the part of a WHERE clause that selects the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
 	for _, r := range []struct {
 		condition string
@@ -136,7 +133,7 @@ func (w Window) restriction() (clause string, args []any) {
 	return clause, args
 }
 
-// openIn selects the open sessions of the window, whose reasons must be worked out.
+// openIn selects the open sessions of the window, whose reasons must be computed.
 func (w Window) openIn() (clause string, args []any) {
 	clause = isOpen
 	if !w.IncludeAutomation {
@@ -146,10 +143,9 @@ func (w Window) openIn() (clause string, args []any) {
 	return clause + within, args
 }
 
-// RefreshReasons brings the reason of every session in the window up to date and
-// counts them. Of the sessions that may be taken, those past w.Cap in the order
-// of claims (newest first, then those that a process died over) are over_cap.
-// When nothing changed, nothing is written.
+// RefreshReasons updates the reason of every session in the window and counts them. Eligible sessions past
+// w.Cap in the order of claims (newest first, crashed ones last) get the reason over_cap. If no reason
+// changed, nothing is written.
 func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason]int, error) {
 	d, err := s.judge(ctx, w)
 	if err != nil || len(d.changes) == 0 {
@@ -157,7 +153,7 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 	}
 	err = s.quickly(ctx, func(t tx) error {
 		for _, c := range d.changes {
-			// Another process may have gone on with a session since it was looked at.
+			// Another process may have changed the reason since it was read.
 			_, err := t.exec(`UPDATE session SET reason = ? WHERE key IN (SELECT value FROM json_each(?)) AND reason = ?`,
 				string(c.to), jsonList(c.keys), string(c.from))
 			if err != nil {
@@ -169,31 +165,31 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 	return d.counts, s.explain(err, "recording eligible sessions")
 }
 
-// Foresee works out what RefreshReasons would, and writes nothing: how many sessions
-// would have each reason, and the keys of those that are eligible, in the order of
-// claims. Sessions that a living process works on are not among them.
+// Foresee computes the reasons as RefreshReasons does, without writing: the number of sessions by reason,
+// and the keys of eligible sessions in the order of claims. eligible leaves out sessions that a living
+// process works on.
 func (s *Store) Foresee(ctx context.Context, w Window) (counts map[memoir.Reason]int, eligible []string, err error) {
 	d, err := s.judge(ctx, w)
 	return d.counts, d.eligible, err
 }
 
-// reasonChange is one change of reason, and the sessions that it happens to.
+// reasonChange is a change of reason and the sessions that it applies to.
 type reasonChange struct {
 	from, to memoir.Reason
 	keys     []string
 }
 
-// judgement is what RefreshReasons and Foresee work out.
+// judgement is the result of judge.
 type judgement struct {
 	window   Window
-	held     map[string]bool // sessions that somebody works on, as far as is known
+	held     map[string]bool // sessions with a valid claim
 	taken    int             // eligible sessions so far
 	counts   map[memoir.Reason]int
 	changes  []reasonChange
-	eligible []string // that nobody works on
+	eligible []string // without a valid claim
 }
 
-// decide enters a session whose reason in the window, its cap aside, is known.
+// decide enters a session with its reason in the window, and applies the cap.
 func (d *judgement) decide(f facts, reason memoir.Reason) {
 	if reason == memoir.ReasonEligible {
 		if d.taken++; d.window.Cap > 0 && d.taken > d.window.Cap {
@@ -215,7 +211,7 @@ func (d *judgement) decide(f facts, reason memoir.Reason) {
 	d.counts[reason]++
 }
 
-// judge works out the reasons of all sessions of a window on one snapshot.
+// judge computes the reasons of all sessions of a window on one snapshot.
 func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 	return fetch(ctx, s, func(t tx) (judgement, error) {
 		d := judgement{window: w, held: map[string]bool{}, counts: map[memoir.Reason]int{}}
@@ -250,8 +246,7 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 	}, "finding eligible sessions")
 }
 
-// eachFacts calls fn for the sessions that a WHERE clause selects, with what becomes of each in
-// the window.
+// eachFacts calls fn for the sessions that a WHERE clause selects, with the reason of each in the window.
 func (w Window) eachFacts(
 	t tx, where string, args []any, clock time.Time, fn func(f facts, reason memoir.Reason) error,
 ) error {
@@ -265,7 +260,7 @@ func (w Window) eachFacts(
 	})
 }
 
-// candidates are the sessions to claim, in order. The times in the query only spare rows;
+// candidates returns the sessions to claim, in order. The times in the query only reduce the rows to read;
 // Window.reason decides.
 func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts, err error) {
 	w := o.Window
@@ -301,9 +296,8 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 	return found, err
 }
 
-// settle stores the reason that a session, if it is registered, has whatever the window; one that
-// depends on the window stays, or becomes provisionally what it is in the widest.
-// Every change of what a reason depends on must call it.
+// settle stores the reason of a registered session in the zero Window. A reason that depends on the window
+// stays until RefreshReasons computes it. Every method that changes a fact must call settle.
 func (s *Store) settle(t tx, key string) error {
 	var f facts
 	err := t.get(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...)
@@ -321,8 +315,7 @@ func (s *Store) settle(t tx, key string) error {
 	return err
 }
 
-// timely reports whether a reason is one that the next RefreshReasons judges anew
-// by time alone.
+// timely reports whether a reason depends on the window alone.
 func timely(r memoir.Reason) bool {
 	switch r {
 	case memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap, memoir.ReasonEligible:

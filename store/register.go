@@ -12,15 +12,14 @@ import (
 
 // The kinds of aliases.
 const (
-	aliasName     = "name"     // what people may call the project
-	aliasIdentity = "identity" // sessions that are identified by it belong to the project
+	aliasName     = "name"     // a name that a person may use for the project
+	aliasIdentity = "identity" // sessions with this identity belong to the project
 )
 
-// explicitIdentity begins the identity of a project that a person named in the settings.
+// explicitIdentity is the prefix of the identity of a project that is named in the settings.
 const explicitIdentity = "project:"
 
-// atlas is what the registry knows of projects, as far as it tells which of them
-// one that was found is.
+// atlas indexes the registered projects by what identifies them.
 type atlas struct {
 	projects map[string]*known   // by id
 	identity map[string]string   // identity -> id
@@ -30,10 +29,10 @@ type atlas struct {
 
 type known struct {
 	memoir.Project
-	remotes []string // identities it has or had that are no paths
+	remotes []string // its present and former identities that are not paths
 }
 
-// readAtlas reads three small tables; sessions are not looked at.
+// readAtlas reads three small tables, but no sessions.
 func readAtlas(t tx) (*atlas, error) {
 	a := &atlas{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
@@ -65,7 +64,7 @@ func readAtlas(t tx) (*atlas, error) {
 		})
 }
 
-// keepsName reports whether the name stays: p's is another spelling of it.
+// keepsName reports whether the name stays, because p's differs only in case.
 func (k *known) keepsName(p memoir.Project) bool {
 	return k.Identity == p.Identity && strings.EqualFold(k.Name, p.Name)
 }
@@ -100,16 +99,15 @@ func (a *atlas) addAlias(alias, kind, id string) {
 	}
 }
 
-// resolution says which registered project one that was found is.
+// resolution says with which registered project a found project is identified.
 type resolution struct {
 	id       string // empty: none
-	takeOver bool   // what it is known by now is what it was found by
+	takeOver bool   // the registered project takes over the name and identity of the found one
 }
 
-// resolve tells which project p is: the one with its identity; else the one that
-// had it; else the one that was known by
-// nothing but a place that is p's now, such as the directory of a repository that
-// had no remote before. A place never makes one project of two different remotes.
+// resolve identifies p with a registered project: the one with its identity; else the one that had this
+// identity before; else one that was known only by a place of p, such as the directory of a repository
+// without a remote. Projects with different remotes are never merged because of a place.
 func (a *atlas) resolve(p memoir.Project) resolution {
 	var found resolution
 	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
@@ -128,7 +126,7 @@ func (a *atlas) resolve(p memoir.Project) resolution {
 		}
 	}
 	if found.id == "" {
-		// The id is made of the identity: the project with it was first known by this one.
+		// The id is derived from the first identity of a project.
 		if _, ok := a.projects[p.ID]; ok {
 			found.id = p.ID
 		}
@@ -136,8 +134,7 @@ func (a *atlas) resolve(p memoir.Project) resolution {
 	return found
 }
 
-// holder is the project that a place is the identity of, else the only one that has it as an alias; nil if
-// there is none.
+// holder returns the project whose identity is a place, else the only one that has it as an alias, else nil.
 func (a *atlas) holder(place string) (k *known, identified bool) {
 	id, identified := a.identity[place]
 	if holders := a.aliases[place]; !identified && len(holders) == 1 {
@@ -146,13 +143,13 @@ func (a *atlas) holder(place string) (k *known, identified bool) {
 	return a.projects[id], identified
 }
 
-// hasOtherRemote reports whether the project is known by a remote that is not the given one.
+// hasOtherRemote reports whether the project has or had a remote other than the given one.
 func (k *known) hasOtherRemote(identity string) bool {
 	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
 }
 
-// byAlias finds the project that has p's identity as an alias. Of several it is
-// the one that p's directory belongs to, if that is one of them.
+// byAlias returns the id of the project that has p's identity as an alias. If several have it, p's
+// directory decides.
 func (a *atlas) byAlias(p memoir.Project) string {
 	holders := a.aliases[p.Identity]
 	if len(holders) == 1 {
@@ -166,7 +163,7 @@ func (a *atlas) byAlias(p memoir.Project) string {
 	return ""
 }
 
-// remoteIdentity is the identity itself if it is neither a path nor a person's name.
+// remoteIdentity returns the identity if it is neither a path nor a name from the settings.
 func remoteIdentity(identity string) []string {
 	if identity == "" || identity[0] == '/' || len(identity) > 1 && identity[1] == ':' ||
 		strings.HasPrefix(identity, explicitIdentity) {
@@ -175,7 +172,7 @@ func remoteIdentity(identity string) []string {
 	return []string{identity}
 }
 
-// aliasKind tells identities, which hold a slash, from names, which cannot.
+// aliasKind distinguishes identities, which contain a slash, from names, which cannot.
 func aliasKind(alias string) string {
 	if strings.Contains(alias, "/") || strings.HasPrefix(alias, explicitIdentity) {
 		return aliasIdentity
@@ -183,10 +180,9 @@ func aliasKind(alias string) string {
 	return aliasName
 }
 
-// Register brings projects that were found into the registry, and returns by the
-// id of each the id of the registered project that it is: its own if it is new.
-// Two processes that find the same at once register it once. When nothing changes,
-// nothing is written.
+// Register registers found projects and returns a map from the id of each to the id of the registered
+// project; a new project keeps its id. Processes that register the same project at once create one row.
+// If nothing changes, nothing is written.
 func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[string]string, error) {
 	ids := map[string]string{}
 	changes := false
@@ -220,9 +216,9 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 	return ids, s.explain(err, "registering projects")
 }
 
-// Known returns what identifies the registered projects, ordered by id, and what tells, of a
-// project that was found, the id of the registered one that it is, as the registry is now; of
-// one that is new its own. It costs less than Projects, which counts.
+// Known returns the registered projects, ordered by id, and a function that returns the id of the registered
+// project for a found one, or the found one's own id if it is new. Both are a snapshot. Known is cheaper
+// than Projects, which counts sessions.
 func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func(memoir.Project) string, err error) {
 	a, err := fetch(ctx, s, readAtlas, "reading the names of projects")
 	if err != nil {
@@ -245,7 +241,7 @@ func (a *atlas) changes(p memoir.Project, at resolution) bool {
 		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases)
 }
 
-// next is what the project that p is will be registered with.
+// next returns the values with which p will be registered.
 func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 	k := a.projects[at.id]
 	if k == nil {
@@ -254,7 +250,7 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 	out := p
 	out.ID = k.ID
 	if p.Identity != k.Identity && !at.takeOver {
-		// What this one was before: it adds to what is known, and changes nothing.
+		// p has a former identity of the project: it adds aliases and directories, and changes nothing else.
 		out.Name, out.Identity, out.Remote = k.Name, k.Identity, k.Remote
 		out.Aliases = append(slices.Clone(p.Aliases), p.Identity)
 	}
@@ -268,7 +264,7 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 	return out
 }
 
-// register writes one project down and returns its id.
+// register stores one project and returns its id.
 func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 	at := a.resolve(p)
 	next := a.next(p, at)
@@ -278,9 +274,9 @@ func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 	return next.ID, a.put(t, next)
 }
 
-// put writes a project down under its id. The atlas keeps up, since what was written decides
-// about the projects that follow. What a project was called and known by before becomes an
-// alias; a former remote is a name, as who has it for an identity is another project.
+// put stores a project under its id and updates the atlas, since later projects are resolved with it. The former
+// name and identity become aliases. A former remote becomes an alias of kind name: a project whose identity
+// it is, is another project.
 func (a *atlas) put(t tx, p memoir.Project) error {
 	k := a.projects[p.ID]
 	if k == nil {

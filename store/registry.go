@@ -14,27 +14,27 @@ import (
 	"memoir"
 )
 
-// FileRow is what is known of one file that was seen.
+// FileRow is a registered file.
 type FileRow struct {
 	memoir.File
 	SessionKey string          // the session that it belongs to; empty if none was recognised
-	Head       json.RawMessage // what the scanner found at its head and tail, in the scanner's own form
-	Error      string          // why it can't be read
+	Head       json.RawMessage // result of the scanner for its head and tail, in the scanner's own form
+	Error      string          // why it cannot be read
 }
 
-// SessionScan is what a scan found out about one session.
+// SessionScan is the result of a scan for one session.
 type SessionScan struct {
-	// Session as found; its project, if any, is registered already. Reason is
-	// ignored. Files are those to be read, in reading order; when there are none,
-	// Files below are taken. The zero Session registers files of no session.
+	// Session as found. Its project, if any, must be registered. Its Reason is ignored. Its Files
+	// are those to read, in reading order; if there are none, Files below are read. The zero
+	// Session registers files of no session.
 	Session memoir.Session
-	// Files that belong to the session, also those that are not read, such as
-	// copies. Their SessionKey is ignored.
+	// Files are all files of the session, also those that are not read, such as copies. Their
+	// SessionKey is ignored.
 	Files []FileRow
 }
 
-// Fingerprint is the version of a session: it differs when one of the files that
-// make it up differs in size, modification time or inode, whatever their names.
+// Fingerprint returns the version of a session. It changes when the size, modification time or inode of
+// one of its files changes; the names of files do not matter.
 func Fingerprint(files []memoir.File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -43,7 +43,7 @@ func Fingerprint(files []memoir.File) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Files returns all registered files by path, without their heads: Heads has those.
+// Files returns all registered files by path, without their heads, which Heads returns.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 	return fetch(ctx, s, func(t tx) (map[string]FileRow, error) {
 		var n int
@@ -61,7 +61,7 @@ func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 	}, "listing registered files")
 }
 
-// Heads returns the recorded heads of those of the files that have one.
+// Heads returns the recorded heads of files by path, without files that have none.
 func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawMessage, error) {
 	return fetch(ctx, s, func(t tx) (map[string]json.RawMessage, error) {
 		heads := map[string]json.RawMessage{}
@@ -75,10 +75,9 @@ func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawM
 	}, "reading the heads of registered files")
 }
 
-// SaveScan records what a scan found, in one transaction: the sessions that are
-// new or changed, and the paths of files that are gone. A session whose files
-// are gone keeps its row and its extraction. A session that is found in another
-// project than before takes its extraction with it; one that cannot be read stays where it was.
+// SaveScan records the results of a scan in one transaction: new and changed sessions, and the paths of
+// missing files. A session whose files are missing keeps its row and its extraction. The extraction of a
+// session moves with it to another project. A session that cannot be read keeps its project.
 func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string) error {
 	if len(scans) == 0 && len(gone) == 0 {
 		return nil
@@ -141,7 +140,7 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 			return err
 		}
 		if before != "" && before != key.String {
-			if err := s.bereave(t, before); err != nil {
+			if err := s.fileLost(t, before); err != nil {
 				return err
 			}
 		}
@@ -149,8 +148,7 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 	return s.settle(t, key.String)
 }
 
-// forgotten blanks what a scan found out about a session that was forgotten, but for
-// what it is recognised by.
+// forgotten blanks the scan of a forgotten session, except for the fields that identify it.
 func forgotten(t tx, scan *SessionScan) error {
 	found, err := t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, scan.Session.Key())
 	if err != nil || !found {
@@ -183,9 +181,9 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 			bytes += f.Size
 		}
 	}
-	// What most new sessions stay at; settle corrects it.
+	// It is right for most new sessions; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
-	// A file that is written anew may begin later than the session did.
+	// A file that was rewritten may begin later than the session did.
 	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
 		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -200,7 +198,7 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	return err
 }
 
-// Retitle replaces the title of a session, also in what was found in its files.
+// Retitle replaces the title of a session, also in the recorded heads of its files.
 func (s *Store) Retitle(ctx context.Context, key, title string) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if _, err := t.exec(`UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
@@ -213,7 +211,7 @@ func (s *Store) Retitle(ctx context.Context, key, title string) error {
 	return s.explain(err, "changing the title of session %s", key)
 }
 
-// removeFile forgets a file that is gone.
+// removeFile removes a missing file from the registry.
 func (s *Store) removeFile(t tx, path string) error {
 	var key string
 	err := t.get(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key)
@@ -223,13 +221,12 @@ func (s *Store) removeFile(t tx, path string) error {
 	if err != nil {
 		return err
 	}
-	return s.bereave(t, key)
+	return s.fileLost(t, key)
 }
 
-// bereave sees to a session that lost a file. One that lost its last without ever
-// having been extracted can't be any more; one that was no more than a file that
-// can't be read goes with it.
-func (s *Store) bereave(t tx, key string) error {
+// fileLost updates a session that lost a file. If it has no file left and its version was not extracted, it
+// becomes unreadable. If it was an unreadable file that no run has claimed, its row is removed.
+func (s *Store) fileLost(t tx, key string) error {
 	removed, err := t.exec(`DELETE FROM session WHERE key = ? AND error <> ''
 			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
 			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key)`, key)
@@ -246,8 +243,8 @@ func (s *Store) bereave(t tx, key string) error {
 	return s.settle(t, key)
 }
 
-// Prune removes sessions that no run can read or has read: those whose files are gone, and files that are
-// not sessions. It returns their keys. A session that is forgotten or disabled stays.
+// Prune removes sessions that cannot be read and have no extraction: those whose files are missing, and files that
+// are not sessions. It returns their keys. Forgotten and disabled sessions stay.
 func (s *Store) Prune(ctx context.Context) (keys []string, err error) {
 	err = s.quickly(ctx, func(t tx) error {
 		if keys, err = t.texts(`SELECT key FROM session WHERE error <> ''
@@ -265,8 +262,8 @@ func (s *Store) Prune(ctx context.Context) (keys []string, err error) {
 	return keys, s.explain(err, "pruning sessions")
 }
 
-// mustExist fails with memoir.CodeNotFound unless there is a project of that id: it may
-// have been cleared since it was looked up.
+// mustExist returns an error of code memoir.CodeNotFound unless the project exists: it may have been
+// cleared since the caller resolved it.
 func mustExist(t tx, id string) error {
 	found, err := t.exists(`SELECT 1 FROM project WHERE id = ?`, id)
 	if err == nil && !found {

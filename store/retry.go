@@ -7,29 +7,28 @@ import (
 	"time"
 )
 
-// Failure is why a claimed job was not done.
+// Failure is the failure of a claimed job.
 type Failure struct {
 	Message    string
-	Transient  bool          // worth another attempt: a timeout, a limit, an answer that made no sense
-	RetryAfter time.Duration // the least time until then that the other side asked for
+	Transient  bool          // worth another attempt: a timeout, a limit, an invalid answer
+	RetryAfter time.Duration // the shortest delay that the server asked for
 	Model      string
 	Outcome    string // of the work in the ledger; empty is OutcomeFailed
 
-	// Postpone is set where the model's server did not serve: no attempt is counted, and the job waits for as long
-	// at most, unless the other side asked for more. If the job failed in some way before, and the model did other
-	// work since, it is likelier that the session is to blame: then an attempt is counted.
+	// Postpone is set if the model's server was unavailable: no attempt is counted, and the job is delayed by at most
+	// this time, or by RetryAfter if that is longer. An attempt is counted after all if the job failed before and the
+	// model has served other jobs since, because then the session is the likely cause.
 	Postpone time.Duration
 }
 
 // Policy says how often and when failed jobs are tried again.
 type Policy struct {
 	MaxAttempts int           // after which a job is dead; 0 means 3
-	Base        time.Duration // delay after the first failure, doubled with each further one up to 64 times it
+	Base        time.Duration // delay after the first failure, doubled after each further one up to 64*Base
 }
 
-// next returns whether a job that has now failed n times is dead, and else how
-// long it waits: within a quarter of the doubled delay, so that jobs which failed
-// together do not come back together.
+// next returns whether a job that failed n times is dead, else its delay. The delay is spread by a quarter
+// in both directions, so that jobs that failed together are not tried again together.
 func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Duration) {
 	if !f.Transient || n >= cmp.Or(p.MaxAttempts, 3) {
 		return true, 0
@@ -38,14 +37,13 @@ func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Du
 	return false, max(time.Duration(d*(0.75+random/2)), f.RetryAfter)
 }
 
-// Fail ends a claim without a result, and enters its outcome into the ledger. Earlier crashes
-// are cleared: the process lived to tell of the failure. A transient failure is tried again
-// after a delay until the attempts are used up; any other makes the job dead until the session
-// or project changes, or Retry. A project stays due, and neither new changes nor Enqueue shorten
-// its delay. counted is false if no attempt was counted, as f.Postpone asks.
+// Fail ends a claim with a failure, and enters its outcome into the ledger. It resets the count of crashes.
+// After a transient failure the job is tried again after a delay until the attempts are used up. After any
+// other failure it is dead until the session or project changes, or Retry. A project stays due; neither new
+// changes nor Enqueue shorten its delay. counted is false if no attempt was counted because of f.Postpone.
 //
-// It is durable, as the work may have cost something. The error has the code
-// memoir.CodeLeaseLost, and nothing is recorded, when the claim is no longer ours.
+// The write is durable, since the work may have cost money. If the claim is no longer ours, the error has
+// the code memoir.CodeLeaseLost, and nothing is recorded.
 func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
 	j := c.job()
 	err = s.durably(ctx, func(t tx) error {
@@ -80,7 +78,7 @@ func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (count
 	return counted, s.explain(err, "recording the failure of %s", j)
 }
 
-// enterFailure enters into the ledger what failed work cost, and judges its session anew.
+// enterFailure enters the outcome of failed work into the ledger and updates the reason of its session.
 func (s *Store) enterFailure(t tx, j job, outcome string) error {
 	if j.kind == kindConsolidate {
 		return endWork(t, j.token, j.key, outcome)
@@ -96,7 +94,7 @@ func (s *Store) enterFailure(t tx, j job, outcome string) error {
 	return s.settle(t, j.key)
 }
 
-// othersServed reports whether a model served other work since the job last failed.
+// othersServed reports whether the model served other jobs since the job last failed.
 func othersServed(t tx, j job, model string) (served bool, err error) {
 	err = t.get(`SELECT j.next_attempt_at > 0 AND (
 			EXISTS (SELECT 1 FROM extraction WHERE model = ?1 AND session_key <> j.key AND stored_at > j.finished_at)
@@ -106,20 +104,18 @@ func othersServed(t tx, j job, model string) (served bool, err error) {
 	return served, err
 }
 
-// clockSlack is by how much the clock may be set back without putting delays in doubt.
+// clockSlack is how far the clock may be set back before delays are ignored.
 const clockSlack = time.Minute
 
-// waits reports whether a job that failed waits for its next attempt, both in ms. A
-// failure that lies in the future was entered by a clock that has been set back since:
-// the delay that began with it would last until the clock is there again.
+// waits reports whether a failed job is in backoff; next and failed are in ms. A failure in the future was
+// entered before the clock was set back; its delay is ignored, since it would last too long.
 func waits(next, failed int64, clock time.Time) bool {
 	return next > millis(clock) && failed <= millis(clock.Add(clockSlack))
 }
 
-// Retry makes jobs that were given up, that failed, or that processes died over claimable
-// again at once, with all their attempts: those of the given sessions' keys and
-// projects' ids, or all of them. It returns how many. Of one that processes died over
-// all deaths but one are taken back, so that it still runs last and alone.
+// Retry makes dead, failed and crashed jobs claimable at once, with all their attempts. keys are keys of
+// sessions and ids of projects; without keys it applies to all jobs. It returns the number of jobs. A
+// crash count above 1 is reduced to 1, so that a crashed job still runs last and alone.
 func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 	var revived []string
 	err := s.quickly(ctx, func(t tx) (err error) {

@@ -78,9 +78,8 @@ func scanFile(scan scanner, f *memoir.File, before ...any) error {
 	return err
 }
 
-// FindSessions returns the sessions that ref names: a key or a thread id, else the
-// beginning of one. Several results mean that ref is not enough to tell; none, an
-// error of code CodeNotFound.
+// FindSessions returns the sessions that ref names: by key or thread id, else by the beginning of one.
+// Several results mean that ref is ambiguous. If there is none, the error has the code CodeNotFound.
 func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session, error) {
 	if ref == "" {
 		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session given")
@@ -102,17 +101,17 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	return sessions, err
 }
 
-// Extraction returns what is stored of a session, nil for nothing.
+// Extraction returns the extraction of a session, or nil.
 func (s *Store) Extraction(ctx context.Context, key string) (*memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
 		"reading the extraction of %s", key)
 }
 
-// SetDisabled keeps a session out of memory, or lets it in again. What was
-// extracted from it stays stored, but is no input to a consolidation meanwhile.
+// SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
+// consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {
 	err := s.durably(ctx, func(t tx) error {
-		// A mark that is not there says no already.
+		// A missing mark means enabled.
 		changed, err := t.exec(`INSERT INTO mark (session_key, disabled, at) SELECT ?1, ?2, ?3
 			WHERE ?2 <> coalesce((SELECT disabled FROM mark WHERE session_key = ?1), 0)
 			ON CONFLICT (session_key) DO UPDATE SET disabled = excluded.disabled, at = excluded.at`,
@@ -125,8 +124,8 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 	return s.explain(err, "marking session %s", key)
 }
 
-// Unforget takes the tombstone off a session, if there is one: it is then as if never
-// extracted, and the next scan looks at it again.
+// Unforget removes the tombstone of a session, if it has one. The session is then as if never extracted,
+// and the next scan reads it again.
 func (s *Store) Unforget(ctx context.Context, key string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		n, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ? AND forgotten`,
@@ -137,11 +136,11 @@ func (s *Store) Unforget(ctx context.Context, key string) error {
 		if err := s.markChanged(t, key); err != nil {
 			return err
 		}
-		// Forgetting may not be finished, and would not find it any more.
+		// An unfinished withdrawal would no longer find it.
 		if err := deleteExtracted(t, []string{key}); err != nil {
 			return err
 		}
-		// No file has this time, so the next scan takes it for a changed one.
+		// No file has this time, so the next scan treats it as changed.
 		_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
 		return err
 	}), "admitting session %s again", key)
@@ -154,15 +153,16 @@ func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	}, "listing directories")
 }
 
-// What mark.excluded says of a session's directory.
+// The values of mark.excluded.
 const (
-	dirExcluded = 1 // what was extracted from its sessions leaves memory
-	dirOff      = 2 // its sessions are not read; what was extracted stays
+	dirExcluded = 1 // the extractions of the directory's sessions are not inputs
+	dirOff      = 2 // the directory's sessions are not read; existing extractions stay inputs
 )
 
-// SetExcluded says which directories are kept out of memory, and in which memory is off, so that their
-// sessions are not read and what was extracted from them stays. Sessions of others come back in. Such a
-// session counts as disabled, whatever SetDisabled says of it. When nothing changes, nothing is written.
+// SetExcluded sets the directories that are excluded, and those in which memory is off. Sessions of both are
+// not read and have the reason disabled, whatever SetDisabled did. Existing extractions of excluded sessions
+// are no longer inputs; those of sessions where memory is off stay. Sessions of all other directories are
+// included again. If nothing changes, nothing is written.
 func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 	state := map[string]int{}
 	for _, dir := range off {
@@ -209,13 +209,12 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 	}), "excluding directories")
 }
 
-// markChanged lets a changed mark take effect: on the session's reason, unless it was marked
-// ahead of its being found, and on its project if there is an extraction that is now withdrawn
-// or back.
+// markChanged applies a changed mark to the session's reason and, if the session has an extraction, makes
+// its project due. The session may not be registered yet.
 func (s *Store) markChanged(t tx, key string) error {
 	_, err := t.exec(`UPDATE project SET change_seq = change_seq + 1
 		WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`, key)
-	if err == nil { // the history may lack it
+	if err == nil { // so that FileHistory files it if the history lacks it
 		_, err = t.exec(`UPDATE extraction SET seq = (SELECT change_seq FROM project WHERE id = project_id)
 			WHERE session_key = ? AND project_id IS NOT NULL`, key)
 	}
@@ -225,22 +224,22 @@ func (s *Store) markChanged(t tx, key string) error {
 	return s.settle(t, key)
 }
 
-// Why a record was skipped.
+// The reasons why a record was skipped.
 const (
 	SkippedUnknown   = "unknown"   // of a type that the agent's reader does not know
 	SkippedMalformed = "malformed" // not JSON
-	SkippedOversized = "oversized" // larger than a reader holds
-	SkippedCut       = "cut"       // the last one, which was not written to its end
+	SkippedOversized = "oversized" // larger than the reader's limit
+	SkippedCut       = "cut"       // the last one, incomplete
 )
 
-// Skipped counts records of one session that were skipped.
+// Skipped counts skipped records of one session.
 type Skipped struct {
 	Why  string // one of the constants above
-	Type string // of unknown records; foreign text, which the caller has cleaned
+	Type string // of unknown records; text of the session, which the caller has cleaned
 	N    int
 }
 
-// SkippedRow is what the sessions of one agent have of one Why and Type.
+// SkippedRow counts the skipped records of one agent's sessions with the same Why and Type.
 type SkippedRow struct {
 	Skipped  // N over all sessions
 	Source   memoir.Source
@@ -249,8 +248,8 @@ type SkippedRow struct {
 	At       time.Time // of its last record
 }
 
-// SkippedRecords returns what was skipped in the sessions that were extracted, by
-// agent and reason, the most frequent first.
+// SkippedRecords returns the skipped records of extracted sessions by agent and reason, the most frequent
+// type first.
 func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
 	return fetch(ctx, s, func(t tx) ([]SkippedRow, error) {
 		// Beside max, SQLite takes the other columns from the row that has it.
@@ -263,7 +262,7 @@ func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
 	}, "reading skipped sessions")
 }
 
-// setSkipped replaces what was skipped in a session.
+// setSkipped replaces the counts of skipped records of a session.
 func setSkipped(t tx, key string, skipped []Skipped) error {
 	if _, err := t.exec(`DELETE FROM skipped_record WHERE session_key = ?`, key); err != nil {
 		return err

@@ -9,46 +9,46 @@ import (
 	"memoir/lease"
 )
 
-// Status is how the queue stands.
+// Status is the state of the queue.
 type Status struct {
 	Jobs       map[string]int        // by status, of both kinds
 	Reasons    map[memoir.Reason]int // of all sessions, as last refreshed
 	Running    []RunningJob          // the oldest first
 	Failed     []FailedJob           // to be tried again, the next first
-	Dead       []FailedJob           // given up, by kind and key
-	Entries    map[string]int        // by kind; without those that were forgotten or disabled
-	Redactions map[string]int        // secrets taken out of what is stored, by rule
-	Usage      memoir.Usage          // all that was ever spent
+	Dead       []FailedJob           // dead, by kind and key
+	Entries    map[string]int        // by kind, without forgotten and disabled ones
+	Redactions map[string]int        // number of redactions in stored texts, by rule
+	Usage      memoir.Usage          // of all calls in the ledger
 }
 
 // RunningJob is a job that a process has claimed.
 type RunningJob struct {
 	Kind   string // "extract" or "consolidate"
 	Key    string // a session's key, or a project's id
-	Title  string // of the session; as its agent gave it, redacted
+	Title  string // of the session, redacted
 	Holder lease.Holder
 	Since  time.Time
 	Until  time.Time // end of the lease
-	Stale  bool      // its holder is dead or its lease expired: the next claim takes it over
+	Stale  bool      // its holder is dead or its lease has expired: the next claim releases it
 }
 
-// FailedJob is a job that failed, or that processes died over.
+// FailedJob is a job that failed or crashed.
 type FailedJob struct {
 	Kind     string
 	Key      string
 	Title    string // of the session
 	Error    string
-	Model    string // that failed; empty: not known, or none did
+	Model    string // that failed; empty: unknown, or none did
 	Attempts int
 	Crashes  int
-	Suspect  bool      // a process died over it, so that it is tried last and alone; never of one that is dead
+	Suspect  bool      // it crashed and is not dead: it is tried last and alone
 	Next     time.Time // of the next attempt; zero: none, or at once
 }
 
-// jobTitle is the title of the session that a job is about.
+// jobTitle is the title of a job's session.
 const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.key AND job.kind = 'extract'), '')`
 
-// Status returns how the queue stands, on one snapshot.
+// Status returns the state of the queue, read from one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{},
 		Entries: map[string]int{}}
@@ -86,7 +86,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 				var next, failed int64
 				err := scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next, &failed)
 				if now := s.now(); next <= millis(now) || waits(next, failed, now) {
-					j.Next = moment(next)
+					j.Next = unixMillis(next)
 				}
 				j.Suspect = j.Crashes > 0 && status != "dead"
 				if status == "dead" {
@@ -111,7 +111,7 @@ func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
 	})
 }
 
-// runsKept is how many runs are remembered.
+// runsKept is the number of runs that the database keeps.
 const runsKept = 20
 
 // RunOutcome says how a run ended.
@@ -121,7 +121,7 @@ type RunOutcome string
 const (
 	RunDone        RunOutcome = "done"
 	RunPartly      RunOutcome = "partly"      // something failed, or a limit stopped it
-	RunBusy        RunOutcome = "busy"        // another process held what it wanted
+	RunBusy        RunOutcome = "busy"        // another process worked on the same jobs
 	RunFailed      RunOutcome = "failed"      // an error ended it
 	RunInterrupted RunOutcome = "interrupted" // by a signal or its time limit
 )
@@ -129,8 +129,8 @@ const (
 // RunEnd is how a run ended. Its texts are redacted.
 type RunEnd struct {
 	Outcome RunOutcome
-	Reason  string // why it did not do all; empty: it did
-	Hint    string // what can be done about that; may be empty
+	Reason  string // why it did not complete; empty: it did
+	Hint    string // what a person can do about that; may be empty
 }
 
 // RunRow is one of the latest runs.
@@ -138,14 +138,13 @@ type RunRow struct {
 	ID     string // as in the ledger
 	Holder lease.Holder
 	Began  time.Time
-	Ended  time.Time // zero: it is under way, or its process died
+	Ended  time.Time // zero: it is under way, or its process crashed
 	RunEnd
 }
 
-// BeginRun notes that a run began. It waits for the database for no more than a
-// second: the run has better uses for its patience.
+// BeginRun records the start of a run. It waits for the database for at most a second.
 func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) error {
-	ctx, cancel := context.WithTimeout(ctx, giveBackWithin)
+	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
 		if _, err := t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`,
@@ -157,10 +156,9 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 	}), "recording the start of a run")
 }
 
-// EndRun notes how a run ended. Like GiveBack, it goes on for a second when ctx has
-// ended, and waits no longer than that.
+// EndRun records the end of a run. Like GiveBack, it also works if ctx has ended, for at most a second.
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
 		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
@@ -169,7 +167,7 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	}), "recording the end of a run")
 }
 
-// Runs lists the latest runs, at most runsKept, the last begun first.
+// Runs lists the latest runs, at most 20, the newest first.
 func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
 	return fetch(ctx, s, func(t tx) ([]RunRow, error) {
 		return collect(t, `SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC`,

@@ -1,31 +1,29 @@
-// Package store is memoir's SQLite database: the registry of sessions and files,
-// the job queue of both phases, the extractions, what people changed, what was
-// spent. It knows neither the agents' formats nor models, and never touches a
-// session file or a memory file.
+// Package store is memoir's SQLite database: the registry of sessions and files, the job queue of both
+// phases, extractions, entries, hand edits and the ledger. It knows neither the agents' formats nor
+// models, and touches neither session files nor memory files.
 //
-// Read queue.go first (the life of a job), then reason.go (what becomes of a session),
-// extraction.go and consolidation.go (what claims a job and ends it), generation.go, and store.go
-// and tx.go for how the database is opened and written. The schema is in migration/.
+// Read queue.go first (the states of a job), then reason.go (why a session is eligible or not),
+// extraction.go and consolidation.go (how jobs are claimed and ended), generation.go, and store.go and
+// tx.go (how the database is opened and written). The schema is in migration/.
 //
 // # Jobs
 //
-// A job is a row per session ("extract") or project ("consolidate"). Package lease
-// explains owner tokens, fences and heartbeats.
+// A job is the row of a session ("extract") or project ("consolidate"). Package lease explains owner
+// tokens, fences and heartbeats.
 //
 //	            claim                     result stored, or unchanged
 //	(no row) ───────────► running ─────────────────────────────────► done
 //	 pending ───────────►  │ │ │                                       │
-//	  ▲  ▲                 │ │ │ FailClaim                             │
+//	  ▲  ▲                 │ │ │ Fail                                  │
 //	  │  │ GiveBack        │ │ ├──────────► error ── next attempt ──► running
 //	  │  └─────────────────┘ │ │              │ after the delay
 //	  │  holder dead, lease  │ │ MaxAttempts, or not transient
 //	  │  expired: crashes+1  │ └──────────► dead
 //	  └──────────────────────┴── crashes = 3 ──►▲
 //
-// done, error and dead become claimable again when the session's version or the
-// project's change sequence differs from the one that was tried; dead and error
-// also through Retry. All methods may be called by any number of processes and
-// goroutines at once.
+// A job in state done or dead becomes claimable again when the version of the session, or the change
+// sequence of the project, differs from the one that was tried. Retry does the same for error and dead. All
+// methods may be called by any number of processes and goroutines at once.
 package store
 
 import (
@@ -53,19 +51,19 @@ var embedded embed.FS
 
 // Options says how a database is opened.
 type Options struct {
-	// ReadOnly opens for reading alone: nothing is created, migrated or written.
+	// ReadOnly opens the database for reading: nothing is created, migrated or written.
 	ReadOnly bool
 	// Now is the clock of leases, delays and the ledger; nil means time.Now.
 	Now func() time.Time
-	// BusyTimeout is how long to wait for a database that others write to; 0 means 10 s.
+	// BusyTimeout is how long to wait for a database that is locked by others; 0 means 10 s.
 	BusyTimeout time.Duration
-	// Waiting is called when the database has been waited for so long that a person would
-	// ask why, once each time. It may be called by several goroutines. Nil: nobody asks.
+	// Waiting is called once for each wait that exceeds a second. Several goroutines may call it.
+	// It may be nil.
 	Waiting func()
-	// Restored is called when the backup is opened in the place of a damaged database, which
-	// was moved to aside, or of one that was gone; aside is empty then. Nil: nobody asks.
+	// Restored is called when the backup has replaced a damaged or missing database. aside is the
+	// new path of the damaged one, empty if it was missing. It may be nil.
 	Restored func(aside string)
-	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
+	// Rand returns a number in [0, 1) that spreads delays. Nil means a random one.
 	Rand func() float64
 }
 
@@ -77,8 +75,8 @@ type Store struct {
 	rand    func() float64
 	busy    time.Duration
 	waiting func()
-	writer  *sql.DB       // one connection, so that no other makes its page cache invalid; nil if ReadOnly
-	readers *sql.DB       // refuses to write
+	writer  *sql.DB       // one connection, so that its page cache stays valid; nil if ReadOnly
+	readers *sql.DB       // read-only connections
 	writing chan struct{} // holds a token while this process writes
 
 	batch         sync.Mutex // guards waitingWrites
@@ -88,10 +86,9 @@ type Store struct {
 // ErrOutdated means that a database opened ReadOnly needs a migration first.
 var ErrOutdated = errors.New("database was written by an older version")
 
-// Open opens the database at path, which it creates and migrates unless
-// o.ReadOnly. Errors have the codes CodeNotFound (ReadOnly, and there is none yet),
-// CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; ReadOnly may also give
-// ErrOutdated. A damaged database is replaced by its backup, if there is one.
+// Open opens the database at path. Unless o.ReadOnly is set, it creates and migrates it, and replaces a
+// damaged one by its backup. Errors have the codes CodeNotFound (with ReadOnly, if the database does not
+// exist), CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; with ReadOnly the error may be ErrOutdated.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	migrations, err := fs.Sub(embedded, "migration")
 	if err != nil {
@@ -136,9 +133,10 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	return s, nil
 }
 
-// prepare sees to it that there is a file that may be a database.
+// prepare checks the database file before SQLite opens it. Unless o.ReadOnly is set, it creates a missing
+// file and replaces a damaged one by the backup.
 func (s *Store) prepare(ctx context.Context, o Options) error {
-	// Who opened a pipe would wait for it. What else may be wrong is found by opening it.
+	// Opening a pipe would block. Opening the file finds all other faults.
 	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
 		return memoir.Errorf(memoir.CodeStorage, "move it aside, or choose another folder with --home; nothing was changed",
 			"database %s is not a file", s.path)
@@ -168,18 +166,18 @@ func (s *Store) openReaders() {
 	s.readers.SetMaxOpenConns(4)
 }
 
-// Exists reports whether there is a database at a path.
+// Exists reports whether a file exists at a path.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// Path is where the database is.
+// Path returns the path of the database.
 func (s *Store) Path() string { return s.path }
 
 // Close closes the database.
 func (s *Store) Close() error {
-	failpoint.After("close") // the last one to close moves what is in the log
+	failpoint.After("close") // the last connection to close moves the log into the database
 	var errs []error
 	for _, db := range []*sql.DB{s.readers, s.writer} {
 		if db != nil {
@@ -189,9 +187,8 @@ func (s *Store) Close() error {
 	return s.explain(errors.Join(errs...), "closing database")
 }
 
-// create makes the folder and an empty file, which is an empty database, so that
-// the file never exists with a mode other than 0600. SQLite gives its own files
-// beside it the same mode.
+// create makes the folder and an empty file, which is a valid empty database. So the file never has a mode
+// other than 0600. SQLite gives its files beside it the same mode.
 func create(path string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "creating folder of database %s", path)
@@ -209,7 +206,7 @@ func create(path string) error {
 	return f.Close()
 }
 
-// checkHeader tells a database from another file before SQLite touches it.
+// checkHeader returns an error unless the file is a database or empty. It runs before SQLite touches the file.
 func checkHeader(path string) error {
 	f, err := disk.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -234,8 +231,7 @@ func checkHeader(path string) error {
 	return nil
 }
 
-// Check examines the whole database and returns what is wrong with it, a line
-// each; nothing if all is well. It reads every page.
+// Check reads every page of the database and returns the faults that it finds, one line each.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'

@@ -14,8 +14,7 @@ import (
 	"memoir/lease"
 )
 
-// tx is a transaction. It is not cancelled half way: transactions are short, and
-// waiting for one to begin is what can be cancelled.
+// tx is a transaction. Only the wait for its begin can be cancelled: transactions are short.
 type tx struct {
 	ctx context.Context
 	on  *sql.Conn
@@ -68,7 +67,7 @@ func (t tx) each(query string, args []any, fn func(scan scanner) error) error {
 	return rows.Err()
 }
 
-// collect reads every row of a query with read. Without rows it is an empty slice.
+// collect reads every row of a query with read. It returns an empty slice if there is no row.
 func collect[T any](t tx, query string, args []any, read func(scan scanner, into *T) error) ([]T, error) {
 	all := []T{}
 	err := t.each(query, args, func(scan scanner) error {
@@ -93,12 +92,11 @@ func (t tx) exists(query string, args ...any) (found bool, err error) {
 
 // read runs fn on one snapshot of the database.
 func (s *Store) read(ctx context.Context, fn func(tx) error) error {
-	// A plain BEGIN locks nothing; the first look at the schema takes the snapshot,
-	// and waits for it where it has to.
+	// A plain BEGIN takes no lock. The first read of the schema takes the snapshot, and waits if it must.
 	return s.transact(ctx, s.readers, "BEGIN; SELECT count(*) FROM sqlite_schema WHERE rowid = 0", fn)
 }
 
-// fetch returns what fn reads on one snapshot of the database; doing says what for.
+// fetch returns the result of fn on one snapshot of the database. doing describes the operation for errors.
 func fetch[T any](
 	ctx context.Context, s *Store, fn func(tx) (T, error), doing string, args ...any,
 ) (found T, err error) {
@@ -118,7 +116,7 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 		}
 		t = tx{ctx: context.WithoutCancel(ctx), on: conn}
 		if _, err = t.exec(begin); err != nil {
-			rollback(t.ctx, conn) // BEGIN may have succeeded, and what follows it not
+			rollback(t.ctx, conn) // BEGIN may have succeeded before a later statement failed
 			if db == s.readers && isBusy(err) {
 				discard(conn)
 				return err
@@ -145,7 +143,7 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 	return err
 }
 
-// onWriter runs fn on the connection that writes, outside a transaction.
+// onWriter runs fn on the writing connection, outside a transaction.
 func (s *Store) onWriter(ctx context.Context, fn func(tx) error) error {
 	return s.patiently(ctx, func() error {
 		conn, err := s.writer.Conn(ctx)
@@ -157,9 +155,8 @@ func (s *Store) onWriter(ctx context.Context, fn func(tx) error) error {
 	})
 }
 
-// rollback ends a transaction that SQLite may already have ended, for instance
-// because the disk was full. A connection that stays in its transaction is thrown
-// away.
+// rollback ends a transaction that SQLite may already have ended, for instance because the disk was full.
+// A connection that stays in its transaction is closed.
 func rollback(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err == nil {
 		return
@@ -172,8 +169,8 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 	})
 }
 
-// discard has a connection that waits for its first lock thrown away, so that the next
-// try opens the file anew: a repair, which holds such a lock, puts another in its place.
+// discard closes a connection that waits for its first lock, so that the next try opens the file again: the
+// lock may be that of a repair, which replaces the file.
 func discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }
@@ -182,7 +179,7 @@ func discard(conn *sql.Conn) {
 // timeout or the context ends. SQLite waits inside try, so there is no pause here.
 func (s *Store) patiently(ctx context.Context, try func() error) error {
 	start := time.Now()
-	deadline, told := start.Add(s.busy), s.waiting == nil
+	deadline, reported := start.Add(s.busy), s.waiting == nil
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -195,8 +192,8 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		if !told && time.Since(start) > noticeable {
-			told = true
+		if !reported && time.Since(start) > reportWait {
+			reported = true
 			s.waiting()
 		}
 		// Some locks (recovery, a change of journal mode) are refused at once.
@@ -206,7 +203,7 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-// timeColumn reads a time that a column holds in unix milliseconds, 0 for none.
+// timeColumn reads a time from a column of unix milliseconds; 0 is the zero time.
 type timeColumn struct{ *time.Time }
 
 // Scan implements sql.Scanner.
@@ -215,12 +212,11 @@ func (c timeColumn) Scan(value any) error {
 	if !ok {
 		return fmt.Errorf("a time is stored as %T", value)
 	}
-	*c.Time = moment(ms)
+	*c.Time = unixMillis(ms)
 	return nil
 }
 
-// holderColumn reads the holder of a job or run. One that cannot be read is the zero Holder,
-// which nothing is known of.
+// holderColumn reads the holder of a job or run; the zero Holder if it cannot be parsed.
 type holderColumn struct{ *lease.Holder }
 
 // Scan implements sql.Scanner.
@@ -233,8 +229,8 @@ func (c holderColumn) Scan(value any) error {
 	return nil
 }
 
-// millis is how times are stored: unix milliseconds, which hold every year that a
-// session file may claim; 0 is the zero time.
+// millis is the stored form of a time: unix milliseconds, which can represent every year that a session
+// file may contain; 0 is the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -242,14 +238,14 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func moment(ms int64) time.Time {
+func unixMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
 }
 
-// jsonList is a list as json_each reads it.
+// jsonList encodes a list for json_each.
 func jsonList(values []string) string {
 	if values == nil {
 		return "[]"

@@ -9,7 +9,7 @@ import (
 	"memoir"
 )
 
-// Changes tells one state of all projects from another, and whether NoteChanges noted this one.
+// Changes returns a hash of the change sequences of all projects, and whether NoteChanges recorded this state.
 func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error) {
 	err = s.read(ctx, func(t tx) error {
 		sum := fnv.New64a()
@@ -31,8 +31,8 @@ func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error
 	return state, noted, s.explain(err, "looking for changes")
 }
 
-// NoteChanges notes that the user's own memory was held against a state of the projects. If it is
-// due, it becomes so, and is registered.
+// NoteChanges records that the user's own memory was compared with a state of the projects. If due is set,
+// it registers the user's project and makes it due.
 func (s *Store) NoteChanges(ctx context.Context, state int64, due bool) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if user := memoir.UserProject(); due {
@@ -51,7 +51,7 @@ func (s *Store) NoteChanges(ctx context.Context, state int64, due bool) error {
 	return s.explain(err, "noting changes")
 }
 
-// Stated returns the extractions of all projects that have statements of a kind, of sessions that are
+// Stated returns the extractions of all projects that have statements of a kind and whose sessions are
 // neither disabled nor forgotten, ordered by session key.
 func (s *Store) Stated(ctx context.Context, kind memoir.StatementKind) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {

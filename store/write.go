@@ -11,12 +11,12 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// durability of a transaction: the value of SQLite's synchronous.
+// durability of a transaction: the value of the pragma synchronous.
 type durability string
 
 const (
 	durable durability = "FULL"   // once committed, it survives a loss of power
-	quick   durability = "NORMAL" // a loss of power may take the last commits, never more
+	quick   durability = "NORMAL" // a loss of power may lose the last commits, never damage the database
 )
 
 // durably runs fn in a write transaction that survives power loss once committed.
@@ -24,14 +24,14 @@ func (s *Store) durably(ctx context.Context, fn func(tx) error) error {
 	return s.write(ctx, durable, fn)
 }
 
-// quickly runs fn in a write transaction whose commit may be lost with the power,
-// together with those after it: for what can be found out or done again.
+// quickly runs fn in a write transaction that a loss of power may undo, together with later ones. It is for
+// data that can be read or computed again.
 func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
 	return s.write(ctx, quick, fn)
 }
 
-// turn waits until nothing else in this process writes; done ends the turn. The error is
-// errReadOnly, or the cause of a context that is done.
+// turn waits until no other goroutine of this process writes; done ends the turn. The error is errReadOnly,
+// or the cause of a context that has ended.
 func (s *Store) turn(ctx context.Context) (done func(), err error) {
 	if s.writer == nil {
 		return nil, errReadOnly
@@ -53,7 +53,7 @@ func (s *Store) write(ctx context.Context, how durability, fn func(tx) error) er
 	return s.inTurn(ctx, how, fn)
 }
 
-// inTurn is write for one whose turn it is.
+// inTurn is write for a caller that has the turn.
 func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) error {
 	if failpoint.Before("begin") != nil {
 		return errFull
@@ -73,22 +73,22 @@ func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) e
 	return err
 }
 
-// errFull is what SQLite says where the disk is full.
+// errFull is SQLite's error for a full disk.
 var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
 
-// batched is a write that waits to be committed together with others.
+// batched is a write that waits to be committed in a batch.
 type batched struct {
 	fn   func(tx) error
 	done chan struct{} // closed once err is set
 	err  error
 }
 
-// errBatch is the result of a write whose batch ended without one.
+// errBatch is the result of a write whose batch panicked.
 var errBatch = errors.New("the transaction was aborted")
 
-// together is durably for writes of several workers at once: those that wait for their
-// turn share one transaction, and so one flush of the disk. If one of them fails, each is
-// run again in a transaction of its own, so fn must give the same when it is repeated.
+// together is durably for concurrent writes of several workers: writes that wait for their turn share one
+// transaction, and so one flush of the disk. If one of them fails, each is run again in its own transaction,
+// so fn must be repeatable.
 func (s *Store) together(ctx context.Context, fn func(tx) error) error {
 	if s.writer == nil {
 		return errReadOnly
@@ -96,7 +96,7 @@ func (s *Store) together(ctx context.Context, fn func(tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if failpoint.Enabled { // how many writes meet depends on time, and tests count them
+	if failpoint.Enabled { // the size of a batch depends on timing, and tests count writes
 		return s.durably(ctx, fn)
 	}
 	b := &batched{fn: fn, done: make(chan struct{}), err: errBatch}
@@ -113,7 +113,7 @@ func (s *Store) together(ctx context.Context, fn func(tx) error) error {
 	return b.err
 }
 
-// commitBatch runs all writes that wait, for one whose turn it is.
+// commitBatch runs all waiting writes, for a caller that has the turn.
 func (s *Store) commitBatch(ctx context.Context) {
 	s.batch.Lock()
 	all := s.waitingWrites
@@ -143,18 +143,18 @@ func (s *Store) commitBatch(ctx context.Context) {
 	}
 }
 
-// reserveSize is more than giving back all claims of a run takes, in bytes.
+// reserveSize is more than the release of all claims of a run needs, in bytes.
 const reserveSize = 256 << 10
 
-// logSize is by how much the database, or its log, may grow in a run as a rule: twice
-// what SQLite lets a log grow to before it is moved into the database.
+// logSize is how much the database or its log usually grows in a run, in bytes: twice the size at which
+// SQLite moves a log into the database.
 const logSize = 8 << 20
 
-// reservePath is a file that holds nothing but room on the disk: a claim must be given
-// back where there is none, or it would look as if a process had died over its work.
+// reservePath is a file that reserves disk space, so that claims can be released when the disk is full. A
+// claim that is not released would count as a crash.
 func (s *Store) reservePath() string { return s.path + "-reserve" }
 
-// reserve takes the room, unless it is taken. Without it nothing is begun.
+// reserve writes the reserve unless it exists. A database without it is not opened for writing.
 func (s *Store) reserve() error {
 	size := int64(logSize)
 	if info, err := os.Stat(s.path); err == nil {
@@ -179,9 +179,9 @@ func (s *Store) reserve() error {
 	return nil
 }
 
-// withReserve runs fn in a quick write transaction, and again with the room of the reserve, and
-// then with what the write-ahead log can give, if the disk has none. Nothing else in this
-// process writes meanwhile: it would take the room.
+// withReserve runs fn in a quick write transaction. If the disk is full, it tries again with the space of
+// the reserve, and then with the space of the write-ahead log. Meanwhile nothing else in this process
+// writes, since it would use the space.
 func (s *Store) withReserve(ctx context.Context, fn func(tx) error) error {
 	err := s.quickly(ctx, fn)
 	if !isFull(err) {
@@ -196,8 +196,8 @@ func (s *Store) withReserve(ctx context.Context, fn func(tx) error) error {
 	if err = s.inTurn(ctx, quick, fn); !isFull(err) {
 		return err
 	}
-	// What is in the log takes room in the database before the log gives any back, so this
-	// comes last: a log that others read may give none.
+	// A checkpoint needs space in the database before it frees any of the log's, and frees none while
+	// others read the log. So it is tried last.
 	if _, failed := s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
 		return errors.Join(err, failed)
 	}

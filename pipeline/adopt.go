@@ -21,13 +21,13 @@ import (
 	"memoir/store"
 )
 
-// adopt takes over what memories on disk hold that is newer than the database: it is new, or
-// a backup. Of each project whose live generation is not recorded it registers the project and
-// its generations, the extractions that the live one rests on, and what people edited by hand;
-// so the next consolidation takes nothing for withdrawn that is merely unknown. Sessions are
-// found by the scan, which comes before. No file is changed.
+// adopt restores the state of projects from their memories on disk if the database is older than them,
+// because it is new or a backup. For each project whose live generation is not recorded it stores the
+// project, its generations, the inputs of the live one and the hand edits. Otherwise the next
+// consolidation would treat unknown inputs as withdrawn. The scan, which finds the sessions, comes
+// first. No file is changed.
 //
-// What was forgotten or disabled after the backup is not known any more.
+// Calls of forget and disable after the backup are lost.
 func (r *run) adopt(ctx context.Context) error {
 	if r.opts.DryRun {
 		return nil
@@ -46,7 +46,7 @@ func (r *run) adopt(ctx context.Context) error {
 	}
 	ids, err := projectFolders(r.opts.Home)
 	if err != nil && len(rows) > 0 {
-		return nil // each project that is due fails by itself and says so
+		return nil // each project that is due reports the error
 	}
 	if err != nil {
 		return err
@@ -66,11 +66,11 @@ func (r *run) adopt(ctx context.Context) error {
 	return nil
 }
 
-// adoptProject takes over one project's memory. One that cannot be read is warned of.
+// adoptProject adopts one project's memory, and warns if it cannot be read.
 func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error {
 	a, err := r.adoption(id)
 	if err != nil || len(a.Generations) == 0 {
-		if err != nil && recorded == 0 { // else who publishes there says so
+		if err != nil && recorded == 0 { // otherwise its next publication reports the error
 			r.warn(fmt.Sprintf("project %s: its memory is not adopted: %s", id, r.redact(err.Error())), memoir.HintOf(err))
 		}
 		return nil
@@ -79,7 +79,7 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 	if err != nil {
 		return err
 	}
-	// A process that died before it recorded what it had published lost nothing else.
+	// If only the generation was not recorded, because the process was killed, nothing is lost.
 	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
 		r.warn(fmt.Sprintf("project %s: the database has generation %d, but %d is live: "+
 			"%d extractions and %d hand edits are taken from its files",
@@ -92,7 +92,7 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 // projectFolders lists the folders below a home that have the form of a project's id.
 func projectFolders(home string) (ids []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
-	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) { // whoever publishes there says so
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) { // the next publication reports it
 		return nil, nil
 	}
 	if err != nil {
@@ -109,7 +109,7 @@ func projectFolders(home string) (ids []string, err error) {
 // projectID is the form of a project's id: its name and a hash.
 var projectID = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
 
-// adoption reads what a project's folder tells.
+// adoption reads the state of a project from its folder.
 func (r *run) adoption(id string) (store.Adoption, error) {
 	var a store.Adoption
 	root := memory.At(r.opts.Home, id)
@@ -147,8 +147,8 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 	return a, err
 }
 
-// ownerOf says which project has an id that no session leads to, or it would be registered:
-// one that an extraction's directory leads to. Else it is known by its id alone.
+// ownerOf returns the project with an id that is not registered: the one that the directory of an
+// extraction leads to, else one of which only the id is known.
 func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project {
 	identify := r.identifier()
 	for _, e := range extractions {
@@ -159,8 +159,8 @@ func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project
 	return memoir.Project{ID: id, Name: id[:strings.LastIndexByte(id, '-')], Identity: id}
 }
 
-// extractionsIn reads back the extractions that companions wrote down. What a person
-// changed in those files is taken as it is. One of which a part is gone is none.
+// extractionsIn parses the extractions from the files that companions wrote, including hand edits. It
+// leaves out an extraction of which a part is missing.
 func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extraction {
 	found := map[string]memoir.Extraction{}
 	for _, at := range files.Paths() {
@@ -199,8 +199,8 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 
 var sectionStart = lazyregexp.New(`(?m)^# .*\n\nsession: `)
 
-// sections splits raw_memories.md by sessions. Each begins with a heading, a blank line
-// and a session's header.
+// sections splits raw_memories.md by session. Each section begins with a heading, a blank line and a
+// session's header.
 func sections(text string) []string {
 	var out []string
 	starts := append(sectionStart.FindAllStringIndex(text, -1), []int{len(text)})
@@ -210,7 +210,7 @@ func sections(text string) []string {
 	return out
 }
 
-// readHeader is the inverse of header: which session a text is about, and what follows.
+// readHeader is the inverse of header. It returns the session of a text, and the text after the header.
 func readHeader(text string) (e memoir.Extraction, body string, ok bool) {
 	head, body, _ := strings.Cut(text, "\n\n")
 	fields := map[string]string{}

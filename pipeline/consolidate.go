@@ -16,13 +16,11 @@ import (
 	"memoir/store"
 )
 
-// maxRounds bounds how often a generation is made again because a person edited the live
-// files while it was being made.
+// maxRounds bounds how often a generation is made again because a person edited the live files meanwhile.
 const maxRounds = 5
 
-// consolidateClaimed makes and publishes the generations of a project that was claimed: one
-// without what was withdrawn, if a language model makes its memory, then one for each
-// question to the model.
+// consolidateClaimed makes and publishes the generations of a claimed project. With a language model, the
+// first one removes withdrawn sessions without a call; then each call of the model gives one.
 func (p *phase2) consolidateClaimed(
 	ctx context.Context,
 	project store.ProjectRow,
@@ -49,30 +47,30 @@ func (p *phase2) consolidateClaimed(
 	return p.endFailed(ctx, c, err)
 }
 
-// endFailed ends the claim of a project whose work failed, by who is to blame.
+// endFailed ends the claim of a project whose work failed, by the cause of the failure.
 func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
-	giveBack := func(outcome string, err error) error { // no attempt is counted
-		back := p.store.GiveBack(ctx, *c.claim)
+	release := func(outcome string, err error) error { // no attempt is counted
+		failed := p.store.GiveBack(ctx, *c.claim)
 		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
-		if back != nil {
-			return errors.Join(err, back)
+		if failed != nil {
+			return errors.Join(err, failed)
 		}
 		return err
 	}
 	switch {
-	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // no fault of the project's
+	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // not the project's fault
 		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
 		p.warn(
 			fmt.Sprintf("project %s: its files kept changing, so nothing was published", c.project.Name),
 			memoir.HintOf(err),
 		)
-		return c.report, giveBack(store.OutcomeInterrupted, nil)
+		return c.report, release(store.OutcomeInterrupted, nil)
 	case ctx.Err() != nil:
-		return c.report, giveBack(store.OutcomeInterrupted, err)
+		return c.report, release(store.OutcomeInterrupted, err)
 	}
 	verdict := p.judge(c.consolidator.Name(), err)
 	if verdict == returned {
-		return c.report, giveBack(outcomeOf(err), err)
+		return c.report, release(outcomeOf(err), err)
 	}
 	failure := p.failureOf(c.consolidator.Name(), err, verdict == postponed)
 	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
@@ -85,7 +83,7 @@ func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (Pr
 	return c.report, err
 }
 
-// generations makes what a project is due for. What was published before a failure stays.
+// generations makes the generations that a project is due for. After a failure, earlier ones stay published.
 func (c *consolidation) generations(ctx context.Context) (err error) {
 	if err := c.prune(ctx); err != nil {
 		return err
@@ -96,8 +94,8 @@ func (c *consolidation) generations(ctx context.Context) (err error) {
 	return err
 }
 
-// prune publishes a generation without what was withdrawn, which needs no model. The
-// built-in model makes its memory anew anyway.
+// prune publishes a generation without withdrawn sessions, which needs no model. The built-in model
+// makes each memory from scratch, so it needs no prune.
 func (c *consolidation) prune(ctx context.Context) error {
 	if c.consolidator.Name() == consolidate.BuiltinName {
 		return nil
@@ -106,13 +104,12 @@ func (c *consolidation) prune(ctx context.Context) error {
 	return err
 }
 
-// A making gives the memory that is to be made of an input; nil: none.
+// A making makes a memory from an input; nil: none.
 type making func(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error)
 
-// generation makes a memory and publishes it, unless it is what is live already. If a person
-// edits the live files meanwhile, it is made again; what a model was paid for only gets their
-// edits. Unless the claim is to end with it, or sessions are still to be folded in, which it
-// reports, the claim stays ours.
+// generation makes a memory and publishes it unless it equals the live one. If a person edits the live
+// files meanwhile, it is made again; a result of a language model is kept, and the edits are added to
+// it. The claim ends if ends is set and no session is left for another call, which open reports.
 func (c *consolidation) generation(ctx context.Context, make making, ends bool) (open bool, err error) {
 	defer func() { err = c.lostOr(ctx, err) }()
 	defer c.survive(&err)
@@ -136,7 +133,7 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 			}
 		}
 		if err == nil && result == nil && ends {
-			if c.report.Outcome != OutcomePublished { // without what was withdrawn
+			if c.report.Outcome != OutcomePublished { // by prune
 				c.report.Outcome = OutcomeEmpty
 			}
 			return false, c.store.FinishProjectUnchanged(ctx, *c.claim)
@@ -150,7 +147,7 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 	}
 }
 
-// input is what a generation is to be made of, as the store and the live files are now.
+// input reads the input of a generation from the store and the live files.
 func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
 	in, err := c.inputs(ctx, c.project, live)
 	if err != nil {
@@ -174,8 +171,8 @@ func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consol
 	return in, nil
 }
 
-// lostOr is err, or an error of code CodeLeaseLost if a file was gone because another process, such as
-// `memoir clear`, took the project over and removed its folder.
+// lostOr returns err, or an error of code CodeLeaseLost if a file is missing because another process, such
+// as `memoir clear`, took the project over and removed its folder.
 func (c *consolidation) lostOr(ctx context.Context, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -188,9 +185,8 @@ func (c *consolidation) lostOr(ctx context.Context, err error) error {
 		"project %s was taken over: %w", c.project.ID, err)
 }
 
-// askOnce asks the model once, if there are extractions. Zero inputs never wipe a root: only
-// when what a memory rests on was taken out by a person or a setting is what they wrote by
-// hand left alone.
+// askOnce makes a memory with one call of the consolidator, if there are extractions. Without any, the
+// root is never emptied, unless a person or a setting has withdrawn sessions: then only hand edits are left.
 func (c *consolidation) askOnce(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
@@ -204,8 +200,7 @@ func (c *consolidation) askOnce(
 	return &result, err
 }
 
-// onlyNotes is what people wrote by hand in a memory of whose sessions one or more were
-// taken out and none is left.
+// onlyNotes returns the hand edits of a memory that has no sessions left, if at least one was withdrawn.
 func (c *consolidation) onlyNotes(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
@@ -217,8 +212,8 @@ func (c *consolidation) onlyNotes(
 	return &left, nil
 }
 
-// withoutGone is the live memory without the sessions that were withdrawn and without what is to
-// be forgotten, made by code; nil if it has no trace of them, or what is left is no memory.
+// withoutGone removes withdrawn sessions and forgotten text from the live memory, without a model. It
+// returns nil if the memory has no trace of them, or if the rest is not a valid memory.
 func (c *consolidation) withoutGone(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
@@ -236,14 +231,13 @@ func (c *consolidation) withoutGone(
 	switch {
 	case c.forgetting == nil && (err != nil || !pruned):
 		return nil, nil
-	case c.forgetting != nil: // what is new in it is still to be consolidated
+	case c.forgetting != nil: // new sessions are still to be consolidated
 		left.Open = slices.DeleteFunc(left.Open, func(key string) bool { return !in.Changed[key] && !in.Forced })
 	}
 	return &left, err
 }
 
-// takenOutOf lists the inputs that a person or a setting took out of memory, or that count
-// for another project now, which has what they gave.
+// takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
 func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
 	forgotten, err := r.store.Forgotten(ctx)
 	if err != nil {

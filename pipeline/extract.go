@@ -19,15 +19,15 @@ import (
 	"memoir/store"
 )
 
-// extracted is what extractOne hands to work.
+// extracted is the result of extractOne.
 type extracted struct {
 	store.Result
-	unchanged bool // the content is the one that was extracted before
-	copied    bool // all of it is another session's, which is extracted by itself
+	unchanged bool // the content equals that of the last extraction
+	copied    bool // all items are copies from another session, which has its own extraction
 }
 
-// extractOne reads, redacts and extracts one session. Once it is read it tells how many bytes it takes
-// from there on, and before it is extracted what was said: a model may take long.
+// extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
+// session needs from then on, and stores its messages in said: the extraction may take long.
 func (r *run) extractOne(
 	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
 ) (extracted, error) {
@@ -50,7 +50,7 @@ func (r *run) extractOne(
 	session := claim.Session
 	session.Title, _ = scanner.Redact(session.Title)
 	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
-	if session.Title != claim.Session.Title { // the session told later that it holds a secret
+	if session.Title != claim.Session.Title { // the session shows that the title has a secret
 		if err := r.store.Retitle(ctx, session.Key(), session.Title); err != nil {
 			return out, err
 		}
@@ -64,7 +64,7 @@ func (r *run) extractOne(
 	said.Store(&out.Messages)
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
-	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
+	extraction, _, err := r.extractor.Extract(ctx, in) // the ledger has its usage
 	if err != nil {
 		return out, err
 	}
@@ -74,13 +74,13 @@ func (r *run) extractOne(
 	}
 	extraction.Anchors = r.anchors(extraction, loaded.Items)
 	out.Extraction = extraction
-	// What an earlier extraction rested on may have been undone since.
+	// The messages that an earlier extraction was made from may have been undone.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
 	return out, nil
 }
 
-// Parts looks at a registered session's files as they are now, by rollout.Probe or what stands for it, and
-// puts them into reading order. Its errors have the code CodeUnreadable.
+// Parts reads the heads of a registered session's files, with rollout.Probe or a replacement of it, and
+// puts the files into reading order. Its errors have the code CodeUnreadable.
 func Parts(
 	ctx context.Context, s memoir.Session, probe func(rollout.Entry) (rollout.Head, error),
 ) ([]rollout.Part, error) {
@@ -107,31 +107,30 @@ func Parts(
 	return ordered, nil
 }
 
-// Bounds on one item, in bytes. What exceeds them is cut in the middle; what all
-// items together may take is maxHeld.
+// Bounds on one item, in bytes. Longer texts are cut in the middle. maxHeld bounds all items together.
 const (
 	maxMessage = 64 << 10 // one message
 	maxInput   = 16 << 10 // the input of one tool call
 	maxOutput  = 16 << 10 // the output of one tool call
 )
 
-// maxSecrets bounds the different secrets that are remembered of one session, in which each of them
-// is looked for in all texts. They take some 250 bytes each.
+// maxSecrets bounds the number of different secrets in one session, since each is searched for in all of
+// its texts. A secret takes about 250 bytes.
 const maxSecrets = 1 << 15
 
-// Loaded is one session as Phase 1 sees it: filtered, redacted, bounded.
+// Loaded is one session as Phase 1 reads it: filtered, redacted, bounded.
 type Loaded struct {
 	Items      []memoir.Item
 	Stats      rollout.Stats
 	Hash       string              // of the filtered items, before redaction and bounds
-	Grown      bool                // it begins with the content that has the earlier hash
+	Grown      bool                // the content of the earlier hash is a prefix of it
 	Redactions secrets.Counts      // by rule
-	Again      func(string) string // takes the session's secrets out of a text
-	Omitted    int                 // items, and texts of items, that gave way to maxHeld
-	bytes      int                 // that the items cost
+	Again      func(string) string // removes the session's secrets from a text
+	Omitted    int                 // items, and texts of items, that were dropped or cut because of maxHeld
+	bytes      int                 // cost of the items
 }
 
-// LoadSession is Load of a registered session, with the scanner of its directory.
+// LoadSession loads a registered session with the scanner of its directory.
 func LoadSession(ctx context.Context, session memoir.Session, scanner func(dir string) (*secrets.Scanner, error)) (
 	Loaded, error) {
 	parts, err := Parts(ctx, session, rollout.Probe)
@@ -145,9 +144,9 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func(dir s
 	return Load(ctx, scan, parts, "")
 }
 
-// Load reads a session's files in order. Nothing of the text leaves this function
-// unredacted. Earlier is the hash of an earlier reading, if there was one. A session with more than
-// maxSecrets is given up with an error of the code CodeUnreadable: none of them may be forgotten.
+// Load reads a session's files in order and returns only redacted text. earlier is the hash of an earlier
+// reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
+// CodeUnreadable, since none of them may stay.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string) (Loaded, error) {
 	var (
 		out      Loaded
@@ -173,7 +172,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	if err != nil {
 		return out, err
 	}
-	// A secret seen late may stand, bare, in an earlier item.
+	// An earlier item may contain a secret that only a later one identifies.
 	for i, it := range out.Items {
 		out.Items[i] = redactor.Again(it)
 	}
@@ -182,7 +181,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 	return out, nil
 }
 
-// cutMark stands where something was cut out.
+// cutMark replaces a part of a text that was cut out.
 const cutMark = "\n[… cut …]\n"
 
 // cutMiddle keeps the head and the tail of a text that is longer than limit
@@ -207,16 +206,16 @@ func tail(text string, n int) string {
 }
 
 const (
-	maxHeld  = 8 << 20 // bytes of all items of a session together, with what they cost besides their texts
-	itemCost = 400     // bytes that an item costs besides its texts
-	heldTail = 400     // bytes that stay of a text that had to give way
+	maxHeld  = 8 << 20 // bytes of all items of a session together, itemCost included
+	itemCost = 400     // bytes that an item needs besides its texts
+	heldTail = 400     // bytes that remain of a text that is cut because of maxHeld
 )
 
-// holding is what is kept of one session, in order.
+// holding collects the items of one session, in order, up to maxHeld.
 type holding struct {
 	items   []memoir.Item
 	bytes   int
-	omitted int // items, and texts of items, that gave way
+	omitted int // items, and texts of items, that were dropped or cut
 }
 
 func (h *holding) add(it memoir.Item) {
@@ -226,14 +225,14 @@ func (h *holding) add(it memoir.Item) {
 	}
 }
 
-// cost is what an item takes of memory, about.
+// cost is about how many bytes of memory an item needs.
 func cost(it memoir.Item) int {
 	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
 		len(it.CWD) + len(it.Branch)
 }
 
-// What gives way, first to last; the oldest first in each. A cut leaves the end of
-// an output and the ends of a message.
+// The steps of shed, in order; each begins with the oldest items. A cut leaves the end of an output, and the
+// beginning and end of a message.
 var shedding = []struct {
 	of  func(memoir.Item) bool
 	cut bool
@@ -247,7 +246,7 @@ var shedding = []struct {
 
 func isTool(it memoir.Item) bool { return it.Kind == memoir.ItemTool }
 
-// shed makes room for an eighth more than is held, so that it is seldom called.
+// shed reduces the items to 7/8 of maxHeld, so that it is seldom called.
 func (h *holding) shed() {
 	for _, s := range shedding {
 		for i := range h.items {
@@ -279,7 +278,7 @@ func (h *holding) shed() {
 	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
 }
 
-// seal redacts what the extractor wrote, fills in what it rests on, and checks it.
+// seal redacts the extractor's text, fills in the fields about the session, and checks the result.
 func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
 	redacted, counts := r.scannerOf(s.CWD).Extraction(*e)
 	loaded.Redactions.Merge(counts)
@@ -293,8 +292,8 @@ func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error 
 	return extract.Check(*e, loaded.Items)
 }
 
-// topOf is the top directory of a session's project, and how the session, which may have come there by a
-// link, names it.
+// topOf returns the top directory of a session's project, and its name in the session, which may have
+// reached it through a link.
 func (r *run) topOf(cwd string) (top, asSeen string) {
 	if !filepath.IsAbs(cwd) {
 		return cwd, cwd
@@ -315,9 +314,8 @@ func (r *run) topOf(cwd string) (top, asSeen string) {
 	return top, strings.TrimSuffix(cwd, below)
 }
 
-// anchors finds where the session saw what its extraction states, in the project's top directory as it is
-// now. Items and statements are redacted, and so is a directory whose name holds a secret: then there
-// is no such directory.
+// anchors finds the anchors of an extraction in the present files of the project's top directory. Items,
+// statements and the directory's name are redacted: a directory whose name has a secret is not found.
 func (r *run) anchors(e memoir.Extraction, items []memoir.Item) map[string][]memoir.Anchor {
 	if e.Empty() {
 		return nil
@@ -331,8 +329,8 @@ func (r *run) anchors(e memoir.Extraction, items []memoir.Item) map[string][]mem
 	return extract.Anchors(e, asSeen, items, tree.Look)
 }
 
-// lastSaid is when the session's last item was: agents go on writing records that
-// hold nothing, and the date that memory cites must not move with them.
+// lastSaid returns the time of the session's last item. Agents write further records without content,
+// which must not change the date that memory cites.
 func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 	for _, it := range slices.Backward(items) {
 		if !it.At.IsZero() {
@@ -342,9 +340,8 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// skipped says what a reading did not understand, so that a format's drift shows.
-// The types of records are words of the transcript: they are redacted, and printed
-// in one line.
+// skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
+// records are transcript text, so they are redacted and made printable.
 func (r *run) skipped(stats rollout.Stats) []store.Skipped {
 	var out []store.Skipped
 	for _, count := range []store.Skipped{
@@ -364,7 +361,7 @@ func (r *run) skipped(stats rollout.Stats) []store.Skipped {
 	return out
 }
 
-// typeName makes a record's type fit to be stored.
+// typeName makes a record's type safe to store.
 func (r *run) typeName(kind string) string {
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
@@ -374,7 +371,7 @@ func (r *run) typeName(kind string) string {
 	}, r.redact(kind))
 }
 
-// untouched reports whether a file is as it was when it was registered.
+// untouched reports whether a file is unchanged since it was registered.
 func untouched(f memoir.File) bool {
 	now, err := rollout.Stat(f.Path)
 	if f.Inode == 0 {

@@ -15,16 +15,16 @@ import (
 	"memoir/store"
 )
 
-// A verdict says what becomes of work that failed.
+// A verdict says how a failure is treated.
 type verdict int
 
 const (
-	itsOwn    verdict = iota // the session or project is to blame: an attempt
-	postponed                // a server or a disk is to blame: tried again later, no attempt
-	returned                 // all work would meet it, or nothing was tried: free at once, no attempt
+	itsOwn    verdict = iota // caused by the session or project: an attempt is counted
+	postponed                // caused by a server or a disk: tried again later, no attempt is counted
+	returned                 // every job would fail, or nothing was tried: released, no attempt is counted
 )
 
-// judge says what becomes of work that failed. Where a model failed it, the model's service is told.
+// judge classifies a failure. It also counts failures of a model.
 func (r *run) judge(name string, err error) verdict {
 	switch {
 	case ownFault(err), refused(err), memoir.CodeOf(err) == memoir.CodeConfig:
@@ -52,8 +52,8 @@ func (r *run) judge(name string, err error) verdict {
 	return itsOwn
 }
 
-// modelFault reports an error that every call to a model would meet: nobody answers
-// there, the key is refused, there is no such model, or its program does not start.
+// modelFault reports an error that every call of a model would get: the server is unreachable, the key is
+// refused, the model does not exist, or its program does not start.
 func modelFault(e *model.Error) bool {
 	switch e.Class {
 	case model.ClassUnreachable, model.ClassMissing:
@@ -64,14 +64,14 @@ func modelFault(e *model.Error) bool {
 	return false
 }
 
-// serverFault reports an error for which the server may be to blame, a setting, or a single
-// request: it is busy or broken, takes no such call, or forbids what it is asked.
+// serverFault reports an error that the server, a setting or a single request may have caused: the server is
+// busy or failing, does not accept such calls, or forbids the request.
 func serverFault(e *model.Error) bool {
 	return forbidden(e) || e.Class == model.ClassLimited || e.Class == model.ClassTemporary ||
 		e.Class == model.ClassInvalid
 }
 
-// forbidden reports a refusal by which some servers moderate what they are asked.
+// forbidden reports a status that some servers use for moderation of a request.
 func forbidden(e *model.Error) bool {
 	return e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
 }
@@ -86,38 +86,36 @@ func coded(err error, codes ...memoir.Code) bool {
 	return false
 }
 
-// ownFault reports an error that no session or project is to blame for: our disk
-// or our database. It ends the run, and a run after the fault is mended finds everything as
-// it would have been.
+// ownFault reports an error of memoir's disk or database, which no session or project caused. It ends the
+// run; a later run, after the fault is repaired, does the same work.
 func ownFault(err error) bool {
 	return coded(err, memoir.CodeStorage, memoir.CodeCorrupt, memoir.CodeBusy)
 }
 
-// limited reports an error of a call that a limit kept from being made.
+// limited reports the error of a call that was not made because of a limit.
 func limited(err error) bool { return coded(err, memoir.CodeLimit) }
 
-// refused reports an error of a call that the meter did not let be made.
+// refused reports the error of a call that the meter refused.
 func refused(err error) bool { return limited(err) || errors.Is(err, errUnserved) }
 
-// failing reports that the system could not read a session's file, for another reason
-// than that it is gone or forbidden: its disk fails, or is away. What is in the file
-// is not to blame.
+// failing reports that the system could not read a session's file although it exists and is permitted: its
+// disk fails or is not mounted. The content of the file is not the cause.
 func failing(err error) bool {
 	var system *fs.PathError
 	_, withheld := rollout.Withheld(err)
 	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) && !withheld
 }
 
-// withheld reports that a session cannot be read for a reason that is not in what was said
-// in it: its file is gone, forbidden or no file, or was written over by something else
-// since it was registered. It is unreadable, as if the scan had seen it so.
+// withheld reports that a session cannot be read for a reason other than its content: its file is missing,
+// not permitted or not a regular file, or was overwritten since it was registered. The session becomes
+// unreadable, as if the scan had found it so.
 func withheld(s memoir.Session, err error) bool {
 	_, ok := rollout.Withheld(err)
 	return ok || memoir.CodeOf(err) == memoir.CodeUnreadable &&
 		slices.ContainsFunc(s.Files, func(f memoir.File) bool { return !untouched(f) })
 }
 
-// outcomeOf is what the ledger calls work that came to nothing.
+// outcomeOf is the ledger's outcome for work that failed with an error.
 func outcomeOf(err error) string {
 	var answer *memoir.AnswerError
 	switch {
@@ -131,7 +129,7 @@ func outcomeOf(err error) string {
 	return store.OutcomeFailed
 }
 
-// endWork enters into the ledger what became of work of which nothing is stored.
+// endWork enters the outcome of work without a stored result into the ledger.
 func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
@@ -140,11 +138,11 @@ func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	}
 }
 
-// unservedDelay is the longest that a session or project waits whose model did not
-// serve, where the server asked for nothing.
+// unservedDelay is the longest delay of a session or project whose model's server was unavailable, unless
+// the server asks for more.
 const unservedDelay = 10 * time.Minute
 
-// failureOf is what is recorded of work with a model that failed.
+// failureOf returns the failure to record for failed work with a model.
 func (r *run) failureOf(name string, cause error, postpone bool) store.Failure {
 	f := store.Failure{
 		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
@@ -159,7 +157,7 @@ func (r *run) failureOf(name string, cause error, postpone bool) store.Failure {
 	return f
 }
 
-// hintOf says what can be done about an error; empty if nothing is known.
+// hintOf returns the hint of an error, or empty.
 func hintOf(err error) string {
 	hint := memoir.HintOf(err)
 	var failed *model.Error
@@ -178,7 +176,7 @@ func (r *run) fail(err error) {
 	}
 }
 
-// faulty is the error that ends the run, if a worker found one.
+// faulty returns the error with which a worker ended the run, or nil.
 func (r *run) faulty() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

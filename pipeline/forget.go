@@ -22,42 +22,40 @@ import (
 // Forgetting says what to forget.
 type Forgetting struct {
 	Keys     []string // sessions
-	Text     string   // lines of the memories of Projects that hold it; empty: none
+	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
-	Purge    bool     // earlier generations that rest on it, too, and what copies, logs and free pages hold
+	Purge    bool     // also remove earlier generations that depend on it, copies, logs and free pages
 
-	// Instead is an entry that is written in the place of what is forgotten, in one step, in its project; nil: none.
-	// It gets its ID here. Where another process holds that project, nothing is written or forgotten.
+	// Instead is an entry that replaces the forgotten ones in its project, in one step; nil: none. Forget sets its ID.
+	// If another process holds that project's lease, nothing is written or forgotten.
 	Instead *memoir.Entry
 }
 
-// ForgetReport is what was done.
+// ForgetReport is the result of Forget.
 type ForgetReport struct {
-	Projects []ForgottenIn `json:"projects"` // whose memory rested on what was forgotten
+	Projects []ForgottenIn `json:"projects"` // whose memory depended on forgotten sessions or had the text
 	Removed  []string      `json:"removed"`  // by a purge: copies of the database, and logs
 }
 
-// ForgottenIn is how the memory of one project stands afterwards.
+// ForgottenIn is the state of one project's memory afterwards.
 type ForgottenIn struct {
 	Project    string   `json:"project"` // its id
 	Name       string   `json:"name"`
 	Outcome    Outcome  `json:"outcome"`
 	Generation int      `json:"generation"` // the live one; 0: none
-	Archives   []string `json:"archives"`   // files that still hold what was forgotten, or did until they were purged
+	Archives   []string `json:"archives"`   // files that still have forgotten text, or had it until the purge
 }
 
-// Forget withdraws sessions for good, and lines that hold a text. In each project
-// whose memory rests on them, and which it holds meanwhile, tombstones come first;
-// then code, and no language model, publishes a generation without them, and holds
-// the published files against what was forgotten: the error that something is left
-// has the code memoir.CodeInvalid and names file and line. A project that another
-// process holds is waited for as long as opts.Wait; when that is not enough the error
-// has the code memoir.CodeBusy, and nothing of it is forgotten.
+// Forget forgets sessions for good, and lines that contain a text. For each project whose memory depends
+// on them it takes the lease, writes tombstones, publishes a generation without them, and checks the
+// published files. No language model is called. If a forgotten text is left, the error has the code
+// memoir.CodeInvalid and names file and line. Forget waits opts.Wait for a lease of another process; then
+// the error has the code memoir.CodeBusy, and nothing of that project is forgotten.
 //
-// An entry or a conversation is forgotten everywhere, as with Purge; the one is taken off its page, the other's file
-// is removed.
+// Entries and conversations are always purged: an entry is removed from its journal's file, and a
+// conversation's file is deleted.
 //
-// A process that dies on the way leaves what it began to the next run.
+// If the process is killed, the next run finishes the work.
 func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
 	r, err := newRun(st, opts)
@@ -114,7 +112,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	return report, nil
 }
 
-// replace writes an entry in the place of what its project forgets.
+// replace replaces what a project forgets by an entry.
 func (r *run) replace(ctx context.Context, book entry.Book, f Forgetting) (out ForgottenIn, err error) {
 	e, statements, err := book.Checked(*f.Instead)
 	if err != nil {
@@ -128,15 +126,15 @@ func (r *run) replace(ctx context.Context, book entry.Book, f Forgetting) (out F
 	return out, err
 }
 
-// keepBackup makes a backup of the database, if now is set even of today. Before something
-// is forgotten the earlier one is removed, so one that cannot be made brings nothing back.
+// keepBackup makes a backup of the database if the existing one is older than a day, or if now is set. A
+// failure is only a warning: before something is forgotten, the earlier backup was removed.
 func (r *run) keepBackup(ctx context.Context, now bool) {
 	if err := r.store.Backup(ctx, now); err != nil {
 		r.warn("cannot back up the database: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
-// worst gives several errors the code of one that is not CodeBusy, if there is one.
+// worst returns all with the code of one of several errors, not CodeBusy if possible.
 func worst(errs []error, all error) error {
 	for _, err := range errs {
 		if code := memoir.CodeOf(err); code != memoir.CodeBusy || err == errs[len(errs)-1] {
@@ -146,8 +144,7 @@ func worst(errs []error, all error) error {
 	return all
 }
 
-// forgetIn makes one project's memory forget: what is named, and what was begun before. That
-// it could not is noted.
+// forgetIn forgets in one project: f, if it is not nil, and all that was begun before. A failure is recorded.
 func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (ForgottenIn, error) {
 	out := ForgottenIn{Project: id, Outcome: OutcomeFailed, Archives: []string{}}
 	row, err := r.store.FindProject(ctx, id)
@@ -167,7 +164,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		}
 		makes := c.withoutGone
 		if out.Generation > 0 && (r.anew() || c.project.IsUser()) {
-			makes = c.askOnce // of the built-in model: no other is chosen yet
+			makes = c.askOnce // with the built-in model: no other is chosen yet
 		}
 		if _, err := c.generation(ctx, makes, false); err != nil {
 			return err
@@ -194,17 +191,17 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	return out, err
 }
 
-// anew reports whether the built-in model makes memories. It makes one anew without what is
-// forgotten: a line that others support as well may have had its words of a forgotten session.
-// Where a language model does, code takes the lines out: forgetting asks none.
+// anew reports whether the built-in model makes memories. Then forgetting makes the memory from scratch,
+// since a line that other sessions support may quote a forgotten one. With a language model, forgetting
+// removes lines instead and calls no model.
 func (r *run) anew() bool {
 	_, two := model.Phases(r.opts.Settings.ModelRoles)
 	spec, err := model.SpecOf(r.opts.Settings, two.Model)
 	return r.opts.Phases == nil && err == nil && spec.Builtin()
 }
 
-// settleForgetting holds the live files against what was forgotten, and then clears away the
-// earlier ones and what was kept to tell it by. It returns the archives that hold it.
+// settleForgetting checks the live files for forgotten text, then removes earlier files and the extractions
+// of forgotten sessions. It returns the archives that have forgotten text.
 func (c *consolidation) settleForgetting(ctx context.Context) (archives []string, err error) {
 	live, err := c.root.Current()
 	if err != nil {
@@ -215,7 +212,7 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 		return nil, memoir.Errorf(memoir.CodeInvalid, "remove the line from that file, then forget again",
 			"the forgotten text is still in %d places of the live memory: %s", len(traces), traces[0])
 	}
-	late, err := c.root.RemovePrevious() // which else stays until the next publication
+	late, err := c.root.RemovePrevious() // otherwise it stays until the next publication
 	c.warnOfLate(c.project.ID, late)
 	if err != nil {
 		return nil, err
@@ -232,7 +229,7 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
 }
 
-// finishForgetting does what a process that died, or was interrupted, had begun.
+// finishForgetting finishes what a killed or interrupted process had begun.
 func (r *run) finishForgetting(ctx context.Context) error {
 	left, err := r.store.Withdrawals(ctx)
 	if err != nil {
@@ -267,9 +264,9 @@ func (r *run) finishForgetting(ctx context.Context) error {
 	return nil
 }
 
-// ForgetProject withdraws a project for good, with all its sessions, its memory and
-// its generations, and returns how many sessions that were. It waits for opts.Wait
-// while another process holds it; then the error has the code memoir.CodeBusy.
+// ForgetProject forgets a project for good, with its sessions, memory and generations, and returns the
+// number of sessions. It waits opts.Wait for the lease of another process; then the error has the code
+// memoir.CodeBusy.
 func ForgetProject(
 	ctx context.Context,
 	st *store.Store,
@@ -307,7 +304,7 @@ func ForgetProject(
 	return sessions, removed, err
 }
 
-// RemoveFolders removes the folders of projects that were cleared or forgotten, and what the index has of them.
+// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index.
 func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 	ids, err := st.RemovedProjects(ctx)
 	if err != nil {
@@ -330,15 +327,15 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 	return errors.Join(errs...)
 }
 
-// maxLog bounds a log that is searched, in bytes; a run sets one of 1 MiB aside.
+// maxLog bounds the size of a log that is searched, in bytes; a run rotates logs at 1 MiB.
 const maxLog = 64 << 20
 
-// logFiles are what runs in the background said. They may quote what they worked on.
+// logFiles are the logs of background runs, which may quote sessions.
 var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
 
-// Purge takes what was deleted out of the places where it may have been left: free
-// pages and the log of the database, its copies, the logs of background runs, the index, which the
-// next run makes anew. It returns the files that it removed.
+// Purge removes deleted text from where it may remain: free pages and the log of the database, its copies,
+// the logs of background runs, and the index, which the next run rebuilds. It returns the files that it
+// removed.
 func Purge(ctx context.Context, st *store.Store, home string) (removed []string, err error) {
 	removed = []string{}
 	if err := search.Discard(home); err != nil {
@@ -357,6 +354,6 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	if err != nil {
 		return append(removed, copies...), err
 	}
-	_ = st.Backup(ctx, true) // the next run that publishes makes it, if this fails
+	_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
 	return append(removed, copies...), nil
 }

@@ -12,18 +12,18 @@ import (
 	"memoir/store"
 )
 
-// A forgetting is what one project's memory is made to forget.
+// A forgetting is what one project's memory must forget.
 type forgetting struct {
 	what  consolidate.Forgotten
 	seq   int64
 	purge bool
-	keys  map[string]bool   // of all sessions that were forgotten
+	keys  map[string]bool   // of all forgotten sessions
 	auto  map[string]bool   // lines of journals that no person wrote
-	in    consolidate.Input // of the generation that was made
+	in    consolidate.Input // input of the new generation
 	edit  func(memoir.Note) (memoir.Note, bool)
 }
 
-// loadForgetting reads what was begun for a project.
+// loadForgetting reads the unfinished withdrawals of a project.
 func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*forgetting, error) {
 	extractions, err := st.WithdrawnExtractions(ctx, projectID)
 	if err != nil {
@@ -50,7 +50,7 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	return f, nil
 }
 
-// restrict makes an input one for forgetting: notes have no trace of what is forgotten.
+// restrict removes forgotten text from the hand edits of an input.
 func (f *forgetting) restrict(in *consolidate.Input) {
 	f.edit = f.what.Editor(*in)
 	notes := in.Notes[:0:0]
@@ -63,7 +63,7 @@ func (f *forgetting) restrict(in *consolidate.Input) {
 	f.in = *in
 }
 
-// clean is text that a person wrote without what must be forgotten; f may be nil.
+// clean removes forgotten text from a text that a person wrote; f may be nil.
 func (f *forgetting) clean(text string, in consolidate.Input) string {
 	var what consolidate.Forgotten
 	if f != nil {
@@ -72,11 +72,11 @@ func (f *forgetting) clean(text string, in consolidate.Input) string {
 	return what.Clean(text, in)
 }
 
-// archives lists the earlier generations that rest on what was forgotten, or contain it, by
-// their paths in the project's folder, and files that were saved too late. With a purge these
-// archives are removed, and the files rewritten.
+// archives lists the archives of earlier generations that depend on forgotten sessions or have forgotten
+// text, and files that were saved too late to be merged. Paths are relative to the project's folder. A
+// purge removes the archives and rewrites the files.
 func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.Root) ([]string, error) {
-	// Journals and the history are read as they are; of what was saved too late a person decides.
+	// Journals and the history are always rewritten. A person decides about files that were saved too late.
 	err := st.Alone(ctx, func() error {
 		return root.RewriteBeside(func(name, text string) string {
 			if !f.purge && strings.HasPrefix(name, "unmerged/") {
@@ -102,7 +102,7 @@ func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.
 		}
 	}
 	late, err := root.Beside()
-	if err != nil { // what cannot be read may hold anything
+	if err != nil { // a file that cannot be read may have forgotten text
 		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
 	}
 	for _, name := range late.Paths() {
@@ -113,26 +113,26 @@ func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.
 	return names, nil
 }
 
-// withoutTraces is the text of a file without the lines that tell of what was forgotten, and headings that lost
-// all of theirs. What a person wrote into a journal, and what another conversation has, may say the same.
+// withoutTraces removes the lines with traces of forgotten text from a file, and headings that lose all of their
+// lines. Lines of conversations, and lines that a person wrote into a journal, stay if they only have the same words.
 func (f *forgetting) withoutTraces(name, text string) string {
-	told := map[int]consolidate.Trace{}
+	found := map[int]consolidate.Trace{}
 	for _, trace := range f.what.Traces(map[string][]byte{name: []byte(text)}, f.in) {
-		told[trace.Line] = trace
+		found[trace.Line] = trace
 	}
-	if _, named := told[0]; named {
+	if _, named := found[0]; named {
 		return ""
 	}
 	return memory.Without(text, func(n int, line string) bool {
-		trace, tells := told[n+1]
+		trace, traced := found[n+1]
 		own := strings.HasPrefix(name, "conversations/") ||
 			strings.HasPrefix(name, "journal/") && !f.auto[strings.TrimSpace(line)]
-		return tells && !(trace.Alone && own)
+		return traced && !(trace.Alone && own)
 	})
 }
 
-// taints reports whether a generation rests on what was forgotten, or tells of it.
-// What cannot be read may hold anything.
+// taints reports whether a generation depends on forgotten sessions or has forgotten text. An archive that
+// cannot be read counts as one that does.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
 	if g.Err != nil || slices.ContainsFunc(g.Manifest.Inputs, gone) {
@@ -142,7 +142,7 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	return err != nil || len(f.what.Traces(files, f.in)) > 0
 }
 
-// RestingOnForgotten returns the generations that rest on sessions that were forgotten.
+// RestingOnForgotten reports for each generation whether it depends on forgotten sessions.
 func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
 	forgotten, err := st.Forgotten(ctx)
 	out := map[int]bool{}
@@ -152,11 +152,11 @@ func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memo
 	return out, err
 }
 
-// Found is what holds a text, as memoir.Folded compares it.
+// Found lists where a text was found, as memoir.Folded compares it.
 type Found struct {
-	Sessions []memoir.Session // whose extraction, messages, title or directory hold it, the latest first
+	Sessions []memoir.Session // whose extraction, messages, title or directory contain it, the latest first
 	Lines    []FoundLine      // of live memories, by project, path and number
-	Projects []string         // ids of those whose memory, its archives or hand edits hold it; sorted
+	Projects []string         // ids of those whose memory, archives or hand edits contain it; sorted
 }
 
 // Empty reports whether nothing was found.
@@ -166,12 +166,12 @@ func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
 type FoundLine struct {
 	Project string
 	Path    string
-	Line    int // from 1; 0: the path itself holds the text
+	Line    int // from 1; 0: the path contains the text
 	Text    string
 }
 
-// FindText looks for a text in extractions, messages and memories; transcripts are not read. Sessions
-// that are forgotten already are left out. opts.ProjectIDs limits it to projects.
+// FindText searches extractions, messages and memories for a text, but not transcripts. Forgotten sessions
+// are left out. opts.ProjectIDs limits it to projects.
 func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
 	var out Found
 	text = memoir.Folded(text)
@@ -223,8 +223,8 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 	return out, err
 }
 
-// supporting adds the sessions that lines of MEMORY.md cite of which none holds the text: what was
-// made of them would be made of them again.
+// supporting adds the sessions that a line of MEMORY.md cites if none of them contains the text. Otherwise
+// the next consolidation would make the line from them again.
 func supporting(home string, lines []FoundLine, holding map[string]bool) error {
 	for _, line := range lines {
 		if line.Path != memoir.MemoryFile {

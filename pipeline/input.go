@@ -16,7 +16,7 @@ import (
 	"memoir/store"
 )
 
-// inputs selects what Phase 2 works from.
+// inputs selects the input of a consolidation.
 func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
 	most := r.opts.Settings.Memories.MaxRawMemoriesForGlobal
 	extractions, others, err := r.store.Selected(ctx, project.ID, most)
@@ -29,7 +29,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
 	}
 	extractions, aside := withoutAside(extractions, live.Manifest.SetAside)
-	others = append(others, aside...) // what cites them, and stands in the memory all the same, may stay
+	others = append(others, aside...) // lines of the memory that cite them may stay
 	last, err := r.store.LastInputs(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
@@ -66,7 +66,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 		delete(last, key)
 	}
 	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
-		// What cannot be read is told when it is taken in.
+		// takeInJournals has reported read errors.
 		if week := r.week(project); week.Read(ctx) == nil {
 			in.Journals = week.Text
 		}
@@ -75,8 +75,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	return in, err
 }
 
-// currentOf is the live memory as a consolidation reads it: without secrets that people typed into it.
-// What was published has none.
+// currentOf is the live memory as a consolidation reads it, without secrets from hand edits.
 func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(live.Edited) > 0 {
 		files, _, err := r.cleanFiles(project, live.Files)
@@ -88,8 +87,8 @@ func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.C
 	return live.Consolidation(), nil
 }
 
-// withoutAside leaves out the extractions that a restoring set aside. A session
-// that went on since is an input again.
+// withoutAside leaves out the extractions that Restore set aside. A session that was extracted again since
+// is an input.
 func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left []memoir.Extraction, keys []string) {
 	for _, e := range extractions {
 		if slices.Contains(aside, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
@@ -101,8 +100,7 @@ func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left [
 	return left, keys
 }
 
-// stillAside are the sessions set aside that are no inputs now. One that was
-// withdrawn is named no more.
+// stillAside returns the sessions that stay set aside: those that are neither inputs nor withdrawn.
 func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input) {
 	for _, input := range aside {
 		if !slices.Contains(in.Withdrawn, input.Session) && !slices.ContainsFunc(in.Extractions,
@@ -113,8 +111,8 @@ func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input
 	return left
 }
 
-// withdrawn lists the sessions that must leave no trace: those that were taken out by a
-// person or a setting, and missing, the last inputs that are none any more.
+// withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
+// inputs of the live generation that are no longer inputs.
 func (r *run) withdrawn(ctx context.Context, projectID string, missing map[string]string) ([]string, error) {
 	withdrawn := slices.Collect(maps.Keys(missing))
 	sessions, err := r.store.Sessions(ctx, store.Filter{Project: projectID, Reason: memoir.ReasonDisabled})
@@ -133,16 +131,16 @@ func (r *run) withdrawn(ctx context.Context, projectID string, missing map[strin
 	return slices.Compact(withdrawn), nil
 }
 
-// openMark begins the hash of an input that is still to be folded in: what follows is the
-// state that was taken in before.
+// openMark is the prefix of the hash of an open input: one whose new version is not in the memory yet. The
+// rest is the hash of the version that is.
 const openMark = "open "
 
-// takenIn is the hash of what a memory took in of an input.
+// takenIn is the hash of the version of an input that is in the memory.
 func takenIn(hash string) string { return strings.TrimPrefix(hash, openMark) }
 
-// restingOn are the sessions that a generation is made from. Of those that are open, the ones
-// that the generation before rests on count as changed, and the others are left out.
-func restingOn(in consolidate.Input, open []string, before []memory.Input) []memory.Input {
+// inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
+// has, marked as open; those that it does not have are left out.
+func inputsOf(in consolidate.Input, open []string, before []memory.Input) []memory.Input {
 	inputs := make([]memory.Input, 0, len(in.Extractions))
 	for _, e := range in.Extractions {
 		if !slices.Contains(open, e.SessionKey) {
@@ -172,12 +170,11 @@ const (
 	rawMemoriesFile = "raw_memories.md"
 )
 
-// beside are the files that a consolidation has no place for: the companions,
-// as people rewrote them, and what people put there themselves; none with a line that
-// rests on withdrawn sessions alone.
+// beside returns the files that are published beside a consolidation: the companions, with hand edits, and
+// files that people added. Lines that depend only on withdrawn sessions are removed.
 func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 	shown := in.Extractions
-	if c.project.IsUser() { // what it shares with projects stands in theirs
+	if c.project.IsUser() { // the projects' companions have the shared rules
 		shown = slices.DeleteFunc(slices.Clone(shown),
 			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
 	}
@@ -195,9 +192,8 @@ func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memor
 	return files
 }
 
-// companions are the files beside a consolidation that lead from its citations
-// back to the sessions: a summary of each session, and what was extracted from
-// all of them, newest first.
+// companions returns the files that lead from citations back to the sessions: a summary of each session, and
+// the raw memories of all, newest first.
 func companions(extractions []memoir.Extraction) memory.Files {
 	short := consolidate.ShortIDs(extractions)
 	files := memory.Files{}
@@ -206,7 +202,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	}
 	for _, e := range extractions {
 		if memoir.IsEntry(e.SessionKey) {
-			continue // its text is all there is
+			continue // it has no summary
 		}
 		name := consolidate.SummaryFileName(e, short[e.SessionKey])
 		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
@@ -227,12 +223,12 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	return files
 }
 
-// passive is a text that may stand in a file of a memory: it steers, hides and loads nothing.
+// passive makes a text safe for a file of a memory: it can neither control a terminal, nor hide or load anything.
 func passive(text string) string {
 	return consolidate.Passive(strings.TrimSpace(memory.Neutralise(text)))
 }
 
-// header says which session a text is about.
+// header is the header of a session's text.
 func header(e memoir.Extraction) string {
 	source, id := memoir.SplitKey(e.SessionKey)
 	var b strings.Builder
@@ -246,13 +242,13 @@ func header(e memoir.Extraction) string {
 	return b.String() + "\n"
 }
 
-// oneLine keeps a recorded value from beginning a line of its own.
+// oneLine joins the lines of a recorded value, so that it cannot begin a new line.
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
 }
 
-// takeInJournals makes what is new in the journals of the last days inputs of the consolidations of this run. That a
-// project's cannot be read keeps no other from its turn.
+// takeInJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
+// project's journals cannot be read, the others are still processed.
 func (r *run) takeInJournals(ctx context.Context) error {
 	projects, err := r.store.Projects(ctx)
 	for _, row := range projects {
@@ -267,13 +263,13 @@ func (r *run) takeInJournals(ctx context.Context) error {
 	return err
 }
 
-// takeInJournal leaves a project that another process holds to that one.
+// takeInJournal does nothing if another process has the project's lease.
 func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
 	week := r.week(project)
 	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
 		return err
 	}
-	settings, fault := r.settingsOf(project) // faults are told by who consolidates
+	settings, fault := r.settingsOf(project) // Phase 2 reports faults
 	_, invalid := r.projectScanners(project)
 	if fault != nil || invalid != nil || settings.Off || !settings.MemConsolidate.Enabled {
 		return nil
@@ -292,14 +288,14 @@ func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
 	return err
 }
 
-// book is what is written down in a project, redacted by its rules.
+// book returns the entries of a project, with its rules of redaction.
 func (r *run) book(project memoir.Project) entry.Book {
 	return entry.Book{Store: r.store, Home: r.opts.Home,
 		Redact: func(text string) string { return r.redactFor(project, text) }}
 }
 
-// week are a project's journals. A person's line states the rules that the signals find in it. To a language model the
-// whole line is stated, that of others as a claim.
+// week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
+// language model, a line without any becomes one statement, and a line of an agent or a run a claim.
 func (r *run) week(project memoir.Project) *entry.Week {
 	asks := r.consolidatorOf(project.ID).Name() != consolidate.BuiltinName
 	states := func(e memoir.Entry) []memoir.Statement {

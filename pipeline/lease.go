@@ -22,8 +22,7 @@ func (r *run) phase2Lease() time.Duration {
 	return seconds(r.opts.Settings.Memories.Phase2LeaseSeconds)
 }
 
-// keep keeps the lease of work that was claimed at attempt: it is extended as often as two
-// beats may be missed before it runs out.
+// keep renews the lease of work that was claimed at attempt. The interval allows for two missed heartbeats.
 func (r *run) keep(
 	ctx context.Context, what string, claim store.Claimed, lasts time.Duration, attempt time.Time,
 ) (held context.Context, release func()) {
@@ -35,8 +34,8 @@ func (r *run) keep(
 	})
 }
 
-// holding claims a project that need not be due, which it waits for, and does something under its
-// lease, again if a person edited the live files meanwhile. What do leaves of the claim is given back.
+// holding claims a project, due or not, and calls do under its lease. It waits for another process's lease,
+// and calls do again if a person edited the live files meanwhile. Then it releases the claim.
 func (r *run) holding(
 	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
 ) error {
@@ -56,7 +55,7 @@ func (r *run) holding(
 	}
 	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
 	defer release()
-	defer func() { _ = r.store.GiveBack(ctx, claim) }() // else it is free when this process ends
+	defer func() { _ = r.store.GiveBack(ctx, claim) }() // if it fails, the claim ends with this process
 	for round := 1; ; round++ {
 		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
@@ -86,11 +85,11 @@ func (r *run) retryPolicy(delaySeconds int) store.Policy {
 	return store.Policy{MaxAttempts: r.opts.Settings.Memories.MaxAttempts, Base: seconds(delaySeconds)}
 }
 
-// keepWithin is what is left for making live what was paid for when a run is interrupted,
-// which is to exit within a second.
+// keepWithin is how long an interrupted run, which must exit within a second, may take to publish the
+// result of a paid call.
 const keepWithin = 400 * time.Millisecond
 
-// lasting is a context that outlasts another by a time.
+// lasting returns a context that ends a given time after another.
 func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -106,8 +105,8 @@ func lasting(ctx context.Context, by time.Duration) (context.Context, context.Ca
 	}
 }
 
-// apart runs fn in a goroutine of its own. When ctx ends, fn is waited for no longer, however
-// deaf to ctx it is: what it returns is dropped.
+// apart runs fn in its own goroutine. When ctx ends, apart returns at once, even if fn ignores ctx; the
+// result of fn is then dropped.
 func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -129,9 +128,8 @@ func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) 
 	}
 }
 
-// survive is deferred around what reads text that others wrote. A panic there
-// becomes the failure of one session or project instead of ending the process, and
-// each later one at the same place.
+// survive is deferred around code that reads text of others. It turns a panic into the failure of one
+// session or project. Otherwise the panic would end this process and each later one at the same place.
 func (r *run) survive(err *error) {
 	v := recover()
 	if v == nil {
@@ -141,7 +139,7 @@ func (r *run) survive(err *error) {
 	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
 }
 
-// surviving is fn whose panic is an error.
+// surviving calls fn and turns a panic into an error.
 func (r *run) surviving(fn func() error) (err error) {
 	defer r.survive(&err)
 	return fn()

@@ -15,12 +15,12 @@ type Stopped struct {
 	Reason string `json:"reason"`
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (s *Stopped) Error() string { return s.Reason }
 
 func (s *Stopped) refusal() error { return memoir.Errorf(memoir.CodeLimit, s.hint(), "%w", s) }
 
-// hint says what lets the work go on.
+// hint says how the work can continue.
 func (s *Stopped) hint() string {
 	if perDay(s.Limit) {
 		return "run again tomorrow (days are in UTC), or raise " + s.Limit
@@ -30,16 +30,16 @@ func (s *Stopped) hint() string {
 
 func perDay(limit string) bool { return strings.HasSuffix(limit, "PerDay") }
 
-// A bound is one spending limit that is set, in tokens or US dollars.
+// A bound is one configured spending limit, in tokens or US dollars.
 type bound struct {
 	limit       string // the setting
 	most, spent float64
-	by          string // who spent it
+	by          string // period of spent, for messages
 	of          func(memoir.Usage) float64
 	format      string
 }
 
-// bounds lists the limits that are set, by what was spent of them.
+// bounds lists the configured limits with what was spent of each.
 func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
 	tokens := func(u memoir.Usage) float64 { return float64(u.InputTokens + u.OutputTokens) }
 	cost := func(u memoir.Usage) float64 { return u.Cost }
@@ -51,10 +51,10 @@ func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
 	}, func(b bound) bool { return b.most <= 0 })
 }
 
-// cent is less than any price, and more than what rounding loses in adding up prices.
+// cent is less than any price and more than the rounding errors of a sum of prices.
 const cent = 1e-9
 
-// exceeded is the first limit that a call would exceed; nil if it exceeds none.
+// exceeded returns the first limit that a call would exceed, or nil.
 func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
 	for _, b := range bounds(m.limits, ofRun, today) {
 		if b.spent+b.of(next) > b.most+cent {
@@ -64,8 +64,8 @@ func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
 	return nil
 }
 
-// refusal is why a call must not be made: a *Stopped, or that no run has room for it. The
-// latter is a fault of the work, not of the run.
+// refusal returns why a call must not be made: a *Stopped, or an error of code CodeInvalid if the call alone
+// exceeds the limit. The latter fails the work, not the run.
 func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
 	b := m.exceeded(next, ofRun, today)
 	if b == nil {
@@ -82,17 +82,17 @@ func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
 		b.limit, say(b.most), say(b.spent), b.by, say(need))}).refusal()
 }
 
-// stop says which limit stopped the run; nil if none did.
+// stop returns the limit that stopped the run, or nil.
 func (m *meter) stop() *Stopped {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stopped
 }
 
-// LimitLeft is how far a spending limit of a day is used.
+// LimitLeft is the state of a daily spending limit.
 type LimitLeft struct {
 	Limit string  `json:"limit"` // the setting
 	Most  float64 `json:"most"`  // tokens, or US dollars
-	Spent float64 `json:"spent"` // today, a day of UTC
+	Spent float64 `json:"spent"` // on the current UTC day
 	Left  float64 `json:"left"`
 }

@@ -18,14 +18,14 @@ import (
 	"memoir/store"
 )
 
-// Bounds of what is stored for searching, in bytes.
+// Bounds on the messages that are stored for searching, in bytes.
 const (
-	maxSaid   = 4 << 10   // of one message; what is longer is cut in the middle
-	maxSpoken = 256 << 10 // of a session; the agent's oldest messages give way first, what people typed last
-	saidCost  = 64        // what a message takes besides its text
+	maxSaid   = 4 << 10   // one message; a longer one is cut in the middle
+	maxSpoken = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
+	saidCost  = 64        // cost of a message besides its text
 )
 
-// messages are what people and the agent said, of the redacted items of a session.
+// messages returns the messages of people and the agent among the redacted items of a session.
 func messages(items []memoir.Item) []store.Message {
 	var all []store.Message
 	bytes := 0
@@ -53,7 +53,7 @@ func messages(items []memoir.Item) []store.Message {
 // recapMessages is how many messages a recap has.
 const recapMessages = 10
 
-// The heads of recaps, so that an agent takes them for what they are.
+// The heads of recaps, which tell an agent how to read them.
 const (
 	RecapHead    = "## The end of an earlier session\n\n" + contextOnly
 	OverflowHead = "## The last messages of this session\n\n" + contextOnly
@@ -67,13 +67,13 @@ type Said struct {
 	Content string `json:"content"` // neutralised
 }
 
-// Line is a message as a recap has it.
+// Line returns the line of a recap for a message.
 func (s Said) Line() string {
 	return "- " + s.Role + ": " + strings.ReplaceAll(s.Content, "\n", "\n  ") + "\n"
 }
 
-// Recap is the last 10 messages of a session, at most so many characters of each, and how many it has in all. Redact
-// looks once more for secrets: one may stand where characters that are not shown are taken out.
+// Recap returns the last 10 messages of a session, each cut to at most most characters, and the number of all its
+// messages. redact is called on neutralised text, since removing invisible characters may complete a secret.
 func Recap(items []memoir.Item, most int, redact func(string) string) (last []Said, all int) {
 	said := []Said{}
 	for _, it := range items {
@@ -84,8 +84,8 @@ func Recap(items []memoir.Item, most int, redact func(string) string) (last []Sa
 	return said[max(0, len(said)-recapMessages):], len(said)
 }
 
-// LastSession is the last session of a project that may be told. The error that there is none has the code
-// memoir.CodeNotFound.
+// LastSession returns the last session of a project that Recapped accepts; an error of code memoir.CodeNotFound if
+// there is none.
 func LastSession(ctx context.Context, st *store.Store, projectID string) (memoir.Session, error) {
 	sessions, err := st.Sessions(ctx, store.Filter{Project: projectID})
 	if err != nil {
@@ -99,21 +99,21 @@ func LastSession(ctx context.Context, st *store.Store, projectID string) (memoir
 	return sessions[i], nil
 }
 
-// Recapped reports whether a session may be told: a main one that is neither disabled nor forgotten.
+// Recapped reports whether a recap may show a session: a main one that is neither disabled, forgotten nor unreadable.
 func Recapped(s memoir.Session) bool {
 	return s.Kind == memoir.KindMain && s.Reason != memoir.ReasonDisabled && s.Reason != memoir.ReasonForgotten &&
 		s.Reason != memoir.ReasonUnreadable
 }
 
-// Bounds of what is journaled of a turn.
+// Bounds on the journal lines of a turn.
 const (
 	maxNews = 5        // lines
-	minNews = 4        // words that a person says in a turn in which nothing is done
-	maxPage = 16 << 10 // bytes of today's journal that a model is shown, the latest
+	minNews = 4        // words of a person in a turn without a tool call
+	maxPage = 16 << 10 // bytes of today's journal that a model reads, the latest
 )
 
-// Turn adds to today's journal of its project what is new in the last turn of a session, if shadowJournal.enabled says
-// so and the session is one that is extracted from. It finds the session as a run does.
+// Turn adds lines about the last turn of a session to today's journal of its project, if shadowJournal.enabled is set
+// and memory is made from the session. It finds the session as a run does.
 func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
 	r, err := newRun(st, opts)
 	if err == nil {
@@ -160,14 +160,14 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	}
 	for _, line := range lines[:min(len(lines), maxNews)] {
 		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line}
-		if _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // else it is no line
+		if _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // an invalid line is skipped
 			return err
 		}
 	}
 	return nil
 }
 
-// lastTurn is what a person said last, with what followed; nothing if nobody did.
+// lastTurn returns the last message that a person typed and the items after it; nil if there is none.
 func lastTurn(items []memoir.Item) []memoir.Item {
 	for i, it := range slices.Backward(items) {
 		if it.Kind == memoir.ItemMessage && (it.Origin == memoir.OriginTyped || it.Origin == memoir.OriginQueued) {
@@ -177,8 +177,8 @@ func lastTurn(items []memoir.Item) []memoir.Item {
 	return nil
 }
 
-// news are the lines that a turn gives today's journal: those of the signals, or of one answer of a model, of which
-// nothing else has an effect.
+// news returns the lines of a turn for today's journal: from the signals, or from one answer of a model. Nothing else
+// of the answer is used.
 func (r *run) news(
 	ctx context.Context, settings config.Settings, s memoir.Session, items []memoir.Item, page string,
 ) (lines []string, err error) {
@@ -207,14 +207,14 @@ func (r *run) news(
 	_, input := prompts.Turn(extract.Shown(items, most), page)
 	answer, err := m.Call(forWork(ctx, call, r.scannerOf(s.CWD)), model.Request{System: system, Input: input,
 		Schema: newsSchema, MaxOutput: o.MaxOutput})
-	if memoir.CodeOf(err) == memoir.CodeChanged { // another hook of the turn asks, or did
+	if memoir.CodeOf(err) == memoir.CodeChanged { // another hook of the turn has called the model
 		return nil, nil
 	}
 	if err == nil {
 		var fields map[string]json.RawMessage
 		if fields, err = model.Object(answer.Text, []string{"lines"}); err == nil {
 			err = json.Unmarshal(fields["lines"], &lines)
-			lines = slices.DeleteFunc(lines, prompts.Instructs) // only who reads them would be told what to do
+			lines = slices.DeleteFunc(lines, prompts.Instructs) // they would instruct the agents that read the journal
 		}
 	}
 	outcome := "stored"
@@ -227,6 +227,6 @@ func (r *run) news(
 	return lines, err
 }
 
-// newsSchema is the JSON Schema of an answer on a turn.
+// newsSchema is the JSON Schema of the answer.
 var newsSchema = json.RawMessage(`{"type":"object","properties":{"lines":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["lines"],"additionalProperties":false}`)

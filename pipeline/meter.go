@@ -15,10 +15,9 @@ import (
 	"memoir/store"
 )
 
-// A meter enters each call of a run into the ledger before it is made, and refuses calls
-// that would exceed a limit. The ledger has the calls of all processes, those under way by
-// their estimates, so the meter keeps no sums. Once a limit refused a call, no further call
-// is made: the work that is left is for a later run.
+// A meter enters each call of a run into the ledger before it is made, and refuses calls that would exceed a
+// limit. The ledger has the calls of all processes, with estimates for those under way, so the meter keeps
+// no sums. Once a limit has refused a call, the run makes no further call.
 type meter struct {
 	run     string // its id, in the ledger
 	store   *store.Store
@@ -28,10 +27,10 @@ type meter struct {
 	models  []*metered
 
 	mu       sync.Mutex // held while a call is entered
-	ended    *sync.Cond // on mu: a call ended, or the context of one that waits
+	ended    *sync.Cond // on mu: a call, or the context of a waiting one, has ended
 	underway int        // calls
 	stopped  *Stopped
-	warned   bool // that a call's end is not in the ledger
+	warned   bool // about a call whose end could not be entered
 }
 
 func newMeter(r *run) *meter {
@@ -40,8 +39,7 @@ func newMeter(r *run) *meter {
 	return m
 }
 
-// metered is a model whose calls are counted one by one: it belongs below what
-// repeats them.
+// metered is a model whose calls are counted one by one. Retries wrap it, so that each try is counted.
 type metered struct {
 	model.Model
 	meter     *meter
@@ -49,20 +47,20 @@ type metered struct {
 	maxOutput int // tokens of an answer; 0: unknown
 
 	// Guarded by the meter's mu.
-	failed int       // pieces of work in a row that it failed
-	out    *Unserved // why it is asked no more in this run; nil if it is
+	failed int       // jobs in a row that it failed
+	out    *Unserved // why it is out of service in this run; nil if it is not
 }
 
 var _ model.Model = (*metered)(nil)
 
-// of returns the model as it is to be called, with the options that it was opened with.
+// of returns the metered form of a model that was opened with the options.
 func (m *meter) of(inner model.Model, o model.Options) model.Model {
 	metered := &metered{Model: inner, meter: m, price: o.Price, maxOutput: o.MaxOutput}
 	m.models = append(m.models, metered)
 	return metered
 }
 
-// named finds a metered model; nil if there is none of that name.
+// named returns the first metered model of a name, or nil.
 func (m *meter) named(name string) *metered {
 	for _, candidate := range m.models {
 		if candidate.Name() == name {
@@ -74,20 +72,20 @@ func (m *meter) named(name string) *metered {
 
 type workKey struct{}
 
-// work is what calls are made for, one after the other.
+// work is the job that the calls of a context are made for, one after the other.
 type work struct {
 	store.Call
 	scanners []*secrets.Scanner // with the rules of its project; none: the run's
-	taken    secrets.Counts     // out of the last answer
+	taken    secrets.Counts     // redactions of the last answer
 }
 
-// forWork has the calls of a context entered into the ledger for a piece of work, and what
-// they ask and what is answered redacted by its scanners.
+// forWork returns a context whose calls are entered into the ledger for a job. Their prompts and answers
+// are redacted with its scanners.
 func forWork(ctx context.Context, call store.Call, scanners ...*secrets.Scanner) context.Context {
 	return context.WithValue(ctx, workKey{}, &work{Call: call, scanners: scanners})
 }
 
-// workOf is what a context's calls are made for.
+// workOf returns the work of a context.
 func workOf(ctx context.Context) *work {
 	if w, ok := ctx.Value(workKey{}).(*work); ok {
 		return w
@@ -95,10 +93,9 @@ func workOf(ctx context.Context) *work {
 	return &work{}
 }
 
-// Call makes the call unless it would exceed a limit: then the error has the code
-// memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger, or when
-// the model is out of service. What a model answered before may be part of a question, so
-// that is redacted as well.
+// Call makes the call unless it would exceed a limit; then the error has the code memoir.CodeLimit. It is
+// also refused if it cannot be entered into the ledger, or if the model is out of service. Earlier answers,
+// which may be part of a prompt, are redacted as well.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	of := workOf(ctx)
 	q.Input, _ = m.redact(of, q.Input)
@@ -115,14 +112,14 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 		return model.Answer{}, err
 	}
 	began := time.Now()
-	// If the call panics, nobody knows what it took.
+	// If the call panics, its usage is unknown.
 	end := store.CallEnd{Usage: call.Expected, Call: store.CallFailed, Estimated: true}
 	defer func() {
 		end.Duration = time.Since(began)
 		m.meter.complete(ctx, id, end)
 	}()
 	answer, err = m.Model.Call(ctx, q)
-	// Before anything is made of it: what tells a secret may go when its text is cleaned.
+	// The answer is redacted first: later cleaning may remove the context that identifies a secret.
 	answer.Text, of.taken = m.redact(of, answer.Text)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
@@ -131,7 +128,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	return answer, err
 }
 
-// redact takes the secrets out of a text by the rules that count for the work.
+// redact redacts a text with the scanners of the work.
 func (m *metered) redact(of *work, text string) (string, secrets.Counts) {
 	if len(of.scanners) == 0 {
 		return m.meter.scanner.Redact(text)
@@ -145,8 +142,8 @@ func (m *metered) redact(of *work, text string) (string, secrets.Counts) {
 	return text, taken
 }
 
-// enter puts a call into the ledger before it is made. Where a limit leaves no room, it waits
-// for the run's calls under way, which may need less than their estimates.
+// enter enters a call into the ledger before it is made. If a limit would be exceeded, it waits for the run's
+// calls under way, which may need less than their estimates.
 func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error) {
 	meter := m.meter
 	var refused error
@@ -161,7 +158,7 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 	defer meter.mu.Unlock()
 	defer context.AfterFunc(ctx, meter.wake)()
 	for {
-		// Of two that have one name, as both phases may, the first one tells.
+		// Both phases may have the same model; the state is that of the first.
 		switch out := meter.named(m.Name()).out; {
 		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
@@ -170,7 +167,7 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 		case meter.stopped != nil:
 			return 0, meter.stopped.refusal()
 		}
-		refused = nil // what an earlier try was told
+		refused = nil // result of an earlier try
 		id, err = meter.store.BeginCall(ctx, c, allow)
 		stop := new(Stopped)
 		switch {
@@ -189,18 +186,18 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 	}
 }
 
-// wake has those look again who wait for room.
+// wake lets waiting calls check their conditions again.
 func (m *meter) wake() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended.Broadcast()
 }
 
-// endWithin is how long work that was interrupted may take to enter its end. Else a call
-// stays in the ledger as begun, by its estimate, and work as unfinished.
+// endWithin is how long interrupted work may take to enter its end into the ledger. After that a call stays
+// begun, with its estimate, and work unfinished.
 const endWithin = 500 * time.Millisecond
 
-// complete enters what became of a call, also when its context is done.
+// complete enters the end of a call, also if its context has ended.
 func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	within, cancel := lasting(ctx, endWithin)
 	defer cancel()
@@ -208,7 +205,7 @@ func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	m.mu.Lock()
 	m.underway--
 	m.ended.Broadcast()
-	warn := err != nil && ctx.Err() == nil && !m.warned // else nobody may be left to be told
+	warn := err != nil && ctx.Err() == nil && !m.warned
 	m.warned = m.warned || warn
 	m.mu.Unlock()
 	if warn {
@@ -216,12 +213,12 @@ func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	}
 }
 
-// landWithin is how long calls may take to notice that they were given up. Those to a
-// server end at once; a program that ignores what it is asked is ended after half a second.
+// landWithin is how long cancelled calls may take to end. Calls of a server end at once; a program that
+// ignores the signal is killed after half a second.
 const landWithin = 800 * time.Millisecond
 
-// settled is what the run spent, once the calls under way have ended. One that does not
-// end in time counts by its estimate.
+// settled returns the usage of the run after the calls under way have ended. A call that does not end in time
+// counts by its estimate.
 func (m *meter) settled(ctx context.Context) (memoir.Usage, error) {
 	if len(m.models) == 0 {
 		return memoir.Usage{}, nil
@@ -239,7 +236,7 @@ func (m *meter) settled(ctx context.Context) (memoir.Usage, error) {
 	return ofRun, err
 }
 
-// spent is what the run spent until now, calls under way by their estimate; nothing if the ledger cannot be read.
+// spent returns the usage of the run so far, with estimates for calls under way; zero if the ledger cannot be read.
 func (m *meter) spent(ctx context.Context) memoir.Usage {
 	if len(m.models) == 0 {
 		return memoir.Usage{}
@@ -248,7 +245,7 @@ func (m *meter) spent(ctx context.Context) memoir.Usage {
 	return ofRun
 }
 
-// becameOf is what the ledger calls the end of a call.
+// becameOf is the ledger's state of a call that has ended.
 func becameOf(ctx context.Context, answer model.Answer, err error) string {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -267,8 +264,8 @@ func becameOf(ctx context.Context, answer model.Answer, err error) string {
 	return store.CallAnswered
 }
 
-// usageOf is what a failed call cost. One that reached somebody counts as a call,
-// whatever it cost; one whose usage is unknown counts by what its question is estimated at.
+// usageOf is the usage of a failed call. If it reached a server, it counts as a call even without tokens. If
+// its usage is unknown, the estimate of its prompt counts.
 func usageOf(err error, question memoir.Usage) (used memoir.Usage, estimated bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) {
@@ -289,11 +286,10 @@ const (
 	phaseConsolidate = "consolidate"
 )
 
-// usualOutput is how many tokens an answer has as a rule, by phase.
+// usualOutput is the usual number of tokens of an answer, by phase.
 var usualOutput = map[string]int{phaseExtract: 1500, phaseConsolidate: 6000}
 
-// expected is what a call may spend: a token for four bytes, and an answer as long as its cap
-// allows, if it has one.
+// expected estimates a call: one token for four bytes, and an answer as long as its cap, if it has one.
 func (m *metered) expected(phase string, q model.Request) memoir.Usage {
 	bytes := len(q.System) + len(q.Input) + len(q.Schema)
 	for _, e := range q.Earlier {
@@ -303,7 +299,7 @@ func (m *metered) expected(phase string, q model.Request) memoir.Usage {
 	return m.priced(int64(bytes+3)/4, int64(output))
 }
 
-// priced is what one call spends; it costs nothing where the price is not known.
+// priced is the usage of one call; its cost is 0 if the price is unknown.
 func (m *metered) priced(input, output int64) memoir.Usage {
 	u := memoir.Usage{Calls: 1, InputTokens: input, OutputTokens: output}
 	u.Cost = m.price.Cost(u)

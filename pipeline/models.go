@@ -12,12 +12,11 @@ import (
 	"memoir/model"
 )
 
-// retries says how a call is tried again before its session, or the run, has failed.
+// retries says how often a call is tried again before its job fails.
 var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute}
 
-// chooseModels puts the models that are set in the place of the built-in ones. It comes
-// before anything is claimed: a model that cannot be had costs no session an attempt, and
-// is never replaced by another. A dry run needs no key.
+// chooseModels opens the configured models. It runs before anything is claimed, so that a model that is not
+// available costs no attempts; no other model replaces it. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
 	for _, role := range model.Roles(settings) {
@@ -51,16 +50,15 @@ func (r *run) chooseModels(ctx context.Context) error {
 	return nil
 }
 
-// reader is a language model that is shown sessions, with how much of one it is shown.
+// reader returns a language model that reads sessions, with its budgets.
 func (r *run) reader(m model.Model, o model.Options) extract.LLM {
 	memories := r.opts.Settings.Memories
 	return extract.LLM{Model: m, InputTokens: memories.Phase1InputTokenLimit, Payload: memories.RolloutPayloadPercent,
 		MaxOutput: o.MaxOutput}
 }
 
-// modelOf is the language model of a role, ready to be called, with what it is called
-// with but the key; nil for the built-in one. A command that prints a key, and may ask a
-// person first, runs once for all models of its provider.
+// modelOf opens the language model of a role and returns it with its options, without the key; nil for the
+// built-in one. A key command, which may ask a person, runs once for all models of its provider.
 func (r *run) modelOf(
 	ctx context.Context, role model.Role, keys map[string]string,
 ) (model.Model, model.Options, error) {
@@ -68,7 +66,7 @@ func (r *run) modelOf(
 	if err != nil || choice.Spec.Builtin() {
 		return nil, model.Options{}, err
 	}
-	role = choice.Role // with its place
+	role = choice.Role // with its source
 	o := choice.Options
 	o.Redact = r.redact
 	err = choice.Name(choice.Key.Check(r.getenv))
@@ -93,14 +91,14 @@ func (r *run) modelOf(
 	return model.Retrying(r.meter.of(m, o), policy), choice.Options, nil
 }
 
-// Unpriced names a model whose price is not known, though a limit on costs is set; empty: none.
+// Unpriced returns a model without a known price if a limit on costs is set; else empty.
 func Unpriced(s config.Settings) string {
 	if s.Limits.CostPerRun+s.Limits.CostPerDay == 0 {
 		return ""
 	}
 	one, two := model.Phases(s.ModelRoles)
 	for _, role := range []model.Role{one, two} {
-		c, err := model.Choose(s, role) // what is wrong with a role is told with it
+		c, err := model.Choose(s, role) // chooseModels reports errors
 		if err == nil && !c.Spec.Builtin() && c.Options.Price == (model.Price{}) {
 			return c.Spec.String()
 		}
@@ -116,31 +114,29 @@ func (r *run) getenv(name string) string {
 	return r.opts.Env.Getenv(name)
 }
 
-// outAfter is how many pieces of work in a row must come to nothing before a model is asked no
-// more in this run: a single one may be to blame itself. Each was tried again as often as
-// makes sense.
+// outAfter is how many jobs in a row a model must fail, with all retries, to be out of service for the rest
+// of the run. A single failure may be caused by the job.
 const outAfter = 4
 
-// errUnserved is in the chain of the error of a call that was not made because the model
-// is out of service.
+// errUnserved is in the chain of the error of a call that was not made because the model is out of service.
 var errUnserved = errors.New("out of service")
 
-// served enters that an answer was of use.
+// served records a usable answer.
 func (m *metered) served() {
 	m.meter.mu.Lock()
 	defer m.meter.mu.Unlock()
 	m.failed = 0
 }
 
-// Unserved is a model that is asked no more in this run.
+// Unserved is a model that is out of service for the rest of the run.
 type Unserved struct {
 	Model  string `json:"model"`
 	Reason string `json:"reason"`
 	hint   string
 }
 
-// fail enters that a piece of work came to nothing. Enough of them in a row, or one that every
-// other would meet, put the model out of service.
+// fail records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
+// the model out of service.
 func (m *metered) fail(err error, surely bool) {
 	m.meter.mu.Lock()
 	defer m.meter.mu.Unlock()
@@ -149,11 +145,11 @@ func (m *metered) fail(err error, surely bool) {
 	}
 }
 
-// unservedHint says what to do about a model that does not serve.
+// unservedHint is the hint for a model that is out of service.
 func unservedHint(why error) string {
 	var failed *model.Error
 	switch {
-	case !errors.As(why, &failed): // it answers, but to no use
+	case !errors.As(why, &failed): // it answers, but its answers are not usable
 		return "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again"
 	case failed.TimedOut > 0:
 		return "nothing is lost: if the model is slow, set a larger timeoutSeconds; otherwise run again when it is available"
@@ -163,7 +159,7 @@ func unservedHint(why error) string {
 	return failed.Hint()
 }
 
-// unserved is why a model is asked no more in this run; nil if it is.
+// unserved returns why a model is out of service, or nil.
 func (r *run) unserved(name string) *Unserved {
 	m := r.meter.named(name)
 	if m == nil {
@@ -174,8 +170,7 @@ func (r *run) unserved(name string) *Unserved {
 	return m.out
 }
 
-// endUnserved closes a run in which a model did not serve. One in which nothing was
-// done otherwise has failed.
+// endUnserved reports the models that were out of service. A run that did nothing else has failed.
 func (r *run) endUnserved() error {
 	one := r.report.Phase1
 	done := one.Stored+one.Empty+one.Unchanged > 0 || r.report.has(OutcomePublished) || r.report.has(OutcomeUnchanged)

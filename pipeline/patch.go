@@ -28,10 +28,10 @@ type Patched struct {
 	Lines      int    `json:"lines"`
 }
 
-// Patch changes MEMORY.md of a project by lines, as entry.Patch does, and publishes a generation with it. It counts
-// as an edit by hand: later consolidations keep it. What an agent writes is marked as not confirmed, and it changes
-// no line that a person wrote. A project without a memory gets one of entry.Template. Secrets are taken out. Patch
-// takes the project's lease and waits opts.Wait for it; then the error has the code memoir.CodeBusy.
+// Patch changes lines of a project's MEMORY.md, as entry.Patch does, and publishes a generation. The change counts as
+// a hand edit, so later consolidations keep it. An agent's lines are marked as not confirmed, and an agent cannot
+// change a person's lines. A project without a memory gets one from entry.Template. Secrets are redacted. Patch waits
+// opts.Wait for the project's lease; then the error has the code memoir.CodeBusy.
 func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Project, author memoir.Author,
 	patch []byte) (Patched, error) {
 	r, err := newRun(st, opts)
@@ -42,7 +42,7 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
-// patch is Patch by what a function makes of the live memory, while nothing changes it; nil changes nothing.
+// patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing.
 func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.Author,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
@@ -79,9 +79,9 @@ func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.A
 	return out, err
 }
 
-// Reflect shows the language model of Phase 2 a session of a project and MEMORY.md, and applies the patch that it
-// answers with, like Patch, as an agent's. The generation is 0 where it has nothing to change. A built-in model, and a
-// project whose memory is off, give memoir.CodeConfig; an answer that cannot be used, memoir.CodeInvalid.
+// Reflect sends a session of a project and MEMORY.md to the language model of Phase 2, and applies the patch in its
+// answer as an agent's, like Patch. The generation is 0 if nothing changes. The error has the code memoir.CodeConfig
+// for the built-in model or a project whose memory is off, and memoir.CodeInvalid for an answer that is not usable.
 func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.Project, session memoir.Session) (
 	out Patched, err error) {
 	r, err := newRun(st, opts)
@@ -139,7 +139,7 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	return out, err
 }
 
-// reflecting is the language model that reflects on sessions of a project, and how many bytes its MEMORY.md may have.
+// reflecting returns the language model for Reflect, and the maximum size of the project's MEMORY.md in bytes.
 func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader extract.LLM, most int, err error) {
 	settings, err := r.settingsOf(project)
 	if err == nil && settings.Off {
@@ -157,10 +157,10 @@ func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader ex
 	return r.reader(m, o), settings.Memories.MaxMemorySize, err
 }
 
-// unpatched is the hint at what becomes of an answer that cannot be used.
+// unpatched is the hint of an answer that is not usable.
 const unpatched = "the memory is unchanged; try again, or try another model"
 
-// patchIn is the patch in an answer; nil if nothing is to be changed.
+// patchIn returns the patch in an answer; nil if it changes nothing.
 func patchIn(a model.Answer) ([]byte, error) {
 	ops, err := model.Object(a.Text, []string{"ops"})
 	if a.Stop != "" && a.Stop != model.StopEnd {
@@ -175,7 +175,7 @@ func patchIn(a model.Answer) ([]byte, error) {
 	return json.Marshal(ops)
 }
 
-// patched are the live files with MEMORY.md patched.
+// patched returns the live files with a patched MEMORY.md.
 func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, patch []byte) (
 	memory.Files, error) {
 	settings, err := c.settingsOf(c.project)
@@ -200,7 +200,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 	return files, err
 }
 
-// byPerson reports whether a line of MEMORY.md is what a person wrote there or noted, or a rule that quotes them.
+// byPerson reports whether a line of MEMORY.md is a person's: a hand edit, a note, or a rule that quotes a person.
 func byPerson(line string, notes []memoir.Note) bool {
 	line = strings.TrimSpace(line)
 	return strings.Contains(line, "“") || strings.Contains(line, "["+string(memoir.EntryNote)+"-") ||
@@ -210,7 +210,7 @@ func byPerson(line string, notes []memoir.Note) bool {
 		})
 }
 
-// change publishes files in place of the live ones, as an edit, of which the summary tells at once.
+// change publishes files instead of the live ones as hand edits, and updates the summary.
 func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files memory.Files,
 	counts secrets.Counts) error {
 	edited := memory.Notes(c.project.ID, memory.Differences(live.Files, files), c.now())
@@ -229,7 +229,8 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	return c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
 }
 
-// begin publishes a first memory with the MEMORY.md of files. What is the template's is no edit, but its headings.
+// begin publishes a first memory with the MEMORY.md of files. The template's headings count as hand edits, but not its
+// other lines.
 func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files memory.Files) error {
 	edited := memory.Notes(c.project.ID, memory.Differences(nil, files), c.now())
 	ours := strings.Split(entry.Template(c.project.Name), "\n")

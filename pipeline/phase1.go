@@ -15,19 +15,18 @@ import (
 	"memoir/store"
 )
 
-// phase1 extracts from the sessions that are eligible. It claims them as workers free
-// up, until the run's cap or until nothing is left, and stores what came of them.
+// phase1 extracts from the eligible sessions. It claims sessions when workers are free, until the cap is
+// reached or none is left, and stores the results.
 type phase1 struct {
 	*run
-	total int // sessions that it expects to see
+	total int // expected number of sessions
 }
 
-// ahead is how many sessions a worker has claimed at once where no model has to be waited
-// for: claiming and storing many together costs less than the work on a small one.
+// ahead is how many sessions a worker claims at once with the built-in model: one transaction for many is
+// cheaper than one for each, and a small session is extracted faster than it is claimed.
 const ahead = 16
 
-// all takes sessions whose last attempt died with its process last and one at a time,
-// so that they cannot take others along.
+// all extracts crashed sessions last and one at a time, so that they cannot end the work on others.
 func (p *phase1) all(ctx context.Context) error {
 	if p.total > 0 {
 		p.extracting(ctx, memoir.Session{})
@@ -38,7 +37,7 @@ func (p *phase1) all(ctx context.Context) error {
 	return p.drain(ctx, 1, true)
 }
 
-// drain claims and extracts until a claim comes back empty with nobody at work.
+// drain claims and extracts until a claim returns no session and no worker is busy.
 func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 	most := workers
 	if p.meter.named(p.extractor.Name()) == nil && !suspects {
@@ -55,8 +54,8 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		if fail == nil {
 			fail = p.faulty()
 		}
-		// Sessions at work count toward the cap until they turn out to be unchanged. Large ones, which
-		// may wait for room, take no place from small ones.
+		// Sessions at work count toward the cap unless they turn out to be unchanged. Large and small ones
+		// have separate slots, since large ones may wait for memory.
 		slots := min(most-busy[false], most-busy[true], p.capLeft()-busy[false]-busy[true])
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
 			p.unserved(p.extractor.Name()) == nil {
@@ -67,20 +66,20 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 				large := isLarge(claim.Session)
 				busy[large]++
 				g.Go(func() error {
-					p.finish(ctx, p.work(ctx, claim, attempt, room)) // the store commits together what several finish at once
+					p.finish(ctx, p.work(ctx, claim, attempt, room)) // the store batches concurrent commits
 					done <- large
 					return nil
 				})
 			}
 			if len(claims) == slots {
-				continue // there is place for small ones yet where some of these are large
+				continue // if some of these are large, slots for small ones are left
 			}
 		}
 		if busy[false]+busy[true] == 0 {
 			break
 		}
 		busy[<-done]--
-		for len(done) > 0 { // those that finished meanwhile make one claim
+		for len(done) > 0 { // one claim for all that have finished
 			busy[<-done]--
 		}
 	}
@@ -108,17 +107,16 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 	return claims, nil
 }
 
-// finished is a claim that was worked on. Its lease is kept until it is released.
+// finished is a claim with its result, not yet stored. Its lease is renewed until release is called.
 type finished struct {
 	claim   store.Claim
 	result  extracted
-	said    atomic.Pointer[[]store.Message] // what was to be extracted from
+	said    atomic.Pointer[[]store.Message] // the session's messages
 	err     error
 	release func()
 }
 
-// work extracts from one claimed session once there is room for it, and stores nothing. Its lease is
-// kept while it waits.
+// work extracts from one claimed session and stores nothing. It renews the lease while it waits for room.
 func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) *finished {
 	f := &finished{claim: claim, release: func() {}}
 	if f.err = p.rulesIn(claim.Session.CWD).err; f.err != nil {
@@ -148,8 +146,8 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 	return f
 }
 
-// finish ends a claim that was worked on, by what became of the work. What is stored is
-// stored in a transaction that a signal does not cut short.
+// finish ends a claim with its result or failure. A signal does not interrupt the transaction that stores
+// the result.
 func (p *phase1) finish(ctx context.Context, f *finished) {
 	defer f.release()
 	after := context.WithoutCancel(ctx)
@@ -170,16 +168,16 @@ func (p *phase1) finish(ctx context.Context, f *finished) {
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.lost(ctx, f.claim)
 	case ctx.Err() != nil:
-		p.giveBack(ctx, f.claim, store.OutcomeInterrupted)
+		p.release(ctx, f.claim, store.OutcomeInterrupted)
 	case ownFault(err):
-		p.giveBack(ctx, f.claim, outcomeOf(err))
+		p.release(ctx, f.claim, outcomeOf(err))
 		p.fail(err)
 	case !failing(err) && withheld(f.claim.Session, err):
 		p.leaveUnread(after, f.claim, err)
 	default:
 		verdict := p.judge(p.extractor.Name(), err)
 		if verdict == returned {
-			p.giveBack(ctx, f.claim, outcomeOf(err))
+			p.release(ctx, f.claim, outcomeOf(err))
 		} else {
 			p.recordFailure(after, f.claim, err, verdict == postponed)
 		}
@@ -187,13 +185,13 @@ func (p *phase1) finish(ctx context.Context, f *finished) {
 	p.extracting(ctx, memoir.Session{})
 }
 
-// Bounds of what the history says of a session that a model failed on.
+// Bounds on the history entry of a session whose extraction failed.
 const (
 	fallbackMessages = 10
 	fallbackText     = 200 // characters of a message
 )
 
-// fallBack keeps the last messages of a session for the history, where the model failed on it or was too late.
+// fallBack stores the last messages of a session for the history if its extraction failed or timed out.
 func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	said := f.said.Load()
 	if said == nil || len(*said) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
@@ -217,7 +215,7 @@ func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	}
 }
 
-// countStored reports a claim that has its result.
+// countStored counts a claim whose result is stored.
 func (p *phase1) countStored(result extracted) {
 	p.count(func(r *Phase1Report) {
 		switch {
@@ -239,10 +237,10 @@ func (p *phase1) countStored(result extracted) {
 	}
 }
 
-// giveBack returns a claim at once, its attempt uncounted. A full disk may refuse this; the
-// claim is then free when the process has ended.
-func (p *phase1) giveBack(ctx context.Context, claim store.Claim, outcome string) {
-	err := p.store.GiveBack(ctx, claim) // which goes on when ctx has ended
+// release releases a claim without counting an attempt. If it fails, for instance on a full disk, the claim
+// ends with the process.
+func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string) {
+	err := p.store.GiveBack(ctx, claim) // also if ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(fmt.Sprintf("session %s: cannot release its claim: %v", claim.Session.ID, err),
 			"it is released when this process ends")
@@ -251,15 +249,14 @@ func (p *phase1) giveBack(ctx context.Context, claim store.Claim, outcome string
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, outcome)
 }
 
-// lost reports a claim that another process has taken over. Nothing of the result
-// is stored, but what it cost stands in the ledger all the same.
+// lost reports a claim that another process has taken over. The result is dropped; the ledger has its usage.
 func (p *phase1) lost(ctx context.Context, claim store.Claim) {
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
 	p.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, store.OutcomeLost)
 }
 
-// leaveUnread gives a session back whose file the system does not let be read.
+// leaveUnread releases a session with a file that cannot be read.
 func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error) {
 	path, _ := rollout.Withheld(cause)
 	message := p.redact(cause.Error())
@@ -267,7 +264,7 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.lost(ctx, claim)
 	case err != nil:
-		p.giveBack(ctx, claim, store.OutcomeFailed)
+		p.release(ctx, claim, store.OutcomeFailed)
 		p.fail(err)
 	default:
 		p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
@@ -275,9 +272,9 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 	}
 }
 
-// recordFailure records what a session failed of. A session that cannot be read stays so
-// until its file changes; other errors are tried again. One that is postponed counts no
-// attempt unless that happened to it before and the model served others since.
+// recordFailure records the failure of a session. An unreadable session is not tried again until its file
+// changes; other failures are. A postponed failure counts no attempt, unless the session failed before and
+// the model has served others since.
 func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
 	failure := p.failureOf(p.extractor.Name(), cause, postpone)
 	counted, err := p.store.Fail(ctx, claim, failure, p.retryPolicy(p.opts.Settings.Memories.Phase1RetryDelaySeconds))
@@ -286,15 +283,15 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 		p.lost(ctx, claim)
 		return
 	case err != nil:
-		p.giveBack(ctx, claim, store.OutcomeFailed) // or a process would seem to have died over it
+		p.release(ctx, claim, store.OutcomeFailed) // otherwise it would count as a crash
 		p.fail(err)
 		return
 	}
-	said := failure.Message
+	message := failure.Message
 	if !counted {
-		said += " (no attempt counted)"
+		message += " (no attempt counted)"
 	}
-	p.warnOnce("session "+claim.Session.ID, said, hintOf(cause))
+	p.warnOnce("session "+claim.Session.ID, message, hintOf(cause))
 	p.count(func(r *Phase1Report) {
 		if counted {
 			r.Claimed++
@@ -306,7 +303,7 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 	})
 }
 
-// extracting reports how far Phase 1 is, and which session begins; none does if it is the zero session.
+// extracting reports the progress of Phase 1, and the session that begins unless it is the zero session.
 func (p *phase1) extracting(ctx context.Context, session memoir.Session) {
 	spent := p.meter.spent(ctx)
 	p.mu.Lock()

@@ -17,9 +17,8 @@ import (
 	"memoir/store"
 )
 
-// phase2 consolidates every project that is due, several at a time. A project that
-// fails or is held by another process does not keep the others from their turn. What
-// is reported comes in the order of the projects.
+// phase2 consolidates every project that is due, several at a time. A project that fails or is busy does not
+// stop the others. Reports are in the order of the projects.
 type phase2 struct {
 	*run
 	projects []store.ProjectRow // that are due
@@ -27,9 +26,9 @@ type phase2 struct {
 	done     atomic.Int64
 }
 
-// all works on the projects that nobody died over first, then, one at a time, on those that a
-// process died over, with the fewest crashes first, and again on those that were busy:
-// processes that share a backlog are in each other's way for moments.
+// all consolidates projects without crashes first. Then it consolidates, one at a time, those that crashed,
+// the fewest crashes first, and tries busy ones again, since processes that share a backlog block each
+// other for short times only.
 func (p *phase2) all(ctx context.Context) error {
 	if err := p.noteUser(ctx); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (p *phase2) all(ctx context.Context) error {
 	return p.faulty()
 }
 
-// ended reports whether no more projects are to be worked on.
+// ended reports whether the run must not begin another project.
 func (p *phase2) ended(ctx context.Context) bool { return ctx.Err() != nil || p.faulty() != nil }
 
 // having lists the projects with an outcome.
@@ -103,7 +102,7 @@ func (p *phase2) having(outcome Outcome) []int {
 	return out
 }
 
-// keptBack reports whether a project must not be consolidated now, and says why: its own file switches
+// keptBack reports whether a project must not be consolidated now, and records why: its own file switches
 // memory off, its rules for secrets are invalid, a limit is reached, or its model is out of service.
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
@@ -128,8 +127,7 @@ func reportOf(project store.ProjectRow) ProjectReport {
 	return ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation)}
 }
 
-// consolidate works on one project. One that a process died over gets outcomeSuspect
-// unless it is to be taken, too.
+// consolidate consolidates one project. A crashed one only gets outcomeSuspect, unless suspect is set.
 func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	project := p.projects[i]
 	consolidating := func(what string) {
@@ -170,14 +168,12 @@ func (p *phase2) failedProject(
 	return report
 }
 
-// claim claims a project and makes and publishes one generation. A report without an
-// outcome says that there was nothing to do.
+// claim claims a project and consolidates it. A report without an outcome means that nothing was to be done.
 func (p *phase2) claim(ctx context.Context, project store.ProjectRow, suspect bool) (ProjectReport, error) {
 	report := reportOf(project)
 
-	// While another process still extracts for this project, consolidating would
-	// give a generation that is out of date at once. That process consolidates
-	// when it is done: whichever of the two finishes last sees nobody at work.
+	// While another process extracts from sessions of this project, a generation would be out of date at
+	// once. That process consolidates afterwards: the last one to finish finds no other at work.
 	others, err := p.store.Outstanding(ctx, project.ID, p.holder)
 	if err != nil {
 		return report, err
@@ -196,7 +192,7 @@ func (p *phase2) claim(ctx context.Context, project store.ProjectRow, suspect bo
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
 		return report, nil
-	case memoir.CodeOf(err) == memoir.CodeNotFound: // merged into another, or forgotten, meanwhile
+	case memoir.CodeOf(err) == memoir.CodeNotFound: // merged or forgotten meanwhile
 		return report, nil
 	case err != nil:
 		return report, err
@@ -209,7 +205,7 @@ func (p *phase2) claim(ctx context.Context, project store.ProjectRow, suspect bo
 	return p.consolidateClaimed(ctx, project, claim, attempt, report)
 }
 
-// declined says why a project was not claimed although nobody works on it.
+// declined reports why a project was not claimed although no process works on it.
 func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	switch claim.Declined {
 	case store.DeclinedBackoff:
@@ -223,9 +219,8 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	return report
 }
 
-// tidy puts the memories in order that a process was changing when it died, and that
-// are not due: by restoring, forgetting or merging. Those that are due are put in order
-// when they are consolidated.
+// tidy recovers the memories of projects that are not due and that a killed process was changing, for instance
+// by Restore or Forget. Those of due projects are recovered when they are consolidated.
 func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 	abandoned, err := r.store.AbandonedProjects(ctx)
 	if err != nil {
@@ -234,7 +229,7 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 	for _, p := range projects {
 		disturbed, err := memory.At(r.opts.Home, p.ID).Disturbed(int(p.Generation))
 		if p.Due || err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
-			continue // what is wrong with it is said where it matters
+			continue // commands that read the memory report err
 		}
 		err = r.holding(ctx, p.Project, 0, func(ctx context.Context, c *consolidation) error {
 			if err := c.recoverRoot(ctx); err != nil {
@@ -242,7 +237,7 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 			}
 			return nil
 		})
-		// One that is busy, or gone, has nothing left of a dead process.
+		// A project that is busy or gone needs no recovery here.
 		if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeNotFound {
 			return err
 		}
@@ -250,8 +245,8 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 	return nil
 }
 
-// withdrawOnly takes what was withdrawn out of the memory of a project that is not
-// consolidated now, because its model waits or must not be asked: that needs no model.
+// withdrawOnly removes withdrawn sessions from the memory of a project that is not consolidated now, because
+// it is in backoff or its model must not be called. This needs no model.
 func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
 	if r.consolidatorOf(project.ID).Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
 		ctx.Err() != nil {

@@ -11,13 +11,12 @@ import (
 	"memoir/project"
 )
 
-// finder tells which project a directory belongs to. Sessions whose agent records
-// no remote, and whose directory no longer leads to a repository, belong to the
-// project that is known to have lived in that directory, be it from another
-// agent's session of the same scan.
+// finder finds the project of a directory. If a session has no remote and its directory is no longer in a
+// repository, it belongs to the project that was in that directory before, according to the registry or to
+// another session of the same scan.
 type finder struct {
 	identify func(dir, remote string) (memoir.Project, project.Status)
-	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+	homes    map[string]memoir.Project // by directory; only projects that are not identified by a directory
 	known    map[string]bool           // identities of registered projects
 	idOf     func(memoir.Project) string
 }
@@ -35,9 +34,8 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 	return f, nil
 }
 
-// identifier finds the project of a directory and a recorded remote by the settings, a trusted
-// project file and git's files, without the secrets that those, or what a link leads to, have
-// in their names.
+// identifier returns a function that finds the project of a directory and a recorded remote by the settings
+// and git's files. Secrets in names and remotes are redacted.
 func (r *run) identifier() func(dir, remote string) (memoir.Project, project.Status) {
 	resolver := project.NewResolver(project.Options{
 		Home:     r.opts.Env.Home,
@@ -57,7 +55,7 @@ func (r *run) identifier() func(dir, remote string) (memoir.Project, project.Sta
 	}
 }
 
-// remember notes the directories of a project that is known by more than its directory.
+// remember records the directories of a project that is not identified by a directory alone.
 func (f *finder) remember(p memoir.Project) {
 	for _, dir := range p.Directories {
 		if dir = filepath.Clean(dir); filepath.ToSlash(dir) != p.Identity &&
@@ -68,9 +66,8 @@ func (f *finder) remember(p memoir.Project) {
 	}
 }
 
-// find is the project of a directory, as far as the disk and the registry know,
-// under the id that it is registered with; the status is not OK if there is none. A
-// directory that is a project of its own stays one, whoever lived above it.
+// find returns the project of a directory with the id of the registry; the status is not OK if there is
+// none. A directory that is registered as a project stays one, whatever project was above it.
 func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
 	p, status := f.identify(dir, remote)
 	if status == project.Directory && !f.known[p.Identity] {
@@ -84,7 +81,7 @@ func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
 	return p, status
 }
 
-// homeOf finds the project that lived in a directory or in one above it.
+// homeOf returns the project that was in a directory or in one above it.
 func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		if p, ok := f.homes[dir]; ok {
@@ -96,10 +93,8 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	}
 }
 
-// assignProjects finds the project of each scanned session and registers those
-// that are new. Where a directory leads to no repository, the project that is known to have
-// lived there counts, also if another session of the scan told. A session that was forgotten
-// belongs nowhere.
+// assignProjects finds the project of each scanned session, as finder does, and registers new projects. A
+// forgotten session gets no project.
 func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 	finder, err := r.newFinder(ctx)
 	if err != nil {
@@ -126,7 +121,7 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 	var later []*foundSession
 	for i := range found {
 		s := &found[i]
-		if s.project = ""; forgotten[s.key] || s.unreadable { // one that cannot be read stays where it was
+		if s.project = ""; forgotten[s.key] || s.unreadable { // an unreadable session keeps its project
 			continue
 		}
 		switch p, status := finder.identify(s.cwd.Value(), s.remote.Value()); {

@@ -17,8 +17,7 @@ import (
 	"memoir/store"
 )
 
-// Glance is the report of a dry run over the sessions that are registered: nothing is looked
-// for on the disk, and nothing is written.
+// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
 	r, err := newRun(st, opts)
@@ -32,14 +31,13 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) 
 	return r.report, err
 }
 
-// What a call asks beside what it is about, and what an extraction that is yet to be made
-// will be, in tokens, about.
+// Estimates, in tokens.
 const (
-	instructions    = 2000
-	usualExtraction = 1000
+	instructions    = 2000 // of a prompt besides its subject
+	usualExtraction = 1000 // of an extraction that is not made yet
 )
 
-// Planned is what a dry run would do to one session or project.
+// Planned is the work that a run would do on one session or project.
 type Planned struct {
 	Session string        `json:"session,omitempty"`
 	Source  memoir.Source `json:"source,omitempty"`
@@ -48,9 +46,9 @@ type Planned struct {
 	Action  string        `json:"action"` // "extract" or "consolidate"
 
 	// Of a language model.
-	Tokens       int     `json:"tokens,omitempty"` // that would be read at most
+	Tokens       int     `json:"tokens,omitempty"` // input, at most
 	Model        string  `json:"model,omitempty"`
-	Calls        int     `json:"calls,omitempty"` // if each is answered well
+	Calls        int     `json:"calls,omitempty"` // without retries
 	OutputTokens int     `json:"output_tokens,omitempty"`
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }
@@ -65,8 +63,8 @@ func (r Report) Planned() (sessions, projects int) {
 	return sessions, len(r.Would) - sessions
 }
 
-// plan says what the run would do with what is registered, and what language models would
-// take for it. No session is opened: its size says how much of it would be read.
+// plan reports what the run would do with the registered sessions, and what language models would cost. It
+// opens no session; sizes are estimated from files.
 func (r *run) plan(ctx context.Context) error {
 	reasons, keys, err := r.store.Foresee(ctx, r.window())
 	if err != nil {
@@ -98,8 +96,8 @@ func (r *run) plan(ctx context.Context) error {
 	return r.sumUp(ctx)
 }
 
-// toConsolidate is about how many tokens of a project would be shown to a model: its memory, and
-// what is new or changed since, with what is yet to be extracted.
+// toConsolidate estimates the tokens of a project's consolidation: its memory, its new and changed
+// extractions, and fresh ones that are not made yet.
 func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
 	changed := project.Extractions + project.Notes
 	if !project.Forced {
@@ -112,7 +110,7 @@ func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
 	return tokens + (changed+fresh)*usualExtraction
 }
 
-// would adds what is planned, and what a language model would take for it.
+// would adds planned work with its estimate.
 func (r *run) would(phase, name string, p Planned) {
 	p.Action = phase
 	if m := r.meter.named(name); m != nil {
@@ -125,7 +123,7 @@ func (r *run) would(phase, name string, p Planned) {
 	r.report.Would = append(r.report.Would, p)
 }
 
-// sumUp adds up what is planned, and says how far limits are used and which would stop it.
+// sumUp adds up the estimates, reports the daily limits, and warns if a limit would stop the run.
 func (r *run) sumUp(ctx context.Context) error {
 	_, today, err := r.store.Spent(ctx, r.id)
 	if err != nil {
@@ -154,22 +152,22 @@ func (r *run) sumUp(ctx context.Context) error {
 	return nil
 }
 
-// Survey is what there is before a first run.
+// Survey is the result of Look.
 type Survey struct {
 	Sessions int       `json:"sessions"`
 	Agents   []Counted `json:"agents"`
 	Projects []Counted `json:"projects"`
-	Widened  bool      `json:"widened"` // no session is within the limits of age: the options were made to take others
+	Widened  bool      `json:"widened"` // no session was within the limits of age, so the options were changed
 }
 
-// Counted is how many sessions an agent or a project has.
+// Counted is the number of sessions of an agent or a project.
 type Counted struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
 }
 
-// Look scans, and counts whose sessions there are and of which projects, those with most first. Where all are too
-// old or too recent, it changes the options: a first run is to show something. No model is asked, nor looked for.
+// Look scans and counts the sessions by agent and by project, the largest count first. If all are too old or too
+// recent, it changes opts so that a first run has a result. No language model is opened or called.
 func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err error) {
 	scan := *opts
 	scan.DryRun, scan.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}

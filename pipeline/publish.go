@@ -16,7 +16,7 @@ import (
 	"memoir/store"
 )
 
-// A consolidation is work on a project that is claimed.
+// A consolidation is work on a claimed project.
 type consolidation struct {
 	*run
 	project memoir.Project
@@ -24,9 +24,9 @@ type consolidation struct {
 	claim   *store.ProjectClaim
 	report  ProjectReport
 
-	consolidator consolidate.Consolidator // in place of the run's
+	consolidator consolidate.Consolidator // of this project; see consolidatorOf
 
-	forgetting *forgetting // nil unless the memory is made for the sake of forgetting
+	forgetting *forgetting // nil unless the work is part of forgetting
 }
 
 func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
@@ -34,8 +34,7 @@ func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consoli
 		consolidator: r.consolidatorOf(project.ID)}
 }
 
-// current puts the memory in order after a crash, reads it, and records what people changed in
-// it since it was published, before anything replaces it.
+// current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err := c.recoverRoot(ctx); err != nil {
 		return memory.Snapshot{}, err
@@ -47,15 +46,15 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if live.Generation == 0 {
 		return live, nil
 	}
-	// A file that an editor was just writing would look as if lines had been deleted.
+	// A file that an editor is writing could seem to have lost lines.
 	if same, err := c.root.Unchanged(live); err != nil || !same {
 		return live, errors.Join(err, errChanged())
 	}
 	return live, c.record(ctx, live, c.editsOf(live))
 }
 
-// recoverRoot removes what a killed run left behind, and records a generation
-// that was linked just before its process died.
+// recoverRoot removes unfinished files of a killed run, and records a generation that it linked but did not
+// record.
 func (c *consolidation) recoverRoot(ctx context.Context) error {
 	recovered, err := c.root.Recover(int(c.claim.Generation))
 	c.warnOfLate(c.project.ID, recovered.Late)
@@ -77,8 +76,8 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 	return nil
 }
 
-// editsOf are notes on what people changed in the live files. Files are redacted as a whole:
-// no line of a key tells by itself that it is one.
+// editsOf returns the hand edits of the live files. Files are redacted as a whole, since a single line of a
+// key does not show that it is one.
 func (c *consolidation) editsOf(live memory.Snapshot) []memoir.Note {
 	edits := slices.Clone(live.Edited)
 	for i, e := range edits {
@@ -89,10 +88,10 @@ func (c *consolidation) editsOf(live memory.Snapshot) []memoir.Note {
 	return memory.Notes(c.project.ID, edits, c.now())
 }
 
-// record stores the notes on the live generation, in place of those from before.
+// record stores the hand edits of the live generation, and replaces earlier records of them.
 func (c *consolidation) record(ctx context.Context, live memory.Snapshot, notes []memoir.Note) error {
 	for i := range notes {
-		n := &notes[i] // as the published files will have it, or the anchors would not be found
+		n := &notes[i] // redacted as in the published files, so that their positions are found there
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
 			*text = c.redactFor(c.project, *text)
 		}
@@ -112,9 +111,8 @@ func errChanged() error {
 	)
 }
 
-// publishResult publishes what was made of an input, with what people wrote, unless it is what
-// is live already. The claim ends with it, or else stays ours; then sessions that are open stay
-// new, or changed, to the next consolidation.
+// publishResult adds the hand edits to a result and publishes it, unless it equals the live memory. If ends
+// is set, the claim ends as well. Otherwise open sessions stay new or changed for the next consolidation.
 func (c *consolidation) publishResult(
 	ctx context.Context, result memoir.Consolidation, in consolidate.Input, live memory.Snapshot, ends bool,
 ) error {
@@ -144,7 +142,7 @@ func (c *consolidation) publishResult(
 		return c.store.FinishProjectUnchanged(ctx, *c.claim)
 	}
 	manifest := memory.Manifest{
-		Inputs: restingOn(in, open, live.Manifest.Inputs), Redactions: counts, SetAside: aside, Citations: result.Citations,
+		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, SetAside: aside, Citations: result.Citations,
 		Anchors: result.Anchors,
 	}
 	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
@@ -158,10 +156,9 @@ func (c *consolidation) publishResult(
 type committer func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord,
 	swap func() error) error
 
-// publish makes files the live generation in place of a snapshot. What people
-// edited since that was published becomes a generation of its own before it, in
-// the same step. The manifest needs inputs and redactions; both it and the record
-// are completed. The error code CodeChanged says that the live files changed.
+// publish replaces the live generation, read as a snapshot, by files. Hand edits of the snapshot become a
+// separate generation before it, in the same step. publish completes the manifest, which needs inputs and
+// redactions, and the record. The error has the code CodeChanged if the live files have changed since.
 func (c *consolidation) publish(
 	ctx context.Context,
 	live memory.Snapshot,
@@ -212,8 +209,8 @@ func (c *consolidation) publish(
 	return nil
 }
 
-// dropEdited removes an earlier live directory whose hand edits held secrets, which else would
-// stay until the next publication.
+// dropEdited removes the earlier live directory because its hand edits have secrets. Otherwise it would stay
+// until the next publication.
 func (c *consolidation) dropEdited(live memory.Snapshot) {
 	late, err := c.root.RemovePrevious()
 	c.warnOfLate(c.project.ID, late)
@@ -223,8 +220,8 @@ func (c *consolidation) dropEdited(live memory.Snapshot) {
 	}
 }
 
-// stageEdits stages the live files as people edited them, redacted like all that is
-// published, as generation n. It returns n, or nothing if nobody edited them.
+// stageEdits stages the live files with their hand edits, redacted, as generation n. It returns n, or nothing
+// if there are no hand edits.
 func (c *consolidation) stageEdits(
 	ctx context.Context, live memory.Snapshot, n int,
 ) (numbers []int, gone secrets.Counts, err error) {
@@ -242,8 +239,8 @@ func (c *consolidation) stageEdits(
 	return []int{n}, gone, nil
 }
 
-// dropOld removes the archives that the settings do not keep. Their age is that of
-// the files, so it is told by the clock, whatever time the run was given.
+// dropOld removes the archives that the settings do not keep. Ages are those of files, so they are measured
+// with the clock and not with Options.Now.
 func (c *consolidation) dropOld() {
 	memories := c.opts.Settings.Memories
 	var before time.Time

@@ -14,16 +14,14 @@ import (
 	"memoir/secrets"
 )
 
-// redactedID begins the id of a session whose own id holds a secret.
+// redactedID is the prefix of the id of a session whose own id contains a secret.
 const redactedID = "redacted-"
 
-// cleanHead redacts all that a file's head says, before any of it is stored,
-// printed, or names a project. Only the path stays as it is: it is how the file
-// is opened. A head of which more than the title had to be changed does not
-// stand for the file any more, and the next scan does not build on it.
+// cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
+// as it is, since the file is opened by it.
 func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	raw := h
-	byOwn := func(text string) string { // by the rules of its project
+	byOwn := func(text string) string { // with its project's rules
 		text, _ = r.scannerOf(raw.CWD).Redact(text)
 		return text
 	}
@@ -39,11 +37,11 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	return h
 }
 
-// cleanRemote redacts the URL of a repository, and leaves out what follows its name.
+// cleanRemote redacts the URL of a repository and removes its query.
 func (r *run) cleanRemote(remote string) string {
-	remote = r.redact(remote) // whole: half a secret is not recognised
+	remote = r.redact(remote) // before the cut: half a secret is not recognised
 	remote, _, _ = strings.Cut(remote, "?")
-	if plain, err := url.PathUnescape(remote); err == nil { // no rule sees through its escapes
+	if plain, err := url.PathUnescape(remote); err == nil { // rules do not match escaped text
 		if clean := r.redact(plain); clean != plain {
 			return clean
 		}
@@ -51,9 +49,8 @@ func (r *run) cleanRemote(remote string) string {
 	return remote
 }
 
-// cleanFiles redacts the files that are to be published, their names included. A
-// secret that a rule sees in one of them is removed from all; where one has another name
-// for it, the others call it by that.
+// cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
+// from all of them.
 func (r *run) cleanFiles(project memoir.Project, files memory.Files) (memory.Files, secrets.Counts, error) {
 	all := secrets.Counts{}
 	scanners, _ := r.projectScanners(project)
@@ -93,7 +90,7 @@ func (r *run) cleanFilesBy(
 	return clean, counts, nil
 }
 
-// free is a name that no file has yet: two names may differ in their secret alone.
+// free returns an unused file name, since names that differed only in a secret become equal.
 func free(files memory.Files, name string) string {
 	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
 	for i := 2; ; i++ {
@@ -104,7 +101,7 @@ func free(files memory.Files, name string) string {
 	}
 }
 
-// since is what was counted between two moments.
+// since returns the difference of two counts.
 func since(before, after secrets.Counts) secrets.Counts {
 	counts := secrets.Counts{}
 	for rule, n := range after {
@@ -115,7 +112,7 @@ func since(before, after secrets.Counts) secrets.Counts {
 	return counts
 }
 
-// cleanNameFor redacts a name by the rules of a project.
+// cleanNameFor redacts a file name with the rules of a project.
 func (r *run) cleanNameFor(project memoir.Project, name string) string {
 	scanners, _ := r.projectScanners(project)
 	for _, scanner := range scanners {

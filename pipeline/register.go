@@ -21,7 +21,7 @@ import (
 	"memoir/store"
 )
 
-// register groups files into sessions, finds their projects, and saves what changed.
+// register groups files into sessions, finds their projects, and saves the changes.
 func (r *run) register(
 	ctx context.Context,
 	known map[string]store.FileRow,
@@ -50,7 +50,7 @@ func (r *run) register(
 		}
 		err := r.save(ctx, found, gone)
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
-			continue // a project was taken away in between
+			continue // a project was removed meanwhile
 		}
 		if err != nil {
 			return fmt.Errorf("save the scan: %w", err)
@@ -59,8 +59,8 @@ func (r *run) register(
 	}
 }
 
-// foundSession is what finding a session's project takes. The rest is put together when
-// it is saved: a first scan may find many thousands.
+// foundSession is a session of the scan with what is needed to find its project. The rest is assembled when
+// it is saved, since a first scan may find many thousands.
 type foundSession struct {
 	key         string
 	files       []store.FileRow
@@ -69,11 +69,10 @@ type foundSession struct {
 	project     string // its id; empty: none
 }
 
-// saved is how many sessions one transaction registers: few enough to fit SQLite's cache.
+// saved is the number of sessions that one transaction registers: few enough to fit SQLite's cache.
 const saved = 2000
 
-// save writes down what the scan found. The files that are gone come last, when those that
-// took their place are registered.
+// save stores the result of the scan. Missing files come last, after those that replaced them are registered.
 func (r *run) save(ctx context.Context, found []foundSession, gone []string) error {
 	for batch := range slices.Chunk(found, saved) {
 		scans := make([]store.SessionScan, 0, saved)
@@ -92,9 +91,9 @@ func (r *run) save(ctx context.Context, found []foundSession, gone []string) err
 	return r.store.SaveScan(ctx, nil, gone)
 }
 
-// grouped are the files of all sessions that were touched, by session. The other files of
-// a touched session count too, as they were last seen; so do those of a session that a
-// file belonged to until another was written over it.
+// grouped returns the files of all changed sessions, by session: the changed files, and the other files of
+// these sessions as they are registered. A session is also changed if one of its files was overwritten by
+// another session.
 func (r *run) grouped(
 	ctx context.Context,
 	known map[string]store.FileRow,
@@ -130,13 +129,13 @@ func (r *run) grouped(
 	return groups, nil
 }
 
-// assemble makes a session of its files.
+// assemble makes a session from its files.
 func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	var parts []rollout.Part
 	files := map[string]store.FileRow{}
 	for _, row := range rows {
 		files[row.Path] = row
-		if len(row.Head) == 0 { // it is not a session, or one that was forgotten
+		if len(row.Head) == 0 { // it is not a session, or a forgotten one
 			continue
 		}
 		part := rollout.Part{Path: row.Path, Withheld: row.Error != ""}
@@ -164,7 +163,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	for _, p := range ordered {
 		f := files[p.Path]
 		session.Files = append(session.Files, f.File)
-		session.Error = cmp.Or(session.Error, f.Error) // all of it waits for what cannot be read now
+		session.Error = cmp.Or(session.Error, f.Error) // one unreadable file makes the session unreadable
 		session.Bytes += cmp.Or(p.Head.Size, f.Size)
 		session.Title = cmp.Or(session.Title, p.Head.Title)
 		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
@@ -191,9 +190,8 @@ func later(a, b time.Time) time.Time {
 // maxUnreadable bounds how many files that cannot be read are named one by one.
 const maxUnreadable = 10
 
-// sayUnreadable names the files and directories that turned out to be unreadable,
-// or to be no sessions. Those that were so before are not among probed: their
-// reason stays with them.
+// sayUnreadable names the files and directories that are unreadable or not sessions. probed does not have
+// those that were so in the scan before.
 func (r *run) sayUnreadable(probed []probe) {
 	failed := slices.DeleteFunc(slices.Clone(probed), func(p probe) bool { return p.err == nil })
 	for _, p := range failed[:min(len(failed), maxUnreadable)] {
@@ -204,8 +202,9 @@ func (r *run) sayUnreadable(probed []probe) {
 	}
 }
 
-// noSession reports and counts a file that is not a session and is in no agent's directory. It is not
-// registered: --sessions may name any directory. What was a session before is registered as unreadable.
+// noSession reports and counts a file that is not a session and is not in an agent's directory. It is not
+// registered, since --sessions may name any directory. A file that was a session before is registered as
+// unreadable.
 func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
 	unknown := func(key string) bool {
 		source, _ := memoir.SplitKey(key)
@@ -220,32 +219,31 @@ func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
 	return true
 }
 
-// denied reports that the system would not let the file be read. Leave to read it
-// can be given without a change to the file, so its row bears a time that no file
-// has, and each scan tries it again.
+// denied reports that the system did not permit reading the file. Permission can be given without a change of
+// the file, so its row gets a time that no file has, and each scan tries again.
 func denied(err error) bool {
 	var system *fs.PathError
 	return errors.As(err, &system)
 }
 
-// asBefore reports that a file still cannot be read, for the same reason.
+// asBefore reports whether a file still cannot be read, for the same reason.
 func (r *run) asBefore(known map[string]store.FileRow, p probe) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 
-// readableDir reports whether a path leads to a directory that can be read. One
-// that is registered could not be, and its sessions are found by now.
+// readableDir reports whether a path is a readable directory. A registered directory was unreadable before;
+// its sessions have been found now.
 func readableDir(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() { // opening a pipe would wait for who writes
+	if err != nil || !info.IsDir() { // opening a pipe would block
 		return false
 	}
 	d, err := os.Open(path)
 	return err == nil && d.Close() == nil
 }
 
-// printablePath writes the bytes of a path that are not UTF-8 as \xNN: keys travel
-// as JSON, which would lose them.
+// printablePath writes the bytes of a path that are not UTF-8 as \xNN, since keys are encoded as JSON, which
+// would lose them.
 func printablePath(path string) string {
 	if utf8.ValidString(path) {
 		return path

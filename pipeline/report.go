@@ -9,15 +9,15 @@ import (
 	"memoir/extract"
 )
 
-// Report is what a run did; its JSON form is the interface of `run --json`, to
-// which fields are only ever added.
+// Report is the result of a run. Its JSON form is the output of `run --json`: fields may be added, but not
+// changed.
 type Report struct {
 	Scan         ScanReport              `json:"scan"`
 	Phase1       Phase1Report            `json:"phase1"`
 	Phase2       []ProjectReport         `json:"phase2"`
 	Usage        memoir.Usage            `json:"usage"`
 	Redactions   map[string]int          `json:"redactions"`          // by rule, of this run
-	Grounding    *Grounding              `json:"grounding,omitempty"` // of what language models said
+	Grounding    *Grounding              `json:"grounding,omitempty"` // of language models' answers
 	Left         int                     `json:"left"`                // sessions kept out by the cap or a limit
 	DurationMS   int64                   `json:"duration_ms"`
 	DryRun       bool                    `json:"dry_run,omitempty"`
@@ -26,73 +26,73 @@ type Report struct {
 	EstimateBy   map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
 	Limits       []LimitLeft             `json:"limits,omitempty"`        // of a day, of a dry run
 	Stopped      *Stopped                `json:"stopped,omitempty"`       // by a spending limit
-	Unserved     []Unserved              `json:"unserved,omitempty"`      // models that were asked no more
+	Unserved     []Unserved              `json:"unserved,omitempty"`      // models that were out of service
 	InvalidRules []InvalidRules          `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
 	Warnings     []Warning               `json:"warnings,omitempty"`
 }
 
-// Grounding counts what was kept of the models' answers, and what was dropped because
-// nothing that they were shown bears it out.
+// Grounding counts the parts of the models' answers that were kept, and those that were dropped because the
+// sessions do not support them.
 type Grounding struct {
-	Statements int            `json:"statements"` // of extractions, kept
-	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
+	Statements int            `json:"statements"` // kept, of extractions
+	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in used answers
 	Dropped    map[string]int `json:"dropped"`    // by reason: a field of extract.Dropped, or "line"
-	Cut        int            `json:"cut"`        // sessions of which items were left out for length
-	CutItems   int            `json:"cut_items"`  // that were to be read of those
-	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
+	Cut        int            `json:"cut"`        // sessions of which items were left out because of length
+	CutItems   int            `json:"cut_items"`  // items of these sessions
+	Omitted    int            `json:"omitted"`    // of these items, those that no call included
 }
 
-// ScanReport counts what the scan saw.
+// ScanReport counts the results of the scan.
 type ScanReport struct {
 	Files    int                   `json:"files"`
 	Sessions int                   `json:"sessions"`
 	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
 	Reasons  map[memoir.Reason]int `json:"reasons"`
-	// NotSessions are files below --sessions that are no agent's sessions and are not registered.
+	// NotSessions is the number of files below --sessions that are not sessions and are not registered.
 	NotSessions int `json:"not_sessions,omitempty"`
 }
 
-// Phase1Report counts what became of claimed sessions.
+// Phase1Report counts claimed sessions by their result.
 type Phase1Report struct {
 	Claimed   int `json:"claimed"`
 	Stored    int `json:"stored"`
-	Empty     int `json:"empty"`     // nothing worth keeping
-	Copied    int `json:"copied"`    // nothing but what another session has
-	Unchanged int `json:"unchanged"` // touched files with the content already extracted
+	Empty     int `json:"empty"`     // without anything worth keeping
+	Copied    int `json:"copied"`    // copies of another session only
+	Unchanged int `json:"unchanged"` // changed files with the content of the last extraction
 	Failed    int `json:"failed"`
-	GivenBack int `json:"given_back"`
-	Postponed int `json:"postponed,omitempty"` // of those given back: a model's server failed them, and they wait
-	Unread    int `json:"unread,omitempty"`    // of those given back: the system does not let their files be read
+	GivenBack int `json:"given_back"`          // released
+	Postponed int `json:"postponed,omitempty"` // released because a model's server or a disk failed; delayed
+	Unread    int `json:"unread,omitempty"`    // released because a file cannot be read
 }
 
-// Outcome says what became of a project in Phase 2.
+// Outcome is the result of a project in Phase 2.
 type Outcome string
 
 // The outcomes of Phase 2.
 const (
 	OutcomePublished Outcome = "published" // a new generation is live
-	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, their memory did not
-	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing root stays as it is
+	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, but not the memory
+	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing memory stays as it is
 	OutcomeBusy      Outcome = "busy"      // another process works on this project
 	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
-	OutcomeEdited    Outcome = "edited"    // a person was at work on its files all the time
-	OutcomeBackoff   Outcome = "backoff"   // failed before; tried again later
+	OutcomeEdited    Outcome = "edited"    // its files kept changing, so nothing was published
+	OutcomeBackoff   Outcome = "backoff"   // it failed before and is tried again later, or its job is dead
 	OutcomeOff       Outcome = "off"       // the project's own file switches memory off
 	OutcomeFailed    Outcome = "failed"
-	OutcomeStopped   Outcome = "stopped" // interrupted, or kept back by a spending limit
+	OutcomeStopped   Outcome = "stopped" // by an interruption, a spending limit or a model out of service
 
-	outcomeSuspect Outcome = "suspect" // a process died over it, so it comes last; never reported
+	outcomeSuspect Outcome = "suspect" // it crashed before, so it comes last; never reported
 )
 
-// ProjectReport is what Phase 2 did for one project that was due.
+// ProjectReport is the result of Phase 2 for one project that was due.
 type ProjectReport struct {
 	Project    string  `json:"project"`
 	Name       string  `json:"name"`
 	Outcome    Outcome `json:"outcome"`
 	Generation int     `json:"generation"`        // the live one afterwards; 0: none
-	ByHand     []int   `json:"by_hand,omitempty"` // the generations that keep what people had edited
+	ByHand     []int   `json:"by_hand,omitempty"` // the generations with hand edits
 	Inputs     int     `json:"inputs"`            // sessions
-	Notes      int     `json:"notes"`             // besides
+	Notes      int     `json:"notes"`             // and other entries
 	Root       string  `json:"root,omitempty"`    // path of the live memory
 	Detail     string  `json:"detail,omitempty"`
 
@@ -108,14 +108,14 @@ type Warning struct {
 // Busy reports whether another process's lease kept a project from being consolidated.
 func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 
-// Partly reports whether something of the run failed, or a spending limit or a server
-// that does not serve stopped it.
+// Partly reports whether a part of the run failed, or was stopped by a spending limit or a model out of
+// service.
 func (r Report) Partly() bool {
 	reason, _ := r.problem()
 	return reason != ""
 }
 
-// problem is the first thing that kept a run from doing all; empty if nothing did.
+// problem returns the first reason why a run is incomplete; empty if there is none.
 func (r Report) problem() (reason, hint string) {
 	switch {
 	case r.Stopped != nil:
@@ -144,7 +144,7 @@ func (r Report) has(o Outcome) bool {
 	return false
 }
 
-// extracted enters what became of a model's extraction.
+// extracted counts the result of a model's extraction.
 func (r *run) extracted(e extract.Report) {
 	r.meter.named(r.extractor.Name()).served()
 	r.ground(func(g *Grounding) {
@@ -166,7 +166,7 @@ func (r *run) extracted(e extract.Report) {
 	})
 }
 
-// consolidated enters what became of a model's consolidation.
+// consolidated counts the result of a model's consolidation.
 func (r *run) consolidated(c consolidate.Report) {
 	r.meter.named(r.consolidator.Name()).served()
 	r.ground(func(g *Grounding) {
@@ -208,7 +208,7 @@ func (r *run) addRedactions(counts map[string]int) {
 	}
 }
 
-// reportProject adds what became of a project; one without an outcome had nothing to do.
+// reportProject adds the result of a project, unless it has no outcome because nothing was to be done.
 func (r *run) reportProject(p ProjectReport) {
 	if p.Outcome == "" {
 		return
@@ -229,7 +229,7 @@ func (r *run) progress(p Progress) {
 	r.send(p)
 }
 
-// send calls the listener; mu is held, so it is called by one goroutine at a time.
+// send calls Options.Progress. The caller holds mu, so one goroutine calls it at a time.
 func (r *run) send(p Progress) {
 	if r.opts.Progress != nil {
 		r.opts.Progress(p)
@@ -239,7 +239,7 @@ func (r *run) send(p Progress) {
 // warn reports a problem that does not stop the run, now and in the report.
 func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
 
-// mention is warn for what is no trouble, such as a file that is no session.
+// mention is warn for minor problems, such as a file that is not a session.
 func (r *run) mention(message, hint string) {
 	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
 }
@@ -248,7 +248,7 @@ func (r *run) tell(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	warning := Warning{Message: p.Warn, Hint: p.Hint}
-	if slices.Contains(r.report.Warnings, warning) { // of two models that lack the same key
+	if slices.Contains(r.report.Warnings, warning) { // for instance, two models lack the same key
 		return
 	}
 	r.report.Warnings = append(r.report.Warnings, warning)
@@ -256,14 +256,14 @@ func (r *run) tell(p Progress) {
 	r.send(p)
 }
 
-// warnOnce reports what a session failed of, unless another one failed of the same: `memoir
-// status` lists them all.
+// warnOnce reports the failure of a session, unless another session failed with the same message: `memoir
+// status` lists all of them.
 func (r *run) warnOnce(session, message, hint string) {
 	r.mu.Lock()
-	said := r.said[message]
-	r.said[message] = true
+	known := r.failures[message]
+	r.failures[message] = true
 	r.mu.Unlock()
-	if !said {
+	if !known {
 		r.warn(session+": "+message, hint)
 	}
 }

@@ -14,27 +14,25 @@ import (
 	"memoir/store"
 )
 
-// Restored says what Restore did.
+// Restored is the result of Restore.
 type Restored struct {
 	Project    string   `json:"project"`
 	Restored   int      `json:"restored"`   // the generation whose content is live again
 	Generation int      `json:"generation"` // the live one now
-	Over       int      `json:"over"`       // the generation that keeps what was live before; 0: nothing was
-	ByHand     []int    `json:"by_hand"`    // the generations that keep what people had edited
-	SetAside   []string `json:"set_aside"`  // keys of sessions that this content knows nothing of
+	Over       int      `json:"over"`       // the generation that was live before; 0: none
+	ByHand     []int    `json:"by_hand"`    // the generations with hand edits
+	SetAside   []string `json:"set_aside"`  // keys of sessions that are not inputs of this content
 	Unchanged  bool     `json:"unchanged"`  // the live memory had that content already
 	Root       string   `json:"root"`       // path of the live memory
 }
 
-// Restore makes the content of an earlier generation live again, as a generation of
-// its own. What people edited since the last one is kept as another before it. A generation
-// that tells of sessions that were taken out of memory since is not restored: the error has the
-// code memoir.CodeInvalid. What the restoring took away stays away: it is noted like an edit by
-// hand, and the sessions that the content knows nothing of are set aside until they go on.
+// Restore publishes the content of an earlier generation as a new one. Hand edits of the live memory become a
+// separate generation before it. If the content depends on sessions that were forgotten, disabled or moved
+// since, the error has the code memoir.CodeInvalid. Later consolidations keep the removal of lines, as for
+// hand edits, and sessions that are not inputs of the content are set aside until they change.
 //
-// It takes the project's lease as a consolidation does and waits opts.Wait for it;
-// then the error has the code memoir.CodeBusy. The project stays due for whatever
-// it was due for.
+// It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
+// due stays due.
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
@@ -97,8 +95,8 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	return out, nil
 }
 
-// restorable is a generation's files, redacted by the rules of today. One that tells of sessions
-// that were taken out of memory since is an error.
+// restorable returns a generation's files, redacted with the present rules. It returns an error if they
+// depend on sessions that were forgotten, disabled or moved since.
 func (c *consolidation) restorable(
 	ctx context.Context, files memory.Files, m memory.Manifest,
 ) (memory.Files, secrets.Counts, error) {
@@ -115,7 +113,7 @@ func (c *consolidation) restorable(
 		return nil, nil, err
 	}
 	if traces := unfinished.what.Traces(files, in); len(gone) == 0 && len(traces) > 0 {
-		gone = append(gone, traces[0].String()) // a line may rest on more than the inputs
+		gone = append(gone, traces[0].String()) // a line may depend on other sessions than the inputs
 	}
 	if len(gone) > 0 {
 		return nil, nil, memoir.Errorf(memoir.CodeInvalid,
@@ -129,10 +127,9 @@ func (c *consolidation) restorable(
 	return c.cleanFiles(c.project, files)
 }
 
-// restoredInputs is what a restored generation rests on: the sessions of the
-// content that it has. What else the memory before it had taken in is set aside: no
-// later consolidation learns from it again what the restoring took away. Of a
-// session that went on in between the later state counts as taken in.
+// restoredInputs returns the inputs of a restored generation: those of its content, with their latest
+// version. Other inputs of the memory before it are set aside, so that no later consolidation adds their
+// content again.
 func (c *consolidation) restoredInputs(
 	ctx context.Context, m memory.Manifest, live memory.Snapshot,
 ) (inputs, aside []memory.Input, err error) {
@@ -159,8 +156,8 @@ func (c *consolidation) restoredInputs(
 	return inputs, aside, err // the manifest orders them
 }
 
-// recordDecisions notes what a restoring changes, beside what people edited before. The
-// files beside a consolidation are made anew of the sessions.
+// recordDecisions records the changes of a restoration as hand edits, besides earlier ones. Companions are
+// left out, since they are made from the sessions.
 func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapshot, files memory.Files) error {
 	if live.Generation == 0 {
 		return nil
@@ -179,7 +176,7 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	return c.record(ctx, live, notes)
 }
 
-// isCompanion reports whether a file beside a memory is made of the sessions.
+// isCompanion reports whether companions makes a file.
 func isCompanion(path string) bool {
 	return path == rawMemoriesFile || strings.HasPrefix(path, summariesDir)
 }

@@ -10,19 +10,19 @@ import (
 	"memoir/config"
 )
 
-// What a session takes of memory while it is read, at most, in bytes.
+// Bounds on the memory that a session needs while it is read, in bytes.
 const (
-	mostRoom  = 16_000_000 // maxHeld, and about as much for what is made of it
-	smallRoom = 1_000_000  // up to this it is a small one
-	perByte   = 3          // of its file
+	mostRoom  = 16_000_000 // maxHeld, and about as much for its extraction
+	smallRoom = 1_000_000  // most of a small session
+	perByte   = 3          // for each byte of its file
 )
 
-// room is what the sessions that are at work may take together: of workers, and of
-// memories.maxResidentMegabytes. A part of these is for the heap (config.Memories.Heap), of which half is for
-// large sessions, an eighth for small ones, and the rest for one large record and for what all share.
+// room limits the sessions at work by the number of workers and by memories.maxResidentMegabytes. Half of the
+// heap (config.Memories.Heap) is for large sessions and an eighth for small ones. The rest is for one large
+// record and for shared data.
 //
-// Large and small sessions wait in lines of their own, first come first served. In one line a small
-// session would wait behind a large one, and a large one for as long as small ones pass it.
+// Large and small sessions wait in separate queues. In one queue a small session would wait behind a large
+// one, or a large one would be overtaken by small ones for ever.
 type room struct{ large, small, workers *semaphore.Weighted }
 
 func newRoom(m config.Memories, workers int) room {
@@ -33,7 +33,8 @@ func newRoom(m config.Memories, workers int) room {
 	}
 }
 
-// needOf is what a session takes at most. Of a database or a compressed file the size tells nothing.
+// needOf bounds the memory that a session needs. The size of a database or a compressed file does not limit
+// it.
 func needOf(s memoir.Session) int64 {
 	var need int64
 	for _, f := range s.Files {
@@ -47,14 +48,14 @@ func needOf(s memoir.Session) int64 {
 
 func isLarge(s memoir.Session) bool { return needOf(s) > smallRoom }
 
-// share is what a session at work takes of a room.
+// share is the part of a room that a session at work uses.
 type share struct {
 	room  room
 	line  *semaphore.Weighted
 	bytes int64
 }
 
-// enter waits until there is memory for a session, then for a worker. The error is ctx's.
+// enter waits until memory for a session, then a worker, is free. The error is ctx's.
 func (r room) enter(ctx context.Context, session memoir.Session) (*share, error) {
 	s := &share{room: r, line: r.small, bytes: needOf(session)}
 	if isLarge(session) {
@@ -70,7 +71,7 @@ func (r room) enter(ctx context.Context, session memoir.Session) (*share, error)
 	return s, nil
 }
 
-// shrink gives back what turned out not to be needed.
+// shrink releases the memory above to bytes.
 func (s *share) shrink(to int64) {
 	if to < s.bytes {
 		s.line.Release(s.bytes - to)
@@ -78,7 +79,7 @@ func (s *share) shrink(to int64) {
 	}
 }
 
-// leave gives everything back.
+// leave releases the share.
 func (s *share) leave() {
 	s.shrink(0)
 	s.room.workers.Release(1)

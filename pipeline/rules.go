@@ -13,9 +13,8 @@ import (
 	"memoir/secrets"
 )
 
-// ProjectRules finds the rules for secrets that a project's files add to a person's own:
-// those of the nearest .gitleaks.toml in or above a directory. It reports false if there
-// are none. Only of a file that is trusted does all count.
+// ProjectRules finds the rules for secrets of a project: the nearest .gitleaks.toml in or above a directory.
+// ok is false if there is none. An untrusted file is only used in part; see secrets.Options.
 func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted, ok bool) {
 	for filepath.IsAbs(dir) {
 		file := config.RulesFile(dir)
@@ -23,7 +22,7 @@ func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted
 		case err == nil:
 			return file, trusted.Trusted(file, content), true
 		case memoir.CodeOf(err) == memoir.CodeConfig:
-			return file, false, true // which whoever loads it is told
+			return file, false, true // loading it reports the error
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -34,28 +33,27 @@ func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted
 	return "", false, false
 }
 
-// dirRules are what counts in a directory. Where its rules are invalid, the run's count.
+// dirRules are the rules of a directory: the run's if the directory's are invalid.
 type dirRules struct {
 	scanner *secrets.Scanner
 	err     error
 }
 
-// ruleCache remembers what counts where. It is safe for concurrent use.
+// ruleCache caches the rules of directories. It is safe for concurrent use.
 type ruleCache struct {
 	mu sync.Mutex
 	in map[string]dirRules // by directory, and by file of rules
 }
 
-// InvalidRules is a project whose own rules for secrets are invalid: nothing of it is read or
-// consolidated until they are corrected, since they may say what must not be kept.
+// InvalidRules is a project whose own rules for secrets are invalid. It is neither extracted from nor
+// consolidated until they are corrected, since they may name secrets.
 type InvalidRules struct {
 	Project string `json:"project"`
 	Error   string `json:"error"` // names the file and the rule
 	Hint    string `json:"hint,omitempty"`
 }
 
-// scannerOf returns the scanner for what comes from a directory: the run's, or one with
-// the rules of its project.
+// scannerOf returns the scanner for text from a directory: the run's, or one with its project's rules.
 func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulesIn(dir).scanner }
 
 func (r *run) rulesIn(dir string) dirRules {
@@ -79,8 +77,8 @@ func (r *run) rulesIn(dir string) dirRules {
 	return found
 }
 
-// projectScanners finds the scanners that count for a project, those with the rules of its
-// directories or else the run's, and what is wrong with these rules.
+// projectScanners returns the scanners of a project, those with the rules of its directories or else the
+// run's, and the first error in these rules.
 func (r *run) projectScanners(project memoir.Project) (scanners []*secrets.Scanner, fault error) {
 	for _, dir := range project.Directories {
 		found := r.rulesIn(dir)
@@ -95,7 +93,7 @@ func (r *run) projectScanners(project memoir.Project) (scanners []*secrets.Scann
 	return scanners, fault
 }
 
-// redactFor is redact by the rules of a project.
+// redactFor redacts a text with the rules of a project.
 func (r *run) redactFor(project memoir.Project, text string) string {
 	scanners, _ := r.projectScanners(project)
 	for _, scanner := range scanners {
@@ -104,8 +102,7 @@ func (r *run) redactFor(project memoir.Project, text string) string {
 	return text
 }
 
-// holdBack keeps a project whose rules are invalid out of what is left of the run, and
-// says so once.
+// holdBack leaves a project with invalid rules out of the rest of the run, and warns once.
 func (r *run) holdBack(projectID string, fault error) {
 	m := InvalidRules{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}
 	r.mu.Lock()
@@ -119,7 +116,7 @@ func (r *run) holdBack(projectID string, fault error) {
 	}
 }
 
-// heldBack lists the ids of the projects that are kept out.
+// heldBack lists the ids of the projects with invalid rules.
 func (r *run) heldBack() (ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,8 +126,8 @@ func (r *run) heldBack() (ids []string) {
 	return ids
 }
 
-// exclude keeps out the sessions of directories that the settings exclude, and does not read those where a
-// project file in or above the directory switches memory off; sessions of others come back in.
+// exclude stores which directories of sessions the settings exclude, and in which a project file, in or
+// above the directory, switches memory off.
 func (r *run) exclude(ctx context.Context) error {
 	dirs, err := r.store.Directories(ctx)
 	if err != nil {
@@ -148,15 +145,13 @@ func (r *run) exclude(ctx context.Context) error {
 	return r.store.SetExcluded(ctx, excluded, off)
 }
 
-// switchedOff reports whether a project file in a directory or above it switches
-// memory off there.
+// switchedOff reports whether a project file in or above a directory switches memory off.
 func (r *run) switchedOff(dir string) bool {
 	dir = filepath.Clean(dir)
 	if off, known := r.off[dir]; known {
 		return off
 	}
-	// What is above comes first, so that one file has its say, and its faults are
-	// told, once for all that is below it.
+	// The parent comes first, so that the faults of a file are reported once for all directories below it.
 	if parent := filepath.Dir(dir); parent != dir && r.switchedOff(parent) {
 		r.off[dir] = true
 		return true
@@ -172,8 +167,8 @@ func (r *run) switchedOff(dir string) bool {
 	return settings.Off
 }
 
-// settingsOf are the settings that hold in a project: those of the first of its
-// directories that has a project file.
+// settingsOf returns the settings of a project, with the project file of the first of its directories that
+// has one.
 func (r *run) settingsOf(p memoir.Project) (config.Settings, error) {
 	for _, dir := range p.Directories {
 		if _, err := os.Stat(filepath.Join(dir, config.ProjectFileName)); err != nil {

@@ -1,8 +1,7 @@
-// Package pipeline makes one run: scan the agents' sessions into the registry, extract
-// from the eligible ones with bounded concurrency (Phase 1), and consolidate every project
-// that is due under its lease and publish the result (Phase 2). It knows the order of the
-// steps and what may fail between them; it knows no flags, no terminal and no exit codes.
-// Read run.go first, then scan.go, phase1.go and phase2.go, in the order in which data passes.
+// Package pipeline makes one run: it scans the agents' sessions into the registry, extracts from the eligible
+// ones with bounded concurrency (Phase 1), and consolidates every project that is due under its lease and
+// publishes the result (Phase 2). It knows the order of the steps and what may fail between them, but
+// no flags, terminal or exit codes. Read run.go first, then scan.go, phase1.go and phase2.go.
 package pipeline
 
 import (
@@ -39,34 +38,32 @@ type Options struct {
 	ProjectIDs  []string // limit both phases to these projects; empty: all
 	DryRun      bool     // refresh the registry and nothing else
 
-	Now     time.Time     // for eligibility and for dates that are written; zero: the clock. Never for leases.
-	MinIdle time.Duration // 0: no limit, and sessions in use are taken too
+	Now     time.Time     // for eligibility and dates that are written, not for leases; zero: the clock
+	MinIdle time.Duration // 0: no limit, and active sessions are included
 	MaxAge  time.Duration // 0: no limit
-	Limit   int           // sessions claimed by this run, at most
+	Limit   int           // most sessions that this run claims
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
 
-	// Grace is how long making live what was paid for may take once a run is interrupted. 0 is
-	// what lets it exit within a second.
+	// Grace is how long an interrupted run may take to publish the result of a paid call; 0 means 400 ms, so
+	// that it exits within a second.
 	Grace time.Duration
 
-	StartingSession string   // id of a session that is just beginning: left alone; may be empty
-	Only            []string // keys of the sessions to extract from; empty: all. Their files are read wherever they are.
+	StartingSession string   // id of a session that is active whatever its times say; may be empty
+	Only            []string // keys of the sessions to extract from, in any directory; empty: all
 
-	// Sleep waits before a call to a model is tried again, or returns the context's
-	// error as soon as it is done. Nil is a real one.
+	// Sleep waits before a call of a model is tried again; it returns the context's error when the context
+	// ends. Nil means a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 
-	// Phases makes the extractor and the consolidator; nil: those that the settings
-	// name. Each model that they call they have from meter, which is given the model
-	// and the options that it was opened with: what is not metered is in no limit.
+	// Phases makes the extractor and the consolidator; nil: those that the settings name. It must pass each
+	// model with its options to meter and use the result, or the limits do not apply to its calls.
 	Phases func(meter Meter) (extract.Extractor, consolidate.Consolidator, error)
 
 	Progress func(Progress) // called from one goroutine at a time; may be nil
 	Log      *slog.Logger   // may be nil
 }
 
-// Meter returns a model whose calls are counted and kept within the limits. What
-// repeats failed calls belongs above it.
+// Meter returns a model whose calls are counted and limited. Retries must wrap it.
 type Meter func(model.Model, model.Options) model.Model
 
 // Stage names a part of a run for its progress.
@@ -77,11 +74,11 @@ const (
 	StageScan        Stage = "scan"
 	StageExtract     Stage = "extract"
 	StageConsolidate Stage = "consolidate"
-	StageSecrets     Stage = "secrets" // looking for them in all that is stored
-	StageRedact      Stage = "redact"  // taking them out of memories
+	StageSecrets     Stage = "secrets" // searching stored texts for secrets
+	StageRedact      Stage = "redact"  // removing secrets from memories
 )
 
-// Progress reports how far a stage is. Total is 0 while it is not known.
+// Progress is the progress of a stage. Total is 0 while it is unknown.
 type Progress struct {
 	Stage Stage
 	Done  int
@@ -91,7 +88,7 @@ type Progress struct {
 	Spent memoir.Usage // of the run so far
 	Warn  string       // a problem that did not stop the run; safe to print
 	Hint  string       // what can be done about Warn
-	Minor bool         // Warn is worth a line, but not to someone who asked for silence
+	Minor bool         // Warn is not shown with --quiet
 }
 
 // run is one run's state. Workers share report through mu.
@@ -108,20 +105,20 @@ type run struct {
 	keys         []string // the sessions to claim from, sorted; empty: all
 	id           string   // of this run, in the ledger
 	trusted      config.TrustStore
-	off          map[string]bool // directories that a project file switches off, or not
+	off          map[string]bool // by directory: whether a project file switches memory off
 	rules        ruleCache
 	tops         sync.Map // top directory by directory
 
 	mu       sync.Mutex
 	heads    map[string]seenHead // by path, for Phase 1
-	said     map[string]bool     // what sessions failed of
+	failures map[string]bool     // messages of sessions' failures that were reported
 	report   Report
-	recorded bool  // that it began
-	fault    error // what ends the run, found by a worker
+	recorded bool  // its start is recorded
+	fault    error // error of a worker that ends the run
 }
 
-// Run scans, extracts and consolidates. It returns what was done also when it
-// fails midway or is interrupted; what was claimed is then given back.
+// Run scans, extracts and consolidates. It also returns a report if it fails or is interrupted; claims are
+// then released.
 func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
@@ -132,9 +129,9 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	return report, err
 }
 
-// whole is Run without the record of it.
+// whole is Run without recording the end of the run.
 func (r *run) whole(ctx context.Context) (Report, error) {
-	// Forgetting needs no model, so what a model lacks does not hold it up.
+	// Forgetting needs no model, so it comes before the choice of models, which may fail.
 	if !r.opts.DryRun {
 		err := r.finishForgetting(ctx)
 		if ctx.Err() != nil {
@@ -154,7 +151,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err == nil && !r.opts.DryRun {
 		r.file(ctx)
 		r.index(ctx)
-	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the model may have been too late
+	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // for the fallbacks of sessions that timed out
 		within, cancel := lasting(ctx, endWithin)
 		r.file(within)
 		cancel()
@@ -165,7 +162,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
-	r.report.Usage, _ = r.meter.settled(ctx) // a ledger that cannot be read has failed the run
+	r.report.Usage, _ = r.meter.settled(ctx) // an unreadable ledger has already failed the run
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = interruption(ctx)
@@ -173,7 +170,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	return r.report, err
 }
 
-// file brings journals and histories up to date. What cannot be written is written by a later run.
+// file updates journals and histories. After an error a later run writes the rest.
 func (r *run) file(ctx context.Context) {
 	b := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
 	if err := errors.Join(b.File(ctx, 0), b.FileHistory(ctx), r.pruneConversations(ctx)); err != nil && ctx.Err() == nil {
@@ -181,18 +178,18 @@ func (r *run) file(ctx context.Context) {
 	}
 }
 
-// index brings the index of what is searched up to date. One that cannot be is made by a later run.
+// index updates the search index. After an error a later run does.
 func (r *run) index(ctx context.Context) {
 	if err := search.Update(ctx, r.store, r.opts.Home, false); err != nil && ctx.Err() == nil {
 		r.warn("cannot update the search index: "+err.Error(), memoir.HintOf(err))
 	}
 }
 
-// interruption is the error of a run whose context has ended.
+// interruption returns the error of a run whose context has ended.
 func interruption(ctx context.Context) error {
 	const hint = "run it again: finished work is kept"
 	cause := context.Cause(ctx)
-	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
+	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // its text says so
 		return memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
 	}
 	return memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
@@ -211,16 +208,16 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{
-		store:  st,
-		opts:   opts,
-		holder: lease.Self(),
-		log:    opts.Log,
-		began:  time.Now(),
-		id:     lease.NewToken(),
-		heads:  map[string]seenHead{},
-		said:   map[string]bool{},
-		off:    map[string]bool{},
-		rules:  ruleCache{in: map[string]dirRules{}},
+		store:    st,
+		opts:     opts,
+		holder:   lease.Self(),
+		log:      opts.Log,
+		began:    time.Now(),
+		id:       lease.NewToken(),
+		heads:    map[string]seenHead{},
+		failures: map[string]bool{},
+		off:      map[string]bool{},
+		rules:    ruleCache{in: map[string]dirRules{}},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -267,7 +264,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil ||
 		r.capLeft() == 0 ||
-		len(r.heldBack()) > 0 { // otherwise what is eligible is in the hands of other processes
+		len(r.heldBack()) > 0 { // otherwise other processes have claimed the eligible ones
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	if err := r.takeInJournals(ctx); err != nil {
@@ -276,7 +273,7 @@ func (r *run) steps(ctx context.Context) error {
 	return (&phase2{run: r}).all(ctx)
 }
 
-// selected reports whether the run's restrictions let it work on a project.
+// selected reports whether the run's restrictions include a project.
 func (r *run) selected(projectID string) bool {
 	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)
 }
@@ -289,8 +286,8 @@ func (r *run) now() time.Time {
 	return r.began
 }
 
-// recordBegin notes, once there is something to do, that the run began. That it cannot be
-// noted is no fault: what ails the database is met by the run itself.
+// recordBegin records the start of the run once there is work. A failure is only logged: a fault of the
+// database will fail the run itself.
 func (r *run) recordBegin(ctx context.Context) {
 	if r.opts.DryRun || r.recorded {
 		return
@@ -301,7 +298,7 @@ func (r *run) recordBegin(ctx context.Context) {
 	}
 }
 
-// recordEnd notes how it ended, for those who look later.
+// recordEnd records how the run ended.
 func (r *run) recordEnd(ctx context.Context, err error) {
 	if r.opts.DryRun {
 		return
@@ -317,13 +314,13 @@ func (r *run) recordEnd(ctx context.Context, err error) {
 	}
 }
 
-// endedWell reports whether nothing is known against the run before this one.
+// endedWell reports whether the run before this one is recorded as done.
 func (r *run) endedWell(ctx context.Context) bool {
 	runs, err := r.store.Runs(ctx)
 	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
 }
 
-// end is how the run ended, and why it did not do all.
+// end returns how the run ended, and why it is incomplete.
 func (r *run) end(err error) store.RunEnd {
 	rep := r.report
 	end := store.RunEnd{Outcome: store.RunDone}

@@ -22,37 +22,38 @@ import (
 	"memoir/store"
 )
 
-// Bounds of conversations.
+// Bounds on conversations.
 const (
 	MaxSaid      = 64 << 10 // bytes of a message
-	MaxMessages  = 200      // that are kept of a project, the newest ones; and that one call hands over
-	maxPartBytes = 16 << 20 // of a file that is read
+	MaxMessages  = 200      // messages that a project keeps, the newest ones, and that one call may add
+	maxPartBytes = 16 << 20 // bytes of a file that is read
 )
 
-// Message is what an application that keeps no transcript hands over.
+// Message is a message of an application without transcripts.
 type Message struct {
 	Role    string    `json:"role"` // user, assistant or system
 	Content string    `json:"content"`
-	Source  string    `json:"source,omitempty"` // where it was said, for instance telegram
+	Source  string    `json:"source,omitempty"` // its channel, for instance telegram
 	At      time.Time `json:"-"`                // zero: now
 }
 
-// Spoken says where messages were put.
+// Spoken is the result of Say.
 type Spoken struct {
-	Session string   `json:"session"`        // the key of the last one's
-	Stored  int      `json:"stored"`         // messages
-	Full    []string `json:"full,omitempty"` // keys of sessions to which none is added any more
+	Session string   `json:"session"`        // key of the last message's session
+	Stored  int      `json:"stored"`         // number of messages
+	Full    []string `json:"full,omitempty"` // keys of sessions that are full now
 }
 
-// conversationName is what a conversation may be called: it becomes a part of an id and of a file's name.
+// conversationName is the form of a conversation's name, which becomes part of an id and of a file name.
 var conversationName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// partTime ends the id of each session of a conversation.
+// partTime is the layout of the time at the end of the id of a conversation's session.
 const partTime = "20060102T150405.000000"
 
-// Say adds messages to a conversation of a registered project, redacted; name "" is that of the day. A conversation
-// is a session for each memories.memoryWindow messages. It is registered and searched at once, and a run extracts
-// from it as from an agent's. Messages that cannot be stored are refused, all of them, with memoir.CodeUsage.
+// Say redacts messages and adds them to a conversation of a registered project; the name "" means the current UTC day.
+// Each memories.memoryWindow messages of a conversation are one session. A session is registered and searchable at
+// once, and a run extracts from it as from an agent's. If one message is invalid, all are refused with an error of code
+// memoir.CodeUsage.
 func Say(ctx context.Context, st *store.Store, opts Options, projectID, name string, messages []Message) (
 	Spoken, error) {
 	r, err := newRun(st, opts)
@@ -113,10 +114,10 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	return out, err
 }
 
-// appended is the end of a file that was added to it.
+// appended is text that was appended to a file.
 type appended struct {
 	path     string
-	from, to int64 // its bytes
+	from, to int64 // its byte range
 }
 
 func (a *appended) append(path, text string) error {
@@ -130,7 +131,7 @@ func (a *appended) append(path, text string) error {
 	return err
 }
 
-// undo takes the end off, which else stood there twice once somebody tries again, unless more was added since.
+// undo removes the text, so that a repeated call does not add it twice, unless more was added since.
 func (a *appended) undo() error {
 	if info, err := os.Stat(a.path); a.path == "" || err != nil || info.Size() != a.to {
 		return nil
@@ -141,17 +142,17 @@ func (a *appended) undo() error {
 	return os.Truncate(a.path, a.from)
 }
 
-// conversation is one that messages are added to.
+// conversation is a conversation to which messages are added.
 type conversation struct {
 	*run
 	project        memoir.Project
 	name, dir, cwd string
 }
 
-// window is how many messages a session of a conversation has.
+// window returns the number of messages in a session of a conversation.
 func (c conversation) window() int { return cmp.Or(c.opts.Settings.Memories.MemoryWindow, MaxMessages) }
 
-// lines are the records of messages, checked and redacted, with their times.
+// lines checks and redacts messages, and returns their records and times.
 func (c conversation) lines(messages []Message) (lines []string, times []time.Time, err error) {
 	refuse := func(hint, format string, args ...any) ([]string, []time.Time, error) {
 		return nil, nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
@@ -184,12 +185,12 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 	return lines, times, nil
 }
 
-// spoken is a text as it is kept: without secrets and control characters.
+// spoken removes control characters and secrets from a text.
 func (c conversation) spoken(text string) string {
-	if len(text) > MaxSaid { // which is refused
+	if len(text) > MaxSaid { // it will be refused
 		return text
 	}
-	text = strings.Map(func(r rune) rune { // before secrets are looked for: without them parts of one may meet
+	text = strings.Map(func(r rune) rune { // before redaction, since a control character may split a secret
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
@@ -199,8 +200,8 @@ func (c conversation) spoken(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// part is the file to which the next message goes: the newest one of the conversation that has room for one, else
-// one that begins at a moment; and for how many there is room.
+// part returns the file for the next message, and how many messages fit into it: the newest file of the
+// conversation if it is not full, else a new one that begins at the given time.
 func (c conversation) part(at time.Time) (path, id string, room int, err error) {
 	parts, err := partsIn(c.dir)
 	if err != nil {
@@ -211,7 +212,7 @@ func (c conversation) part(at time.Time) (path, id string, room int, err error) 
 			if n := p.messages(); n < c.window() {
 				return p.path, p.id, c.window() - n, nil
 			}
-			// A clock that was put back begins no file before this one, nor this one again.
+			// If the clock was set back, the new file still begins after this one.
 			if began, err := time.Parse(partTime, p.began); err == nil && at.Before(began.Add(time.Microsecond)) {
 				at = began.Add(time.Microsecond)
 			}
@@ -222,7 +223,7 @@ func (c conversation) part(at time.Time) (path, id string, room int, err error) 
 	return filepath.Join(c.dir, id+".jsonl"), id, c.window(), nil
 }
 
-// session is a conversation's file as the registry and searching have it.
+// session reads a conversation's file as a scanned session and its messages.
 func (c conversation) session(ctx context.Context, path string) (
 	scan store.SessionScan, said []store.Message, err error) {
 	f, err := rollout.Stat(path)
@@ -248,7 +249,7 @@ func (c conversation) session(ctx context.Context, path string) (
 // conversationPart is a file of a conversation.
 type conversationPart struct{ path, id, began string }
 
-// partsIn lists the files of a project's conversations, those that began last first.
+// partsIn lists the files of a project's conversations, the newest first.
 func partsIn(dir string) ([]conversationPart, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -265,14 +266,14 @@ func partsIn(dir string) ([]conversationPart, error) {
 	return parts, nil
 }
 
-// messages counts the messages of a file; of one that cannot be read there are none.
+// messages counts the messages of a file; 0 if it cannot be read.
 func (p conversationPart) messages() int {
 	content, _ := disk.ReadFile(p.path, maxPartBytes)
 	return max(0, strings.Count(string(content), "\n")-1)
 }
 
-// pruneConversations removes the files of conversations beyond the newest MaxMessages of a project. A file that
-// memory is yet to be made of stays.
+// pruneConversations removes the files of conversations beyond the newest MaxMessages messages of a project. A file
+// stays until it is extracted.
 func (r *run) pruneConversations(ctx context.Context) error {
 	for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
 		parts, err := partsIn(root.Dir)
@@ -298,7 +299,7 @@ func (r *run) pruneConversations(ctx context.Context) error {
 	return nil
 }
 
-// eraseConversations removes the files of those of the sessions that are conversations.
+// eraseConversations removes the files of sessions that are conversations.
 func (r *run) eraseConversations(keys []string) error {
 	for _, key := range keys {
 		source, id := memoir.SplitKey(key)

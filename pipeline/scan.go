@@ -18,9 +18,8 @@ import (
 	"memoir/store"
 )
 
-// scan brings the registry up to date with the disk. A file whose size,
-// modification time and inode are unchanged is not opened; one that grew is read
-// from where it was; another is read at its head and tail.
+// scan updates the registry from the disk. It does not open a file whose size, modification time and inode are
+// unchanged. It reads a file that grew from its former end, and any other at its head and tail.
 func (r *run) scan(ctx context.Context) error {
 	if !r.opts.DryRun {
 		if err := RemoveFolders(ctx, r.store, r.opts.Home); err != nil {
@@ -92,15 +91,14 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 		if err := rollout.WalkDir(ctx, r.opts.SessionsDir, visit); err != nil {
 			return entries, err
 		}
-		env = rollout.Env{} // what applications said is taken all the same
+		env = rollout.Env{} // conversations are scanned in any case
 	}
 	env.Memoir = r.opts.Home
 	err := rollout.Walk(ctx, env, visit)
 	return entries, err
 }
 
-// named are the files of the sessions that the run is limited to. They may be outside of the directories
-// that it walks.
+// named returns the files of the sessions that the run is limited to; walk may not reach them.
 func (r *run) named(known map[string]store.FileRow) (entries []rollout.Entry) {
 	if len(r.opts.Only) == 0 {
 		return nil
@@ -116,8 +114,8 @@ func (r *run) named(known map[string]store.FileRow) (entries []rollout.Entry) {
 	return entries
 }
 
-// compare says which files were seen, and which of them are new or differ from
-// the registry, or cannot be looked at for another reason than before.
+// compare returns which files were seen, and which of them are new, differ from the registry, or cannot be
+// read for another reason than before.
 func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[string]bool, changed []rollout.Entry) {
 	seen = make(map[string]bool, len(entries))
 	return seen, slices.DeleteFunc(entries, func(e rollout.Entry) bool {
@@ -130,13 +128,12 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 	})
 }
 
-// same reports whether two looks at a file mean the same bytes.
+// same reports whether two states of a file have the same size, modification time and inode.
 func same(a, b memoir.File) bool {
 	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
 }
 
-// vanished lists the registered files that are no longer on disk. A vanished file
-// is not forgotten: its session keeps what was extracted.
+// vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.
 func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	var unseen, gone []string
 	for path := range known {
@@ -153,14 +150,14 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probe is what the registry is to keep of one changed file. What was read of the file's head
-// is dropped at once: a first scan may find many thousands.
+// probe is the row of one changed file for the registry. It does not keep the text that was read, since a first
+// scan may find many thousands of files.
 type probe struct {
 	row store.FileRow
-	err error // why the file cannot be read, or is no session
+	err error // why the file cannot be read, or is not a session
 }
 
-// probeAll looks at the changed files, several at a time, and keeps their order.
+// probeAll probes the changed files, several at a time, in their order.
 func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
 	var paths []string
 	for _, e := range changed {
@@ -181,7 +178,7 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 				return context.Cause(ctx)
 			}
 			row, err := r.look(e, known[e.Path], before[e.Path])
-			if disk.Lacking(err) { // which says nothing of the file
+			if disk.Lacking(err) { // not caused by the file
 				return err
 			}
 			if err != nil {
@@ -195,9 +192,8 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 	return probed, g.Wait()
 }
 
-// unreadable is what the registry keeps of a file that cannot be read. Where the system does
-// not let it be read now, the file stays with the session that it was registered for, with
-// the head that it had. Any other is a session of its own, named by its path.
+// unreadable returns the row of a file that cannot be read. If the system does not permit it, the file keeps
+// its session and its head. Otherwise the file becomes a session whose id is its path.
 func (r *run) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
 	row := store.FileRow{File: e.File, Error: r.redact(cause.Error())}
 	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
@@ -210,8 +206,8 @@ func (r *run) unreadable(e rollout.Entry, cause error, session string, head json
 	return probe{row: row, err: cause}
 }
 
-// look reads a file's head and tail, and says what the registry keeps of it: the head is
-// redacted. What was found in it before is built on.
+// look reads a file's head and tail and returns its row, with a redacted head. It continues from the head that
+// was recorded before.
 func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
 	defer r.survive(&err)
 	if e.Err != nil {
@@ -235,16 +231,16 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
-// seenHead is the head of a file as a scan found it.
+// seenHead is the head of a file that this run's scan read.
 type seenHead struct {
 	file memoir.File
 	head rollout.Head
 }
 
-// mostHeads is how many heads a scan keeps for Phase 1, about half a KiB each.
+// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
 const mostHeads = 10_000
 
-// keepHead spares Phase 1 of this run a second look at a file.
+// keepHead keeps a head, so that Phase 1 of this run does not read it again.
 func (r *run) keepHead(f memoir.File, head rollout.Head) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,8 +249,8 @@ func (r *run) keepHead(f memoir.File, head rollout.Head) {
 	}
 }
 
-// headOf is rollout.Probe of a registered file, which is not read again where this run's scan
-// has read it and it is unchanged. The head is given once.
+// headOf returns the head that this run's scan read of a file, once, if the file is unchanged; else it calls
+// rollout.Probe.
 func (r *run) headOf(e rollout.Entry) (rollout.Head, error) {
 	r.mu.Lock()
 	seen, ok := r.heads[e.Path]
@@ -266,8 +262,8 @@ func (r *run) headOf(e rollout.Entry) (rollout.Head, error) {
 	return rollout.Probe(e)
 }
 
-// restrict limits claims to the sessions below SessionsDir, unless the registry
-// holds no others: a list of many keys would slow every claim down.
+// restrict limits claims to the sessions below SessionsDir. It does nothing if the registry has no others,
+// since a list of many keys slows down every claim.
 func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
 	if r.opts.SessionsDir == "" {
 		return
@@ -289,7 +285,7 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	r.keys = slices.Sorted(maps.Keys(keys))
 }
 
-// window says which sessions this run takes.
+// window returns the window of this run.
 func (r *run) window() store.Window {
 	w := store.Window{
 		Now:               r.now(),

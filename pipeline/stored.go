@@ -15,10 +15,10 @@ import (
 	"memoir/store"
 )
 
-// StoredPlace is where a secret was found. No field holds the secret itself.
+// StoredPlace is where a secret was found. No field contains the secret.
 type StoredPlace struct {
 	Rule   string `json:"rule"`
-	Path   string `json:"path"`   // of the file; the name of what is inside an archive or a database follows "#"
+	Path   string `json:"path"`   // of the file; the place in an archive or database follows after "#"
 	Line   int    `json:"line"`   // from 1; 0: it is in the name
 	Column int    `json:"column"` // in characters, from 1; 0: it is in the name
 	Hint   string `json:"hint"`
@@ -33,17 +33,16 @@ type StoredPlace struct {
 	live string // path in the live memory
 }
 
-// StoredReport is what ScanStored found.
+// StoredReport is the result of ScanStored.
 type StoredReport struct {
 	Places []StoredPlace
-	Texts  int      // that were looked at
-	Unread []string // what could not be read, and why
+	Texts  int      // number of scanned texts
+	Unread []string // files that could not be read, and why
 }
 
-// ScanStored looks for secrets in what memoir made of sessions: the texts of the database,
-// live memories, the archives of their generations, and logs. A value that a rule knows in
-// one text is found in all others, too. With opts.ProjectIDs, which then holds one, only
-// what is that project's is looked at, and no log.
+// ScanStored searches stored texts for secrets: the database, live memories, the archives of generations, and
+// logs. A value that a rule finds in one text is found in all others as well. With opts.ProjectIDs, which
+// then has one id, it scans only texts of that project, and no logs.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
 	s, err := newSweep(ctx, st, opts)
 	if err == nil {
@@ -55,15 +54,15 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 	return s.find(ctx)
 }
 
-// sweep goes through all that is stored.
+// sweep scans all stored texts.
 type sweep struct {
 	*run
-	project   string                         // only what is this project's; empty: all
-	known     *secrets.Redactor              // knows the secrets of all texts seen so far
-	scanners  map[string][]*secrets.Scanner  // by project; "": of what is no project's
-	redactors map[string][]*secrets.Redactor // that know what these find
+	project   string                         // only texts of this project; empty: all
+	known     *secrets.Redactor              // knows the secrets of all texts that were scanned
+	scanners  map[string][]*secrets.Scanner  // by project; "": for texts of no project
+	redactors map[string][]*secrets.Redactor // for these scanners
 	projects  []store.ProjectRow
-	texts     int // looked at, this time
+	texts     int // number of texts in this pass
 	unread    []string
 }
 
@@ -85,7 +84,7 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 	return s, nil
 }
 
-// rules finds the rules of each project.
+// rules loads the rules of each project.
 func (s *sweep) rules() error {
 	for _, p := range s.projects {
 		scanners, fault := s.projectScanners(p.Project)
@@ -100,8 +99,7 @@ func (s *sweep) rules() error {
 	return nil
 }
 
-// mask returns a text without secrets, by the rules of its project, and learns those that
-// the rules see.
+// mask redacts a text with the rules of its project, and adds the secrets that they find to the known ones.
 func (s *sweep) mask(projectID, text string) string {
 	redactors, ok := s.redactors[projectID]
 	if !ok {
@@ -113,7 +111,7 @@ func (s *sweep) mask(projectID, text string) string {
 	return text
 }
 
-// maskName is mask for the name of a file.
+// maskName is mask for a file name.
 func (s *sweep) maskName(projectID, name string) string {
 	masked := s.mask(projectID, name)
 	if masked == name {
@@ -122,11 +120,10 @@ func (s *sweep) maskName(projectID, name string) string {
 	return strings.NewReplacer(markerStart, "redacted-", "]", "").Replace(masked)
 }
 
-// markerStart begins what stands in the place of a secret.
+// markerStart is the prefix of the text that replaces a secret.
 const markerStart = "[REDACTED:"
 
-// find goes through everything twice: a rule may know a value only in the last text that
-// holds it.
+// find scans all texts twice, since a rule may find a value only in the last text that has it.
 func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(at StoredPlace, text string) { s.mask(at.Project, text) })
@@ -142,7 +139,7 @@ func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 // A looker is called for each text. The line of a place is 0 if the text is a name, else -1.
 type looker func(at StoredPlace, text string)
 
-// each calls look for everything that is stored.
+// each calls look for each stored text.
 func (s *sweep) each(ctx context.Context, look looker) error {
 	s.texts, s.unread = 0, nil
 	counted := func(at StoredPlace, text string) {
@@ -179,13 +176,13 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 	return nil
 }
 
-// leave notes what cannot be read.
+// leave records a file that cannot be read.
 func (s *sweep) leave(path string, err error) {
 	s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
 }
 
-// eachInRoot calls look for the live files of a root, for what was saved too late, and for
-// what its archives hold.
+// eachInRoot calls look for the live files of a root, for files that were saved too late to be merged, and
+// for the files in its archives.
 func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Root, look looker) error {
 	both := func(at StoredPlace, name string, content []byte) {
 		at.Project = projectID
@@ -226,10 +223,10 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 	return err
 }
 
-// elsewhere is the hint for a secret that only another text tells from other words.
+// elsewhere is the hint for a secret that a rule finds only in another text.
 const elsewhere = "known from another place"
 
-// places lists where a text holds secrets.
+// places lists where a text has secrets.
 func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
 	masked := s.mask(at.Project, text)
 	if masked == text {
@@ -265,7 +262,7 @@ func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
 	return []StoredPlace{at}
 }
 
-// shown makes a place safe to print: no name in it holds a secret.
+// shown redacts the names in a place, so that it is safe to print.
 func (s *sweep) shown(at StoredPlace) StoredPlace {
 	at.Path, at.Key, at.File = s.mask(at.Project, at.Path), s.mask(at.Project, at.Key), s.mask(at.Project, at.File)
 	switch {

@@ -13,13 +13,13 @@ import (
 	"memoir/store"
 )
 
-// StoredRedaction is what RedactStored did.
+// StoredRedaction is the result of RedactStored.
 type StoredRedaction struct {
 	Found       StoredReport   // before
-	Unread      []string       // what could not be read, and why
+	Unread      []string       // files that could not be read, and why
 	Rows        int            // texts of the database that were rewritten
-	Archives    int            // of earlier generations that were removed
-	Generations []RedactedIn   // that were published
+	Archives    int            // archives of earlier generations that were removed
+	Generations []RedactedIn   // generations that were published
 	Removed     []string       // logs and copies of the database
 	Redactions  map[string]int // replacements by rule
 }
@@ -31,16 +31,14 @@ type RedactedIn struct {
 	Generation int    `json:"generation"`
 }
 
-// RedactStored takes the secrets that ScanStored finds out of what memoir made of sessions.
-// The live files of a project become a new generation without them, archives that hold one
-// are removed, texts of the database are rewritten; then its free pages and its log are
-// emptied, and copies of it and the logs of runs are removed. Hashes that decide what is
-// work stay, so that nothing is extracted again.
+// RedactStored removes the secrets that ScanStored finds. It publishes the live files without them as a new
+// generation, removes archives that have one, and rewrites texts of the database. Then it clears the
+// database's free pages and log, and removes copies of it and logs of runs. Content hashes stay, so that
+// nothing is extracted again.
 //
-// While another process holds work it waits opts.Wait; then the error has the code
-// memoir.CodeBusy and nothing was changed. After a process died on the way, calling it
-// again does the rest. The error has the code memoir.CodeChanged if secrets were stored
-// meanwhile.
+// While another process has jobs it waits opts.Wait; then the error has the code memoir.CodeBusy and nothing
+// was changed. If the process is killed, another call does the rest. The error has the code
+// memoir.CodeChanged if secrets were stored meanwhile.
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
 	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}, Redactions: map[string]int{}}
 	s, err := newSweep(ctx, st, opts)
@@ -76,7 +74,7 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 	return out, err
 }
 
-// quiet waits until no other process holds work, and finishes what one that died had begun.
+// quiet waits until no other process has jobs, and finishes the forgetting and removals of killed processes.
 func (s *sweep) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
@@ -87,8 +85,8 @@ func (s *sweep) quiet(ctx context.Context) error {
 	return s.finishForgetting(ctx)
 }
 
-// redactAll rewrites memories first and the database last: a rule may know a value only by
-// what stands beside it there.
+// redactAll rewrites memories first and the database last: a rule may find a value only by its context in the
+// database.
 func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
 	if err := s.store.BeginPurge(ctx); err != nil {
 		return err
@@ -131,8 +129,8 @@ func (s *sweep) maskText(t store.Text) string {
 	return s.mask(t.ProjectID, t.Value)
 }
 
-// redactProject publishes a generation without secrets, if the live one has any, and
-// removes the archives that hold one.
+// redactProject publishes a generation without secrets if the live one has any, and removes archives that
+// have one.
 func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
 	return s.holding(ctx, project.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		from, err := s.publishRedacted(ctx, c)
@@ -145,7 +143,7 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 		}
 		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {
 			files, err := c.root.ReadArchive(g.Number)
-			return err == nil && s.dirty(project.ID, files) // what cannot be read is reported
+			return err == nil && s.dirty(project.ID, files) // unreadable ones are in Unread
 		})
 		out.Archives += len(removed)
 		if err != nil {
@@ -157,8 +155,8 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 	})
 }
 
-// publishRedacted makes a generation of the live files without their secrets, and returns the
-// one that had them; 0: none had.
+// publishRedacted publishes the live files without their secrets, and returns the generation that had them; 0
+// if there were none.
 func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int, err error) {
 	live, err := c.current(ctx)
 	if err != nil || live.Generation == 0 {
@@ -191,7 +189,7 @@ func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int
 	return live.Generation, c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
 }
 
-// dirty reports whether a file, or its name, holds a secret.
+// dirty reports whether a file or its name has a secret.
 func (s *sweep) dirty(projectID string, files memory.Files) bool {
 	for _, path := range files.Paths() {
 		if text := string(files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
@@ -201,9 +199,8 @@ func (s *sweep) dirty(projectID string, files memory.Files) bool {
 	return false
 }
 
-// dropGenerations removes the archives of a project's earlier generations for which drop
-// reports true, and the live directories that are no longer linked. It returns their paths
-// in the project's folder.
+// dropGenerations removes the archives of earlier generations for which drop returns true, and live
+// directories that are no longer linked. It returns the archives' paths in the project's folder.
 func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
 	if _, err := root.RemovePrevious(); err != nil {
 		return nil, err

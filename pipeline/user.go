@@ -12,8 +12,8 @@ import (
 	"memoir/consolidate"
 )
 
-// consolidatorOf is the model that makes a project's memory. The user's own has nothing to ask a
-// language model about.
+// consolidatorOf returns the consolidator of a project. The user's own memory is always made by the built-in
+// model.
 func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
 	if projectID == memoir.UserProjectID {
 		return consolidate.NewBuiltin()
@@ -21,7 +21,7 @@ func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
 	return r.consolidator
 }
 
-// noteUser makes the user's own memory due if the rules that are shared have changed.
+// noteUser makes the user's own memory due if the shared rules have changed.
 func (r *run) noteUser(ctx context.Context) error {
 	if !r.selected(memoir.UserProjectID) {
 		return nil
@@ -45,12 +45,11 @@ func (r *run) noteUser(ctx context.Context) error {
 	return r.store.NoteChanges(ctx, state, !maps.Equal(now, last))
 }
 
-// leastProjects is in how many projects a person states a rule that holds for all of them.
+// leastProjects is the number of projects in which a person must state a rule for it to hold in all.
 const leastProjects = 2
 
-// sharedRules is what the user's memory is made of: of each session the rules that the person stated
-// in at least leastProjects projects, and nothing else that is known of it. Of more than most sessions,
-// those that ended last count.
+// sharedRules returns the inputs of the user's memory: for each session only the rules that the person stated
+// in at least leastProjects projects. It returns at most most sessions, those that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
 	all, err := r.store.Stated(ctx, memoir.StatementPreference)
 	if err != nil {
@@ -92,8 +91,8 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	return shared, nil
 }
 
-// rulesOf are the rules that a person stated in a session, without what they were said to: that
-// tells of one project. A correction that is repeated in another project is a rule.
+// rulesOf returns the rules that a person stated in a session, without the context that they refer to, which
+// belongs to one project. A correction that is repeated in another project is a rule.
 func rulesOf(e memoir.Extraction) []memoir.Statement {
 	var rules []memoir.Statement
 	for _, st := range memoir.ParseStatements(e.RawMemory) {

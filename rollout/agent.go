@@ -1,14 +1,11 @@
-// Package rollout knows where each coding agent keeps its sessions and how to
-// read them: it is the only place that knows an agent's format. It turns the
-// files of one conversation into a stream of memoir.Item, each utterance once,
-// each tool call joined to its result, and knows nothing of memory, models or
-// the database. What a file says is foreign data: no line may crash a reader or
-// make it hold more than a bounded amount.
+// Package rollout finds and reads the sessions of coding agents. It is the only package that knows agents'
+// formats. It turns the files of one session into a stream of memoir.Item, with each message once and each
+// tool call joined to its result. It does not know memory, models or the database. The content of a file is
+// untrusted: no line may crash a reader or make it use more than a bounded amount of memory.
 //
-// Read agent.go first (what an agent's reader must provide), then read.go and
-// probe.go (what callers use), record.go (JSON values out of damaged files) and
-// one agent, for instance copilot.go. OpenCode alone does not keep
-// a session as a file: opencode.go says how its sessions come as paths and streams.
+// Read agent.go first (the interface of an agent), then read.go and probe.go (the functions for callers),
+// record.go (JSON values of damaged files) and one agent, for instance copilot.go. Only OpenCode keeps
+// sessions in a database: opencode.go describes their paths and streams.
 package rollout
 
 import (
@@ -29,11 +26,11 @@ import (
 	"memoir"
 )
 
-// Env is what finding an agent's files depends on.
+// Env is the environment that the places of agents' files depend on.
 type Env struct {
 	Home   string                   // the person's home directory
-	Memoir string                   // memoir's own
-	Getenv func(name string) string // nil: nothing is set
+	Memoir string                   // memoir's own home
+	Getenv func(name string) string // nil: no variable is set
 	GOOS   string
 }
 
@@ -44,7 +41,7 @@ func (e Env) get(name string) string {
 	return e.Getenv(name)
 }
 
-// home joins a path to the home directory; it is "" without one.
+// home joins a path to the home directory; "" if that is unknown.
 func (e Env) home(elem ...string) string {
 	if e.Home == "" {
 		return ""
@@ -52,8 +49,8 @@ func (e Env) home(elem ...string) string {
 	return filepath.Join(append([]string{e.Home}, elem...)...)
 }
 
-// dir is the directory that a variable names, else the one of that name in the home
-// directory; "" without either.
+// dir returns the directory in a variable, else the one called name in the home directory; "" without
+// either.
 func (e Env) dir(variable, name string) string {
 	if set := e.get(variable); set != "" {
 		return e.expand(set)
@@ -61,31 +58,30 @@ func (e Env) dir(variable, name string) string {
 	return e.home(name)
 }
 
-// Root is a directory below which an agent keeps sessions, or a file that holds them.
+// Root is a directory below which an agent keeps sessions, or a database of sessions.
 type Root struct {
 	Dir string
-	// Session reports whether a file may by its name be a session; path is
-	// relative to Dir and slash-separated.
+	// Session reports whether a file may be a session by its name. path is relative to Dir and
+	// slash-separated.
 	Session func(path string) bool
 }
 
-// Agent knows one coding agent's format; each has a file of its own.
+// Agent knows one coding agent's format. Each is in a file of its own.
 type Agent interface {
 	// Source names the agent.
 	Source() memoir.Source
 	// Roots lists where the agent keeps sessions, whether they exist or not.
 	Roots(env Env) []Root
-	// Recognises reports whether records can only be this agent's; they are the
-	// first ones of a file, at least one.
+	// Recognises reports whether the first records of a file, at least one, can only be this agent's.
 	Recognises(path string, head [][]byte) bool
-	// Head fills in what the first and last records of a file say of it.
+	// Head fills in h from the first and last records of a file.
 	Head(h *Head, path string, head, tail [][]byte)
 	// Read emits a thread's items.
 	Read(ctx context.Context, t *tape, e *emitter) error
 }
 
-// Agents lists the agents in the order in which they are asked whether they
-// recognise a file: the more particular format first.
+// Agents lists the agents in the order in which they are asked to recognise a file: the more specific
+// format first.
 var Agents = []Agent{Conversation{}, Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
 
 // AgentOf returns the agent of a source, nil if there is none.
@@ -101,15 +97,14 @@ func AgentOf(source memoir.Source) Agent {
 // Entry is a file that may be a session.
 type Entry struct {
 	memoir.File
-	Source memoir.Source // whose directory it was found in; "" where that says nothing
-	Err    error         // why the file, or the directory at Path, could not be looked at
+	Source memoir.Source // agent in whose directory it was found; "" if it was found elsewhere
+	Err    error         // why the file, or the directory at Path, could not be read
 }
 
-// Walk calls fn for every file that by its place and name may be a session of an
-// agent, in order of agent and path; a database is as many as it holds sessions.
-// What cannot be read comes as an Entry with Err; only fn's error or a cancelled
-// context ends the walk. Symbolic links are followed, each directory is entered once
-// for each agent and each file in it given once.
+// Walk calls fn for every file that may be a session of an agent by its place and name, in order of agent and
+// path, and for every session in a database. An unreadable file or directory is an Entry with Err; only an
+// error of fn or a cancelled context ends the walk. Symbolic links are followed; each directory is entered
+// once for each agent, and each file is passed once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
 	for _, agent := range Agents {
@@ -132,10 +127,10 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	return nil
 }
 
-// WalkDir calls fn for every regular file below dir, whatever its name, in order
-// of path, and instead of a file that an agent keeps sessions in for each of these;
-// .git directories are left out, and a link that leads out of dir is an error of its own. Dir may be
-// such a file. Errors are given as by Walk, but a dir that cannot be read at all is an error.
+// WalkDir calls fn for every regular file below dir, whatever its name, in order of path, and for every
+// session in a database instead of the database. .git directories are left out. dir may be a file. Errors
+// are passed as by Walk, also that of a link out of dir; but if dir itself cannot be read, WalkDir
+// returns the error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -151,39 +146,38 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	return w.dir(dir, "", w.within, false)
 }
 
-// leastLooked is how many entries of a directory are worth a goroutine.
+// leastLooked is the least number of directory entries for a goroutine of its own.
 const leastLooked = 64
 
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
-	seen    map[location]bool // directories that were entered, files that were given
+	seen    map[location]bool // directories that were entered, files that were passed to fn
 	source  memoir.Source
 	session func(string) bool // nil: every file
-	within  string            // out of which no link is followed; "" for the directories of agents
+	within  string            // directory that links must not leave; "" for the directories of agents
 }
 
-// errLeadsOut is the error of a link that leads out of the directory that is walked.
+// errLeadsOut is the error of a link out of the walked directory.
 var errLeadsOut = fmt.Errorf("%w: it is a link that leads out of the directory", ErrNoSession)
 
-// location is a file, by the real path of its directory and its name, or a directory without
-// a name, looked at for one agent's sessions: a link from an agent's directory into another's
-// must not hide what the other keeps there. Path and name are not joined, for that costs as
-// much as the rest of the walk's own work on a file.
+// location is a file, by its name and the real path of its directory, or a directory, without a name. A
+// directory also has the agent, so that a link into another agent's directory does not hide that agent's
+// sessions. Path and name are not joined, since that would cost as much as the rest of the walk.
 type location struct {
 	source    memoir.Source // of a directory
 	dir, name string
 }
 
-// first reports whether a location is met for the first time.
+// first reports whether a location is visited for the first time.
 func (w *walker) first(at location) bool {
-	met := w.seen[at]
+	seen := w.seen[at]
 	w.seen[at] = true
-	return !met
+	return !seen
 }
 
-// dir walks a directory; rel is its slash-separated path below the root, real its
-// path without symbolic links if that is known.
+// dir walks a directory. rel is its slash-separated path below the root, real its path without symbolic
+// links, or "" if that is unknown.
 func (w *walker) dir(dir, rel, real string, root bool) error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
@@ -200,7 +194,7 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
-			return nil // gone since, or an agent that is not here
+			return nil // removed meanwhile, or the agent is not installed
 		}
 		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
 			return ferr
@@ -215,14 +209,14 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	return nil
 }
 
-// looked is what the system says of an entry of a directory.
+// looked is the file information of a directory entry.
 type looked struct {
 	info fs.FileInfo
 	err  error
 }
 
-// lookAtAll looks at what may be sessions among the entries of a directory, on all
-// processors: that is most of a walk's work.
+// lookAtAll reads the file information of directory entries that may be sessions, on all processors, since
+// that is most of a walk's work.
 func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
 	out := make([]looked, len(entries))
 	var g errgroup.Group
@@ -242,8 +236,7 @@ func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
 	return out
 }
 
-// entry looks at what a directory holds; realDir is that directory without
-// symbolic links.
+// entry handles one entry of a directory; realDir is the directory without symbolic links.
 func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) error {
 	isLink, wanted := d.Type()&fs.ModeSymlink != 0, w.session == nil || w.session(rel)
 	switch {
@@ -259,7 +252,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 		info, err = w.follow(path)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // gone since, or a link to nothing
+	case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or a dangling link
 	case err == nil && info.IsDir():
 		return w.dir(path, rel, "", false)
 	case !wanted:
@@ -271,7 +264,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	return nil
 }
 
-// follow looks at what a link leads to.
+// follow returns the file information of a link's target.
 func (w *walker) follow(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil || w.within == "" {
@@ -284,7 +277,7 @@ func (w *walker) follow(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// file gives a file, or the sessions that OpenCode keeps in it.
+// file passes a file to fn, or each session of an OpenCode database.
 func (w *walker) file(path string, info fs.FileInfo) error {
 	if w.source == "" || w.source == memoir.SourceOpenCode {
 		sessions, ok, err := opencodeSessions(path, info)
@@ -308,7 +301,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// inode is 0 where the file system's answer has none.
+// inode returns the inode of a file, 0 if the file system has none.
 func inode(info fs.FileInfo) uint64 {
 	if sys := reflect.Indirect(reflect.ValueOf(info.Sys())); sys.Kind() == reflect.Struct {
 		if number := sys.FieldByName("Ino"); number.IsValid() && number.CanUint() {

@@ -10,18 +10,18 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Claude reads the transcripts of Claude Code: one file a session, one line an
-// entry, entries linked by parentUuid.
+// Claude reads the transcripts of Claude Code: one file for each session, one entry in each line, linked by
+// parentUuid.
 //
-// See claude_line.go for a line and whose words it holds, claude_plan.go for what of a
-// file stands and is not another session's, claude_read.go for items.
+// See claude_line.go for lines and the authors of their texts, claude_plan.go for undone and copied entries,
+// claude_read.go for items.
 type Claude struct{}
 
 // Source is memoir.SourceClaude.
 func (Claude) Source() memoir.Source { return memoir.SourceClaude }
 
-// Roots are the projects below $CLAUDE_CONFIG_DIR, which may list several, else
-// below ~/.claude and ~/.config/claude.
+// Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and
+// ~/.config/claude.
 func (Claude) Roots(env Env) []Root {
 	dirs := []string{env.home(".claude"), env.home(".config", "claude")}
 	if set := env.get("CLAUDE_CONFIG_DIR"); set != "" {
@@ -38,8 +38,7 @@ func (Claude) Roots(env Env) []Root {
 	return roots
 }
 
-// Recognises looks for a type of line together with a key that only Claude Code
-// gives to it.
+// Recognises looks for a type of line together with a key that only Claude Code uses with it.
 func (Claude) Recognises(_ string, head [][]byte) bool {
 	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
 		l := parseClaudeLine(raw)
@@ -58,10 +57,10 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head calls a session automation if all that is seen of it was driven by a script,
-// and takes the directory of a worktree that the agent made to be that which it was
-// made from. It takes the session's id from the file's name where its lines agree, else
-// from the last line: a resumed session's file begins with lines of the old id.
+// Head reads who, where and when. A session is automation if all its lines were driven by a script. The
+// directory of a worktree that the agent made is replaced by the one that it was made from. The id is the
+// file's name if a line has it, else that of the last line: the file of a resumed session begins with
+// lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	s := claudeHead{Head: h, ids: map[string]bool{}}
 	for i, raw := range slices.Concat(head, tail) {
@@ -79,7 +78,7 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	}
 	summary := ""
 	for _, of := range s.summaries {
-		if s.ids[getText(of, "leafUuid")] { // else it is the title of another conversation
+		if s.ids[getText(of, "leafUuid")] { // otherwise it is the title of another session
 			summary = getText(of, "summary")
 		}
 	}
@@ -93,16 +92,16 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// claudeHead is what the first and last lines of a file say.
+// claudeHead collects the content of the first and last lines of a file.
 type claudeHead struct {
 	*Head
 	ids              map[string]bool // of sessions and entries
 	first            *claudeLine     // of the conversation
 	last             string          // session id of the last line that has one
-	custom, given    string          // the title that a person chose, that the agent gave
-	summaries        [][]byte        // each names the entry that it is of
-	worktree, began  string          // directory that the agent made, and that it made it from
-	scripted, driven bool            // a script's entrypoint was seen, a person's
+	custom, given    string          // the person's title, the agent's title
+	summaries        [][]byte        // each names its entry
+	worktree, began  string          // the agent's worktree, and the directory that it was made from
+	scripted, driven bool            // a line has the entrypoint of a script, of a person
 }
 
 func (s *claudeHead) line(l claudeLine) {
@@ -131,7 +130,7 @@ func (s *claudeHead) line(l claudeLine) {
 	}
 }
 
-// opening takes what counts as it was when the session began.
+// opening reads the fields whose first value counts.
 func (s *claudeHead) opening(l claudeLine) {
 	if s.CreatedAt.IsZero() && l.kind != "file-history-snapshot" {
 		s.CreatedAt = instant(l.time)
@@ -139,11 +138,11 @@ func (s *claudeHead) opening(l claudeLine) {
 	s.CWD, s.Branch = cmp.Or(s.CWD, l.cwd), cmp.Or(s.Branch, l.branch)
 }
 
-// ownTool are the tools of memoir's own server, whatever it is registered by.
+// ownTool matches the tools of memoir's own server.
 var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
 
-// result takes a tool's result in, and what a person says in it: why they refused the
-// call, what they answered to a question.
+// result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a
+// question.
 func (r *claudeReader) result(block []byte, l claudeLine) {
 	id, tool := getText(block, "tool_use_id"), ""
 	if call := r.e.waiting(id); call != nil {
@@ -176,16 +175,15 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 	}
 }
 
-// reachesOut reports whether somebody else chooses what a tool prints, so that its
-// failure may imitate a refusal: a tool of an MCP server or of the web, or one whose call
-// is not in the file. A real refusal also has a string for toolUseResult, where a result
-// that only contains its words has none or an object.
+// reachesOut reports whether a third party controls a tool's output and may imitate a refusal: a tool of an
+// MCP server or of the web, or one whose call is not in the file. In a real refusal toolUseResult is a
+// string; otherwise it is missing or an object.
 func reachesOut(tool string) bool {
 	return tool == "" || strings.HasPrefix(tool, "mcp__") || tool == "WebFetch" || tool == "WebSearch"
 }
 
-// refusal begins the result of a call that a person refused or stopped, and saidLabel stands
-// before their words in it. What the agent adds for the model comes after them.
+// refusal matches the beginning of the result of a call that a person refused or stopped. saidLabel precedes
+// their words in it; the agent's additions for the model follow.
 var (
 	refusal = lazyregexp.New(`^(?:The user doesn't want to|Permission for this tool use was denied|` +
 		`The agent proposed a plan that was rejected by the user)`)
@@ -194,9 +192,9 @@ var (
 	clarified = lazyregexp.New(`(?m)^\s*(?:Answer|User notes): (.*)$`)
 )
 
-// rejection is what a person said when they refused a call, "" if a result is no refusal.
+// rejection returns what a person wrote when they refused a call, "" if the result is not a refusal.
 func rejection(output string) string {
-	output, _, _ = strings.Cut(output, "\nRejected plan:") // the agent's words, whatever they say of the person's
+	output, _, _ = strings.Cut(output, "\nRejected plan:") // the agent's words
 	label := saidLabel.FindStringIndex(output)
 	if label == nil || !refusal.MatchString(output) {
 		return ""
@@ -212,8 +210,8 @@ func rejection(output string) string {
 	return strings.TrimSpace(words)
 }
 
-// claudeAnswers returns what a person answered to the questions of a call, a line an
-// answer. What time chose for them is not theirs.
+// claudeAnswers returns a person's answers to the questions of a call, one in each line; "" if a timeout chose
+// them.
 func claudeAnswers(structured []byte) string {
 	if get(structured, "afkTimeoutMs") != nil {
 		return ""
@@ -235,7 +233,7 @@ func claudeAnswers(structured []byte) string {
 	return strings.Join(said, "\n")
 }
 
-// claudeOutput takes the agent's notes off a tool's result.
+// claudeOutput removes the agent's additions from a tool's result.
 func claudeOutput(s string) string {
 	s = strings.TrimSpace(removeReminders(s))
 	for _, frame := range []string{"persisted-output", "truncated-output"} {

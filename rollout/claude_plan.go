@@ -15,27 +15,27 @@ import (
 	"memoir"
 )
 
-// claudePlan is what the first play of a session finds out for the second.
+// claudePlan is the result of the first pass over a session, for the second.
 type claudePlan struct {
 	subagent bool
 	nodes    []claudeNode
-	byUUID   map[uint64]int32  // hashed uuids: index in nodes of the first line, later ones are copies
-	leaf     int32             // index in nodes of the last entry of the conversation, -1
+	byUUID   map[uint64]int32  // by hashed uuid: index in nodes of the first line; later ones are copies
+	leaf     int32             // index in nodes of the last entry of the conversation; -1: none
 	queue    []*queuedPrompt   // in the order in which they were typed
-	unsent   map[int]string    // queued prompts that no line holds, by the index of the line that took or queued them
-	results  map[uint64]bool   // hashes of the ids of calls that were answered
-	copies   []map[uint64]bool // by part: hashed uuids of the entries that another session had first
+	unsent   map[int]string    // queued prompts without a line, by the index of the line that took or queued them
+	results  map[uint64]bool   // hashed ids of calls with a result
+	copies   []map[uint64]bool // by part: hashed uuids of entries that belong to another session
 }
 
 // claudeNode is an entry in the tree of a conversation.
 type claudeNode struct {
 	record int32 // in the tape
-	up     int32 // index of the parent, -1 where it is missing
-	said   int32 // index of the nearest one above that was said or done, else of the topmost; -1 without a parent
-	prompt bool  // words of a person
-	speech bool  // what the agent said or a tool answered
+	up     int32 // index of the parent; -1: missing
+	said   int32 // index of the nearest ancestor that is a prompt or speech, else of the topmost; -1 without a parent
+	prompt bool  // text of a person
+	speech bool  // text of the agent, or a tool's result
 	live   bool  // on the path to the last entry
-	gone   bool  // on a branch that was edited away
+	gone   bool  // on an abandoned branch
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
@@ -55,7 +55,7 @@ func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error
 		return nil
 	})
 	p.findAbandoned()
-	for _, q := range p.queue { // a command of the agent's own interface leaves its trace elsewhere
+	for _, q := range p.queue { // commands of the agent's interface have other records
 		if !q.sent && !strings.HasPrefix(q.text, "/") && !strings.HasPrefix(q.text, "<") {
 			p.unsent[q.at] = q.text
 		}
@@ -87,8 +87,7 @@ func (p *claudePlan) line(at int, l claudeLine) {
 	}
 }
 
-// add takes a line in as an entry of the conversation. It reports false for a copy of
-// an earlier one.
+// add adds a line as an entry of the conversation. It returns false for a copy of an earlier one.
 func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 	h := textHash(l.uuid)
 	if _, ok := p.byUUID[h]; ok {
@@ -114,12 +113,11 @@ func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 	return true
 }
 
-// findAbandoned marks the branches that a person edited away: a prompt is
-// abandoned if the live path, that of the last entry, goes on from the same point
-// of the conversation with a later prompt. A side path alone means nothing, for
-// parallel tool calls make many; and where parents are missing, nothing is lost.
+// findAbandoned marks the branches that a person abandoned by editing a prompt: the live path, that of the
+// last entry, continues from the same point with a later prompt. A side branch alone is not abandoned, since
+// parallel tool calls make many. An entry without a parent is kept.
 func (p *claudePlan) findAbandoned() {
-	next := map[int32]int{} // the live prompt after what was said
+	next := map[int32]int{} // live prompt by its node.said
 	for i := p.leaf; i >= 0; i = p.nodes[i].up {
 		n := &p.nodes[i]
 		if n.live = true; n.prompt {
@@ -132,7 +130,7 @@ func (p *claudePlan) findAbandoned() {
 	}
 }
 
-// node is the entry of a uuid, nil if there is none.
+// node returns the entry with a uuid, or nil.
 func (p *claudePlan) node(uuid string) *claudeNode {
 	if i, ok := p.byUUID[textHash(uuid)]; ok && uuid != "" {
 		return &p.nodes[i]
@@ -145,11 +143,11 @@ type queuedPrompt struct {
 	at    int // index of the line that took it out of the queue, or queued it
 	text  string
 	taken bool // out of the queue
-	sent  bool // a line holds it
+	sent  bool // a line has it
 }
 
-// operation follows the queue of prompts. Headless runs put every prompt through it.
-// What is taken back into the prompt to be edited was never said.
+// operation tracks the queue of prompts. Headless runs queue every prompt. A prompt that is returned to the
+// input field was never sent.
 func (p *claudePlan) operation(at int, operation, content string) {
 	switch operation {
 	case "enqueue":
@@ -170,8 +168,7 @@ func (p *claudePlan) operation(at int, operation, content string) {
 	}
 }
 
-// send matches a line of the conversation with the prompts that were queued
-// before it, of which several may have been sent as one.
+// send matches a line of the conversation with the prompts queued before it; several may be sent as one.
 func (p *claudePlan) send(words string) {
 	if command, ok := slashCommand(words); ok {
 		words = command
@@ -185,13 +182,12 @@ func (p *claudePlan) send(words string) {
 	}
 }
 
-// Claude Code writes a new file when a session is forked, earlier versions also when it
-// is resumed, and begins it with the entries of the old one. Files of a directory with
-// the same first entry are such a family; an entry belongs to the oldest that holds it.
+// Claude Code writes a new file when a session is forked (old versions also when it is resumed), and copies the
+// entries of the old file into it. Files of one directory with the same first entry are a family. An entry
+// belongs to the oldest file of the family that has it.
 
-// claudeEntry returns the hashes of a line's uuid and of what a copy of it has, too: the
-// uuid that it was first written under, time and content. The latter is 0 for what is no
-// entry. No fork repeats a sub-agent's conversation.
+// claudeEntry returns the hash of a line's uuid and a hash that its copies share: of the original uuid, the
+// time and the content. Both are 0 if the line is not an entry. Forks do not copy subagents' entries.
 func claudeEntry(l claudeLine) (own, original uint64) {
 	switch l.kind {
 	case "user", "assistant", "system", "attachment":
@@ -208,18 +204,17 @@ func claudeEntry(l claudeLine) (own, original uint64) {
 type claudeDir struct {
 	mu      sync.Mutex
 	modTime time.Time // of the directory when it was listed
-	settled bool      // no file can have been added since under the same time
+	settled bool      // no file can have been added since with the same modification time
 	first   map[string]uint64
 	byFirst map[uint64][]string
 	copies  map[string]map[uint64]bool // by path, of the families that were read
 }
 
-// claudeDirs are the directories listed so far: *claudeDir by path.
+// claudeDirs caches the listed directories: *claudeDir by path.
 var claudeDirs sync.Map
 
-// claudeCopies returns the hashed uuids of the entries in a session's file that belong
-// to an older file beside it, nil if there are none. Files that cannot be read own
-// nothing. The map is shared and must not be written to.
+// claudeCopies returns the hashed uuids of the entries in a session's file that belong to an older file beside
+// it, nil if there are none. Unreadable files are ignored. The map is shared and must not be changed.
 func claudeCopies(ctx context.Context, path string) (map[uint64]bool, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -237,9 +232,8 @@ func claudeCopies(ctx context.Context, path string) (map[uint64]bool, error) {
 	return dir.copies[path], err
 }
 
-// list lists the directory again if files may have been added or replaced; growing
-// changes no first entry. A directory's time is trusted once it is older than the
-// resolution of file times.
+// list lists the directory again if files may have been added or replaced; files that grow keep their first
+// entry. A directory's time is trusted once it is older than the resolution of file times.
 func (d *claudeDir) list(path string) {
 	info, err := os.Stat(path)
 	if err != nil || d.settled && info.ModTime().Equal(d.modTime) {
@@ -257,7 +251,7 @@ func (d *claudeDir) list(path string) {
 	}
 }
 
-// firstClaudeEntry looks for a file's first entry, 16 KiB at a time, in its first 512.
+// firstClaudeEntry searches the first 512 KiB of a file for its first entry, 16 KiB at a time.
 func firstClaudeEntry(path string) uint64 {
 	file, err := openFile(path)
 	if err != nil {
@@ -279,17 +273,15 @@ func firstClaudeEntry(path string) uint64 {
 // relative is a file of a family.
 type relative struct {
 	Part
-	names   map[string]bool // ids of the sessions that its lines are of, or were copied from
+	names   map[string]bool // ids of the sessions of its lines, or of those that they were copied from
 	entries [][2]uint64     // see claudeEntry
-	above   int             // how many other files of the family its lines name
+	above   int             // number of other files of the family that its lines name
 }
 
-// maxFamily bounds the entries that are held of one family. In a larger one every
-// session keeps what it holds.
+// maxFamily bounds the entries that are kept of one family. In a larger one no entry counts as a copy.
 const maxFamily = 512 << 10
 
-// readFamily reads files with the same first entry and notes what each repeats of the
-// older ones.
+// readFamily reads files with the same first entry and finds the entries that each copied from older ones.
 func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
 	var family []*relative
 	total := 0
@@ -323,11 +315,11 @@ func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
 		return nil
 	}
 	sortFamily(family)
-	owners := map[uint64]string{} // of entries: the session that has them first
+	owners := map[uint64]string{} // by entry: the session that has it first
 	for _, f := range family {
 		copies := map[uint64]bool{}
 		for _, e := range f.entries {
-			// Another file of the same session takes nothing: whoever assembles the session chooses.
+			// Copies between files of one session are left to Assemble.
 			if owners[e[1]] = cmp.Or(owners[e[1]], f.Head.ID); owners[e[1]] != f.Head.ID {
 				copies[e[0]] = true
 			}
@@ -337,9 +329,8 @@ func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// sortFamily puts the oldest first. A session that no person drives comes last, for it is
-// not where people's words are looked for; then counts what files say of their origin,
-// then their length.
+// sortFamily puts the oldest file first. Sessions without a person come last, since people's messages must
+// count for a main session. Then the origins that files name count, then their length.
 func sortFamily(family []*relative) {
 	for _, f := range family {
 		for _, other := range family {

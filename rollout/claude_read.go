@@ -8,9 +8,8 @@ import (
 	"memoir"
 )
 
-// Read emits a session. An answer stands on several lines, one a content block
-// with the same message id, and old versions repeat a growing answer; those are
-// one item.
+// Read emits a session. The lines of one message id, one for each content block, are one item. Old versions
+// repeat a growing answer, which is one item as well.
 func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 	head := t.parts[0].Head
 	plan, err := planClaude(ctx, t, head.Kind == memoir.KindSubagent)
@@ -37,12 +36,12 @@ type claudeReader struct {
 	e       *emitter
 	w       where
 	answer  claudeAnswer    // the message that is being read
-	given   map[uint64]bool // hashes of the texts that were given, with their messages' ids
-	shell   string          // a command that the person ran and whose output is to come
+	given   map[uint64]bool // hashes of emitted texts with their message ids
+	shell   string          // a person's command whose output is not read yet
 	shellAt where
 }
 
-// line gives what an entry says.
+// line emits the items of an entry.
 func (r *claudeReader) line(at place, l claudeLine) {
 	if !r.counts(at, l) {
 		return
@@ -58,22 +57,21 @@ func (r *claudeReader) line(at place, l claudeLine) {
 	case "attachment":
 		r.attachment(l)
 	case "queue-operation":
-		r.e.hear(getText(l.raw, "content"))
+		r.e.findOwnRun(getText(l.raw, "content"))
 		if prompt := r.plan.unsent[at.index]; prompt != "" {
 			r.closeAnswer()
 			r.e.user(memoir.OriginQueued, prompt, r.w)
 		}
-	case "api-request-blob": // a request as it was sent: what it holds stands in other entries
+	case "api-request-blob": // other entries have its content
 	default:
-		if get(l.message, "role") != nil { // the others are the agent's notes for itself
+		if get(l.message, "role") != nil { // other types are internal records of the agent
 			r.e.stats.unknown(l.kind)
 		}
 	}
 }
 
-// counts reports whether a line is to be given, and notes where it was written. It is not if it
-// was written before, is of a sub-agent, whose result is its call's, was edited away, or is
-// another session's.
+// counts reports whether a line is emitted, and records its time and place. Lines are left out if they repeat
+// an earlier one, belong to a subagent or another session, or were abandoned.
 func (r *claudeReader) counts(at place, l claudeLine) bool {
 	node := r.plan.node(l.uuid)
 	if node != nil && int(node.record) != at.index || l.sidechain && !r.plan.subagent {
@@ -89,20 +87,20 @@ func (r *claudeReader) counts(at place, l claudeLine) bool {
 		return true
 	}
 	texts, _ := l.spoken()
-	r.e.hear(strings.Join(texts, "\n"))
+	r.e.findOwnRun(strings.Join(texts, "\n"))
 	r.e.stats.Copied++
 	return false
 }
 
-// attachment lines hold what the agent, a hook or an editor adds to a prompt, and
-// prompts that were typed while the agent was busy.
+// attachment lines have additions of the agent, a hook or an editor to a prompt, and prompts that were typed
+// while the agent was busy.
 func (r *claudeReader) attachment(l claudeLine) {
 	prompt, shell, ok := l.queuedCommand()
 	if !ok {
 		return
 	}
 	r.closeAnswer()
-	r.e.hear(prompt)
+	r.e.findOwnRun(prompt)
 	if shell {
 		r.command(prompt)
 	} else {
@@ -132,10 +130,10 @@ func (r *claudeReader) user(l claudeLine) {
 	case getText(l.raw, "promptSource") == "queued":
 		origin = memoir.OriginQueued
 	}
-	// The words of one line are one utterance, whatever blocks they stand in.
+	// The text blocks of one line are one message.
 	var words []string
 	for _, s := range texts {
-		r.e.hear(s)
+		r.e.findOwnRun(s)
 		kind, own := splitClaudeUser(s)
 		switch {
 		case injected:
@@ -151,7 +149,7 @@ func (r *claudeReader) user(l claudeLine) {
 	}
 }
 
-// said gives one text of a user line as what it is.
+// said emits one text of a user line with its origin.
 func (r *claudeReader) said(origin memoir.Origin, s string) {
 	r.closeShell(outcome{})
 	kind, own := splitClaudeUser(s)
@@ -165,7 +163,7 @@ func (r *claudeReader) said(origin memoir.Origin, s string) {
 	}
 }
 
-// command notes a command that the person ran with "!"; it may have been queued before.
+// command records a command that the person ran with "!"; a queued one is recorded twice.
 func (r *claudeReader) command(s string) {
 	if s = strings.TrimSpace(s); s != r.shell {
 		r.closeShell(outcome{})
@@ -173,7 +171,7 @@ func (r *claudeReader) command(s string) {
 	}
 }
 
-// shellText handles the lines of a command that the person ran, and of its output.
+// shellText handles the lines of a person's command and of its output.
 func (r *claudeReader) shellText(s string) bool {
 	s = strings.TrimSpace(s)
 	if command, _, ok := cutElement(s, "bash-input"); ok {
@@ -196,7 +194,7 @@ func (r *claudeReader) closeShell(o outcome) {
 	}
 }
 
-// system lines hold commands of the interface; the rest is the agent's own log.
+// system lines have commands of the interface; the rest is the agent's log.
 func (r *claudeReader) system(l claudeLine) {
 	if getText(l.raw, "subtype") != "local_command" {
 		return
@@ -211,7 +209,7 @@ func (r *claudeReader) system(l claudeLine) {
 	}
 }
 
-// claudeAnswer is an assistant message as far as it has been read.
+// claudeAnswer is the part of an assistant message that was read so far.
 type claudeAnswer struct {
 	id    string
 	texts []string
@@ -253,8 +251,7 @@ func (r *claudeReader) assistant(l claudeLine) {
 	}
 }
 
-// add takes a text block in: a repeated one is dropped, a grown one replaces its
-// beginning.
+// add adds a text block. A repeated one is dropped; one that continues the last block replaces it.
 func (r *claudeReader) add(s string) {
 	a := &r.answer
 	if strings.TrimSpace(s) == "" || slices.Contains(a.texts, s) || r.given[textHash(a.id+s)] {
@@ -266,8 +263,7 @@ func (r *claudeReader) add(s string) {
 	a.texts, a.size = append(a.texts, s), a.size+len(s)
 }
 
-// closeAnswer gives the message that was read so far. If it goes on later, that is
-// another item.
+// closeAnswer emits the message that was read so far. A later continuation is another item.
 func (r *claudeReader) closeAnswer() {
 	a := r.answer
 	r.answer = claudeAnswer{}

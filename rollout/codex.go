@@ -16,13 +16,12 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension.
-// Three generations of lines are known: bare response items (2025), enveloped
-// ones, and "paginated" threads of several files that continue each other.
+// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows three formats: bare
+// response items (2025), items in envelopes, and "paginated" threads of several files that continue each
+// other.
 //
-// See codex_line.go for a line and what a fork repeats, codex_plan.go for what is undone,
-// codex_read.go for items, codex_text.go for whose words a text is, codex_call.go and
-// codex_tool.go for tool calls, codex_script.go for code mode.
+// See codex_line.go for lines and forks, codex_plan.go for undone turns, codex_read.go for items, codex_text.go
+// for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
 // Source is memoir.SourceCodex.
@@ -41,8 +40,8 @@ func (Codex) Roots(env Env) []Root {
 	return roots
 }
 
-// codexDirs hold rollouts; the last one earlier parts of threads whose file was
-// replaced by a new one, below <thread>/<segment>.
+// codexDirs are the directories of rollouts. The last one has earlier parts of threads whose file was
+// replaced, below <thread>/<segment>.
 var codexDirs = []string{"sessions", "archived_sessions", "rotated_rollout_segments"}
 
 func isRolloutName(path string) bool {
@@ -54,7 +53,7 @@ func isRolloutName(path string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json")
 }
 
-// Recognises looks for a session_meta, or for lines of the generation before it.
+// Recognises looks for a session_meta, or for lines of the format before it.
 func (Codex) Recognises(_ string, head [][]byte) bool {
 	for _, raw := range head[:min(len(head), 5)] {
 		l := parseCodexLine(raw)
@@ -71,11 +70,11 @@ func (Codex) Recognises(_ string, head [][]byte) bool {
 	return false
 }
 
-// A rollout's name is rollout-<local time>-<thread>[_<rollout>].jsonl.
+// rolloutName matches the ids in a rollout's name, rollout-<local time>-<thread>[_<rollout>].jsonl.
 var rolloutName = lazyregexp.New(`(` + uuid + `)(?:_(` + uuid + `))?$`)
 
-// Head reads the first session_meta; later ones of the same thread only say where
-// it has moved, and those of other threads are replayed history.
+// Head reads the first session_meta. Later ones of the same thread only have its new directory; those of other
+// threads are copied history.
 func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	var meta []byte
 	for _, raw := range head {
@@ -117,7 +116,7 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	h.Title = cmp.Or(updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
 }
 
-// codexDir is the working directory that a payload names: a path, or for a while a URI.
+// codexDir returns the working directory in a payload: a path, or in some versions a URI.
 func codexDir(payload []byte) string {
 	cwd := getText(payload, "cwd")
 	if strings.HasPrefix(cwd, "file://") {
@@ -128,14 +127,13 @@ func codexDir(payload []byte) string {
 	return cwd
 }
 
-// codexSubagents are the thread sources that mean a thread of Codex's own. The list
-// is open: any other is a surface where a person types.
+// codexSubagents are the thread sources of Codex's own threads. In threads of any other source a person types.
 var codexSubagents = wordSet("subagent guardian_review memory_consolidation review compact system")
 
-// codexKind tells who drove the thread from its origin.
+// codexKind sets the kind of a thread by its source.
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
-	named := get(source, "custom") != nil // a client that embeds Codex; a person may well type there
+	named := get(source, "custom") != nil // a client that embeds Codex, in which a person may type
 	switch {
 	case isObject(source) && !named, codexSubagents[getText(meta, "thread_source")], codexSubagents[text(source)]:
 		h.Kind = memoir.KindSubagent
@@ -148,8 +146,8 @@ func codexKind(h *Head, meta []byte) {
 	}
 }
 
-// environmentCWD finds the working directory in an injected environment_context:
-// sessions of early 2025 have it nowhere else.
+// environmentCWD returns the working directory in an injected environment_context: sessions of early 2025 have
+// it only there.
 func environmentCWD(message []byte) string {
 	if !bytes.Contains(message, []byte("environment_context>")) {
 		return ""
@@ -168,7 +166,7 @@ func environmentCWD(message []byte) string {
 	return ""
 }
 
-// uuidTime is the time in a version 7 UUID; ok is false for other ids.
+// uuidTime returns the time in a version 7 UUID; ok is false for other ids.
 func uuidTime(id string) (t time.Time, ok bool) {
 	if len(id) != 36 || id[14] != '7' || !uuidForm.MatchString(id) {
 		return time.Time{}, false
@@ -180,8 +178,8 @@ func uuidTime(id string) (t time.Time, ok bool) {
 	return time.UnixMilli(ms), true
 }
 
-// codexHome is the directory above the one that holds rollouts, and so the path's
-// $CODEX_HOME, "" if the path is not laid out like one.
+// codexHome returns the $CODEX_HOME of a rollout's path, the directory above one of codexDirs; "" if there is
+// none.
 func codexHome(path string) string {
 	dir := filepath.Dir(path)
 	for range 5 {
@@ -193,8 +191,7 @@ func codexHome(path string) string {
 	return ""
 }
 
-// updatedTitle is the last name that records give the thread. A fork repeats its
-// parent's.
+// updatedTitle returns the last name of the thread in records. A fork also has records of its parent's names.
 func updatedTitle(id string, records [][]byte) string {
 	title := ""
 	for _, raw := range records {
@@ -209,13 +206,12 @@ func updatedTitle(id string, records [][]byte) string {
 	return title
 }
 
-// shortestID is how long a thread's id is at least; what is shorter names no file for certain.
+// shortestID is the least length of a thread's id; a shorter one may match names of other threads.
 const shortestID = 20
 
-// Thread returns the files of the session that a file is a part of, in reading
-// order, as a scan of the directories around it would find them: of a Codex thread
-// in several files all that say so by their names and are still read. Any other file
-// is a session by itself.
+// Thread returns the files of the session that a file belongs to, in reading order. For a Codex thread these
+// are all files around it whose names have its id, without outdated ones. Any other file is a session of its
+// own.
 func Thread(part Part) []Part {
 	parts := []Part{part}
 	if part.Head.Source != memoir.SourceCodex || len(part.Head.ID) < shortestID {

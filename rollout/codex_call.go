@@ -14,7 +14,7 @@ func (r *codexReader) call(l codexLine) {
 	w := r.w
 	w.cwd = inTurn(dir, w.cwd)
 	r.e.call(id, tool, input, w)
-	if strings.HasSuffix(tool, "create_goal") { // then it is not the person who sets it
+	if strings.HasSuffix(tool, "create_goal") { // the agent sets the goal, not the person
 		r.goals[textHash(strings.TrimSpace(getText([]byte(input), "objective")))] = true
 	}
 	r.running.call(l.sub, id, p)
@@ -23,9 +23,9 @@ func (r *codexReader) call(l codexLine) {
 	}
 }
 
-// result joins a result to its call. That of a command which goes on, and is known
-// to be asked after again, waits for the rest; what asks after it gives its answer
-// to the command, and is itself given only if something was typed.
+// result joins a result to its call. If the command is still running and later calls poll it, its result
+// waits for the rest. The results of polling calls are added to it; a polling call is an item of its own
+// only if it sends input.
 func (r *codexReader) result(at place, l codexLine) {
 	id := callID(l.payload)
 	o := codexOutput(l.payload, r.e.waiting(id))
@@ -41,7 +41,7 @@ func (r *codexReader) result(at place, l codexLine) {
 		r.e.result(id, o, r.w)
 		return
 	}
-	if call := r.e.waiting(id); call != nil && getText([]byte(call.Input), "chars") != "" { // it typed something
+	if call := r.e.waiting(id); call != nil && getText([]byte(call.Input), "chars") != "" { // it sends input
 		r.e.result(id, outcome{}, r.w)
 	} else {
 		r.e.forget(id)
@@ -56,7 +56,7 @@ func (r *codexReader) result(at place, l codexLine) {
 	}
 }
 
-// codexEnd is what an event says of how a call ended, and the call's id.
+// codexEnd returns the id of the call whose end an event reports, and the report; nil for other events.
 func codexEnd(l codexLine) (id string, end []byte) {
 	switch l.sub {
 	case "patch_apply_end", "mcp_tool_call_end", "exec_command_end", "dynamic_tool_call_response":
@@ -71,8 +71,8 @@ func codexEnd(l codexLine) (id string, end []byte) {
 	return "", nil
 }
 
-// callEnd takes what only an event says of a call that still waits, and gives the
-// call if it was all that the call waited for.
+// callEnd adds an event's report to a call without a result yet, and emits the call if it is the last record
+// about it.
 func (r *codexReader) callEnd(at place, id string, end []byte) {
 	exit, failed := endStatus(end)
 	call := r.e.waiting(id)
@@ -94,7 +94,7 @@ func (r *codexReader) callEnd(at place, id string, end []byte) {
 	}
 }
 
-// endStatus reads how a call ended; versions spell the names in two ways.
+// endStatus reads how a call ended; versions differ in the spelling of names.
 func endStatus(end []byte) (exit *int, failed bool) {
 	exit = cmp.Or(exitStatus(get(end, "exit_code")), exitStatus(get(end, "exitCode")))
 	success := get(end, "success")
@@ -108,9 +108,8 @@ func endOutput(end []byte) string {
 	return cmp.Or(getText(end, "aggregated_output"), getText(end, "aggregatedOutput"), getText(end, "stdout"))
 }
 
-// codexCells follows the scripts of code mode that run: the commands that a script
-// runs are reported by events that do not name it. What they say of how these ended is
-// the script's exit status, where it printed none.
+// codexCells tracks the running scripts of code mode. Events report the commands of a script without naming
+// it. Their exit status is that of the script unless its result has one.
 type codexCells struct {
 	open []*codexCell
 }
@@ -121,7 +120,7 @@ type codexCell struct {
 	failed bool
 }
 
-const maxCells = 16 // scripts that are followed at a time
+const maxCells = 16 // scripts that are tracked at a time
 
 func (c *codexCells) begin(id string) {
 	if len(c.open) == maxCells {
@@ -130,9 +129,9 @@ func (c *codexCells) begin(id string) {
 	c.open = append(c.open, &codexCell{id: id})
 }
 
-// inner takes the end of something that the latest script ran.
+// inner adds the end of a command to the latest script.
 func (c *codexCells) inner(end []byte, exit *int, failed bool) {
-	by := getText(end, "source") // a person's own command has its own record
+	by := getText(end, "source") // a person's command has another record
 	if len(c.open) == 0 || get(end, "command") == nil || by == "user_shell" || by == "userShell" {
 		return
 	}
@@ -143,7 +142,7 @@ func (c *codexCells) inner(end []byte, exit *int, failed bool) {
 	cell.failed = cell.failed || failed
 }
 
-// end fills in a script's result what the events said.
+// end adds the events' reports to a script's result.
 func (c *codexCells) end(id string, o *outcome) {
 	i := slices.IndexFunc(c.open, func(cell *codexCell) bool { return cell.id == id })
 	if i < 0 {
@@ -158,25 +157,23 @@ func (c *codexCells) end(id string, o *outcome) {
 	}
 }
 
-// A command may outlive the call that started it. The call's result then names a
-// handle under which it goes on, and later calls (write_stdin, wait) or an event
-// bring the rest of its output and its exit status. These belong to the command's
-// own item, which is held until they have come. The first play finds out how long
-// that is, so that nothing is held that nobody asks after again.
+// A command may run longer than the call that started it. The call's result then names a handle, and later
+// calls (write_stdin, wait) or an event have the rest of its output and its exit status. These belong to the
+// item of the first call, which waits for them. The first pass finds the last record about each command, so
+// that no item waits in vain.
 
-// codexRunning follows running commands through a play.
+// codexRunning tracks running commands during a pass.
 type codexRunning struct {
 	started map[string]string // by handle: the id of the call that started the command
-	asks    map[string]string // by the id of a call without result: the handle that it asks after
+	asks    map[string]string // by the id of a polling call without a result: its handle
 }
 
 func newCodexRunning() codexRunning { return codexRunning{map[string]string{}, map[string]string{}} }
 
-// A session ends with at most a few commands that still run; more handles than
-// this are no session of ours.
+// maxHandles bounds the tracked commands; real sessions have far fewer.
 const maxHandles = 4096
 
-// call notes a call that asks after a command, if it is one.
+// call records a call if it polls a running command.
 func (c *codexRunning) call(kind, id string, p []byte) {
 	if len(c.started) == 0 || len(c.asks) >= maxHandles {
 		return
@@ -188,15 +185,15 @@ func (c *codexRunning) call(kind, id string, p []byte) {
 	c.asks[id] = handle
 }
 
-// result takes the result of a call. It returns the id of the call that started
-// the command: another than id where id only asked after it.
+// result records the result of a call. It returns the id of the call that started the command, which differs
+// from id if id is a polling call.
 func (c *codexRunning) result(id, goesOn string) (start string) {
 	start = id
 	if handle, ok := c.asks[id]; ok {
 		delete(c.asks, id)
 		start = c.started[handle]
 		delete(c.started, handle)
-		if start == "" { // another call has seen its end
+		if start == "" { // another call has reported its end
 			return id
 		}
 	}
@@ -206,13 +203,12 @@ func (c *codexRunning) result(id, goesOn string) (start string) {
 	return start
 }
 
-// has reports whether what a call started still runs.
+// has reports whether the command of a call is still running.
 func (c *codexRunning) has(start string) bool {
 	return slices.Contains(slices.Collect(maps.Values(c.started)), start)
 }
 
-// codexAsks is the handle of the command that a call asks after, "" if it is no
-// such call.
+// codexAsks returns the handle that a call polls, "" if it is not a polling call.
 func codexAsks(kind string, p []byte) string {
 	if !bytes.Contains(p, []byte("write_stdin")) && !bytes.Contains(p, []byte("cell_id")) {
 		return ""
@@ -226,7 +222,7 @@ func codexAsks(kind string, p []byte) string {
 	return ""
 }
 
-// number is the text of a raw number, or of a string that holds one.
+// number returns the text of a raw number, or of a string.
 func number(raw []byte) string {
 	if isString(raw) {
 		return text(raw)
@@ -244,8 +240,7 @@ func handle(kind, id string) string {
 	return kind + id
 }
 
-// mayGoOn is a quick look at a raw result: whether it can be that of a command
-// that still runs.
+// mayGoOn is a quick check whether a raw result can be that of a command that is still running.
 func mayGoOn(p []byte) bool {
 	return bytes.Contains(p, []byte("running with ")) || bytes.Contains(p, []byte("session_id"))
 }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// codexLine is a line with its envelope taken off, nothing in it decoded.
+// codexLine is a line without its envelope, not decoded further.
 type codexLine struct {
 	kind    string // the envelope's type
 	sub     string // the payload's type
 	time    []byte // raw timestamp
 	ordinal int64  // -1 without
 	payload []byte
-	meta    []byte // what Codex notes beside the payload; nil in most lines
+	meta    []byte // metadata beside the payload; nil in most lines
 	bare    bool   // without envelope
 }
 
 func (l codexLine) at() time.Time { return instant(l.time) }
 
-// parseCodexLine peeks at a line. Lines without an envelope, of early 2025, are
-// given the one that they would have today.
+// parseCodexLine parses the envelope of a line. Lines of early 2025, which have none, get the types that they
+// would have today.
 func parseCodexLine(raw []byte) codexLine {
 	l := codexLine{ordinal: -1}
 	var id, record bool
@@ -54,7 +54,7 @@ func parseCodexLine(raw []byte) codexLine {
 	return l
 }
 
-// turnID is the turn that a line names, "" if it names none.
+// turnID returns the turn that a line names, or "".
 func (l codexLine) turnID() string {
 	switch l.kind {
 	case "turn_context":
@@ -77,14 +77,14 @@ func (l codexLine) opensTurn() bool {
 	return l.kind == "event_msg" && (l.sub == "task_started" || l.sub == "turn_started")
 }
 
-// codexCalls are the types of calls that get a result, codexOutputs those of results.
+// codexCalls are the types of calls with a result, codexOutputs those of results.
 var (
 	codexCalls   = wordSet("function_call custom_tool_call local_shell_call tool_search_call")
 	codexOutputs = wordSet("function_call_output custom_tool_call_output local_shell_call_output tool_search_output" +
 		" tool_search_call_output")
 )
 
-// utterance classifies a line that is one copy of what someone said.
+// utterance classifies a line that is one copy of a message or call.
 type utterance int
 
 const (
@@ -130,8 +130,8 @@ func (l codexLine) utterance() utterance {
 	return saysNothing
 }
 
-// codexTypes are the types of an enveloped line. Others are counted as unknown, as are
-// unknown response items; unknown events are skipped, for they come with every version.
+// codexTypes are the known types of envelopes. Others, and unknown response items, are counted as unknown.
+// Unknown events are skipped, since every version adds some.
 var codexTypes = wordSet("session_meta response_item event_msg turn_context compacted world_state" +
 	" inter_agent_communication" +
 	" inter_agent_communication_metadata token_usage_record rollout_reference retained_context" +
@@ -145,15 +145,14 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// codexFork finds where a forked or spawned thread's own history begins. Its file
-// repeats the parent's, with new timestamps but the old turn ids, and those are
-// version 7 UUIDs: a turn older than the thread is the parent's. Where ids tell
-// nothing, all is the thread's own.
+// codexFork finds where the own history of a forked or spawned thread begins. Its file repeats the parent's
+// records with new timestamps but the old turn ids, which are version 7 UUIDs: a turn older than the thread
+// is the parent's. If ids have no time, all records are the thread's own.
 type codexFork struct {
 	possible bool      // the thread has a parent
 	born     time.Time // from the thread's id
-	sawOld   bool      // a turn older than the thread, or a foreign session_meta
-	dated    bool      // turn ids tell their time
+	sawOld   bool      // a turn older than the thread, or another thread's session_meta
+	dated    bool      // turn ids have a time
 	ownStart int       // index of the first own record, 0: not found
 	last     int
 }
@@ -172,7 +171,8 @@ func (f *codexFork) foreign(at place) {
 	f.last = at.index
 }
 
-// line takes a record in; opening is where its turn began, opened that an event said so.
+// line processes a record. opening is the index at which its turn began; opened reports whether an event marks
+// it.
 func (f *codexFork) line(at place, l codexLine, opening int, opened bool) {
 	if !f.possible || f.born.IsZero() {
 		return

@@ -5,33 +5,32 @@ import (
 	"slices"
 )
 
-// codexPlan is what the first play of a thread finds out for the second.
+// codexPlan is the result of the first pass over a thread, for the second.
 type codexPlan struct {
 	id        string        // of the thread
-	own       int           // records before this index, other than metas, are a fork's replay of its parent
-	undone    []span        // rolled back, ascending and apart
-	closing   map[int]bool  // indexes of the last words before a task was complete
-	parts     []codexVoices // which copies of utterances each part holds
+	own       int           // records before this index, other than metas, are copies of a fork's parent
+	undone    []span        // rolled back, ascending, not overlapping
+	closing   map[int]bool  // indexes of the last messages before a task was complete
+	parts     []codexVoices // by part: which copies of messages it has
 	ends      []int64       // by part: records from this ordinal on were reverted; -1: none
 	startOrd  int64         // records with a smaller ordinal are the parent's; -1: none
 	userTurns map[string]bool
-	userTexts map[uint64]bool // hashes of what user events say
-	added     map[uint64]bool // by the hash of a user text that is marked: that it is no person's
-	results   map[uint64]bool // hashes of the ids of calls that were answered
-	until     map[uint64]int  // by the hash of a call's id: index of the last record about what it started
+	userTexts map[uint64]bool // hashes of the texts of user events
+	added     map[uint64]bool // by hash of a marked user text: it is not a person's
+	results   map[uint64]bool // hashed ids of calls with a result
+	until     map[uint64]int  // by the hash of a call's id: index of the last record about its command
 }
 
 type span struct{ from, to int }
 
-// codexVoices says which copies of utterances a file has: newer versions write
-// each as a response item and as an event.
+// codexVoices says which copies of messages a file has: newer versions write each as a response item and as an
+// event.
 type codexVoices struct {
 	userItems, userEvents   bool
 	messages, items, events bool // assistant
 }
 
-// void reports whether a record was reverted: it stands behind the place where the next
-// file goes on.
+// void reports whether a record was reverted: it is after the point at which the next file continues.
 func (p *codexPlan) void(at place, l codexLine) bool {
 	end := p.ends[at.part]
 	return end >= 0 && l.ordinal >= end
@@ -56,7 +55,7 @@ func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 	return p, err
 }
 
-// skip says whether a record is not this thread's living history, and why.
+// skip reports whether a record was undone or is a copy of the parent's.
 func (p *codexPlan) skip(at place, l codexLine) (undone, replayed bool) {
 	switch {
 	case p.void(at, l):
@@ -77,11 +76,11 @@ func (p *codexPlan) skip(at place, l codexLine) (undone, replayed bool) {
 type codexPlanner struct {
 	*codexPlan
 	fork        codexFork
-	turns       []int // where each turn with words of the user began
-	opening     int   // where the turn in hand began
+	turns       []int // index at which each turn with a user message began
+	opening     int   // index at which the current turn began
 	opened      bool  // by a task_started
-	agentSpoke  bool  // since opening: the next words of the user begin a turn
-	counted     bool  // the turn in hand is in turns
+	agentSpoke  bool  // since opening: the next user message begins a turn
+	counted     bool  // the current turn is in turns
 	countedBy   utterance
 	lastMessage int // index of the last assistant response item, -1: none in this turn
 	lastEvent   int
@@ -103,7 +102,7 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	if id := l.turnID(); id != "" {
 		s.turn = id
 	}
-	s.hear(at, l, said)
+	s.noteMessage(at, l, said)
 	if l.kind == "event_msg" {
 		s.event(at, l)
 	} else {
@@ -111,8 +110,8 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	}
 }
 
-// hear notes an utterance, and which copies of utterances the part has.
-func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
+// noteMessage records a message, and which copies of messages the part has.
+func (s *codexPlanner) noteMessage(at place, l codexLine, said utterance) {
 	voices := &s.parts[at.part]
 	switch said {
 	case userItem, userEvent:
@@ -143,7 +142,7 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 	}
 }
 
-// event takes the end of a call or a turn, and what was rolled back.
+// event processes the end of a call or a turn, and rollbacks.
 func (s *codexPlanner) event(at place, l codexLine) {
 	if id, end := codexEnd(l); end != nil && s.running.has(id) {
 		s.until[textHash(id)] = at.index
@@ -163,7 +162,7 @@ func (s *codexPlanner) event(at place, l codexLine) {
 	}
 }
 
-// follow notes answers, and which of them is the last about a command that outlives its call.
+// follow records results, and the last one about a command that outlives its call.
 func (s *codexPlanner) follow(at place, l codexLine) {
 	id := callID(l.payload)
 	switch {
@@ -180,8 +179,8 @@ func (s *codexPlanner) follow(at place, l codexLine) {
 	}
 }
 
-// boundaries keeps track of where the turn in hand began: at task_started, else
-// at the first user text after the agent's last.
+// boundaries tracks where the current turn began: at task_started, else at the first user text after the
+// agent's last.
 func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 	switch {
 	case l.opensTurn():
@@ -204,7 +203,7 @@ func (s *codexPlanner) begin(at int, opened bool) {
 	s.opening, s.opened, s.agentSpoke, s.counted = at, opened, false, false
 }
 
-// rollBack undoes the last n turns in which the user spoke, as events tell of it.
+// rollBack undoes the last n turns with a user message.
 func (s *codexPlanner) rollBack(n, here int) {
 	if len(s.turns) == 0 {
 		return

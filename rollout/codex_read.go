@@ -9,8 +9,8 @@ import (
 	"memoir"
 )
 
-// Read emits a thread: events say what people typed, response items what the
-// agent said and did; where a file lacks one copy, the other is used.
+// Read emits a thread. Messages of people are read from events, messages and calls of the agent from response
+// items. If a file lacks one copy, the other is used.
 func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 	plan, err := planCodex(ctx, t)
 	if err != nil {
@@ -30,11 +30,11 @@ type codexReader struct {
 	plan *codexPlan
 	e    *emitter
 	w    where
-	said map[uint64][2]int // user texts of the turn in hand, by hash: how many events and items told of each
+	said map[uint64][2]int // user texts of the current turn, by hash: number of events and items
 
-	lead   string          // the parent's last request, while a fork repeats it
-	turnID string          // of the turn in hand
-	turn   codexTurn       // the turn in hand
+	lead   string          // the parent's last request, while a fork's copies are read
+	turnID string          // of the current turn
+	turn   codexTurn       // the current turn
 	goals  map[uint64]bool // hashes of goals that were set
 	summed uint64          // hash of the last compaction's summary
 
@@ -85,8 +85,8 @@ func (r *codexReader) line(at place, l codexLine) {
 	}
 }
 
-// summary gives a compaction's summary once: newer versions record it as the model
-// wrote it and again as the next one is given it.
+// summary emits a compaction summary once: newer versions record it as the answer of one model and as the
+// prompt of the next.
 func (r *codexReader) summary(message string) {
 	summary := compactionSummary(message)
 	if h := textHash(strings.TrimSpace(summary)); summary != "" && h != r.summed {
@@ -95,8 +95,8 @@ func (r *codexReader) summary(message string) {
 	}
 }
 
-// follow keeps what a fork's own first words may refer to: the last request of the
-// history that it repeats. It is context, and no second time something that was asked.
+// follow keeps the last request of the history that a fork copies, since the fork's first message may refer to
+// it. It is emitted as context and not as a request.
 func (r *codexReader) follow(at place, l codexLine, said utterance) {
 	if r.e.kind != memoir.KindMain {
 		return
@@ -170,13 +170,13 @@ func callID(p []byte) string {
 	return cmp.Or(getText(p, "call_id"), getText(p, "id"))
 }
 
-// userResponse takes the user's words from a response item where no event has
-// them, and the working directory and shell commands that only such items have.
+// userResponse reads a user message from a response item if no event has it, and the working directory and
+// shell commands, which only such items have.
 func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	p := l.payload
 	r.w.move(environmentCWD(p), r.w.branch)
 	full := contentText(get(p, "content"))
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	if command, o, ok := userShell(full); ok {
 		r.e.shell(command, o, r.w)
 		return
@@ -192,10 +192,10 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	if own == "" {
 		return
 	}
-	// Else it is an event's, or nothing confirms it as typed.
+	// Otherwise an event has it, or nothing confirms that it was typed.
 	if !voices.userItems && !voices.userEvents ||
 		typed && !r.plan.userTexts[textHash(own)] && !r.plan.userTurns[r.turnID] {
-		r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
+		r.e.user(r.turn.originOf(origin, r.e.kind), own, r.w)
 	}
 }
 
@@ -226,8 +226,8 @@ func (r *codexReader) event(at place, l codexLine, said utterance) {
 	}
 }
 
-// goal gives a goal that the person set with /goal, once: it is repeated with every
-// change of its state, and what the agent is then told is injected.
+// goal emits a goal that the person set with /goal, once: each change of its state repeats it. The messages
+// about it to the agent are injected.
 func (r *codexReader) goal(l codexLine) {
 	objective := strings.TrimSpace(getText(l.payload, "goal", "objective"))
 	h := textHash(objective)
@@ -235,7 +235,7 @@ func (r *codexReader) goal(l codexLine) {
 		return
 	}
 	r.goals[h] = true
-	if !r.plan.userTexts[h] { // else it was typed as a prompt too
+	if !r.plan.userTexts[h] { // otherwise it was typed as a prompt as well
 		r.e.user(memoir.OriginSlashCommand, "/goal "+objective, r.w)
 	}
 }
@@ -245,9 +245,9 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 		return
 	}
 	full := rawCodexUserText(l, said)
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	origin, own := splitCodex(full, true)
-	// A file may hold both kinds of event for the same words.
+	// A file may have both kinds of event for one message.
 	h, this, other := textHash(own), 0, 1
 	if own == "" || r.plan.added[h] {
 		return
@@ -255,18 +255,18 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	if said == userItem {
 		this, other = 1, 0
 	}
-	told := r.said[h]
-	told[this]++
-	r.said[h] = told
-	if told[this] <= told[other] {
+	count := r.said[h]
+	count[this]++
+	r.said[h] = count
+	if count[this] <= count[other] {
 		return
 	}
-	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
+	r.e.user(r.turn.originOf(origin, r.e.kind), own, r.w)
 }
 
-// codexTurn says whether what a person types starts a turn or steers the one that runs.
+// codexTurn says whether a person's message starts a turn or is queued in the running one.
 type codexTurn struct {
-	open, spoke, acted bool // it runs; the person has spoken in it; the agent has acted since it began
+	open, spoke, acted bool // it is running; the person has written in it; the agent has acted in it
 }
 
 func (t *codexTurn) event(l codexLine) {
@@ -278,8 +278,8 @@ func (t *codexTurn) event(l codexLine) {
 	}
 }
 
-// heard is the origin of what the user says now.
-func (t *codexTurn) heard(origin memoir.Origin, kind memoir.SessionKind) memoir.Origin {
+// originOf returns the origin of a user message in this turn.
+func (t *codexTurn) originOf(origin memoir.Origin, kind memoir.SessionKind) memoir.Origin {
 	if origin == memoir.OriginTyped && t.open && t.spoke && t.acted && kind != memoir.KindSubagent {
 		origin = memoir.OriginQueued
 	}
@@ -292,7 +292,7 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// codexWords is the hash of what a person typed of a user text.
+// codexWords returns the hash of the typed part of a user text.
 func codexWords(full string, typed bool) uint64 {
 	_, own := splitCodex(full, typed)
 	return textHash(own)

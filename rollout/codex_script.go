@@ -13,10 +13,9 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// codexScript reads a "code mode" call: JavaScript that calls tools. A script whose
-// calls are all of one tool, with literal arguments, is given as those calls; any other
-// as it stands, under the tool's name "exec". Calls of update_plan beside others are
-// passed over. Nothing is evaluated. The directory is the one that all commands name.
+// codexScript reads a "code mode" call: JavaScript that calls tools. If all calls are of one tool, with literal
+// arguments, it returns these calls; otherwise the script as it is, with the tool "exec". Calls of update_plan
+// beside others are ignored. Nothing is evaluated. workdir is the directory that all commands name.
 func codexScript(js string) (tool, input, workdir string) {
 	calls, ok := scriptCalls(js)
 	dirs := map[string]bool{}
@@ -42,14 +41,14 @@ func codexScript(js string) (tool, input, workdir string) {
 	return calls[0].tool, strings.Join(inputs, "\n"), workdir
 }
 
-// scriptCall is a call of a tool in a script, its argument as JSON.
+// scriptCall is a tool call in a script, with its argument as JSON.
 type scriptCall struct {
 	tool string
 	arg  []byte
 }
 
-// input is what the call asks for: a command line, in the directory that it names unless
-// all name it; a patch; the argument of any other tool, if it is the only call.
+// input returns the input of the call: a command line, in its directory unless all calls name the same one; a
+// patch; the argument of any other tool if it is the only call.
 func (c scriptCall) input(alone bool, workdir string) string {
 	switch c.tool {
 	case "exec_command", "shell_command", "shell":
@@ -61,13 +60,13 @@ func (c scriptCall) input(alone bool, workdir string) string {
 	case "apply_patch":
 		return text(c.arg)
 	}
-	if !alone || c.tool == "exec" { // which a script cannot call
+	if !alone || c.tool == "exec" { // a script cannot call exec
 		return ""
 	}
 	return string(c.arg)
 }
 
-// inWorkdir puts the directory that a call names in front of its command line.
+// inWorkdir adds the directory of a call to its command line.
 func inWorkdir(dir, line string) string {
 	if dir == "" {
 		return line
@@ -75,7 +74,7 @@ func inWorkdir(dir, line string) string {
 	if strings.ContainsAny(dir, " \t'\"$&;()") {
 		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
-	if strings.ContainsAny(line, "#\n") { // a bracket at the end might be part of a comment or a here-document
+	if strings.ContainsAny(line, "#\n") { // a closing bracket could become part of a comment or here-document
 		line += "\n"
 	}
 	return "(cd " + dir + " && " + line + ")"
@@ -85,19 +84,19 @@ var (
 	// scriptToken matches a comment, a string, a word, or one other character.
 	scriptToken = lazyregexp.New("//[^\n]*|(?s:/\\*.*?\\*/)|String\\.raw`[^`]*`" +
 		`|"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`(?s:[^`\\\\]|\\\\.)*`" + `|[\w$.-]+|[^\s]`)
-	// scriptEscapes are a backslash, and the escapes that JSON does not have.
+	// scriptEscapes matches an escaped backslash and the escapes that JSON does not have.
 	scriptEscapes = lazyregexp.New(`\\(?:\\|u\{|[0-9vx\n])`)
 )
 
-// scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is
-// false if an argument is neither a literal nor a name that const binds to one.
+// scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is false if an argument is
+// neither a literal nor a const with a literal value.
 func scriptCalls(js string) (calls []scriptCall, ok bool) {
 	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1), names: map[string][]byte{},
 		room: 2*len(js) + 64}
 	for p.at < len(p.tokens) {
 		word := p.next()
 		switch name, isTool := strings.CutPrefix(word, "tools."); {
-		case len(word) == 1 && strings.Contains("\"'`", word): // a string that does not end
+		case len(word) == 1 && strings.Contains("\"'`", word): // an unterminated string
 			return calls, false
 		case word == "const":
 			p.bind()
@@ -124,11 +123,11 @@ type scriptParser struct {
 	js     string
 	tokens [][]int
 	at     int               // index of the next token
-	names  map[string][]byte // what const binds to a literal, nil to anything else
-	room   int               // bytes that literals may still take
+	names  map[string][]byte // values of const names; nil if not a literal
+	room   int               // bytes left for literals
 }
 
-// next is the next token other than a comment, "" at the end.
+// next returns the next token other than a comment, "" at the end.
 func (p *scriptParser) next() string {
 	for p.at < len(p.tokens) {
 		token := p.js[p.tokens[p.at][0]:p.tokens[p.at][1]]
@@ -147,12 +146,12 @@ func (p *scriptParser) peek() string {
 	return token
 }
 
-// bind reads NAME = LITERAL. A name that is bound twice, in two blocks, has no value.
+// bind reads NAME = LITERAL. A name that is bound twice, in two blocks, gets no value.
 func (p *scriptParser) bind() {
 	from := p.at
 	name, equals := p.next(), p.next()
 	value, end := p.literal(), p.at
-	if next := p.next(); next != "" && next != ";" { // the line may end instead, unless the value goes on
+	if next := p.next(); next != "" && next != ";" { // a line break also ends it, unless the value continues
 		between := p.js[p.tokens[end-1][1]:p.tokens[p.at-1][0]]
 		if !strings.Contains(between, "\n") || strings.Contains("+.,([?`", next[:1]) {
 			value = nil
@@ -169,8 +168,8 @@ func (p *scriptParser) bind() {
 
 const maxScriptDepth = 64
 
-// literal reads a value as JSON, nil if it is more than a literal: what is written for
-// each token is checked as a whole.
+// literal reads a value as JSON; nil if it is not a literal. The tokens are converted one by one, and the result
+// is validated.
 func (p *scriptParser) literal() []byte {
 	var out, open []byte
 	for {
@@ -199,8 +198,8 @@ func (p *scriptParser) literal() []byte {
 	}
 }
 
-// plain is a token other than a bracket as JSON, or as it is; key says that a member's
-// name is expected.
+// plain converts a token other than a bracket to JSON, or returns it as it is. key says that a member's name is
+// expected.
 func (p *scriptParser) plain(token string, key bool) []byte {
 	value := p.names[token]
 	switch {
@@ -218,7 +217,7 @@ func (p *scriptParser) plain(token string, key bool) []byte {
 	return []byte(token)
 }
 
-// jsonString is a text as a JSON string that is easily read.
+// jsonString encodes a text as a JSON string without HTML escapes.
 func jsonString(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -229,8 +228,7 @@ func jsonString(s string) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// scriptString decodes a string literal. ok is false for a template that fills in
-// values and for escapes that are rarely used.
+// scriptString decodes a string literal. ok is false for templates with values and for rare escapes.
 func scriptString(token string) (decoded string, ok bool) {
 	if raw, ok := strings.CutPrefix(token, "String.raw`"); ok {
 		raw = strings.TrimSuffix(raw, "`")

@@ -9,8 +9,7 @@ import (
 	"memoir"
 )
 
-// codexEnvelopes are the elements that Codex puts before, or instead of, what
-// the user typed.
+// codexEnvelopes are the elements that Codex adds before a typed text, or writes instead of one.
 var codexEnvelopes = []string{
 	"environment_context", "user_instructions", "INSTRUCTIONS", "recommended_plugins", "turn_aborted", "skill",
 	"subagent_notification", "goal_context", "codex_internal_context", "heartbeat", "permissions instructions",
@@ -22,12 +21,12 @@ var codexEnvelopes = []string{
 	"browser_snapshot", "realtime_delegation", "current_time_reminder", "exec_completion",
 }
 
-// codexPlainEnvelopes are those whose names a person may well choose for the parts of
-// a prompt: they are taken off only where nothing says that a person typed the text.
+// codexPlainEnvelopes adds elements whose names a person may choose for the parts of a prompt. They are only
+// removed from texts that are not known to be typed.
 var codexPlainEnvelopes = append([]string{"instructions", "goal", "memory", "plugins", "skills", "personality"},
 	codexEnvelopes...)
 
-// codexNotes begin texts of Codex's own that stand in no element.
+// codexNotes are the beginnings of Codex's texts without an element.
 var codexNotes = []string{
 	"Warning: The maximum number of unified exec processes you can keep open is ",
 	"Warning: apply_patch was requested via ",
@@ -37,11 +36,11 @@ var codexNotes = []string{
 	"You are performing a CONTEXT CHECKPOINT COMPACTION.",
 }
 
-// summaryHeading begins what a compaction makes of its summary for the model that goes on.
+// summaryHeading is the beginning of a compaction summary for the next model.
 const summaryHeading = "Another language model started to solve this problem " +
 	"and produced a summary of its thinking process"
 
-// compactionSummary is the summary itself.
+// compactionSummary removes that beginning.
 func compactionSummary(message string) string {
 	if !strings.HasPrefix(message, summaryHeading) {
 		return message
@@ -53,20 +52,20 @@ func compactionSummary(message string) string {
 	return strings.TrimSpace(summary)
 }
 
-// agentsHeading begins the contents of AGENTS.md files.
+// agentsHeading is the beginning of the contents of AGENTS.md files.
 const agentsHeading = "# AGENTS.md instructions"
 
-// ideHeadings begin what an editor says of itself before the request.
+// ideHeadings are the beginnings of an editor's context before the request.
 var ideHeadings = []string{
 	"# Context from my IDE setup", "# Files mentioned by the user", "# In app browser", "# Selected text",
 	"# Applications mentioned by the user", "# Browser comments", "# Review findings", "# Diff comments", "# Side chat",
 }
 
-// ideRequest stands before the user's words in such a text.
+// ideRequest precedes the user's text in such a message.
 const ideRequest = "## My request for Codex:"
 
-// splitCodex takes what Codex added off a user text, of which it may say that a person
-// typed it: own is what they typed, "" if nothing.
+// splitCodex removes Codex's additions from a user text. typed says that a person is known to have typed it. own
+// is the typed text, "" if there is none.
 func splitCodex(full string, typed bool) (origin memoir.Origin, own string) {
 	envelopes := codexPlainEnvelopes
 	if typed {
@@ -92,7 +91,7 @@ func splitCodex(full string, typed bool) (origin memoir.Origin, own string) {
 		return origin, ""
 	}
 	if hasAnyPrefix(own, ideHeadings) {
-		begin := strings.LastIndex(own, ideRequest) // what was selected may hold one too
+		begin := strings.LastIndex(own, ideRequest) // selected text may contain it as well
 		if begin < 0 {
 			return origin, ""
 		}
@@ -111,8 +110,7 @@ func splitCodex(full string, typed bool) (origin memoir.Origin, own string) {
 	return origin, own
 }
 
-// cutExternal splits off what a client adds of its own, in an element <external_NAME>
-// that a text begins with.
+// cutExternal removes a client's addition, an element <external_NAME> at the beginning of a text.
 func cutExternal(text string) (rest string) {
 	end := strings.IndexAny(text, "> \n")
 	if !strings.HasPrefix(text, "<external_") || end < 0 {
@@ -122,8 +120,8 @@ func cutExternal(text string) (rest string) {
 	return strings.TrimLeft(rest, " \t\r\n")
 }
 
-// templateArguments finds what the user typed in an expanded slash prompt that
-// quotes it in a fence under "User Input".
+// templateArguments returns the typed text in an expanded slash prompt, which quotes it in a fence under "User
+// Input".
 func templateArguments(own string) (string, bool) {
 	rest := strings.TrimLeft(strings.TrimPrefix(own, "## User Input"), "\n")
 	rest, ok := strings.CutPrefix(rest, "```text\n")
@@ -134,7 +132,7 @@ func templateArguments(own string) (string, bool) {
 	return strings.TrimSpace(arguments), ok
 }
 
-// userShell reads what Codex records of a command run with "!".
+// userShell reads Codex's record of a command that a person ran with "!".
 func userShell(full string) (command string, o outcome, ok bool) {
 	inner, ok := element(strings.TrimSpace(full), "user_shell_command")
 	if !ok || !strings.HasPrefix(strings.TrimSpace(full), "<user_shell_command") {
@@ -146,7 +144,7 @@ func userShell(full string) (command string, o outcome, ok bool) {
 	return strings.TrimSpace(command), o, true
 }
 
-// isImageTag reports whether a text block only brackets an image.
+// isImageTag reports whether a text block is only the tag of an image.
 func isImageTag(s string) bool {
 	s = strings.TrimSpace(s)
 	return s == "</image>" || strings.HasPrefix(s, "<image") && strings.HasSuffix(s, ">") &&
@@ -159,7 +157,7 @@ func contentText(content []byte) string {
 	return joinBlocks(content, nil)
 }
 
-// joinBlocks is contentText of those blocks that kinds marks as the user's; all without kinds.
+// joinBlocks is contentText of the blocks that kinds marks as the user's; of all if kinds is nil.
 func joinBlocks(content []byte, kinds []string) string {
 	switch {
 	case isString(content):
@@ -187,8 +185,8 @@ func joinBlocks(content []byte, kinds []string) string {
 	return out.String()
 }
 
-// contentKinds says what each block of a message is (0.142 and later), nil if the
-// message does not say, and whether the user typed any of them.
+// contentKinds returns the kind of each block of a message (Codex 0.142 and later), nil if it has none, and
+// whether the user typed any block.
 func contentKinds(p []byte) (kinds []string, typed bool) {
 	for v := range elements(get(p, "internal_chat_message_metadata_passthrough", "content_item_kinds")) {
 		kinds = append(kinds, text(v))

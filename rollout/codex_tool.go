@@ -9,9 +9,8 @@ import (
 	"memoir"
 )
 
-// codexCall names a call and says what was asked: the command line of a shell
-// tool, the patch, or the arguments as recorded. The directory is the one that the
-// call itself names, "" if none.
+// codexCall returns the tool of a call and its input: the command line of a shell tool, the patch, or the
+// arguments as recorded. dir is the directory in the call, "" if there is none.
 func codexCall(kind string, p []byte) (tool, input, dir string) {
 	tool = getText(p, "name")
 	switch kind {
@@ -49,7 +48,7 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	return tool, input, dir
 }
 
-// callArguments are a call's arguments as an object, nil if they are none.
+// callArguments returns a call's arguments if they are an object, else nil.
 func callArguments(p []byte) []byte {
 	arguments := get(p, "arguments")
 	if isString(arguments) {
@@ -70,8 +69,7 @@ func shellName(tool string) string {
 	return tool
 }
 
-// commandLine makes a command line of a string or an argument vector; a shell's
-// -c argument is the line itself.
+// commandLine makes a command line from a string or an argument vector. The -c argument of a shell is the line.
 func commandLine(raw []byte) string {
 	if isString(raw) {
 		return text(raw)
@@ -98,8 +96,8 @@ func commandLine(raw []byte) string {
 	return strings.Join(argv, " ")
 }
 
-// codexOutput reads a result in any of the shapes that versions have written:
-// JSON in a string, a preamble before "Output:", an array of blocks, an object.
+// codexOutput reads a result in any form of any version: JSON in a string, a preamble before "Output:", an array
+// of blocks, an object.
 func codexOutput(p []byte, call *memoir.Item) outcome {
 	raw := get(p, "output")
 	if raw == nil {
@@ -135,21 +133,21 @@ func stringOutput(s string) outcome {
 	return framedOutput(s)
 }
 
-// preambles begin the lines that Codex writes before "Output:".
+// preambles are the beginnings of lines that Codex writes before "Output:".
 var preambles = []string{
 	"Exit code: ", "Wall time", "Chunk ID: ", "Process exited with code ", "Process running with session ID ",
 	"Original token count: ", "Script completed", "Script failed", "Script running with cell ID ", "Script terminated",
 	"Total output lines: ", "Command: ", "Duration: ", "Session ID: ", "Warning: truncated output", "Output too long",
 }
 
-// failures begin the texts that mean that a call did not do what was asked.
+// failures are the beginnings of results of failed calls.
 var failures = []string{
 	"apply_patch verification failed", "aborted", "failed to parse function arguments", "exec command rejected",
 	"rejected by user", "execution error:", "unsupported call", "Script failed", "exec_command failed",
 	"write_stdin failed", "tool call error", "patch rejected", "failed in sandbox", "command timed out",
 }
 
-// framedOutput takes the preamble off a result and reads the exit status in it.
+// framedOutput removes the preamble of a result and reads the exit status in it.
 func framedOutput(s string) outcome {
 	o := outcome{output: s, failed: hasAnyPrefix(s, failures)}
 	rest := s
@@ -185,7 +183,7 @@ func framedOutput(s string) outcome {
 	switch {
 	case o.exit != nil:
 		o.output = rest
-	case hasAnyPrefix(rest, failures): // "Wall time: …" and that it was aborted
+	case hasAnyPrefix(rest, failures): // for instance "Wall time: …" and "aborted"
 		o.output, o.failed = rest, true
 	default:
 		o.output = unwrapBlocks(o.output)
@@ -193,7 +191,7 @@ func framedOutput(s string) outcome {
 	return o
 }
 
-// unwrapBlocks takes the text out of an MCP result that is recorded as JSON.
+// unwrapBlocks returns the text of an MCP result that is recorded as JSON.
 func unwrapBlocks(s string) string {
 	if !strings.HasPrefix(s, `[{"type":"text"`) && !strings.HasPrefix(s, `{"content":[{`) {
 		return s
@@ -208,8 +206,8 @@ func unwrapBlocks(s string) string {
 	return s
 }
 
-// blocksOutput reads an array of blocks. In code mode each block is what the
-// script printed; a printed exec_command result says how the command ended.
+// blocksOutput reads an array of blocks. In code mode each block is output of the script; a printed exec_command
+// result has the exit status of the command.
 func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	var o outcome
 	var texts blocks
@@ -247,7 +245,7 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	return o
 }
 
-// afterWarning takes off what Codex writes before an output that it cut.
+// afterWarning removes the lines that Codex writes before a truncated output.
 func afterWarning(s string) string {
 	for _, line := range []string{"Warning: truncated output", "Total output lines: "} {
 		if strings.HasPrefix(s, line) {
@@ -258,8 +256,8 @@ func afterWarning(s string) string {
 	return s
 }
 
-// scriptResult reads the result of tools.exec_command that a script printed as JSON;
-// session is the handle of a command that still runs.
+// scriptResult reads the result of tools.exec_command that a script printed as JSON. session is the handle of a
+// command that is still running.
 func scriptResult(s string) (output string, exit *int, session string, ok bool) {
 	if !strings.HasPrefix(s, "{") {
 		return "", nil, "", false
@@ -275,7 +273,7 @@ func scriptResult(s string) (output string, exit *int, session string, ok bool) 
 	return text(raw), exitStatus(get(object, "exit_code")), sessionHandle(number(get(object, "session_id"))), true
 }
 
-// inTurn is the directory that a call names, which may be relative to the turn's.
+// inTurn returns the directory of a call, which may be relative to the turn's.
 func inTurn(dir, turn string) string {
 	switch {
 	case dir == "":

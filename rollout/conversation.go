@@ -8,8 +8,8 @@ import (
 	"memoir"
 )
 
-// Conversation reads what applications that keep no transcripts hand over, message by message: files in memoir's
-// own home, of the form of pi's first version, with a mark in the header. Whoever writes one calls Begin, then Said.
+// Conversation reads the messages of applications without transcripts. memoir stores them in its home, in the format
+// of pi's first version with a mark in the header. A file is written with Begin, then Said for each message.
 type Conversation struct{ Pi }
 
 // Source is memoir.SourceConversation.
@@ -31,22 +31,22 @@ func (Conversation) Recognises(_ string, head [][]byte) bool {
 	return getText(piHeader(head), "by") == "memoir"
 }
 
-// conversationTime is how the records have a time.
+// conversationTime is the layout of times in records.
 const conversationTime = "2006-01-02T15:04:05.000Z"
 
-// Begin is the first line of a conversation about the project in the directory cwd.
+// Begin returns the first line of a conversation about the project in the directory cwd.
 func (Conversation) Begin(id, cwd string, at time.Time) string {
 	return line(map[string]any{"type": "session", "by": "memoir", "id": id, "cwd": cwd,
 		"timestamp": at.UTC().Format(conversationTime)})
 }
 
-// Said is the line of a message. The role is user, assistant, or system, which is kept and not read.
+// Said returns the line of a message. The role is user, assistant or system; Read ignores messages of system.
 func (Conversation) Said(role, text, source string, at time.Time) string {
 	return line(map[string]any{"type": "message", "timestamp": at.UTC().Format(conversationTime), "source": source,
 		"message": map[string]any{"role": role, "content": text, "stopReason": "stop"}})
 }
 
 func line(record map[string]any) string {
-	text, _ := json.Marshal(record) // of strings: does not fail
+	text, _ := json.Marshal(record) // strings always marshal
 	return string(text) + "\n"
 }

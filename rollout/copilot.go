@@ -14,9 +14,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Copilot reads the sessions of GitHub Copilot CLI: a directory a session, with its
-// events one a line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and
-// what it knows of the session in workspace.yaml beside them.
+// Copilot reads the sessions of GitHub Copilot CLI. Each session is a directory with a file of events, one in
+// each line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and workspace.yaml with its context.
 type Copilot struct{}
 
 // Source is memoir.SourceCopilot.
@@ -47,10 +46,10 @@ func (Copilot) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// copilotHeadless is what the system prompt of a run without a person says.
+// copilotHeadless is a part of the system prompt of a run without a person.
 const copilotHeadless = "You are running in non-interactive mode"
 
-// Head reads the start of the session, and workspace.yaml for what is not there.
+// Head reads the start of the session, and workspace.yaml for missing values.
 func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	var place copilotContext
 	prompted := false
@@ -65,7 +64,7 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			if t := instant(get(data, "startTime")); !t.IsZero() {
 				h.CreatedAt = t
 			}
-			// A run that goes on by itself with what another session was about.
+			// A run that another session started in the background.
 			if parent := getText(data, "detachedFromSpawningParentSessionId"); legalID.MatchString(parent) {
 				h.Kind, h.ParentID = memoir.KindSubagent, parent
 			}
@@ -86,7 +85,7 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	}
 	if filepath.Base(path) == "events.jsonl" {
 		if !legalID.MatchString(h.ID) {
-			h.ID = filepath.Base(filepath.Dir(path)) // the file's own name is that of all
+			h.ID = filepath.Base(filepath.Dir(path)) // all sessions' files have the same name
 		}
 		place = h.beside(filepath.Dir(path), place)
 	}
@@ -96,7 +95,7 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// beside reads what is not in the events from the file beside them.
+// beside reads values that the events lack from workspace.yaml.
 func (h *Head) beside(dir string, place copilotContext) copilotContext {
 	var w copilotContext
 	if yaml.Unmarshal(smallFile(filepath.Join(dir, "workspace.yaml")), &w) != nil {
@@ -108,17 +107,17 @@ func (h *Head) beside(dir string, place copilotContext) copilotContext {
 	return place
 }
 
-// ownerAndName is how a repository on a host of GitHub's kind is recorded.
+// ownerAndName is the form of a repository's name on GitHub.
 var ownerAndName = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
-// copilotContext is where a session takes place, as an event or workspace.yaml says.
+// copilotContext is the directory and repository of a session, from an event or workspace.yaml.
 type copilotContext struct {
 	CWD, Branch, Repository, Name string
 	HostType                      string `yaml:"host_type"`
 	Host                          string `yaml:"-"`
 }
 
-// fill takes a context over, if none is known yet.
+// fill sets the context if none is known yet.
 func (c *copilotContext) fill(context []byte) {
 	if cwd := getText(context, "cwd"); cwd != "" && c.CWD == "" {
 		*c = copilotContext{CWD: cwd, Branch: getText(context, "branch"), Repository: getText(context, "repository"),
@@ -126,8 +125,7 @@ func (c *copilotContext) fill(context []byte) {
 	}
 }
 
-// Read emits a session. Events of sub-agents stand among those of the session; what
-// they come to is the result of the call that started them.
+// Read emits a session. Events of subagents are left out: their result is that of the call that started them.
 func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := copilotReader{e: e, results: map[uint64]bool{}, asked: map[string]string{}, refused: map[string]string{}}
 	head := t.parts[0].Head
@@ -154,12 +152,12 @@ func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
 type copilotReader struct {
 	e       *emitter
 	w       where
-	results map[uint64]bool   // hashes of the ids of calls that were answered
-	asked   map[string]string // ids of the calls that permission was asked for, by request
-	refused map[string]string // what the person said when refusing a call, by its id
+	results map[uint64]bool   // hashed ids of calls with a result
+	asked   map[string]string // by request for permission: id of the call
+	refused map[string]string // by call: what the person wrote when they refused it
 }
 
-// plan finds the events that a rewind took back, and the calls that have results.
+// plan finds the events that a rewind undid, and the calls with results.
 func (r *copilotReader) plan(ctx context.Context, t *tape) (map[int]bool, error) {
 	undone, byID := map[int]bool{}, map[string]int{}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
@@ -221,15 +219,15 @@ func (r *copilotReader) event(kind string, data []byte) {
 	case "session.context_changed":
 		r.move(data)
 	case "system.message", "system.notification", "skill.invoked":
-		r.e.hear(getText(data, "content"))
-	default: // of the client, but for a new form of what a person says
+		r.e.findOwnRun(getText(data, "content"))
+	default: // the client's events; only unknown events of the user are counted
 		if strings.HasPrefix(kind, "user.") {
 			r.e.stats.unknown(kind)
 		}
 	}
 }
 
-// denied keeps what a person said when refusing a call until the call is given.
+// denied keeps a person's reason for refusing a call until the call is emitted.
 func (r *copilotReader) denied(data []byte) {
 	said := getText(data, "result", "feedback")
 	if said == "" || !strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
@@ -247,19 +245,18 @@ func (r *copilotReader) move(context []byte) {
 	r.w.move(getText(context, "cwd"), getText(context, "branch"))
 }
 
-// copilotSources begin the sources of messages that no person wrote.
+// copilotSources are the beginnings of the sources of messages that no person wrote.
 var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction",
 	"sidekick", "notification", "workflow", "task"}
 
-// copilotEnvelopes are the elements that stand before, or instead of, what a person
-// typed.
+// copilotEnvelopes are the elements that Copilot adds before a typed text, or writes instead of one.
 var copilotEnvelopes = []string{"skill-context", "system_reminder", "system_notification", "current_datetime",
 	"reminder"}
 
 func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
-	r.e.hear(full)
-	r.e.hear(getText(data, "transformedContent"))
+	r.e.findOwnRun(full)
+	r.e.findOwnRun(getText(data, "transformedContent"))
 	if isTrue(get(data, "isAutopilotContinuation")) || hasAnyPrefix(getText(data, "source"), copilotSources) {
 		return
 	}
@@ -270,8 +267,7 @@ func (r *copilotReader) user(data []byte) {
 	r.e.words(origin, full, copilotEnvelopes, r.w)
 }
 
-// assistant emits an answer, which is the closing one if it asks for no tool, and
-// the calls it asks for.
+// assistant emits an answer and its calls. The answer is final if it has no calls.
 func (r *copilotReader) assistant(data []byte) {
 	calls := slices.Collect(elements(get(data, "toolRequests")))
 	chunk, _ := integer(get(data, "chunkIndex"))
@@ -287,8 +283,8 @@ func (r *copilotReader) assistant(data []byte) {
 // copilotShells are the tools whose argument is a command line.
 var copilotShells = map[string]bool{"bash": true, "powershell": true, "local_shell": true, "shell": true}
 
-// call notes a call, whose tool's name is in a member that differs. Its input is the
-// command line of a shell tool, else the arguments.
+// call emits a call; name is the member with the tool's name. The input is the command line of a shell tool,
+// else the arguments.
 func (r *copilotReader) call(call []byte, name string) {
 	tool, arguments := getText(call, name), get(call, "arguments")
 	if inner := []byte(text(arguments)); isObject(inner) && gjson.ValidBytes(inner) {
@@ -306,7 +302,7 @@ func (r *copilotReader) call(call []byte, name string) {
 	r.e.call(getText(call, "toolCallId"), tool, input, r.w)
 }
 
-// shellExit is what the shell tools write below the output of a command.
+// shellExit matches the line that the shell tools write after the output of a command.
 var shellExit = lazyregexp.New(`\n?<[^<>\n]*exit(?:ed with exit| code|ed with| with)? code (-?\d+)>\s*$`)
 
 func (r *copilotReader) result(data []byte) {
@@ -331,7 +327,7 @@ func (r *copilotReader) result(data []byte) {
 	}
 }
 
-// byPerson notes that a person ran the command of a call.
+// byPerson marks the command of a call as run by a person.
 func (r *copilotReader) byPerson(id string) {
 	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] {
 		call.Tool, call.Role, call.Origin = "user_shell", memoir.RoleUser, memoir.OriginShell

@@ -11,32 +11,32 @@ import (
 const (
 	maxText    = 4 << 20   // bytes of one text of an item
 	maxPending = 16 << 20  // bytes of calls that wait for their results
-	maxWaiting = 4096      // number of those calls
-	maxJoined  = 256 << 10 // bytes of an output that came in pieces, but for the last piece
+	maxWaiting = 4096      // number of such calls
+	maxJoined  = 256 << 10 // bytes of an output in several pieces, without the last one
 )
 
-// where is what is in force when something is said or done.
+// where is the time and place of an item.
 type where struct {
 	at     time.Time
 	cwd    string
 	branch string
 }
 
-// when takes over the time in a raw value, if there is one.
+// when sets the time from a raw value, if it has one.
 func (w *where) when(raw []byte) {
 	if t := instant(raw); !t.IsZero() {
 		w.at = t
 	}
 }
 
-// move takes over a directory and its branch, if there is one.
+// move sets the directory and its branch, if cwd is not empty.
 func (w *where) move(cwd, branch string) {
 	if cwd != "" {
 		w.cwd, w.branch = cwd, branch
 	}
 }
 
-// item is an item of a kind that is said or done here.
+// item returns an item of a kind with this time and place.
 func (w where) item(kind, role string, origin memoir.Origin) memoir.Item {
 	return memoir.Item{Kind: kind, Role: role, Origin: origin, At: w.at, CWD: w.cwd, Branch: w.branch}
 }
@@ -46,14 +46,13 @@ type outcome struct {
 	output string
 	exit   *int
 	failed bool
-	tool   string // the tool's name, where the result has it
-	goesOn string // the handle under which what was started still runs, "" if it ended
+	tool   string // the tool's name, if the result has it
+	goesOn string // the handle of the command if it is still running, else ""
 }
 
-// emitter numbers and gives items, and joins calls to results. All agents use it,
-// so that the rules of the stream are the same for all:
-// a call is given when its result arrives; calls that never get one are given when
-// a person speaks next, or at the end; a second result of a call is dropped.
+// emitter numbers and emits items, and joins calls to results. All agents use it, so that the rules of the
+// stream are the same: a call is emitted with its result; a call without a result is emitted at the next
+// message of a person, or at the end; a second result of a call is dropped.
 type emitter struct {
 	fn      func(memoir.Item) error
 	stats   *Stats
@@ -63,16 +62,16 @@ type emitter struct {
 	pending []*memoir.Item      // calls without result, oldest first; TurnID etc. set
 	ids     []string            // of pending
 	held    int                 // bytes of pending
-	done    map[uint64]struct{} // ids, hashed, of calls that were given
-	results map[uint64]bool     // ids, hashed, of calls whose results are known to come
-	heard   bool                // what the session begins with was heard
+	done    map[uint64]struct{} // hashed ids of emitted calls
+	results map[uint64]bool     // hashed ids of calls that have a result later
+	started bool                // a user message was emitted
 }
 
 func newEmitter(fn func(memoir.Item) error, stats *Stats, kind memoir.SessionKind) *emitter {
 	return &emitter{fn: fn, stats: stats, kind: kind, done: map[uint64]struct{}{}}
 }
 
-func (e *emitter) give(it memoir.Item) {
+func (e *emitter) emit(it memoir.Item) {
 	if e.err != nil {
 		return
 	}
@@ -82,8 +81,7 @@ func (e *emitter) give(it memoir.Item) {
 	e.err = e.fn(it)
 }
 
-// user gives what stands in the conversation as the user's; what a client put there is
-// passed over.
+// user emits a message of the user's role, unless it is injected.
 func (e *emitter) user(origin memoir.Origin, text string, w where) {
 	it := w.item(memoir.ItemMessage, memoir.RoleUser, origin)
 	if it.Text = clean(text); it.Text == "" || origin == memoir.OriginInjected {
@@ -93,14 +91,14 @@ func (e *emitter) user(origin memoir.Origin, text string, w where) {
 		it.Origin = memoir.OriginSubagentTask
 	}
 	e.flushLost()
-	e.heard = true
-	e.give(it)
+	e.started = true
+	e.emit(it)
 }
 
-// hear looks for our own marker in the user texts that a session begins with, up
-// to the first that is not injected. An agent calls it before user.
-func (e *emitter) hear(raw string) {
-	if !e.heard && strings.Contains(raw, memoir.OwnRunMarker) {
+// findOwnRun looks for memoir's marker in the first user texts of a session, up to the first that is not injected. An
+// agent calls it before user.
+func (e *emitter) findOwnRun(raw string) {
+	if !e.started && strings.Contains(raw, memoir.OwnRunMarker) {
 		e.stats.OwnRun = true
 	}
 }
@@ -108,18 +106,18 @@ func (e *emitter) hear(raw string) {
 func (e *emitter) assistant(text string, final bool, w where) {
 	it := w.item(memoir.ItemMessage, memoir.RoleAssistant, memoir.OriginAgent)
 	if it.Text, it.Final = clean(text), final; it.Text != "" {
-		e.give(it)
+		e.emit(it)
 	}
 }
 
 func (e *emitter) summary(text string, w where) {
 	it := w.item(memoir.ItemSummary, memoir.RoleAssistant, memoir.OriginCompactionSummary)
 	if it.Text = clean(text); it.Text != "" {
-		e.give(it)
+		e.emit(it)
 	}
 }
 
-// shell gives a command that the person ran in the agent's prompt.
+// shell emits a command that the person ran in the agent's prompt.
 func (e *emitter) shell(command string, o outcome, w where) {
 	e.flushLost()
 	it := toolItem("user_shell", command, w)
@@ -133,8 +131,8 @@ func toolItem(tool, input string, w where) *memoir.Item {
 	return &it
 }
 
-// call notes a tool call. A call with an id that was seen is a repetition, or goes on with
-// what an earlier snapshot of it lacks.
+// call adds a tool call. A call with a known id is a repetition, or adds the input that an earlier snapshot
+// lacks.
 func (e *emitter) call(id, tool, input string, w where) {
 	if _, ok := e.done[textHash(id)]; ok && id != "" {
 		return
@@ -151,7 +149,7 @@ func (e *emitter) call(id, tool, input string, w where) {
 	e.bound()
 }
 
-// callInput is what a call asks for: the command line, of a shell tool, else the arguments.
+// callInput returns the input of a call: the command line of a shell tool, else the arguments.
 func callInput(shell bool, arguments []byte) string {
 	if command := get(arguments, "command"); shell && isString(command) {
 		return text(command)
@@ -159,8 +157,8 @@ func callInput(shell bool, arguments []byte) string {
 	return source(arguments)
 }
 
-// blocks are the texts of a record that make one text of an item. What lies beyond the bound of such a
-// text is not taken in, or copies of a large record would be held.
+// blocks collects the texts of a record that become one text of an item. Texts beyond the bound of an item are
+// dropped, so that large records are not copied.
 type blocks struct {
 	texts []string
 	size  int
@@ -172,20 +170,20 @@ func (b *blocks) add(s string) {
 	}
 }
 
-// source is a raw value as it stands, as far as a text of an item may reach.
+// source returns a raw value, cut to the bound of an item's text.
 func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 
-// bound gives the oldest calls up when too many wait.
+// bound emits the oldest calls without a result if too many wait.
 func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
 		e.takeAt(0, outcome{})
 	}
 }
 
-// lone gives a call that never has a result.
+// lone emits a call with its result at once.
 func (e *emitter) lone(tool, input string, o outcome, w where) { e.settle(toolItem(tool, input, w), o) }
 
-// waiting returns a call without result, nil if there is none of that id.
+// waiting returns the call of an id that has no result yet, or nil.
 func (e *emitter) waiting(id string) *memoir.Item {
 	if i := slices.Index(e.ids, id); i >= 0 {
 		return e.pending[i]
@@ -193,8 +191,8 @@ func (e *emitter) waiting(id string) *memoir.Item {
 	return nil
 }
 
-// result joins a result to its call and gives both. A result whose call was lost
-// with a damaged line is given alone.
+// result joins a result to its call and emits both. A result whose call is missing, for instance in a damaged
+// line, is emitted alone.
 func (e *emitter) result(id string, o outcome, w where) {
 	if i := slices.Index(e.ids, id); i >= 0 {
 		e.takeAt(i, o)
@@ -212,8 +210,7 @@ func (e *emitter) result(id string, o outcome, w where) {
 	e.settle(toolItem(o.tool, "", w), o)
 }
 
-// more adds to the output of a call that still waits; pieces beyond maxJoined are
-// left out and counted.
+// more adds to the output of a waiting call; pieces beyond maxJoined are left out and counted.
 func (e *emitter) more(id string, o outcome) {
 	it := e.waiting(id)
 	if it == nil {
@@ -249,7 +246,7 @@ func appended(first, more string) string {
 	return first + more
 }
 
-// forget drops a call that says nothing of its own.
+// forget drops a call that is not an item of its own.
 func (e *emitter) forget(id string) {
 	if i := slices.Index(e.ids, id); i >= 0 {
 		e.removeAt(i)
@@ -276,11 +273,10 @@ func (e *emitter) settle(it *memoir.Item, o outcome) {
 		it.Exit = o.exit
 	}
 	it.Failed = it.Failed || o.failed || it.Exit != nil && *it.Exit != 0
-	e.give(*it)
+	e.emit(*it)
 }
 
-// flushLost gives the calls whose results never come: a person may speak while
-// others still run.
+// flushLost emits the waiting calls that have no result later. Others may still run when a person writes.
 func (e *emitter) flushLost() {
 	for i := 0; i < len(e.pending); {
 		if e.results[textHash(e.ids[i])] {
@@ -297,10 +293,10 @@ func (e *emitter) finish() {
 	}
 }
 
-// clean takes our own blocks, data and white space at the ends off a text.
+// clean removes memoir's blocks, data and outer white space from a text.
 func clean(text string) string { return clip(strings.TrimSpace(withoutData(stripOwn(text)))) }
 
-// clip bounds a text that was put together from many blocks, at white space.
+// clip cuts a text to maxText bytes at white space.
 func clip(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -14,16 +14,14 @@ import (
 	"memoir"
 )
 
-// Gemini reads the sessions of Gemini CLI: one JSON document, or the lines that
-// later versions write, whose first record is the document's head. See
-// gemini_message.go for what a message says.
+// Gemini reads the sessions of Gemini CLI: one JSON document, or in later versions lines, of which the first is
+// the document's head. See gemini_message.go for messages.
 type Gemini struct{}
 
 // Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
-// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME
-// where that names the directory itself.
+// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME if that has no .gemini.
 func (Gemini) Roots(env Env) []Root {
 	home := env.home(".gemini")
 	if set := env.expand(env.get("GEMINI_CLI_HOME")); set != "" {
@@ -39,7 +37,7 @@ func (Gemini) Roots(env Env) []Root {
 	}}}
 }
 
-// Recognises looks for the head of a session, which may stand in a patch.
+// Recognises looks for the head of a session, which may be in a patch.
 func (Gemini) Recognises(_ string, head [][]byte) bool {
 	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
 		of := geminiHeader(raw)
@@ -48,7 +46,7 @@ func (Gemini) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// geminiHeader is a record that is the head of a session or a patch of it, nil for a message.
+// geminiHeader returns the head of a session or the patch of it in a record, nil for a message.
 func geminiHeader(raw []byte) []byte {
 	if set := get(raw, "$set"); set != nil {
 		return set
@@ -59,8 +57,8 @@ func geminiHeader(raw []byte) []byte {
 	return nil
 }
 
-// Head reads the head and the patches of it. A resumed session's file has the head
-// again, with the time of the resumption. The directory of a session is not in its file.
+// Head reads the head and its patches. The file of a resumed session repeats the head, with the time of the
+// resumption. The directory of a session is not in its file.
 func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	hash, kind := "", "main"
 	for i, raw := range slices.Concat(head, tail) {
@@ -89,11 +87,10 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	h.CWD = geminiDirectory(filepath.FromSlash(project), hash)
 }
 
-// geminiDirectory finds the working directory of a project, whose name below tmp is short,
-// and given to the directory by ~/.gemini/projects.json, or the SHA-256 hash of the
-// directory's path; a session has the hash, too. A hash cannot be turned back, but it tells
-// which of the directories that the client knows is the one. Else it is what the client
-// wrote beside the sessions, or lists.
+// geminiDirectory finds the working directory of a project. The name of a project below tmp is a short name, which
+// ~/.gemini/projects.json maps to the directory, or the SHA-256 hash of the directory's path. Sessions have the
+// hash as well. The directory is the one that the client knows with this hash; else the one in .project_root, else
+// the one in projects.json.
 func geminiDirectory(project, hash string) string {
 	if project == "" {
 		return ""
@@ -110,7 +107,7 @@ func geminiDirectory(project, hash string) string {
 			}
 		}
 	}
-	// a path of another system is one, too
+	// absolute also accepts paths of Windows
 	absolute := func(dir string) bool {
 		return filepath.IsAbs(dir) || len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
 	}
@@ -127,29 +124,26 @@ func geminiDirectory(project, hash string) string {
 	return ""
 }
 
-// A session's file is a log: a message with an id that is known replaces the
-// earlier one, {"$set":{"messages":[…]}} replaces all, {"$rewindTo":id}
-// takes back a message and what follows, or everything if the id is unknown. A
-// compression sets messages too, and begins with a summary: what was said before it
-// was said all the same, and is kept.
+// A session's file is a log: a message with a known id replaces the earlier one, {"$set":{"messages":[…]}}
+// replaces all messages, {"$rewindTo":id} removes a message and all later ones, or all if the id is unknown. A
+// compression also sets messages, beginning with a summary; the messages before it are kept.
 
-// geminiMessage is a message that stands.
+// geminiMessage is a message that was not undone.
 type geminiMessage struct {
 	n   int    // in the file
 	id  uint64 // hashed
-	key uint64 // of id and type: an answer and what was answered to its call may share an id
+	key uint64 // of id and type: an answer and the result of its call may share an id
 }
 
 type geminiPlan struct {
 	messages []geminiMessage
 	byKey    map[uint64]int       // index in messages
-	first    map[uint64]time.Time // by key: when it was first written; a resumed session has all with a new time
-	said     map[uint64]bool      // keys of what was said
-	results  map[uint64]bool      // hashes of the ids of calls that were answered
+	first    map[uint64]time.Time // by key: when it was first written; a resumed session repeats all with a new time
+	said     map[uint64]bool      // keys of messages of people and the agent
+	results  map[uint64]bool      // hashed ids of calls with a result
 }
 
-// Read emits a session: the messages that stand at its end, each once, where it was
-// written last.
+// Read emits a session: the messages that were not undone, each once, at its last position.
 func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	p := geminiPlan{byKey: map[uint64]int{}, first: map[uint64]time.Time{}, said: map[uint64]bool{},
 		results: map[uint64]bool{}}
@@ -172,7 +166,7 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	if err != nil {
 		return err
 	}
-	stand := map[int]time.Time{} // when the messages that stand were first written
+	stand := map[int]time.Time{} // by position: when the message was first written
 	for _, m := range p.messages {
 		stand[m.n] = p.first[m.key]
 		delete(p.said, m.key)
@@ -192,7 +186,7 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	})
 }
 
-// cut takes back the messages from an index on.
+// cut removes the messages from an index on.
 func (p *geminiPlan) cut(from int) {
 	for _, m := range p.messages[from:] {
 		delete(p.byKey, m.key)
@@ -200,8 +194,7 @@ func (p *geminiPlan) cut(from int) {
 	p.messages = p.messages[:from]
 }
 
-// add takes a message in. What a compression repeats stands behind its summary, and is
-// where it was.
+// add adds a message. A message that a compression repeats after its summary keeps its earlier position.
 func (p *geminiPlan) add(n int, m []byte, summed bool) {
 	id, kind := getText(m, "id"), getText(m, "type")
 	g := geminiMessage{n: n, id: textHash(id), key: textHash(kind + "\x00" + id)}
@@ -222,8 +215,8 @@ func (p *geminiPlan) add(n int, m []byte, summed bool) {
 	}
 }
 
-// answers notes the calls that a message has the results of, and reports whether it
-// has any in its content: what stands beside results is the tool's.
+// answers records the calls whose results are in a message, and reports whether its content has any: then its
+// texts are the tool's.
 func (p *geminiPlan) answers(m []byte) (any bool) {
 	for response := range parts(get(m, "content"), "functionResponse") {
 		p.results[textHash(getText(response, "id"))] = true
@@ -237,16 +230,15 @@ func (p *geminiPlan) answers(m []byte) (any bool) {
 	return any
 }
 
-// geminiLine is what a record is: a message, unless it has no id and one of these.
+// geminiLine is the type of a record: a message, unless it has no id and one of these.
 type geminiLine struct {
 	patch  bool
 	head   bool
-	rewind string // the id of the message before which all is taken back to
-	list   []byte // the messages that a patch or a head came with
+	rewind string // id of the first message to remove
+	list   []byte // messages in a patch or a head
 }
 
-// parseGeminiLine looks at a record's members once; most records begin with an id,
-// and are messages.
+// parseGeminiLine finds the type of a record. Most records begin with an id and are messages.
 func parseGeminiLine(raw []byte) (l geminiLine) {
 	for key, value := range members(raw) {
 		switch string(key) {
@@ -265,8 +257,7 @@ func parseGeminiLine(raw []byte) (l geminiLine) {
 	return l
 }
 
-// messages are those in a record: the elements of a patch's list, those of a head that
-// came with a list, or the record itself.
+// messages returns the messages in a record: those in the list of a patch or a head, or the record itself.
 func (l geminiLine) messages(raw []byte) iter.Seq[[]byte] {
 	switch {
 	case l.patch || l.head:

@@ -37,8 +37,8 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 	}
 }
 
-// user emits what stands as the user's: words, the results of calls, a command that
-// the person ran, a summary that replaced what was said.
+// user emits a message of the user's role: a text, results of calls, a person's command, or a compaction
+// summary.
 func (r *geminiReader) user(m []byte) {
 	content, answers := get(m, "content"), false
 	for response := range parts(content, "functionResponse") {
@@ -46,9 +46,9 @@ func (r *geminiReader) user(m []byte) {
 		r.result(getText(response, "id"), geminiResponse(getText(response, "name"), response))
 	}
 	full := geminiText(content)
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	if answers {
-		return // what stands beside results is the tool's
+		return // texts beside results are the tool's
 	}
 	if isGeminiSummary(full) {
 		r.e.summary(full, r.w)
@@ -59,21 +59,21 @@ func (r *geminiReader) user(m []byte) {
 		return
 	}
 	if shown := geminiText(get(m, "displayContent")); shown != "" {
-		full = shown // what was typed, before files were put in
+		full = shown // the typed text, without inserted files
 	}
 	geminiWords(r.e, memoir.OriginTyped, full, r.w)
 }
 
-// geminiEnvelopes are the elements that Gemini CLI and Qwen Code put before, or
-// instead of, what the person typed.
+// geminiEnvelopes are the elements that Gemini CLI and Qwen Code add before a typed text, or write instead of
+// one.
 var geminiEnvelopes = []string{"session_context", "hook_context", "user-prompt-submit-context",
 	"user_prompt_submit_context", "task-notification", "ide_context", "environment_context"}
 
-// referenced is what "@file" in a prompt was expanded to. A file may hold an end of its own.
+// referenced matches the expansion of "@file" in a prompt, to the last end mark: a file may contain one.
 var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---(?:.*--- End of content ---|.*$)`)
 
-// geminiWords emits a text of the user's role without what the client added, unless it is
-// one with which the client goes on by itself.
+// geminiWords emits a text of the user's role without the client's additions. It leaves out the text with which
+// the client continues on its own.
 func geminiWords(e *emitter, origin memoir.Origin, full string, w where) {
 	own := referenced.ReplaceAllString(full, "")
 	if strings.TrimPrefix(strings.TrimSpace(own), "System: ") != "Please continue." {
@@ -81,7 +81,7 @@ func geminiWords(e *emitter, origin memoir.Origin, full string, w where) {
 	}
 }
 
-// call emits a tool call with its result. One that has none yet waits for it.
+// call emits a tool call with its result. A call without one waits for it.
 func (r *geminiReader) call(call []byte) {
 	w := r.w
 	w.when(get(call, "timestamp"))
@@ -106,8 +106,8 @@ func (r *geminiReader) call(call []byte) {
 	}
 }
 
-// result joins a result to its call, and gives what the person said when they refused a
-// plan. Any other result may begin with these words.
+// result joins a result to its call, and emits a person's reason for refusing a plan. Results of other tools may
+// imitate it, so the tool is checked.
 func (r *geminiReader) result(id string, o outcome) {
 	call := r.e.waiting(id)
 	r.e.result(id, o, r.w)
@@ -143,7 +143,7 @@ func geminiText(content []byte) string {
 	return strings.Join(said.texts, "\n")
 }
 
-// parts are the objects that parts of a message have as a member.
+// parts returns the objects in a member of the parts of a message.
 func parts(content []byte, name string) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		for part := range elements(content) {
@@ -154,7 +154,7 @@ func parts(content []byte, name string) iter.Seq[[]byte] {
 	}
 }
 
-// geminiInput is callInput of an agent whose files are printed.
+// geminiInput is callInput for an agent whose files are indented.
 func geminiInput(tool string, args []byte) string {
 	return callInput(tool == "run_shell_command", []byte(compact(args)))
 }
@@ -177,16 +177,15 @@ func geminiResponse(tool string, response []byte) outcome {
 	return o
 }
 
-// shellFrame begins what a command printed, and shellLabels ends it.
+// shellFrame matches the text before a command's output, and shellLabels the text after it.
 var (
 	shellFrame  = lazyregexp.New(`(?s)^(?:Command: .*?\n)?(?:Output|Stdout): `)
 	shellLabels = lazyregexp.New(`(?:\nStderr: \(empty\))?(?:\nError: \(none\))?(?:\nExit Code: (-?\d+|\(none\)))?` +
 		`(?:\nSignal: [^\n]*)?(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*$`)
 )
 
-// geminiShell takes the frame off a shell tool's result and reads the exit code,
-// which later versions give only if it is not 0: "Command: …\nDirectory:
-// …\nOutput: …\nError: …\nExit Code: 1\nSignal: …".
+// geminiShell removes the frame of a shell tool's result and reads the exit code, which later versions write
+// only if it is not 0: "Command: …\nDirectory: …\nOutput: …\nError: …\nExit Code: 1\nSignal: …".
 func geminiShell(s string) (output string, exit *int) {
 	frame := shellFrame.FindString(s)
 	end := max(0, len(s)-1<<10) // labels are short
@@ -204,7 +203,7 @@ func geminiShell(s string) (output string, exit *int) {
 	return output, exit
 }
 
-// typedShell is the message that stands for a command the person ran with "!".
+// typedShell is the message for a command that the person ran with "!".
 var typedShell = lazyregexp.New("(?s)^I ran the following shell command:\n```sh\n(.*?)\n```\n\n" +
 	"This produced the following result:\n```\n(?:Command exited with code (-?[0-9]+)\\.\n)?(.*?)(?:\n```)?$")
 
@@ -237,7 +236,7 @@ func isGeminiCompressed(list []byte) bool {
 	return false
 }
 
-// isGeminiSummary reports whether a text is the client's summary of what it cut off.
+// isGeminiSummary reports whether a text is the client's compaction summary.
 func isGeminiSummary(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {

@@ -15,18 +15,18 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Head is what the beginning and the end of one file say of it.
+// Head describes one file by its beginning and end.
 type Head struct {
 	Source       memoir.Source
 	ID           string // thread id
-	FileID       string // of this physical file; "" where only a file name could tell and does not
+	FileID       string // of this physical file; "" if its name does not have it
 	BaseID       string // FileID of the file that this one continues; "" if it begins the thread
-	BaseEnd      int64  // of that file, records from this ordinal on are void; -1: none are
+	BaseEnd      int64  // records of that file from this ordinal on are void; -1: none
 	FirstOrdinal int64  // of this file's first record; -1 without ordinals
 	Kind         memoir.SessionKind
-	ParentID     string // thread id of the session that started this one, or that it was forked from
+	ParentID     string // thread id of the session that started this one or from which it was forked
 	Title        string
-	Named        bool // a person chose the title: one that the agent gives later does not replace it
+	Named        bool // a person chose the title
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials
@@ -34,13 +34,12 @@ type Head struct {
 	FileAt       time.Time // of the first record of this file
 	UpdatedAt    time.Time // of the last record, else of the last modification
 	OwnRun       bool
-	Size         int64 // bytes of the file, or of the session where it is not one file
+	Size         int64 // bytes of the file, or of the session in a database
 
-	told string // what Title is the first line of, where that may be a line of a secret
+	told string // the text that Title is the first line of, if Title may be part of a longer secret
 }
 
-// complete fills in what the records do not say, and replaces an id that is not fit for
-// a file's name.
+// complete fills in missing fields, and replaces an id that is not a legal file name.
 func (h *Head) complete(entry Entry) {
 	if h.UpdatedAt.IsZero() {
 		h.UpdatedAt = entry.ModTime.UTC()
@@ -60,8 +59,7 @@ func (h *Head) complete(entry Entry) {
 	h.Remote = withoutCredentials(h.Remote)
 }
 
-// subagent makes a head that of a sub-agent, whose records bear the id of the session that
-// started it.
+// subagent makes a head that of a subagent, whose records have the id of the session that started it.
 func (h *Head) subagent(path, parent, agent string) {
 	h.Kind, h.ID = memoir.KindSubagent, stem(path)
 	if agent != "" {
@@ -76,12 +74,11 @@ const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
 var uuidForm = lazyregexp.New(uuid)
 
-// legalID is the form of a thread id that may become part of a file's name, a
-// citation and a line on a terminal. The agents' own ids all have it.
+// legalID is the form of a thread id that is safe in a file name, a citation and a terminal line. All agents' ids
+// have it.
 var legalID = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]{0,127}$`)
 
-// legalised gives a file's name the form of a thread id, and keeps names apart
-// that come to the same.
+// legalised converts a file name to the form of a thread id. Different names give different ids.
 func legalised(name string) string {
 	if legalID.MatchString(name) {
 		return name
@@ -93,7 +90,7 @@ func legalised(name string) string {
 
 var illegal = lazyregexp.New(`[^A-Za-z0-9_.]+`)
 
-// stem is a file's name without directory and endings.
+// stem returns a file's name without directory and endings.
 func stem(path string) string {
 	name := filepath.Base(path)
 	for _, ending := range []string{".zst", ".jsonl", ".json"} {
@@ -102,8 +99,8 @@ func stem(path string) string {
 	return name
 }
 
-// withoutCredentials takes the user information off a repository's URL. The rest stays as it
-// is spelled: what is a secret in it may be none with other escapes.
+// withoutCredentials removes the user information from a repository's URL. It does not normalise the rest, since
+// rules may not recognise a secret with other escapes.
 func withoutCredentials(remote string) string {
 	scheme, rest, ok := strings.Cut(remote, "://")
 	if !ok {
@@ -114,22 +111,21 @@ func withoutCredentials(remote string) string {
 		if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 			server = end
 		}
-	} // else a password may hold what would end it
+	} // otherwise a password may contain a delimiter
 	return scheme + "://" + rest[strings.LastIndexByte(rest[:server], '@')+1:]
 }
 
 const (
-	// maxTitle is how many runes of a title are kept here: far more than is shown, so
-	// that a secret in it is whole, and found, when the title is redacted and cut.
+	// maxTitle is the number of runes that are kept of a title. It is far more than is shown, so that a
+	// secret is complete, and found, when the title is redacted and cut.
 	maxTitle = 2000
 
-	maxTold = 8 << 10 // bytes of the text that a title begins
-	keyWord = 8       // bytes of a word that may be a secret, or a part of one
+	maxTold = 8 << 10 // bytes that are kept of the text that begins with the title
+	keyWord = 8       // least bytes of a word that may be a secret or a part of one
 )
 
-// CleanTitle is the title as it is without secrets, which a function takes out of a text. It
-// is asked about the text that the title is the first line of, as it was written: of a key of
-// several lines, nobody can tell what the first one is, nor a cookie without its tabs.
+// CleanTitle returns the title redacted by clean. clean gets the original text that begins with the title, since
+// the first line of a key, or a cookie without its tabs, is not recognised alone.
 func (h *Head) CleanTitle(clean func(text string) string) string {
 	if h.told != "" {
 		return firstLine(clean(h.told))
@@ -137,13 +133,13 @@ func (h *Head) CleanTitle(clean func(text string) string) string {
 	return clean(h.Title)
 }
 
-// Untitled is the head without its title, which is most of its size.
+// Untitled returns the head without its title, which is most of its size.
 func (h Head) Untitled() Head {
 	h.entitle()
 	return h
 }
 
-// entitle takes the first line of the first of some texts that has one for the title.
+// entitle sets the title to the first line of the first text that has one.
 func (h *Head) entitle(texts ...string) {
 	h.Title, h.told = "", ""
 	for _, text := range texts {
@@ -174,7 +170,7 @@ func firstLine(text string) string {
 		if end := strings.LastIndexByte(cut, ' '); end > 0 {
 			return cut[:end]
 		}
-		return "" // one word without end is data
+		return "" // a longer word is data
 	}
 	return ""
 }

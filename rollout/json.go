@@ -13,12 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The functions here walk raw JSON without decoding it: a record of many
-// megabytes is mostly made of values that nobody wants. They trust that Reader
-// has checked the record's syntax, and on anything else stop early.
+// The functions here walk raw JSON without decoding it, since most of a large record is not used. They expect
+// records that Reader has validated, and stop early on anything else.
 
-// members are those of a JSON object. A key is without quotes and not unescaped; the value
-// is raw.
+// members returns the members of a JSON object. A key is without quotes and not unescaped; the value is raw.
 func members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if isObject(object) {
@@ -27,7 +25,7 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// elements are those of a JSON array, raw.
+// elements returns the raw elements of a JSON array.
 func elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		if isArray(array) {
@@ -36,7 +34,7 @@ func elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// walk calls fn for what is in an object or an array, which has no keys.
+// walk calls fn for each member of an object, or for each element of an array with a nil key.
 func walk(raw []byte, fn func(key, value []byte) bool) {
 	for i := 1; ; {
 		for i < len(raw) && (isBlank(raw[i]) || raw[i] == ',') {
@@ -61,7 +59,7 @@ func walk(raw []byte, fn func(key, value []byte) bool) {
 	}
 }
 
-// get returns the raw value at a path of object keys, nil if there is none.
+// get returns the raw value at a path of object keys, or nil.
 func get(object []byte, path ...string) []byte {
 	for _, name := range path {
 		object = member(object, name)
@@ -78,7 +76,7 @@ func member(object []byte, name string) []byte {
 	return nil
 }
 
-// text decodes a raw JSON string; anything but a string is "".
+// text decodes a raw JSON string; it returns "" for any other value.
 func text(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
@@ -93,11 +91,11 @@ func text(raw []byte) string {
 	return s
 }
 
-// escapes are those of JSON that stand for another character, but for \u.
+// escapes are JSON's escapes of control characters, except \u.
 var escapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f'}
 
-// unescape decodes the inside of a JSON string. It is several times faster than the
-// standard library, and most of what is read passes through it.
+// unescape decodes the inside of a JSON string, several times faster than the standard library. Most bytes that
+// are read pass through it.
 func unescape(raw []byte) string {
 	i := bytes.IndexByte(raw, '\\')
 	if i < 0 {
@@ -109,11 +107,11 @@ func unescape(raw []byte) string {
 		n, c := i+2, raw[i+1]
 		switch {
 		case c == 'u':
-			for n = i; len(raw) >= n+6 && raw[n] == '\\' && raw[n+1] == 'u'; { // two of them may be one character
+			for n = i; len(raw) >= n+6 && raw[n] == '\\' && raw[n+1] == 'u'; { // two may encode one character
 				n += 6
 			}
 			var s string
-			_ = json.Unmarshal(slices.Concat([]byte{'"'}, raw[i:n], []byte{'"'}), &s) // what is no escape is dropped
+			_ = json.Unmarshal(slices.Concat([]byte{'"'}, raw[i:n], []byte{'"'}), &s) // an invalid escape is dropped
 			out, n = append(out, s...), max(n, i+2)
 		case escapes[c] != 0:
 			out = append(out, escapes[c])
@@ -121,7 +119,7 @@ func unescape(raw []byte) string {
 			out = append(out, c)
 		}
 		raw = raw[n:]
-		// Escapes come in runs (\n\t, \"…\"): look at the next byte before searching.
+		// Escapes often follow each other (\n\t): check the next byte before searching.
 		if i = 0; len(raw) == 0 || raw[0] != '\\' {
 			i = bytes.IndexByte(raw, '\\')
 		}
@@ -132,13 +130,13 @@ func unescape(raw []byte) string {
 // getText is text of the value at a path.
 func getText(object []byte, path ...string) string { return text(get(object, path...)) }
 
-// isString, isObject, isArray and isTrue tell the type of a raw value.
+// isString, isObject, isArray and isTrue report the type of a raw value.
 func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isTrue(raw []byte) bool   { return string(raw) == "true" }
 
-// integer decodes a raw JSON number that is a whole number, or a string of one.
+// integer decodes a whole number, as a JSON number or in a string.
 func integer(raw []byte) (int64, bool) {
 	raw = bytes.TrimSuffix(unquotedNumber(raw), []byte(".0"))
 	if len(raw) == 0 || len(raw) > 18 {
@@ -148,7 +146,7 @@ func integer(raw []byte) (int64, bool) {
 	return n, err == nil && raw[0] != '+'
 }
 
-// exitStatus decodes an exit status; nil if it is no whole number.
+// exitStatus decodes an exit status; nil if it is not a whole number.
 func exitStatus(raw []byte) *int {
 	if n, ok := integer(raw); ok {
 		return new(int(n))
@@ -156,7 +154,7 @@ func exitStatus(raw []byte) *int {
 	return nil
 }
 
-// unquotedNumber is a raw value without the quotes of a string.
+// unquotedNumber returns a raw value without the quotes of a string.
 func unquotedNumber(raw []byte) []byte {
 	if n := len(raw); n > 2 && n < 32 && raw[0] == '"' && raw[n-1] == '"' {
 		return bytes.TrimSpace(raw[1 : n-1])
@@ -164,8 +162,8 @@ func unquotedNumber(raw []byte) []byte {
 	return raw
 }
 
-// compact is a raw value without the white space between its tokens. One that is longer than a
-// text of an item stays as it is.
+// compact removes the white space between the tokens of a raw value. A value longer than an item's text is cut
+// instead.
 func compact(raw []byte) string {
 	var b bytes.Buffer
 	if len(raw) > maxText || json.Compact(&b, raw) != nil {
@@ -174,12 +172,11 @@ func compact(raw []byte) string {
 	return b.String()
 }
 
-// timeForms are how a string may write a time; without a zone it is in UTC.
+// timeForms are the layouts of times in strings; times without a zone are in UTC.
 var timeForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
 
-// instant decodes a time: one of timeForms in a string, or milliseconds since 1970.
-// What would be within 1973 at the latest are seconds. It is zero for anything else,
-// and for years that no date can be written of.
+// instant decodes a time: one of timeForms in a string, or milliseconds since 1970. Numbers below 1e11, which as
+// milliseconds would be before 1974, are seconds. It is zero for anything else, and for years after 9999.
 func instant(raw []byte) time.Time {
 	if isString(raw) {
 		written := text(raw)
@@ -259,8 +256,8 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// lastObject finds the record that was glued to a line whose writer died: what
-// begins like a record and is whole. Nil if there is none.
+// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is
+// none.
 func lastObject(line []byte) []byte {
 	best := -1
 	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {

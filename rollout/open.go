@@ -23,11 +23,10 @@ import (
 
 var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 
-// maxWindow bounds what decompression may hold; Codex writes windows of at most 8 MiB.
+// maxWindow bounds the memory of decompression; Codex writes windows of at most 8 MiB.
 const maxWindow = 32 << 20
 
-// open opens a session file and, if its first bytes say so, decompresses it; or a session
-// in a database.
+// open opens a session file, decompressed if it begins with zstd's magic number, or a session in a database.
 func open(path string) (io.ReadCloser, error) {
 	if database, id, ok := splitMember(path); ok {
 		return openMember(database, id)
@@ -54,9 +53,8 @@ func open(path string) (io.ReadCloser, error) {
 	return &zstdFile{dec, f}, nil
 }
 
-// Withheld reports an error of a session whose file is gone, forbidden, no file any more
-// or behind a link that leads to itself. Such an error can pass without a change to the session.
-// The path is the file's; empty if it is not known.
+// Withheld reports the error of a session whose file is missing, not permitted, not a regular file or behind a
+// link loop. Such an error can disappear without a change of the session. path is the file's, or empty.
 func Withheld(err error) (path string, ok bool) {
 	var system *fs.PathError
 	if memoir.CodeOf(err) != memoir.CodeUnreadable || !errors.As(err, &system) {
@@ -78,8 +76,7 @@ func openFile(path string) (*os.File, error) {
 // maxSmall bounds the files beside sessions that are read whole.
 const maxSmall = 1 << 20
 
-// smallFile returns what is in a file beside sessions, nil if it cannot be read or
-// is larger than 1 MiB.
+// smallFile returns the content of a file beside sessions, nil if it cannot be read or is larger than 1 MiB.
 func smallFile(path string) []byte {
 	content, err := disk.ReadFile(path, maxSmall)
 	if err != nil {
@@ -88,7 +85,7 @@ func smallFile(path string) []byte {
 	return content
 }
 
-// smallJSON is smallFile for a JSON file, nil if it is none.
+// smallJSON is smallFile for a JSON file; nil if it is not valid JSON.
 func smallJSON(path string) []byte {
 	content := bytes.TrimSpace(bytes.TrimPrefix(smallFile(path), []byte("\xEF\xBB\xBF")))
 	if !gjson.ValidBytes(content) {
@@ -102,7 +99,7 @@ type zstdFile struct {
 	file *os.File
 }
 
-// Close closes the file, whose error it returns.
+// Close closes the decoder and the file.
 func (z *zstdFile) Close() error {
 	z.Decoder.Close()
 	return z.file.Close()
@@ -120,8 +117,7 @@ func openError(path string, err error) error {
 	return memoir.Errorf(memoir.CodeUnreadable, disk.Hint(err), "read session %s: %w", path, err)
 }
 
-// splitMember is the inverse of memberPath. A file may have such a name too: it
-// is not ok if there is one.
+// splitMember is the inverse of memberPath. ok is false if a file has this path.
 func splitMember(path string) (database, id string, ok bool) {
 	i := strings.LastIndexByte(path, '#')
 	if i <= 0 || strings.ContainsRune(path[i:], filepath.Separator) {
@@ -137,11 +133,11 @@ func splitMember(path string) (database, id string, ok bool) {
 	return path[:i], id, true
 }
 
-// isMember reports whether a path is one inside a database, by its form alone.
+// isMember reports whether a path has the form of a session in a database.
 func isMember(path string) bool { return strings.Contains(filepath.Base(path), "#") }
 
-// Stat looks at a session as Walk does: two looks that give the same File mean the
-// same content. The error is fs.ErrNotExist if there is none at the path.
+// Stat returns the File that Walk passes for a session; equal Files mean equal content. The error is
+// fs.ErrNotExist if the path has no session.
 func Stat(path string) (memoir.File, error) {
 	if database, id, ok := splitMember(path); ok {
 		return statMember(database, id)
@@ -157,15 +153,14 @@ func asFile(path string, info fs.FileInfo) memoir.File {
 	return memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}
 }
 
-// Missing returns those of the paths, each given by Walk before, that lead to no
-// session any more. A session that cannot be looked at, for instance because its
-// database is locked, is not missing.
+// Missing returns the paths, each found by Walk before, that have no session any more. A session that cannot be
+// checked, for instance because its database is locked, is not missing.
 func Missing(paths []string) []string {
-	sessions := map[string]map[string]bool{} // by database: the paths of its sessions; nil: not known
+	sessions := map[string]map[string]bool{} // by database: the paths of its sessions; nil: unknown
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) (there bool) {
 		info, err := os.Stat(path)
 		if err == nil {
-			// A database that could not be listed once was given as itself.
+			// Walk passes a database itself if it cannot be listed.
 			_, listed, err := opencodeSessions(path, info)
 			return (info.Mode().IsRegular() || info.IsDir()) && !(listed && err == nil && isDatabase(path, info))
 		}
@@ -181,14 +176,13 @@ func Missing(paths []string) []string {
 	})
 }
 
-// gone reports an error that says that nothing is at a path, and not only that it
-// cannot be looked at.
+// gone reports an error that means that no file is at a path.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// membersOf lists the paths of a database's sessions; nil if that cannot be done,
-// and none if there is no database.
+// membersOf returns the paths of a database's sessions; nil if they cannot be listed, and an empty map if the
+// database does not exist.
 func membersOf(database string) map[string]bool {
 	members := map[string]bool{}
 	info, err := os.Stat(database)

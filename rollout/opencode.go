@@ -11,18 +11,16 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// OpenCode reads the sessions of OpenCode: those in its database (see
-// opencode_db.go) and those that `opencode export` writes as one document. Both
-// give the same records: {"info":{…}} of the session, then {"info":{…},
-// "parts":[…]} of each message; a message of very many parts is several of those.
+// OpenCode reads the sessions of OpenCode, from its database (see opencode_db.go) and from documents of
+// `opencode export`. Both have the same records: {"info":{…}} of the session, then {"info":{…},"parts":[…]} of
+// each message. A message with many parts has several records.
 type OpenCode struct{}
 
 // Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 
-// Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and
-// the one that $OPENCODE_DB names. Channels other than the released one have databases
-// of their own beside it.
+// Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and the one in $OPENCODE_DB.
+// Each release channel has a database of its own.
 func (OpenCode) Roots(env Env) []Root {
 	data := env.data()
 	if data == "" {
@@ -36,7 +34,7 @@ func (OpenCode) Roots(env Env) []Root {
 		}
 		databases = append(databases, set)
 	}
-	entries, _ := os.ReadDir(data) // it may not be there
+	entries, _ := os.ReadDir(data) // it may not exist
 	for _, d := range entries {
 		if name := d.Name(); strings.HasPrefix(name, "opencode-") && strings.HasSuffix(name, ".db") {
 			databases = append(databases, filepath.Join(data, name))
@@ -50,7 +48,7 @@ func (OpenCode) Roots(env Env) []Root {
 	return roots
 }
 
-// Recognises looks for what OpenCode knows of a session. What its database holds is one.
+// Recognises looks for the record of a session, in a database or with an id of OpenCode.
 func (OpenCode) Recognises(path string, head [][]byte) bool {
 	info := get(head[0], "info")
 	if !strings.HasPrefix(getText(info, "id"), "ses_") && !isMember(path) || get(info, "role") != nil {
@@ -59,9 +57,8 @@ func (OpenCode) Recognises(path string, head [][]byte) bool {
 	return isObject(get(info, "time")) || isString(get(info, "directory"))
 }
 
-// Head reads the session's own record; the times of messages may be later than it
-// says. A record that was put together from rows also says when the last message was
-// written, and how many bytes there are in all.
+// Head reads the session's record; messages may be later than the times in it. A record from a database also
+// has the time of the last message and the number of bytes.
 func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	info := get(head[0], "info")
 	h.ID = getText(info, "id")
@@ -94,7 +91,7 @@ var (
 	subagentTitle    = lazyregexp.New(`\(@[^()]+ subagent\)$`)
 )
 
-// opencodeTitle is a title, unless it only stands for the one to come.
+// opencodeTitle returns a title, "" for a placeholder.
 func opencodeTitle(title string) string {
 	if placeholderTitle.MatchString(title) {
 		return ""
@@ -102,8 +99,8 @@ func opencodeTitle(title string) string {
 	return title
 }
 
-// deniesQuestions reports that the agent may not ask anything: nobody is there to
-// answer. `opencode run` and the GitHub action begin their sessions so.
+// deniesQuestions reports whether the agent must not ask questions, because no person can answer: sessions of
+// `opencode run` and the GitHub action begin so.
 func deniesQuestions(rules []byte) bool {
 	denied := false
 	for rule := range elements(rules) {

@@ -19,22 +19,21 @@ import (
 	"memoir"
 )
 
-// OpenCode keeps many sessions in a database. Each has a path of its own nevertheless
-// (see memoir.File), and its records come as a stream of JSON values (see
-// opencode_record.go), so that all else treats it like a file.
+// OpenCode keeps many sessions in one database. Each gets a path (see memoir.File) and a stream of JSON records
+// (see opencode_record.go), so that other code treats it like a file.
 
-// patience is how long a locked database is waited for.
-const patience = 500 * time.Millisecond
+// busyTimeout is how long to wait for a locked database.
+const busyTimeout = 500 * time.Millisecond
 
 var sqliteMagic = []byte("SQLite format 3\x00")
 
 // errOtherDatabase means that a database is not OpenCode's.
 var errOtherDatabase = errors.New("it is not an OpenCode database")
 
-// errChanged means that a database was written to although nobody seemed to use it.
+// errChanged means that a database was written to although it seemed unused.
 var errChanged = errors.New("it changed while it was read")
 
-// isDatabase looks at a file's first bytes if its size is one that a database has.
+// isDatabase reports whether a file has the size and the first bytes of a SQLite database.
 func isDatabase(path string, info fs.FileInfo) bool {
 	return info.Size() > 0 && info.Size()%512 == 0 && hasMagic(path)
 }
@@ -50,8 +49,7 @@ func hasMagic(path string) bool {
 	return err == nil && bytes.Equal(b, sqliteMagic)
 }
 
-// isSidecar reports that a file is one of those that SQLite keeps beside a
-// database: never a session.
+// isSidecar reports whether a file is one that SQLite keeps beside a database.
 func isSidecar(path string) bool {
 	for _, ending := range []string{"-wal", "-shm", "-journal"} {
 		if database, ok := strings.CutSuffix(path, ending); ok {
@@ -61,26 +59,25 @@ func isSidecar(path string) bool {
 	return false
 }
 
-// opencodeDB is a database open for reading, in one snapshot. It never writes,
-// neither to the database nor beside it unless SQLite must rebuild the index of a
-// write-ahead log that a crash left.
+// opencodeDB is a database that is open for reading, in one snapshot. It writes neither to the database nor
+// beside it, unless SQLite must rebuild the index of a write-ahead log after a crash.
 type opencodeDB struct {
 	real    string // the path without symbolic links
 	db      *sql.DB
 	tx      *sql.Tx
-	columns map[string]bool // of the tables, each after the first letter of its table and a dot
-	frozen  fs.FileInfo     // the file as it was, where SQLite takes it for one that nobody writes to
+	columns map[string]bool // "letter.column", with the first letter of the table's name
+	frozen  fs.FileInfo     // the file when it was opened as immutable; nil if it was not
 }
 
-// openDatabase opens a database of OpenCode. A database in WAL mode that nobody
-// uses is read as an immutable file: otherwise SQLite would create files beside it.
+// openDatabase opens a database of OpenCode. An unused database in WAL mode is opened as immutable, because
+// SQLite would otherwise create files beside it.
 func openDatabase(path string) (*opencodeDB, error) {
 	d := &opencodeDB{columns: map[string]bool{}}
 	var err error
 	if d.real, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
-	query := url.Values{"mode": {"ro"}, "_busy_timeout": {fmt.Sprint(patience.Milliseconds())}}
+	query := url.Values{"mode": {"ro"}, "_busy_timeout": {fmt.Sprint(busyTimeout.Milliseconds())}}
 	if d.frozen, err = unusedLog(d.real); err != nil {
 		return nil, err
 	}
@@ -94,7 +91,7 @@ func openDatabase(path string) (*opencodeDB, error) {
 	if d.tx, err = d.db.Begin(); err != nil {
 		return nil, errors.Join(err, d.db.Close())
 	}
-	// The schema is foreign too: nothing in it may run.
+	// The schema is untrusted as well: no code in it may run.
 	if _, err = d.tx.Exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON"); err == nil {
 		err = d.readSchema()
 	}
@@ -104,7 +101,7 @@ func openDatabase(path string) (*opencodeDB, error) {
 	return d, nil
 }
 
-// unusedLog describes a database that is in WAL mode and has no log; nil for others.
+// unusedLog returns the file information of a database in WAL mode without a log; nil for others.
 func unusedLog(path string) (fs.FileInfo, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -126,8 +123,8 @@ func (d *opencodeDB) Close() error {
 	return errors.Join(d.tx.Rollback(), d.db.Close())
 }
 
-// unchanged is errChanged if the file was written to while it was taken for one
-// that nobody writes to: then what was read may be a mixture.
+// unchanged returns errChanged if the file was written to while it was open as immutable: then the data may be
+// inconsistent.
 func (d *opencodeDB) unchanged() error {
 	if d.frozen == nil {
 		return nil
@@ -139,8 +136,8 @@ func (d *opencodeDB) unchanged() error {
 	return nil
 }
 
-// readSchema checks that the tables are OpenCode's: what a session cannot be read
-// without must be there, other columns have come and go with versions.
+// readSchema checks that the tables are OpenCode's. The columns that are needed to read a session must exist;
+// others differ between versions.
 func (d *opencodeDB) readSchema() error {
 	rows, err := d.tx.Query(`SELECT substr(s.name, 1, 1) || '.' || c.name FROM sqlite_schema s
 		JOIN pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part')
@@ -168,7 +165,7 @@ func (d *opencodeDB) readSchema() error {
 	return nil
 }
 
-// either is a column, after its table's alias, or a value instead where a version has none.
+// either returns a column with its table's alias, or a value if this version has no such column.
 func (d *opencodeDB) either(column, value string) string {
 	if d.columns[column] {
 		return column
@@ -176,8 +173,8 @@ func (d *opencodeDB) either(column, value string) string {
 	return value
 }
 
-// opencodeSessions lists the sessions of a database in order of id; none of a file that
-// SQLite keeps beside one. It is not ok with any other file. The error says why a
+// opencodeSessions lists the sessions of a database in order of id. ok is false if the file is neither an
+// OpenCode database nor one that SQLite keeps beside a database, which has no sessions. The error says why a
 // database cannot be listed.
 func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error) {
 	if isSidecar(path) {
@@ -193,8 +190,7 @@ func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok
 	return sessions, true, databaseError(path, err)
 }
 
-// statMember looks at one session of a database. The error is fs.ErrNotExist for one
-// that is gone.
+// statMember returns one session of a database; fs.ErrNotExist if it does not exist.
 func statMember(database, id string) (memoir.File, error) {
 	files, err := listSessions(database, "s.id = ?", id)
 	switch {
@@ -206,9 +202,9 @@ func statMember(database, id string) (memoir.File, error) {
 	return files[0], nil
 }
 
-// listSessions looks at sessions: at the row of each, at how many messages it has, and
-// at the newest four of them with their parts. Older ones do not change, unless messages
-// are taken away. Parts are not read: octet_length knows a value's length without it.
+// listSessions lists sessions with a digest of each: of its row, of the number of its messages, and of the newest
+// four with their parts. Older messages only change if messages are removed. Values are not read, since
+// octet_length finds their lengths without reading them.
 func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 	d, err := openDatabase(path)
 	if err != nil {
@@ -260,8 +256,8 @@ func databaseError(path string, err error) error {
 		path, err)
 }
 
-// memberPath is the path of a session inside a database. An id that could not be
-// part of a path is escaped as in a URL.
+// memberPath returns the path of a session in a database. An id that is not legal in a path is escaped as in a
+// URL.
 func memberPath(database, id string) string {
 	if !legalID.MatchString(id) {
 		id = url.PathEscape(id)

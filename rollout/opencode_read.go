@@ -9,9 +9,8 @@ import (
 	"memoir"
 )
 
-// Read emits a session. A fork repeats what came before it: messages that are
-// older than the session, and copies by what else is known of them. What stands after a revert is undone until OpenCode
-// takes it away, which it does at the next prompt.
+// Read emits a session. A fork begins with copies: messages that are older than the session and belong to a fork
+// or have a newer id. Messages after a revert are undone; OpenCode deletes them at the next prompt.
 func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := opencodeReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
@@ -34,11 +33,11 @@ type opencodeReader struct {
 	w where
 
 	created    time.Time // of the session
-	fork       bool      // its title says that it is one
-	revertTo   string    // id of the message from which on all is undone
-	revertPart string    // or, in it, of the first part that is
+	fork       bool      // its title has a mark of a fork
+	revertTo   string    // id of the first undone message
+	revertPart string    // id of the first undone part in it; "": the whole message is undone
 	undone     bool
-	shell      string // id of the message that announces a command of the person's own
+	shell      string // id of the message that announces a person's command
 }
 
 func (r *opencodeReader) session(info []byte) {
@@ -58,15 +57,14 @@ func (r *opencodeReader) message(info, parts []byte) {
 	switch {
 	case r.undone:
 		r.e.stats.Undone++
-	case at.IsZero() || !at.Before(r.created) || !r.fork && !mintedLater(id, at): // else a fork repeats it
+	case at.IsZero() || !at.Before(r.created) || !r.fork && !hasLaterID(id, at): // otherwise it is a copy
 		r.live(id, info, parts)
 	}
 }
 
-// mintedLater reports whether a message's id was made after the message: a copy
-// keeps its time and gets a new id. Ids begin with the time, in milliseconds times
-// 4096, of which 48 bits are kept.
-func mintedLater(id string, at time.Time) bool {
+// hasLaterID reports whether a message's id is newer than the message: a copy keeps its time and gets a new id.
+// Ids begin with the lowest 48 bits of the time, in milliseconds times 4096.
+func hasLaterID(id string, at time.Time) bool {
 	_, stamp, ok := strings.Cut(id, "_")
 	if !ok || len(stamp) < 12 {
 		return false
@@ -75,7 +73,7 @@ func mintedLater(id string, at time.Time) bool {
 	if err != nil {
 		return false
 	}
-	const clock = 1 << 36 // milliseconds until the 48 bits begin again
+	const clock = 1 << 36 // milliseconds until the 48 bits wrap around
 	late := (int64(n>>12) - at.UnixMilli()%clock + clock) % clock
 	return late > 250 && late < clock/2
 }
@@ -93,7 +91,7 @@ func (r *opencodeReader) live(id string, info, parts []byte) {
 	}
 }
 
-// cut reports whether a part is undone: the first that is, and those after it.
+// cut reports whether a part is undone, as the part revertPart and all later ones are.
 func (r *opencodeReader) cut(part []byte) bool {
 	if r.revertPart != "" && !r.undone && getText(part, "id") == r.revertPart {
 		r.undone = true
@@ -104,8 +102,7 @@ func (r *opencodeReader) cut(part []byte) bool {
 	return r.undone
 }
 
-// shellNotice is what OpenCode says in a person's name before a command that they
-// ran themselves.
+// shellNotice is OpenCode's text in the user's role before a command that the person ran.
 const shellNotice = "The following tool was executed by the user"
 
 func (r *opencodeReader) user(id string, parts []byte) {
@@ -117,7 +114,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 		switch kind := getText(p, "type"); kind {
 		case "text":
 			s := getText(p, "text")
-			r.e.hear(s)
+			r.e.findOwnRun(s)
 			switch {
 			case isTrue(get(p, "synthetic")) && strings.TrimSpace(s) == shellNotice:
 				r.shell = id
@@ -146,7 +143,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 	r.e.user(memoir.OriginTyped, own, r.w)
 }
 
-// unquoted takes off the quotes that `opencode run` puts around an argument with a blank in it.
+// unquoted removes the quotes that `opencode run` adds to an argument with a blank.
 func unquoted(text string) string {
 	inner := strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
 	if len(inner)+2 != len(text) || !strings.ContainsAny(inner, " \n") ||
@@ -156,9 +153,8 @@ func unquoted(text string) string {
 	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
-// opencodeCommands are the beginnings of what OpenCode's own commands expand to,
-// and what stands before a person's words in it. Nothing else tells a command from
-// a prompt: those that people define cannot be known.
+// opencodeCommands are the beginnings of the expansions of OpenCode's commands, and the text before a person's
+// words in them. Commands that people define cannot be distinguished from prompts.
 var opencodeCommands = []struct{ name, opening, before string }{
 	{"/init", "Create or update `AGENTS.md` for this repository.",
 		"\nUser-provided focus or constraints (honor these):\n"},
@@ -181,9 +177,8 @@ func opencodeCommand(text string) (string, bool) {
 	return "", false
 }
 
-// assistant gives the parts of an answer in order. Own says that its command is
-// one that a person ran, summary that it sums up the conversation so far, ended
-// that it closes a turn: the texts after its last call are then the final ones.
+// assistant emits the parts of an answer in order. own says that a person ran its command, summary that it is a
+// compaction summary, ended that it ends a turn: the texts after its last call are then final.
 func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 	calls := 0
 	for p := range elements(parts) {
@@ -219,11 +214,10 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 	r.e.summary(strings.Join(sum.texts, "\n\n"), r.w)
 }
 
-// opencodeRejection begins what a tool call ends with if a person refused it with a word why.
+// opencodeRejection is the beginning of the error of a call that a person refused with a reason.
 const opencodeRejection = "The user rejected permission to use this specific tool call"
 
-// opencodeTools are OpenCode's own tools. The error of one that an MCP server or the web
-// serves may imitate a refusal.
+// opencodeTools are OpenCode's tools. Errors of other tools, such as those of MCP servers, may imitate a refusal.
 var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patch read" +
 	" shell task todoread todowrite write")
 

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	maxValue   = 16 << 20 // bytes of a message's or a part's own JSON; a longer one is left out and counted
-	fullRecord = 4 << 20  // a message whose parts exceed this goes on in another record
+	maxValue   = 16 << 20 // bytes of a message's or a part's JSON; a longer one is left out and counted
+	fullRecord = 4 << 20  // bytes of parts after which a message continues in another record
 )
 
-// memberStream is the stream of a session's records: first what is known of the session,
-// then its messages in order. Reading it fails with the error that ended the database's.
+// memberStream is the stream of a session's records: first the session, then its messages in order. Reading it
+// returns the error of the database.
 type memberStream struct {
 	*io.PipeReader
 	db   *opencodeDB
-	done chan struct{} // closed when nothing is read from the database any more
+	done chan struct{} // closed when reading from the database has ended
 }
 
 // openMember streams one session of a database.
@@ -51,16 +51,14 @@ func openMember(database, id string) (io.ReadCloser, error) {
 	return s, nil
 }
 
-// Close ends the stream, also before its end, and closes the database, whose error it
-// returns.
+// Close stops the stream and closes the database.
 func (s *memberStream) Close() error {
 	s.PipeReader.Close()
 	<-s.done
 	return s.db.Close()
 }
 
-// head is the session's own row as a record. What is too long for what it should be is
-// left out.
+// head returns the session's row as a record. Values of more than 64 KiB are left out.
 func (d *opencodeDB) head(id string) ([]byte, error) {
 	short := func(column string) string {
 		column = d.either(column, "NULL")
@@ -86,11 +84,10 @@ func (d *opencodeDB) head(id string) ([]byte, error) {
 	return head, err
 }
 
-// notJSON stands for a value that is none, or too long, and is counted as a malformed line.
+// notJSON replaces a value that is not JSON or too long; it is counted as a malformed line.
 const notJSON = "!\n"
 
-// messages writes the records of a session's messages, in the order in which OpenCode
-// shows them.
+// messages writes the records of a session's messages in OpenCode's order.
 func (d *opencodeDB) messages(w io.Writer, session string) error {
 	order := d.either("m.time_created", "m.id")
 	return d.values(`FROM message m WHERE m.session_id = ? ORDER BY `+order+`, m.id`, session,
@@ -128,8 +125,8 @@ func (d *opencodeDB) message(w io.Writer, id string, info []byte) error {
 	return err
 }
 
-// values calls fn for the JSON of rows, with the id that stands beside it put in; it is
-// nil for what is no JSON object, or longer than maxValue.
+// values calls fn for the JSON of rows, with the row's id added; object is nil if it is not a JSON object or
+// longer than maxValue.
 func (d *opencodeDB) values(from, key string, fn func(id string, object []byte) error) error {
 	rows, err := d.tx.Query(`SELECT coalesce(id, ''), CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END `+from,
 		maxValue, key)
@@ -150,8 +147,8 @@ func (d *opencodeDB) values(from, key string, fn func(id string, object []byte) 
 	return rows.Err()
 }
 
-// withID puts an id into an object; nil if it is none. Line breaks become blanks: a
-// record is one line, so that damage in it ends where it ends.
+// withID adds an id to an object; nil if it is not one. Line breaks become blanks, so that each record is one
+// line and damage does not spread.
 func withID(id string, object []byte) []byte {
 	quoted, err := json.Marshal(id)
 	if err != nil || !isObject(object) || !gjson.ValidBytes(object) {

@@ -10,9 +10,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Pi reads the sessions of pi, versions 1 to 3; OMP those of oh-my-pi, which
-// grew out of it and writes the same entries and some more. See pi_read.go for
-// the entries, their tree and what a fork repeats.
+// Pi reads the sessions of pi, versions 1 to 3. OMP reads those of oh-my-pi, which derives from pi and has the
+// same entries and some more. See pi_read.go for entries, their tree and forks.
 type Pi struct{}
 
 // OMP reads the sessions of oh-my-pi.
@@ -24,9 +23,8 @@ func (Pi) Source() memoir.Source { return memoir.SourcePi }
 // Source is memoir.SourceOMP.
 func (OMP) Source() memoir.Source { return memoir.SourceOMP }
 
-// Roots are the sessions directory below $PI_CODING_AGENT_DIR (~/.pi/agent), and
-// the one that $PI_CODING_AGENT_SESSION_DIR or the settings put in its place: the
-// sessions of before stay where they were.
+// Roots are the directory sessions below $PI_CODING_AGENT_DIR (~/.pi/agent), and the one in
+// $PI_CODING_AGENT_SESSION_DIR or pi's settings that replaces it; earlier sessions stay in the first.
 func (Pi) Roots(env Env) []Root {
 	dir := env.dir("PI_CODING_AGENT_DIR", ".pi/agent")
 	var roots []Root
@@ -37,16 +35,15 @@ func (Pi) Roots(env Env) []Root {
 	if other == "" && dir != "" {
 		other = getText(smallJSON(filepath.Join(dir, "settings.json")), "sessionDir")
 	}
-	// A relative one lies in whatever directory the agent ran in.
+	// A relative path depends on the directory in which the agent ran.
 	if other = env.expand(other); filepath.IsAbs(other) {
 		roots = append(roots, Root{other, isJSONL})
 	}
 	return roots
 }
 
-// Roots are the sessions directories below $PI_CODING_AGENT_DIR, ~/.omp/agent
-// ($PI_CONFIG_DIR names another directory than .omp) and its profiles, and those
-// below $XDG_DATA_HOME/omp, where later versions have no directory agent.
+// Roots are the directories sessions below $PI_CODING_AGENT_DIR, below ~/.omp/agent ($PI_CONFIG_DIR replaces
+// .omp) and its profiles, and below $XDG_DATA_HOME/omp, which in later versions has no directory agent.
 func (OMP) Roots(env Env) []Root {
 	var roots []Root
 	add := func(dir string, session func(string) bool) {
@@ -70,7 +67,7 @@ func (OMP) Roots(env Env) []Root {
 	return roots
 }
 
-// data is where programs keep what they know of a person; "" without a home directory.
+// data returns the XDG data directory; "" without a home directory.
 func (e Env) data() string { return cmp.Or(e.get("XDG_DATA_HOME"), e.home(".local", "share")) }
 
 // expand replaces a leading ~ by the home directory.
@@ -89,12 +86,12 @@ func (Pi) Recognises(path string, head [][]byte) bool {
 	return header != nil && !isOMP(path, head)
 }
 
-// Recognises looks for a session header and something that only oh-my-pi writes.
+// Recognises looks for a session header and a mark of oh-my-pi.
 func (OMP) Recognises(path string, head [][]byte) bool {
 	return piHeader(head) != nil && isOMP(path, head)
 }
 
-// piHeader finds the session header: the first record, or the one after a title.
+// piHeader returns the session header, the first record or the one after a title; nil if there is none.
 func piHeader(head [][]byte) []byte {
 	for _, raw := range head[:min(len(head), 4)] {
 		if getText(raw, "type") == "session" && (isString(get(raw, "id")) || isString(get(raw, "cwd"))) {
@@ -114,7 +111,7 @@ func isOMP(path string, head [][]byte) bool {
 		return true
 	}
 	if _, nested := nestedIn(path); nested && !strings.Contains(path,
-		"/subagent-artifacts/") { // pi has no sub-agents of its own
+		"/subagent-artifacts/") { // pi has no subagents
 		return true
 	}
 	for i, raw := range head {
@@ -142,8 +139,8 @@ func isOMP(path string, head [][]byte) bool {
 	return false
 }
 
-// Head reads the header, and names given later. A sub-agent of oh-my-pi is known
-// by its first entry, or by lying in a directory named as its parent's file.
+// Head reads the header, and later titles. A subagent of oh-my-pi is recognised by its first entry, or by a
+// directory named after its parent's file.
 func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	header := piHeader(head)
 	h.ID = getText(header, "id")
@@ -166,28 +163,27 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// piTitle takes the last name that records give to their session.
+// piTitle sets the title to the last one in records.
 func (h *Head) piTitle(records [][]byte) {
 	for _, raw := range records {
 		switch getText(raw, "type") {
 		case "title", "title_change":
 			h.Title = cmp.Or(getText(raw, "title"), h.Title)
-		case "session_info": // without a name it takes the name away
+		case "session_info": // without a name it removes the title
 			h.Title = getText(raw, "name")
 		}
 	}
 }
 
-// piParent is the session that a header says it was forked from: a path or an id.
+// piParent returns the session from which a session was forked, as its header names it: a path or an id.
 func piParent(header []byte) string {
 	return cmp.Or(getText(header, "parentSession"), getText(header, "branchedFrom"))
 }
 
-// piName is the name of a session's file: a time and the session's id.
+// piName matches the name of a session's file: a time and the session's id.
 var piName = lazyregexp.New(`^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z_(.+)$`)
 
-// piSessionID is the id in the name of a session's file, or the id that stands in
-// its place; "" if there is none.
+// piSessionID returns the id in the name of a session's file, or a bare id; "" if there is none.
 func piSessionID(name string) string {
 	name = stem(filepath.ToSlash(strings.ReplaceAll(name, `\`, "/")))
 	if m := piName.FindStringSubmatch(name); m != nil {
@@ -201,9 +197,8 @@ func piSessionID(name string) string {
 	return name
 }
 
-// nestedIn reports whether a file lies, at whatever depth, in the directory of a
-// session, which bears the name of the session's own file; and the nearest session
-// of which that is so, "" where only its file could tell and is gone.
+// nestedIn reports whether a file is, at any depth, in the directory of a session, which has the name of the
+// session's file. parent is the nearest such session, "" if its file is missing.
 func nestedIn(path string) (parent string, ok bool) {
 	if path == "" {
 		return "", false
@@ -214,7 +209,7 @@ func nestedIn(path string) (parent string, ok bool) {
 	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
 		name := filepath.Base(dir)
 		if strings.HasPrefix(name, "-") || name == "sessions" {
-			break // named after a working directory, or where all of them lie
+			break // the directory of a working directory's sessions, or of all sessions
 		}
 		if piName.MatchString(name) {
 			if ok = true; parent == "" {
@@ -231,7 +226,7 @@ func nestedIn(path string) (parent string, ok bool) {
 	return parent, ok
 }
 
-// piHeaderOf is the header of a session's file, nil if it is none.
+// piHeaderOf returns the header of a session's file, or nil.
 func piHeaderOf(path string) []byte {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil

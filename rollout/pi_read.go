@@ -11,8 +11,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Read emits a session's living conversation, without what a fork repeats of the
-// session that it was forked from.
+// Read emits a session without undone entries and without those that a fork copied.
 func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
@@ -70,15 +69,14 @@ func (r *piReader) message(m []byte) {
 		r.e.summary(cmp.Or(getText(m, "summary"), contentText(content)), r.w)
 	case "custom", "hookMessage":
 		r.custom(m)
-	} // else system, developer, fileMention and what else agents put in
+	} // others, such as system, developer and fileMention, are injected
 }
 
-// custom handles what extensions put in. Oh-my-pi writes two kinds of a person's
-// words in this form: a skill that they called, whose text follows, and what a guest
-// of a shared session typed.
+// custom handles messages of extensions. Two kinds in oh-my-pi are a person's: a skill that they called, whose text
+// follows, and a message of a guest in a shared session.
 func (r *piReader) custom(m []byte) {
 	full := contentText(get(m, "content"))
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	if getText(m, "attribution") != "user" {
 		return
 	}
@@ -108,16 +106,16 @@ func piText(content []byte) string {
 	return strings.Join(said.texts, "\n\n")
 }
 
-// user takes files and skills that the agent expanded off what a person typed.
+// user emits a person's message without the files and skills that the agent expanded.
 func (r *piReader) user(m []byte, full string) {
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	if isTrue(get(m, "synthetic")) || getText(m, "attribution") == "agent" && r.e.kind != memoir.KindSubagent {
 		return
 	}
 	own := stripAdded(full, []string{"file", "attached_files", "context"})
 	if attributes, after, ok := strings.Cut(own, ">"); ok && strings.HasPrefix(attributes, "<skill name=\"") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(attributes, "<skill name=\""), "\"")
-		if end := strings.LastIndex(after, "</skill>"); end >= 0 { // the skill may write one too
+		if end := strings.LastIndex(after, "</skill>"); end >= 0 { // the skill's text may contain one as well
 			rest := after[end+len("</skill>"):]
 			r.e.user(memoir.OriginSlashCommand, strings.TrimSpace("/skill:"+name+" "+strings.TrimSpace(rest)), r.w)
 			return
@@ -130,11 +128,10 @@ func (r *piReader) user(m []byte, full string) {
 	r.e.words(origin, own, nil, r.w)
 }
 
-// wallTime is what oh-my-pi writes below the output of a command.
+// wallTime matches the line that oh-my-pi writes after the output of a command.
 var wallTime = lazyregexp.New(`\n+Wall time: [0-9.]+ seconds\s*$`)
 
-// piExit reads the exit status that the bash tool appends to its output, if it is
-// not 0, and takes what the tool appended off.
+// piExit reads the exit status that the bash tool appends to its output if it is not 0, and removes it.
 func piExit(output string, details []byte) (*int, string) {
 	const notice = "Command exited with code "
 	exit := exitStatus(get(details, "exitCode"))
@@ -147,8 +144,8 @@ func piExit(output string, details []byte) (*int, string) {
 	return exit, wallTime.ReplaceAllString(output, "")
 }
 
-// planPi takes a record in: of the tree of entries, the path from the last one to the root
-// stands, after the last reset on it. The entries of version 1 have no ids and are a line.
+// planPi adds a record to the plan. Live entries are those on the path from the last one to the root, after the
+// last reset on it. The entries of version 1 have no ids and are all live.
 func planPi(p *branchPlan, index int, raw []byte) {
 	kind, id, parent := "", "", []byte(nil)
 	for key, value := range members(raw) {
@@ -175,15 +172,13 @@ func planPi(p *branchPlan, index int, raw []byte) {
 		p.resets = append(p.resets, index)
 	}
 	if id != "" {
-		// The use of a model is attached where the call was made, wherever the
-		// conversation is meanwhile.
+		// model_usage refers to the entry of its call, which may not be on the live path.
 		p.add(index, id, parent, kind != "model_usage")
 	}
 }
 
-// piKeys are equal for an entry and its copy in a fork: by id and time, and by id and
-// content, since short ids are unique in their own file only. Entries of version 1
-// have no ids and are copied as they are.
+// piKeys are equal for an entry and its copy in a fork: by id and time, and by id and content, since short ids
+// are only unique in one file. Entries of version 1 have no ids and are copied byte by byte.
 func piKeys(raw []byte) []uint64 {
 	id := getText(raw, "id")
 	switch {
@@ -205,9 +200,8 @@ func piKeys(raw []byte) []uint64 {
 	return keys
 }
 
-// piFile finds the file of a session, named by its path or its id, beside another file.
-// A path says no more than a name here: no other place is looked at. It is "" if there
-// is no such file.
+// piFile finds the file of a session, named by a path or an id, in the directory of another file; "" if there is
+// none. Of a path only the file name is used.
 func piFile(path, session string) string {
 	id := piSessionID(session)
 	if path == "" || id == "" {

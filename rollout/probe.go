@@ -13,14 +13,13 @@ import (
 	"memoir"
 )
 
-// ErrNoSession is in the error of a file that is not a session, or that a link out of the directory leads to.
+// ErrNoSession is in the error chain of a file that is not a session, or of a link out of the directory.
 var ErrNoSession = errors.New("not a session")
 
-// Probe reads a file's head and tail and says what session it belongs to. It
-// reads at most 256 KiB of the head unless the first record is longer, and 64 KiB
-// of the tail unless the last record is longer (a compressed file is passed
-// through once for its tail). The error has memoir.CodeUnreadable and says why:
-// empty, of no known agent, not permitted.
+// Probe reads a file's head and tail, and returns which session it belongs to. It reads at most 256 KiB of the
+// head, or the first record if that is longer, and 4 MiB for the title of a fork. Of the tail it reads 64 KiB, or
+// up to 4 MiB if the last record is longer. A compressed file is read to its end. The error has the code
+// memoir.CodeUnreadable: the file is empty, of no known agent, or not permitted.
 func Probe(entry Entry) (Head, error) {
 	if entry.Err != nil {
 		return Head{}, entry.Err
@@ -67,8 +66,8 @@ func Probe(entry Entry) (Head, error) {
 	return h, nil
 }
 
-// ProbeAgain is Probe for a file in which a session was found before. Some of what tells
-// oh-my-pi from pi comes later in a session: the same session stays what it was taken for.
+// ProbeAgain is Probe for a file in which a session was found before. Marks of oh-my-pi may appear late in a
+// session; a session that was recognised as pi's stays pi's.
 func ProbeAgain(entry Entry, before Head) (Head, error) {
 	h, err := Probe(entry)
 	if h.ID == before.ID && h.Source == memoir.SourceOMP && before.Source == memoir.SourcePi {
@@ -89,18 +88,18 @@ func recognise(entry Entry, head [][]byte) Agent {
 	return nil
 }
 
-// opening are those of a file's first records that may tell which agent wrote it.
+// opening returns the first records, by which an agent is recognised.
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
-// firstPrompt reads the head as a session to find what a person said first. A
-// command of the agent's own begins no session: what follows says more.
+// firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash
+// command.
 func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
 			return nil
 		}
-		if it.Origin == memoir.OriginSlashCommand { // says less than what follows it
+		if it.Origin == memoir.OriginSlashCommand { // the next message is a better title
 			prompt = cmp.Or(prompt, it.Text)
 			return nil
 		}
@@ -126,8 +125,8 @@ func latest(records [][]byte) time.Time {
 }
 
 const (
-	headBudget = 256 << 10 // how much of a file's beginning Probe reads, unless its first record is longer
-	forkBudget = 4 << 20   // how much it reads for a fork's title: the parent's records come first
+	headBudget = 256 << 10 // bytes of a file's beginning that Probe reads, unless its first record is longer
+	forkBudget = 4 << 20   // the same for a fork's title, since the parent's records come first
 )
 
 const (
@@ -166,7 +165,7 @@ func readTail(path string) ([][]byte, error) {
 	}
 	defer f.Close()
 	if _, ok := f.(*memberStream); ok {
-		return nil, nil // the first record says what the last ones would
+		return nil, nil // the first record has the times
 	}
 	if plain, ok := f.(*os.File); ok {
 		info, err := plain.Stat()

@@ -11,16 +11,15 @@ import (
 	"memoir"
 )
 
-// Qwen reads the sessions of Qwen Code, which grew out of Gemini CLI: one file a
-// session, one line a record, linked by parentUuid like Claude Code's, with the
-// messages of Gemini's API in them.
+// Qwen reads the sessions of Qwen Code, which derives from Gemini CLI: one file for each session, one record in
+// each line, linked by parentUuid as in Claude Code, with messages of Gemini's API.
 type Qwen struct{}
 
 // Source is memoir.SourceQwen.
 func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
 
-// Roots are the projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or
-// what the settings put in its place.
+// Roots are the directories projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or the directory in
+// Qwen's settings.
 func (Qwen) Roots(env Env) []Root {
 	home := env.dir("QWEN_HOME", ".qwen")
 	var roots []Root
@@ -31,15 +30,14 @@ func (Qwen) Roots(env Env) []Root {
 	if other == "" && home != "" {
 		other = getText(smallJSON(filepath.Join(home, "settings.json")), "advanced", "runtimeOutputDir")
 	}
-	// A relative one lies in whatever directory the agent ran in.
+	// A relative path depends on the directory in which the agent ran.
 	if other = env.expand(other); filepath.IsAbs(other) {
 		roots = append(roots, Root{filepath.Join(other, "projects"), isQwenSession})
 	}
 	return roots
 }
 
-// isQwenSession knows <project>/chats/<id>.jsonl, its archive, and the transcripts of
-// sub-agents.
+// isQwenSession accepts <project>/chats/<id>.jsonl, its archive, and the transcripts of subagents.
 func isQwenSession(path string) bool {
 	return isJSONL(path) && !strings.HasSuffix(path, ".ledger.jsonl") &&
 		(strings.Contains(path, "/chats/") || strings.Contains(path, "/subagents/"))
@@ -56,8 +54,8 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head takes the title that was given last. A session that the client's schedule
-// started is nobody's; a sub-agent's lines bear its parent's session id.
+// Head reads who, where and when, and the last title. A session that the client's schedule started is automation.
+// A subagent's lines have its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	agent, sidechain := "", strings.Contains(filepath.ToSlash(path), "/subagents/")
 	for i, raw := range slices.Concat(head, tail) {
@@ -92,9 +90,8 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// Read emits a session: the path from the last record to the root, for a rewind
-// leaves what it took back on a branch of its own; without what a fork repeats of the
-// session that it was forked from.
+// Read emits a session: the path from the last record to the root, without records that a fork copied. A rewind
+// leaves undone records on another branch.
 func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
 	head := t.parts[0].Head
 	r := qwenReader{e: e, seen: map[uint64]bool{}}
@@ -103,8 +100,8 @@ func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
 	return b.read(ctx, t, e, r.record)
 }
 
-// qwenBeside begin the subtypes of what is written beside the conversation: it hangs on it
-// and does not lead it.
+// qwenBeside are the beginnings of subtypes of records beside the conversation. Such a record has a parent in it,
+// but cannot be its last record.
 var qwenBeside = []string{"session_artifact_", "managed_session_", "session_sources_"}
 
 func planQwen(p *branchPlan, index int, raw []byte) {
@@ -144,7 +141,7 @@ type qwenReader struct {
 	e        *emitter
 	w        where
 	seen     map[uint64]bool // fragments of records
-	expanded bool            // the next words of the user's are what a command was expanded to
+	expanded bool            // the next user message is the expansion of a command
 }
 
 func (r *qwenReader) record(raw []byte) {
@@ -177,11 +174,10 @@ func (r *qwenReader) record(raw []byte) {
 	}
 }
 
-// user emits what a person said; notifications, schedules and goals speak in the
-// same role.
+// user emits a person's message. Notifications, schedules and goals, which have the same role, are left out.
 func (r *qwenReader) user(raw, content []byte) {
 	full, origin := qwenText(content), memoir.OriginTyped
-	r.e.hear(full)
+	r.e.findOwnRun(full)
 	switch getText(raw, "subtype") {
 	case "mid_turn_user_message":
 		origin = memoir.OriginQueued
@@ -200,12 +196,12 @@ func (r *qwenReader) user(raw, content []byte) {
 		r.e.shell(command, o, r.w)
 		return
 	}
-	shown := getText(raw, "systemPayload", "displayText") // without what was put in
+	shown := getText(raw, "systemPayload", "displayText") // without insertions
 	geminiWords(r.e, origin, cmp.Or(shown, full), r.w)
 }
 
-// results joins the results in a record to their calls, and says whether there are any.
-// What the client shows of a result stands beside the one it is of.
+// results joins the results in a record to their calls, and reports whether there are any. toolCallResult has the
+// displayed form of one of them.
 func (r *qwenReader) results(raw, content []byte) (any bool) {
 	shown := get(raw, "toolCallResult")
 	for response := range parts(content, "functionResponse") {
@@ -236,8 +232,7 @@ func (r *qwenReader) system(raw []byte) {
 	}
 }
 
-// qwenSummary finds the summary in a compressed history: what the user's role says
-// before the client's standing answer to it.
+// qwenSummary finds the summary in a compressed history: the user message before the client's fixed answer to it.
 func qwenSummary(history []byte) string {
 	said := ""
 	for content := range elements(history) {
@@ -252,10 +247,10 @@ func qwenSummary(history []byte) string {
 	return ""
 }
 
-// qwenContext is the element around what a hook added to a prompt, which is its last part.
+// qwenContext is the element of a hook's addition at the end of a prompt.
 const qwenContext = "qwen:user-prompt-submit-context"
 
-// qwenText is geminiText without what a hook added.
+// qwenText is geminiText without a hook's addition.
 func qwenText(content []byte) string {
 	s := geminiText(content)
 	own, _, ok := strings.Cut(s, "<"+qwenContext+">")

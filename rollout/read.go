@@ -18,30 +18,30 @@ import (
 type Part struct {
 	Path     string
 	Head     Head
-	Withheld bool // the system does not let it be read now: a copy that can be read is better
+	Withheld bool // it cannot be read now, so a readable copy is preferred
 }
 
-// Stats is what reading a thread met with.
+// Stats counts the results of reading a thread.
 type Stats struct {
-	Items     int // items given
+	Items     int // items emitted
 	Malformed int // lines or values that are not JSON
 	Elided    int // strings of more than 1 MiB that were cut
-	Oversized int // records that were skipped because they are still too large
-	Undone    int // records of what was rolled back, reverted or left on an abandoned branch
-	Copied    int // records that repeat another session's
+	Oversized int // records that were skipped because they are too large even after cutting
+	Undone    int // records that were rolled back, reverted or left on an abandoned branch
+	Copied    int // records copied from another session
 	CutTail   bool
-	OwnRun    bool           // the session is one of memoir's own model calls
+	OwnRun    bool           // the session is a model call of memoir
 	Unknown   map[string]int // records of a type that the reader does not know
 }
 
-// Bounds of Stats.Unknown.
+// Bounds on Stats.Unknown.
 const (
-	maxTypes = 100 // types that are told apart
+	maxTypes = 100 // types that are counted separately
 	maxType  = 80  // bytes of one
 )
 
-// unknown counts a record of a type that no reader knows. What is too long for a
-// name is not cut: half a secret is still one.
+// unknown counts a record of an unknown type. A long type is replaced and not cut, since a cut secret may not be
+// recognised.
 func (s *Stats) unknown(kind string) {
 	if s.Unknown == nil {
 		s.Unknown = map[string]int{}
@@ -58,10 +58,9 @@ func (s *Stats) unknown(kind string) {
 	s.Unknown[kind]++
 }
 
-// Read gives the items of one thread, in order, to fn. The parts are the files
-// of the thread as Assemble orders them; a part whose Head is empty is probed. It
-// holds a bounded amount of memory however long the session is. Damage is counted
-// in Stats and is no error; fn's error ends the reading and is returned.
+// Read passes the items of one thread, in order, to fn. The parts are the files of the thread as Assemble orders
+// them; a part with an empty Head is probed. The memory that Read uses does not depend on the length of the
+// session. Damage is counted in Stats and is not an error. An error of fn ends the reading and is returned.
 func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats, error) {
 	stats := Stats{}
 	if len(parts) == 0 {
@@ -92,12 +91,10 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 	return stats, err
 }
 
-// Assemble puts the files of one thread in reading order. Of copies of the same
-// file one stays: one that can be read, plain rather than compressed, from sessions
-// rather than the archive, larger rather than smaller. Where files continue each other, the
-// newest one and the chain of those it rests on are read; what a revert left
-// behind is dropped. A missing link is bridged by the time of the files rather
-// than losing them.
+// Assemble puts the files of one thread in reading order. Of copies of one file it keeps the best: readable, plain
+// rather than compressed, not archived, the largest. If files continue each other, it keeps the newest one and
+// those that it continues; files of a reverted branch are dropped. If a file in this chain is missing, the times of
+// the files decide which one comes before.
 func Assemble(parts []Part) (ordered, dropped []Part) {
 	parts, dropped = dropCopies(parts)
 	if len(parts) < 2 {
@@ -142,7 +139,7 @@ func tipOf(parts []Part) int {
 func baseOf(parts []Part, used []bool, at int) int {
 	h := parts[at].Head
 	if h.BaseID == "" {
-		// Files that know of no predecessor are read in the order of their times.
+		// Files without a predecessor are read in the order of their times.
 		for i := at - 1; i >= 0; i-- {
 			if !used[i] && parts[i].Head.BaseID == "" {
 				return i
@@ -156,7 +153,7 @@ func baseOf(parts []Part, used []bool, at int) int {
 		}
 	}
 	if h.ParentID != "" && h.BaseID == h.ParentID {
-		return -1 // a fork rests on another thread's file
+		return -1 // a fork continues another thread's file
 	}
 	for i := at - 1; i >= 0; i-- {
 		p := parts[i].Head
@@ -167,7 +164,7 @@ func baseOf(parts []Part, used []bool, at int) int {
 	return -1
 }
 
-// copyKey is equal for copies of one file: they begin alike, however far each goes.
+// copyKey is equal for copies of one file, which have the same beginning.
 type copyKey struct {
 	file, base string
 	at         int64 // of the first record
@@ -214,8 +211,8 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-// isDocumentName reports whether a file is by its name a document: Gemini CLI goes on
-// with a session of that form in a file of lines, whose name has one letter more.
+// isDocumentName reports whether a file has the name of a JSON document. Gemini CLI continues a session of that
+// form in a file of lines, whose name has one letter more.
 func isDocumentName(path string) bool { return strings.HasSuffix(path, ".json") }
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
@@ -224,16 +221,15 @@ func archived(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == "archived_sessions"
 }
 
-// FilterVersion is the version of the rules that choose and cut items. It grows
-// when the same files give other items, so that a content hash of an earlier
-// version is known to be incomparable.
+// FilterVersion is the version of the rules that select and cut items. It grows when the same files give other
+// items, since content hashes of different versions cannot be compared.
 const FilterVersion = 1
 
-// Hasher makes the content hash of a thread's items: of what was said and done,
-// not of when or where, nor of the files that hold it. The zero value is ready.
+// Hasher makes the content hash of a thread's items: of their texts, not of times, places or files. The zero value
+// is ready.
 type Hasher struct{ h hash.Hash }
 
-// Add takes an item in.
+// Add adds an item.
 func (h *Hasher) Add(it memoir.Item) {
 	if h.h == nil {
 		h.h = sha256.New()

@@ -12,52 +12,50 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Bounds of a record. Real lines reach hundreds of megabytes (compactions that
-// repeat every image); what is worth reading in them is small.
+// Bounds on a record. Real lines reach hundreds of megabytes (compactions that repeat every image), but their
+// useful part is small.
 const (
-	maxString  = 1 << 20  // a JSON string above this is cut, see Reader
-	maxRecord  = 32 << 20 // a record above this after cutting is skipped
-	maxMembers = 1 << 20  // as is one with more members and elements in all
-	maxDepth   = 512      // a record nested deeper is malformed
+	maxString  = 1 << 20  // a longer JSON string is cut, see Reader
+	maxRecord  = 32 << 20 // a record that is longer after cutting is skipped
+	maxMembers = 1 << 20  // so is one with more members and elements
+	maxDepth   = 512      // a record with deeper nesting is malformed
 	chunkSize  = 256 << 10
 
-	keptRecord = 4 << 20 // room for records up to this is kept for the next one
+	keptRecord = 4 << 20 // a buffer up to this size is kept for the next record
 )
 
-// large is held by the one Reader of the process whose record takes more than keptRecord. It is
-// held while that record is read and handled, which waits for nothing else.
+// large is locked while a Reader of this process has a record of more than keptRecord. Meanwhile that Reader
+// waits for nothing else.
 var large sync.Mutex
 
-// Reader reads JSON objects one after the other from a stream that programs
-// append to and crash in. Values may be glued together on a line, or spread over
-// lines; blank lines, CRLF, NUL runs and a byte order mark are passed over; what
-// is not an object is skipped to the end of its line and counted.
+// Reader reads JSON objects one after the other from a stream to which programs append and in which they may
+// crash. Several values may be on one line, and one may span lines. Blank lines, CRLF, NUL bytes and a byte order
+// mark are ignored. Anything that is not an object is skipped to the end of its line and counted.
 //
-// A string longer than 1 MiB is cut to the head that ends at its last white
-// space, so that a secret at the edge is never half kept; a string without white
-// space is data, and becomes empty. A record that is still over 32 MiB, or holds more than
-// maxMembers, is skipped. No more than that is ever held, by one Reader of the process at a time:
-// another whose record takes more than keptRecord waits until Next or Close is called there.
+// A string longer than 1 MiB is cut at its last white space within the bound, so that no secret is cut in half. A
+// string without white space is data and becomes empty. A record that is still over 32 MiB, or has more than
+// maxMembers members, is skipped. Only one Reader of the process has a record of more than keptRecord at a time:
+// others wait until Next or Close is called there.
 type Reader struct {
 	Malformed int  // lines or values that are not JSON
 	Elided    int  // strings that were cut
-	Oversized int  // records that were skipped for their size
+	Oversized int  // records that were skipped because of their size
 	CutTail   bool // the stream ends inside a record: it is still being written, or was cut
 
 	src    io.Reader
-	in     []byte // the chunk in hand is in[pos:end]
+	in     []byte // in[pos:end] is the rest of the current chunk
 	pos    int
 	end    int
-	read   int64 // bytes taken from src
-	budget int64 // no more than this is taken once a record was returned; 0: no limit
+	read   int64 // bytes read from src
+	budget int64 // bytes after which reading ends once a record was returned; 0: no limit
 	gave   int
 	eof    bool
 	err    error
-	buf    []byte // the record in hand
-	values int    // objects seen whole
-	bad    []int  // which of them are not JSON, ascending
-	known  bool   // bad is already known, from an earlier reading of the stream
-	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 16 MiB
+	buf    []byte // the current record
+	values int    // number of complete objects
+	bad    []int  // indexes of those that are not JSON, ascending
+	known  bool   // bad is known from an earlier pass over the stream
+	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 8 MiB
 }
 
 // NewReader returns a Reader of the stream.
@@ -65,8 +63,8 @@ func NewReader(src io.Reader) *Reader {
 	return &Reader{src: src, in: make([]byte, chunkOf(src))}
 }
 
-// chunkOf is how many bytes of a stream are read at once: of a small file, of which
-// there are many, no more than it holds.
+// chunkOf returns how many bytes of a stream are read at once: for a small file no more than its size, since
+// there are many.
 func chunkOf(src io.Reader) int {
 	f, ok := src.(*os.File)
 	if !ok {
@@ -79,8 +77,8 @@ func chunkOf(src io.Reader) int {
 	return int(min(max(info.Size(), 4<<10), chunkSize))
 }
 
-// Next returns the next record, io.EOF at the end, or the stream's error. The
-// bytes are good until the next call.
+// Next returns the next record, io.EOF at the end, or the stream's error. The bytes are valid until the next
+// call.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		r.Close()
@@ -122,8 +120,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// valid checks a record's syntax, once for each stream: it costs as much as all
-// other reading.
+// valid checks a record's syntax, in the first pass over a stream only: it costs as much as all other reading.
 func (r *Reader) valid(raw []byte) bool {
 	if r.known {
 		_, found := slices.BinarySearch(r.bad, r.values)
@@ -136,7 +133,7 @@ func (r *Reader) valid(raw []byte) bool {
 	return false
 }
 
-// peek passes over what may stand between records and shows the next byte.
+// peek skips bytes that may be between records and returns the next byte.
 func (r *Reader) peek() (byte, bool) {
 	for {
 		for r.pos < r.end {
@@ -167,7 +164,7 @@ func (r *Reader) skipLine() {
 	}
 }
 
-// fill replaces the chunk in hand, all of which must have been used.
+// fill reads the next chunk. The current one must be used up.
 func (r *Reader) fill() bool {
 	r.pos, r.end = 0, 0
 	if r.eof || r.budget > 0 && r.gave > 0 && r.read >= r.budget {
@@ -198,8 +195,8 @@ func (r *Reader) fill() bool {
 	return false
 }
 
-// Close gives back the room of a large record. Waiting for the collector's own
-// pace would let the heap grow to twice that room first.
+// Close releases the buffer of a large record. Without the explicit collection the heap would first grow by
+// twice its size.
 func (r *Reader) Close() {
 	if cap(r.buf) > keptRecord {
 		r.buf = nil
@@ -208,18 +205,18 @@ func (r *Reader) Close() {
 	}
 }
 
-// How an object ended.
+// ending says how an object ended.
 type ending int
 
 const (
 	endWhole     ending = iota
-	endBroken           // a new line began inside it
+	endBroken           // a new record began inside it
 	endDeep             // nested too deep
 	endOversized        // more than maxRecord
 	endCut              // the stream ended inside it
 )
 
-// bound is a bound of the reader's, lower where only the beginning matters.
+// bound returns a bound, a quarter of it if only the beginning matters.
 func (r *Reader) bound(most int) int {
 	if r.brief {
 		return most / 4
@@ -254,23 +251,22 @@ func (r *Reader) value() ([]byte, ending) {
 	}
 }
 
-// splitter finds the end of an object. It passes over strings with IndexByte, which is
-// what makes it faster than the disk.
+// splitter finds the end of an object. It skips strings with IndexByte, so that it is faster than the disk.
 type splitter struct {
 	*Reader
-	start    int // in[start:pos] is passed and not yet in buf
+	start    int // in[start:pos] was scanned and is not in buf yet
 	depth    int
 	inString bool
-	odd      bool // an odd number of backslashes stands before in[pos], in a string
-	strPos   int  // where the string began, as an offset in the object
-	members  int  // and elements so far, of all objects and arrays
-	dropping bool // the rest of the string is not wanted
+	odd      bool // in a string: an odd number of backslashes precedes in[pos]
+	strPos   int  // offset of the string in the object
+	members  int  // number of members and elements so far
+	dropping bool // the rest of the string is dropped
 	deep     bool
 	over     bool
 	fresh    bool // in[pos] is the first byte of a line
 }
 
-// keep moves what is passed to buf, unless it is not wanted.
+// keep moves scanned bytes to buf, unless they are dropped.
 func (s *splitter) keep() {
 	piece := s.in[s.start:s.pos]
 	s.start = s.pos
@@ -284,8 +280,8 @@ func (s *splitter) keep() {
 	}
 }
 
-// passString passes over a string up to its end or the chunk's. It fails at a line
-// break, which JSON does not have in a string: pos is then after it.
+// passString skips a string up to its end or the chunk's. It returns false at a line break, which a JSON string
+// cannot have; pos is then after it.
 func (s *splitter) passString() bool {
 	piece := s.in[s.pos:s.end]
 	quote := bytes.IndexByte(piece, '"')
@@ -320,8 +316,8 @@ func (s *splitter) passString() bool {
 	return true
 }
 
-// passStructure passes over what is not in strings up to the next string, the chunk's
-// end, or the object's: then it is done, and pos is after the object.
+// passStructure skips everything up to the next string, the end of the chunk, or the end of the object: then done
+// is true and pos is after the object.
 func (s *splitter) passStructure() (how ending, done bool) {
 	for ; s.pos < s.end; s.pos++ {
 		switch s.in[s.pos] {
@@ -331,8 +327,8 @@ func (s *splitter) passStructure() (how ending, done bool) {
 			s.strPos = len(s.buf) + s.pos - s.start
 			return 0, false
 		case '{', '[':
-			// A record may be printed over several lines, but a new one never
-			// begins in its middle: the writer died and another went on.
+			// A record may span lines, but an object at the beginning of a line is a new record: the
+			// writer crashed and another one continued.
 			if s.fresh && s.depth > 0 && s.in[s.pos] == '{' {
 				return endBroken, true
 			}
@@ -362,8 +358,8 @@ func (s *splitter) passStructure() (how ending, done bool) {
 	return 0, false
 }
 
-// grow makes room for n bytes. A record beyond 4 MiB gets the whole bound at
-// once: pages that are never touched cost nothing, copies of 16 MiB would.
+// grow makes room for n bytes. A record beyond 4 MiB gets a buffer of the maximum size at once: unused pages cost
+// nothing, repeated copies would.
 func (r *Reader) grow(n int) {
 	need := len(r.buf) + n
 	if need <= cap(r.buf) {
@@ -379,8 +375,8 @@ func (r *Reader) grow(n int) {
 	r.buf = buf
 }
 
-// headLen returns how much of a too long string's raw bytes to keep: up to the
-// last white space, raw or escaped, in its first bound bytes.
+// headLen returns how many raw bytes of a long string to keep: up to the last white space, raw or escaped, in its
+// first bound bytes.
 func headLen(raw []byte, bound int) int {
 	last := 0
 	for i := 0; i < min(len(raw), bound); i++ {

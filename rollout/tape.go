@@ -8,29 +8,29 @@ import (
 	"slices"
 )
 
-// tape is a thread's records in reading order. It can be played more than once:
-// what is undone, replayed or said twice is known only at the end, so agents
-// play it first to plan and then to emit, instead of holding a session in memory.
+// tape is a thread's records in reading order. It can be read more than once: undone, copied and repeated records
+// are only known at the end. So agents make a first pass to plan and a second one to emit, instead of keeping a
+// session in memory.
 type tape struct {
 	parts []Part
-	heads [][]byte // plays these records instead of the parts' files
+	heads [][]byte // records to read instead of the parts' files
 	stats *Stats
-	bad   map[int][]int // what an earlier play found not to be JSON, by part
-	sizes map[int]int64 // of the parts when they were first played: a live file may grow meanwhile
-	spare *Reader       // of an earlier play, whose buffers the next one takes over
+	bad   map[int][]int // by part: records that an earlier pass found not to be JSON
+	sizes map[int]int64 // by part: size in the first pass, since a live file may grow
+	spare *Reader       // of an earlier pass; the next one reuses its buffers
 }
 
-// place says where a record stands.
+// place is the position of a record.
 type place struct {
 	part  int // index in the tape's parts
 	index int // of the record in the whole tape, from 0
 }
 
-// errStop ends a play early without being an error.
+// errStop ends a pass early, without an error.
 var errStop = errors.New("stop")
 
-// each plays the records; fn's raw bytes are good until it returns. The stats
-// count a play only if count is set, so that planning counts nothing.
+// each makes a pass over the records; fn's raw bytes are valid until it returns. Stats count the pass only if
+// count is set, as in the second one.
 func (t *tape) each(ctx context.Context, count bool, fn func(at place, raw []byte) error) error {
 	at := place{}
 	if t.heads != nil {
@@ -106,7 +106,7 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 	}
 }
 
-// bounded ends a plain file where it ended when it was first played.
+// bounded limits a plain file to its size in the first pass.
 func (t *tape) bounded(f io.Reader, part int) io.Reader {
 	plain, ok := f.(*os.File)
 	if !ok {
@@ -127,20 +127,19 @@ func (t *tape) bounded(f io.Reader, part int) io.Reader {
 	return io.LimitReader(f, size)
 }
 
-// tree is a conversation whose entries name their parents: what stands is the path
-// from the last entry to the root. Records that are no entries always stand. Where a
-// parent was lost, what the file holds before its child is kept, for nothing tells
-// whether it was left. An entry that does not say what its parent is follows the one
-// before it, and where no entry says so they are a line.
+// tree is a conversation whose entries name their parents. The entries on the path from the last one to the root
+// are live; records that are not entries are always live. If a parent is missing, all records before its child
+// are live, since it is unknown whether they were undone. An entry without a parent member follows the one before
+// it. If no entry has a parent, all are live.
 type tree struct {
-	fragments bool // entries with the same id are parts of one; else the last replaces the others
+	fragments bool // entries with the same id are parts of one; otherwise the last replaces the others
 
 	entries []treeEntry
-	byID    map[string]int // index in entries, of the last
-	last    int            // index in entries of the tip, -1
-	index   map[int]int    // of records, in entries
+	byID    map[string]int // index in entries of the last one with the id
+	last    int            // index in entries of the tip; -1: none
+	index   map[int]int    // by record: index in entries
 	live    map[string]bool
-	from    int  // records before this one have unknown relations, and stay
+	from    int  // records before this one have unknown parents and are live
 	related bool // an entry has a parent
 }
 
@@ -153,8 +152,8 @@ func newTree(fragments bool) *tree {
 	return &tree{fragments: fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}
 }
 
-// add takes an entry in, whose parent is a raw value: null for a root. One that is
-// not of the conversation cannot be its tip.
+// add adds an entry; the raw value of its parent is null for a root. tip says that it may be the last entry of the
+// conversation.
 func (t *tree) add(record int, id string, raw []byte, tip bool) {
 	parent := text(raw)
 	if raw == nil && t.last >= 0 && t.entries[t.last].id != id {
@@ -172,7 +171,7 @@ func (t *tree) add(record int, id string, raw []byte, tip bool) {
 	t.entries = append(t.entries, treeEntry{record, id, parent})
 }
 
-// grow finds what stands, once all entries are in.
+// grow finds the live entries after all were added.
 func (t *tree) grow() {
 	t.live = map[string]bool{}
 	if t.last < 0 {
@@ -198,7 +197,7 @@ func (t *tree) grow() {
 	}
 }
 
-// dead reports whether a record is an entry that does not stand.
+// dead reports whether a record is an entry that is not live.
 func (t *tree) dead(record int) bool {
 	i, ok := t.index[record]
 	if !ok || record < t.from {
@@ -208,24 +207,23 @@ func (t *tree) dead(record int) bool {
 	return !t.live[id] || !t.fragments && t.byID[id] != i
 }
 
-// branching is how an agent writes a session as a tree of entries. Some agents begin the
-// file of a forked session with copies of the entries of the session it was forked from,
-// ids and all, and name that session. What that session gives itself is not given twice;
-// an entry that was undone there, and stands here, is kept.
+// branching is the form of an agent's sessions that are trees of entries. Some agents begin the file of a forked
+// session with copies of the original entries, with their ids, and name the original session. Entries that are
+// live in the original are left out of the fork; those that were undone there are kept.
 type branching struct {
 	fragments bool                                       // as in tree
-	plan      func(p *branchPlan, index int, raw []byte) // takes a record in
-	keys      func(raw []byte) []uint64                  // equal for an entry and its copy; none for what is no entry
+	plan      func(p *branchPlan, index int, raw []byte) // adds a record
+	keys      func(raw []byte) []uint64                  // equal for an entry and its copy; none if it is not an entry
 	file      func(path, session string) string          // of another session beside a file, "" if there is none
 }
 
-// branchPlan says which records of a session stand.
+// branchPlan says which records of a session are live.
 type branchPlan struct {
 	*tree
-	resets  []int           // indexes of the records at which the conversation began anew
-	reset   int             // records before the last one that stands are no longer the conversation
-	results map[uint64]bool // hashes of the ids of calls that were answered
-	parent  string          // the session that this was forked from, as it names it
+	resets  []int           // indexes of the records at which the conversation was reset
+	reset   int             // the last live one of these; earlier records are dead
+	results map[uint64]bool // hashed ids of calls with a result
+	parent  string          // original session of a fork, as the fork names it
 }
 
 func (p *branchPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
@@ -245,8 +243,7 @@ func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
 	return p, err
 }
 
-// read gives the records that stand, and are not given by the session that this one was
-// forked from, to fn.
+// read passes the live records that are not copies to fn.
 func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []byte)) error {
 	plan, err := b.planOf(ctx, t)
 	if err != nil {
@@ -259,7 +256,7 @@ func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []
 	}
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		if plan.dead(at.index) {
-			if get(raw, "message") != nil { // else it is a note beside the conversation
+			if get(raw, "message") != nil { // other records are not messages
 				e.stats.Undone++
 			}
 		} else if len(given) == 0 || !slices.ContainsFunc(b.keys(raw), func(key uint64) bool { return given[key] }) {
@@ -271,8 +268,8 @@ func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []
 	})
 }
 
-// inherited returns the keys of the entries that the session in a file gives; nil if
-// there is no such file, or nothing can be read of it.
+// inherited returns the keys of the live entries of the session in a file; nil if the file does not exist or
+// cannot be read.
 func (b branching) inherited(ctx context.Context, path string) (map[uint64]bool, error) {
 	if path == "" {
 		return nil, nil

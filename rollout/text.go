@@ -9,15 +9,13 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// ownBlock is our own injected block in the forms in which it may come back in a
-// transcript: as it was written, escaped for XML, or escaped inside JSON. One whose end was
-// cut off reaches to the end of the text.
+// ownBlock matches memoir's injected block in the forms in which a transcript may have it: plain, escaped for
+// XML, or escaped in JSON. A block without its end reaches to the end of the text.
 var ownBlock = lazyregexp.New(`(?s)<memoir-context(?:[ \n\t>&\\/].*?(?:</memoir-context>|\z)|\z)|` +
 	`&lt;memoir-context(?:[ \n\t>&\\/].*?(?:&lt;/memoir-context&gt;|\z)|\z)|` +
 	`\\u003cmemoir-context(?:[ \n\t>&\\/].*?(?:\\u003c/memoir-context\\u003e|\z)|\z)`)
 
-// stripOwn removes what memoir itself injected, so that memory is never made of
-// memory.
+// stripOwn removes the blocks that memoir injected, so that memory is not made from memory.
 func stripOwn(text string) string {
 	if !strings.Contains(text, "memoir-context") {
 		return text
@@ -25,10 +23,10 @@ func stripOwn(text string) string {
 	return ownBlock.ReplaceAllString(text, "")
 }
 
-// dataURL is a URL that holds what it names: a picture that was pasted, mostly.
+// dataURL matches a data URL, mostly of a pasted image.
 var dataURL = lazyregexp.New(`(data:[a-zA-Z0-9.+/-]*(?:;[a-zA-Z0-9=.+-]+)*;base64,)[A-Za-z0-9+/=_%-]{128,}`)
 
-// withoutData shortens the URLs in a text that hold data to what they say it is.
+// withoutData shortens data URLs in a text to their type.
 func withoutData(text string) string {
 	if !strings.Contains(text, ";base64,") {
 		return text
@@ -36,11 +34,11 @@ func withoutData(text string) string {
 	return dataURL.ReplaceAllString(text, "${1}…")
 }
 
-// plainCommand is a command that was recorded as it was typed.
+// plainCommand matches a slash command that was recorded as it was typed.
 var plainCommand = lazyregexp.New(`^/[a-z][\w:.-]*(?: [^\n]*)?$`)
 
-// words gives a text of the user's role without what the client added to it: the elements
-// in envelopes before a person's words, and its own remarks.
+// words emits a text of the user's role without the client's additions: the elements in envelopes before a
+// person's text, and reminders.
 func (e *emitter) words(origin memoir.Origin, full string, envelopes []string, w where) {
 	own := stripAdded(full, envelopes)
 	if origin == memoir.OriginTyped && plainCommand.MatchString(own) {
@@ -49,19 +47,18 @@ func (e *emitter) words(origin memoir.Origin, full string, envelopes []string, w
 	e.user(origin, own, w)
 }
 
-// stripAdded takes what memoir and the client added to a person's words off a text.
+// stripAdded removes the additions of memoir and the client from a text.
 func stripAdded(full string, envelopes []string) (own string) {
 	return strings.TrimSpace(cutElements(removeReminders(stripOwn(full)), envelopes))
 }
 
-// reminder opens the element in which clients speak for themselves. There may be several
-// in a text, before and after a person's words.
+// reminder matches the start of an element with a client's own text. A text may have several, before and after a
+// person's words.
 var reminder = lazyregexp.New(`<system-reminder[> \n]`)
 
-// removeReminders takes what clients say for themselves out of a text. An element reaches
-// to the last end of its tag before the next one opens: a file or a page that stands in it
-// may write an end too, and what it says behind that would pass for the person's. One that
-// has no end contains the next one; what has no end at all stays.
+// removeReminders removes the clients' own texts from a text. An element reaches to the last end tag before the
+// next element begins: a file in it may contain an end tag as well, and the text after that must not pass for the
+// person's. An element without an end tag includes the next one; the last one without any stays.
 func removeReminders(text string) string {
 	const closing = "</system-reminder>"
 	if !strings.Contains(text, closing) {
@@ -83,20 +80,20 @@ func removeReminders(text string) string {
 	return b.String()
 }
 
-// cutElement splits off the element <tag …>…</tag> that a text begins with. An
-// element that is not closed is not split off.
+// cutElement splits a text after the element <tag …>…</tag> at its beginning; ok is false if there is no such
+// complete element.
 func cutElement(text, tag string) (inner, rest string, ok bool) {
 	return cutTo(strings.Index, text, tag)
 }
 
-// cutEnvelope is cutElement for an element that a client put before a person's words. It
-// reaches to the last end of its tag, as what stands in it may write one.
+// cutEnvelope is cutElement for an element of a client before a person's text. The element reaches to its last
+// end tag, since its content may contain one.
 func cutEnvelope(text, tag string) (rest string, ok bool) {
 	_, rest, ok = cutTo(strings.LastIndex, text, tag)
 	return rest, ok
 }
 
-// cutTo is cutElement with the end that a search finds in what follows the opening.
+// cutTo is cutElement with the end tag that search finds.
 func cutTo(search func(after, closing string) int, text, tag string) (inner, rest string, ok bool) {
 	after, ok := strings.CutPrefix(text, "<"+tag)
 	if !ok || after == "" || after[0] != '>' && after[0] != ' ' && after[0] != '\n' {
@@ -123,8 +120,7 @@ func element(text, tag string) (string, bool) {
 	return inner, ok
 }
 
-// cutElements splits off what clients put before a person's words: every leading element
-// whose tag is listed.
+// cutElements removes all leading elements with one of the tags.
 func cutElements(text string, tags []string) (rest string) {
 	rest = strings.TrimLeft(text, " \t\r\n")
 next:

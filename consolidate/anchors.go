@@ -9,14 +9,14 @@ import (
 	"memoir"
 )
 
-// maxSummaryAnchors bounds the anchors of the summary, which are checked whenever a session starts.
+// maxSummaryAnchors bounds the anchors of the summary, which are checked at the start of each session.
 const maxSummaryAnchors = 40
 
-// Anchors returns the anchors of the lines of a memory, by memoir.LineKey. A line of MEMORY.md has those
-// of the statement that the newest session behind it makes in its words, a line of the summary those of
-// the line of MEMORY.md that it says again, each as far as the line names what is anchored. Lines that
-// people wrote have none. Where no session tells, as what was not selected, a line that is as it was
-// keeps what it had. The result depends on the input alone, and holds nothing of withdrawn sessions.
+// Anchors returns the anchors of the lines of a memory, by memoir.LineKey. A line of MEMORY.md gets those of the
+// matching statement of its newest session, a line of the summary those of the line of MEMORY.md that it
+// repeats; of these, only anchors whose text the line contains. Lines that people wrote have none. If no session
+// has a matching statement, for instance because it was not selected, an unchanged line keeps its anchors. The
+// result depends only on the input and has no anchors of withdrawn sessions.
 func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
 	a := anchoring{register: in.register(), by: map[string]*session{}, hand: handLines(in), lists: c.Citations}
 	for _, s := range arrange(without(in.Extractions, in.Withdrawn)) {
@@ -37,7 +37,7 @@ func Anchors(c memoir.Consolidation, in Input) map[string][]memoir.Anchor {
 		if len(found) == 0 && strings.Contains(before.MemoryMD, line+"\n") {
 			found = before.Anchors[memoir.LineKey(line)]
 		}
-		a.told = append(a.told, told{have, found})
+		a.lines = append(a.lines, anchoredLine{have, found})
 		if len(found) > 0 {
 			out[memoir.LineKey(line)] = found
 		}
@@ -52,11 +52,11 @@ type anchoring struct {
 	by       map[string]*session
 	hand     map[string]bool
 	lists    map[string][]string
-	told     []told // lines of MEMORY.md
+	lines    []anchoredLine // of MEMORY.md
 }
 
-// A told line is its words with its anchors.
-type told struct {
+// An anchoredLine is a line's words with its anchors.
+type anchoredLine struct {
 	words   []string
 	anchors []memoir.Anchor
 }
@@ -83,13 +83,13 @@ func (a *anchoring) of(line string, have []string) []memoir.Anchor {
 	return nil
 }
 
-// sayTheLike reports whether one of two sets of words holds nearly all of the other one.
+// sayTheLike reports whether one of two sets of words contains nearly all of the other.
 func sayTheLike(a, b []string) bool {
 	least := min(len(a), len(b))
 	return least > 0 && (common(a, b)*5 >= least*4 || jaccard(a, b) >= 0.5)
 }
 
-// namedIn are those of some anchors that a line names, each once, at most memoir.MaxAnchors.
+// namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.
 func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
 	for _, one := range anchors {
 		name := strings.Trim(one.Text, `":`)
@@ -103,7 +103,7 @@ func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
 	return out
 }
 
-// summary enters the anchors of the lines of a summary, of each line as many as of the others.
+// summary adds the anchors of the lines of a summary, with the same bound for each line.
 func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 	var keys []string
 	found := map[string][]memoir.Anchor{}
@@ -121,10 +121,10 @@ func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 	}
 }
 
-// again finds the line of MEMORY.md that says the same as a line of the summary, and returns its anchors.
+// again returns the anchors of the line of MEMORY.md that a line of the summary repeats.
 func (a *anchoring) again(line []string) (anchors []memoir.Anchor) {
 	best := 0.0
-	for _, t := range a.told {
+	for _, t := range a.lines {
 		if share := jaccard(line, t.words); share > best && sayTheLike(line, t.words) {
 			best, anchors = share, t.anchors
 		}

@@ -12,8 +12,8 @@ import (
 	"memoir/model"
 )
 
-// answerSchema is the form of an answer. Every field is required, as strict
-// servers want it; a skill's description may be empty.
+// answerSchema is the JSON Schema of an answer. Every field is required, since strict servers demand it; a
+// skill's description may be empty.
 var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
 	`"required":["memory_md","memory_summary","skills"],"properties":{` +
 	`"memory_md":{"type":"string"},"memory_summary":{"type":"string"},` +
@@ -25,11 +25,11 @@ var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":fals
 const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,` +
 	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
 
-// An answer is what a model made of a memory, as it wrote it.
+// An answer is a model's answer.
 type answer struct {
 	Memory  string           `json:"memory_md"`
 	Summary string           `json:"memory_summary"`
-	Skills  *[]answeredSkill `json:"skills"` // nil: as they are
+	Skills  *[]answeredSkill `json:"skills"` // nil: unchanged
 }
 
 type answeredSkill struct {
@@ -37,7 +37,7 @@ type answeredSkill struct {
 	Description string
 }
 
-// parseAnswer reads an answer, or tells what is wrong with its form.
+// parseAnswer parses an answer, or returns the faults of its form.
 func parseAnswer(text string) (a answer, faults []string) {
 	fields, err := model.Object(text, []string{"memory_md", "memory_summary", "skills"})
 	if err != nil {
@@ -65,13 +65,13 @@ func parseAnswer(text string) (a answer, faults []string) {
 	return a, faults
 }
 
-// layOut gives a page that a model wrote the program's form: each line neutralised, once. In
-// MEMORY.md, which cites, lines that neither cite a session nor are a person's are dropped, and the
-// lists of the others' sessions are returned.
+// layOut converts a page of an answer to the program's form: each line neutralised and without repetition. In
+// MEMORY.md (cites is set) it drops lines that neither cite a session nor are a person's, and returns the lists
+// of sessions of the others.
 func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 	lists := map[string][]string{}
 	seen := map[string]bool{}
-	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // claims before any heading
+	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
 		p.sections = slices.Insert(p.sections, 1, &section{heading: headKnown, lines: p.sections[0].lines})
 	}
 	for _, s := range p.sections[1:] {
@@ -108,7 +108,7 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 	return lists
 }
 
-// headingOf is a heading in the form of one that stood there, or neutralised.
+// headingOf returns a heading as the present memory has it, or neutralised.
 func (r *renewal) headingOf(heading string) string {
 	if have, ok := r.lines[asShown(heading)]; ok {
 		return have
@@ -120,7 +120,7 @@ func (r *renewal) headingOf(heading string) string {
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
 }
 
-// joined are lines with those that only continue a list entry put behind it.
+// joined joins the continuation lines of list entries.
 func joined(lines []string) []string {
 	var out []string
 	fenced := false
@@ -139,7 +139,7 @@ func joined(lines []string) []string {
 	return out
 }
 
-// line is a model's line in the form of a memory's: an entry of a list, neutralised.
+// line converts a line of an answer to a list entry, neutralised.
 func (r *renewal) line(text string) string {
 	body := strings.TrimLeft(text, " \t")
 	indent := ""
@@ -156,8 +156,8 @@ func (r *renewal) line(text string) string {
 
 var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)
 
-// recite writes the citations of a line in their one form, of ids and dates. Brackets that
-// name anything but selected sessions stay.
+// recite writes the citations of a line in the standard form, ids with dates. Brackets that do not only name
+// selected sessions stay.
 func (r *renewal) recite(text string) string {
 	return inBrackets.ReplaceAllStringFunc(text, func(bracket string) string {
 		var parts []string
@@ -179,9 +179,8 @@ func (r *renewal) recite(text string) string {
 	})
 }
 
-// backed are the sessions behind a line of an answer, newest first: those that it cites, and
-// those of the present line that it takes up. A count that no present line
-// backs does not count.
+// backed returns the sessions that support a line of an answer, newest first: those that it cites, and those of
+// the line of the present memory that it repeats. A count "+N" without such a line is ignored.
 func (r *renewal) backed(line string) []entry {
 	unsure := func(e entry) bool { return r.by[e.key] != nil && r.by[e.key].unsure() }
 	out := slices.DeleteFunc(r.inputsOf(line, nil), unsure)

@@ -11,23 +11,23 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// BuiltinName is the name of the model that needs no network.
+// BuiltinName is the name of the built-in model.
 const BuiltinName = "builtin"
 
 type builtin struct{}
 
 var _ Consolidator = builtin{}
 
-// NewBuiltin returns the built-in model: it merges, counts, ages and renders what
-// the sessions state, and adds nothing. It writes no skills. It is deterministic, offline,
-// and independent of the order of the extractions and of earlier generations.
+// NewBuiltin returns the built-in model: it merges, counts, orders and renders the statements of sessions, and
+// adds nothing. It writes no skills. It is deterministic, offline, and independent of the order of the
+// extractions and of earlier generations.
 func NewBuiltin() Consolidator { return builtin{} }
 
-// Name is BuiltinName.
+// Name returns BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Consolidate makes the files of the extractions alone; the usage is zero. Its error is of
-// memoir.CodeInvalid where there are no extractions, else that of the context.
+// Consolidate makes the files from the extractions and hand edits; the usage is zero. The error has the code
+// memoir.CodeInvalid if there are no extractions, else it is that of the context.
 func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	sessions := arrange(without(in.Extractions, in.Withdrawn))
 	if len(sessions) == 0 {
@@ -39,7 +39,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	name, notes := projectName(in.Project), LiveNotes(in.Notes, in)
 	bytes, summary := in.budgets()
 	memory, lists := memoryOf(name, sessions, learn(sessions), bytes)
-	// Before the summary, so that it tells nothing that a person removed.
+	// Before the summary, so that the summary has no line that a person removed.
 	out := ApplyNotes(memoir.Consolidation{MemoryMD: memory, Citations: lists}, notes)
 	_, tokens := in.limits()
 	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
@@ -51,14 +51,14 @@ func errNothing() error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 }
 
-// Least support of what counts as lasting, in sessions.
+// The least number of sessions that must support a line.
 const (
 	leastRequired    = 3
 	leastFiles       = 5
 	leastCorrections = 2
 )
 
-// learn joins what the sessions say to the parts of MEMORY.md.
+// learn makes the parts of MEMORY.md from the statements of the sessions.
 func learn(sessions []*session) []part {
 	rules, corrections := marked(gather(sessions, memoir.StatementPreference), memoir.CorrectionMark, leastCorrections)
 	rules = settled(append(rules, corrections...))
@@ -87,8 +87,8 @@ func learn(sessions []*session) []part {
 	}
 }
 
-// marked splits off the claims that begin with a mark, without it; those of fewer than
-// least sessions are left out.
+// marked separates the claims that begin with a mark, and removes it; those of fewer than least sessions are
+// dropped.
 func marked(claims []*claim, mark string, least int) (plain, with []*claim) {
 	for _, c := range claims {
 		text, ok := strings.CutPrefix(c.text, mark)
@@ -103,11 +103,11 @@ func marked(claims []*claim, mark string, least int) (plain, with []*claim) {
 	return plain, with
 }
 
-// edits tells how often a session changed a file.
+// edits matches the number of edits at the end of a file statement.
 var edits = lazyregexp.New(`\s*\(\d+ edits?\)$`)
 
-// files are those that were changed in at least leastFiles sessions; what a session says
-// about one beyond that stays with it.
+// files returns the files that were changed in at least leastFiles sessions, with the newest session's words
+// about each.
 func files(sessions []*session) []*claim {
 	all := merge(sessions, memoir.StatementFile, func(text string) string {
 		if m := firstSpan.FindStringSubmatch(text); m != nil {
@@ -123,16 +123,15 @@ func files(sessions []*session) []*claim {
 	return all
 }
 
-// Bounds of recent work.
+// Bounds on recent work.
 const (
 	maxRecent      = 20 // lines
-	recentSessions = 20 // that are looked at for what is open
+	recentSessions = 20 // newest sessions that are searched for open ends
 	perSession     = 3  // lines of one session
 )
 
-// recent lists what the newest sessions were asked and what became of it, a session's
-// last lines first. A request of which nothing came is left out, and a commit that has a
-// subject alone where other work has a body.
+// recent lists the requests of the newest sessions with their outcomes, a session's last lines first. Requests
+// without an outcome are left out; so are commits with only a subject if other work has a body.
 func recent(sessions []*session) []*claim {
 	var out []*claim
 	seen := map[string]bool{}
@@ -161,13 +160,12 @@ func recent(sessions []*session) []*claim {
 
 // Marks in the built-in extractor's statements.
 const (
-	became  = " → " // between a request and what became of it
+	became  = " → " // between a request and its outcome
 	further = " — " // between a subject and its body
 )
 
-// work are the lines of a session's tasks and outcomes. The body of an outcome goes to
-// the task that tells its subject; other outcomes have lines of their own, and in a
-// session of one task follow it.
+// work returns the lines of a session's tasks and outcomes. The body of an outcome is added to the task with its
+// subject, and any outcome to the only task of a session. Other outcomes get lines of their own.
 func (s *session) work() []string {
 	var tasks, outcomes []string
 	for _, st := range s.statements {
@@ -209,10 +207,10 @@ func (s *session) work() []string {
 // purposes of commands in their order in MEMORY.md.
 var purposes = []string{"set up", "build", "test", "lint", "format", "check", "generate", "run", "release"}
 
-// maxOfPurpose is how many commands of a purpose are shown.
+// maxOfPurpose is the maximum number of commands of one purpose.
 const maxOfPurpose = 4
 
-// A command is one of which sessions tell that it passed.
+// A command is a command that passed in sessions.
 type command struct {
 	claim
 	purpose, line string
@@ -225,8 +223,8 @@ var (
 	inDir     = lazyregexp.New("^ in `([^`]+)`")
 )
 
-// parseCommand reads a command statement: "PURPOSE: `CMD` in `DIR` (N times)", or what
-// a language model writes instead: any line with a code span. It returns nil if there is none.
+// parseCommand parses a command statement: "PURPOSE: `CMD` in `DIR` (N times)", or any line with a code span, as
+// language models write. It returns nil if there is no code span.
 func parseCommand(text string) *command {
 	at := firstSpan.FindStringSubmatchIndex(text)
 	if at == nil {
@@ -247,7 +245,7 @@ func parseCommand(text string) *command {
 	return c
 }
 
-// purposeOf guesses a purpose by the words of a command, for statements that name none.
+// purposeOf guesses the purpose of a command from its words, for statements without one.
 func purposeOf(line string) string {
 	for _, w := range split(line) {
 		for _, p := range []struct{ purpose, names string }{
@@ -263,12 +261,12 @@ func purposeOf(line string) string {
 	return "run"
 }
 
-// prefix is what may stand before a command without making it another one: an assignment, or a program
-// that runs it, with its options.
+// prefix matches words before a command that do not change it: an assignment, or a program that runs it, with its
+// options.
 var prefix = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*=.*|(/usr/bin/)?(env|sudo|time)|-.*)$`)
 
-// shapeOf finds the head of a command, which is its program and subcommands. specific counts what
-// they are applied to.
+// shapeOf returns the head of a command, which is its program and subcommands. specific is the number of its
+// arguments.
 func shapeOf(line string) (head string, specific int) {
 	var parts []string
 	for _, w := range strings.Fields(line) {
@@ -294,10 +292,10 @@ func scriptName(parts []string, w string) bool {
 		len(parts) == 1 && path.Ext(w) != "" && path.Base(w) == w
 }
 
-// commands are what passed: one example a head, at most maxOfPurpose a purpose, general
-// and repeated ones first. A line cites the sessions that ran just that. Of a head that
-// ran only on parts of the project, one example is shown that says so; it is left out where
-// one session ran it and the purpose has a general command.
+// commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
+// general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
+// run on parts of the project, its example says "also with other arguments"; it is left out if only one session
+// ran it and the purpose has a general command.
 func commands(sessions []*session) []*claim {
 	seen := map[string]*command{}
 	heads := map[string][]*command{}

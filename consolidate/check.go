@@ -10,11 +10,9 @@ import (
 	"memoir/prompts"
 )
 
-// Verify holds a consolidation to the rules that every model must keep: neither
-// file is empty, citations name sessions of the input, what was withdrawn is
-// named nowhere, the files keep their limits, skills have legal paths,
-// and nothing looks like one of memoir's own frames. Its errors have the code
-// CodeInvalid and name the line.
+// Verify checks the rules for a consolidation of any model: neither file is empty, citations name sessions of the
+// input, no withdrawn session is named, the files are within their limits, skills have legal paths, and no text
+// looks like one of memoir's frames. Its errors have the code CodeInvalid and name the line.
 func Verify(c memoir.Consolidation, in Input) error {
 	bytes, tokens := in.limits()
 	kept := noteBytes(in.Notes, "")
@@ -52,12 +50,12 @@ func invalid(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
 }
 
-// handLines are the lines that people wrote: what stands in brackets there is theirs.
+// handLines returns the lines that people wrote. Brackets in them need not be citations.
 func handLines(in Input) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range LiveNotes(in.Notes, in) {
 		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
-			for line := range strings.Lines(tame(n.Text)) {
+			for line := range strings.Lines(sanitise(n.Text)) {
 				out[strings.TrimSpace(line)] = true
 			}
 		}
@@ -65,9 +63,9 @@ func handLines(in Input) map[string]bool {
 	return out
 }
 
-// faults tells what no text of a memory may hold, whatever it says: citations of sessions that are
-// no inputs, names of withdrawn ones, memoir's own frames and control characters. What looks like a
-// citation of a session that nobody knows is a person's own in a line that they wrote.
+// faults lists what a text of a memory must not have: citations of sessions that are not inputs, names of
+// withdrawn ones, memoir's frames and control characters. In a line that a person wrote, the apparent citation of
+// an unknown session is permitted.
 func (r register) faults(name, text string, byHand map[string]bool) (faults []string) {
 	n := 0
 	for l := range strings.Lines(text) {
@@ -92,14 +90,14 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 	return faults
 }
 
-// Bounds of what a sane answer holds.
+// Tolerances for answers.
 const (
-	leastLines = 6    // of a summary, below which it may lose any number of them
-	tolerated  = 1.25 // of a limit: models cannot count, so the program cuts so much itself
+	leastLines = 6    // lines of a summary below which it may lose any number of them
+	tolerated  = 1.25 // multiple of a limit that the program cuts itself, since models cannot count
 )
 
-// read makes a memory of an answer, or tells the rules that it breaks: form, size, citations
-// that exist, no frames or control characters, legal skills, and that it is not a wipe.
+// read makes a memory from an answer, or returns the rules that the answer breaks: its form and size, existing
+// citations, no frames or control characters, legal skills, and most of the memory still there.
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
 	if len(faults) > 0 {
@@ -145,9 +143,9 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	return out, nil
 }
 
-// wiped reports whether a new MEMORY.md loses more than half of the present one: lines of which
-// no new line has half of the words, though one of their sessions did not change. Recent work
-// makes room for what is worked on next, and a memory over its budget may shrink to it.
+// wiped reports whether a new MEMORY.md loses more than half of the present one. A line is lost if no new line
+// has half of its words although one of its sessions did not change. Recent work is not counted, since newer
+// work replaces it. A memory over its budget may shrink to it.
 func (r *renewal) wiped(memory *page, folded []*session) bool {
 	var now [][]string
 	for _, s := range memory.sections {
@@ -176,16 +174,15 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 	return all > 1 && (all-kept > 2 || kept == 0) && float64(kept) < share*float64(all)/2
 }
 
-// unordered reports whether a model's new line gives an order that no person gave: it tells
-// under a heading of wishes what no session says of one, or it reads as an instruction to an
-// agent. A model may have obeyed what a tool printed.
+// unordered reports whether a new line of a model is an order that no person gave: a line under a heading of
+// preferences that no session supports, or an unsupported instruction to an agent. The model may have followed
+// text that a tool printed.
 func (r *renewal) unordered(heading, line string) bool {
 	wishes := heading == headPreferences || heading == headWants
 	return (wishes || prompts.Instructs(line)) && !r.wanted(line)
 }
 
-// wanted reports whether at least half of a line's words stand in what people wanted or
-// asked for in one of the sessions.
+// wanted reports whether at least half of a line's words are in the preferences and tasks of one of the sessions.
 func (r *renewal) wanted(line string) bool {
 	want := words(withoutMark(uncited(line)))
 	for _, s := range r.sessions {

@@ -13,8 +13,8 @@ import (
 
 const citing = `\[[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}(?:, (?:[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}|\+\d+))*\]`
 
-// Brackets that have the form of citations. Whether one is a citation, its ids
-// tell: people write [release 2026-12-01] as well.
+// Brackets with the form of citations. Only the ids show whether one is a citation: people also write
+// [release 2026-12-01].
 var (
 	brackets    = lazyregexp.New(citing)
 	lastBracket = lazyregexp.New(` *` + citing + `\.?$`)
@@ -33,7 +33,7 @@ func idsIn(line string) []string {
 	return out
 }
 
-// uncited is a line without the citation of sessions at its end and surplus space.
+// uncited removes the citation at the end of a line and surplus space.
 func uncited(line string) string {
 	line = strings.TrimRight(line, " \t\r\n")
 	bracket := lastBracket.FindString(line)
@@ -43,17 +43,17 @@ func uncited(line string) string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-// lineKey names a line in memoir.Consolidation.Citations.
+// lineKey is the key of a line in memoir.Consolidation.Citations.
 func lineKey(line string) string {
 	sum := sha256.Sum256([]byte(uncited(line)))
 	return hex.EncodeToString(sum[:12])
 }
 
-// Words are those of a line of MEMORY.md, without its list mark and its citation.
+// Words returns a line of MEMORY.md without its list mark and its citation.
 func Words(line string) string { return withoutMark(uncited(line)) }
 
-// Cited lists the sessions that a line of MEMORY.md cites: by their keys where lists, which is
-// memoir.Consolidation's Citations, has them, else by the beginnings of their ids.
+// Cited lists the sessions that a line of MEMORY.md cites: by key if lists, the Citations of
+// memoir.Consolidation, has the line, else by the beginnings of their ids.
 func Cited(line string, lists map[string][]string) []string {
 	var keys []string
 	for _, one := range lists[lineKey(line)] {
@@ -66,15 +66,15 @@ func Cited(line string, lists map[string][]string) []string {
 	return slices.DeleteFunc(idsIn(lastBracket.FindString(line)), func(id string) bool { return !looksOwn(id) })
 }
 
-// withoutBracket is a line without what has the form of a citation at its end.
+// withoutBracket removes a bracket with the form of a citation from the end of a line.
 func withoutBracket(line string) string {
 	return strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(line, " \t\r\n"), ""), " ")
 }
 
-// An entry is one session behind a line.
+// An entry is one session that supports a line.
 type entry struct{ key, short, date string }
 
-// newestFirst are sessions, oldest first, as a line cites them.
+// newestFirst converts sessions, oldest first, to entries, newest first.
 func newestFirst(sessions []*session) (out []entry) {
 	for _, s := range slices.Backward(sessions) {
 		out = append(out, entry{s.SessionKey, s.short, s.date})
@@ -82,8 +82,8 @@ func newestFirst(sessions []*session) (out []entry) {
 	return out
 }
 
-// cited is a line with the citation of some sessions, newest first: the newest and how
-// many more. lists notes all of them.
+// cited adds the citation of sessions, newest first, to a line: the newest one and the number of others. It adds
+// all of them to lists.
 func cited(text string, entries []entry, lists map[string][]string) string {
 	line := text + " [" + entries[0].short + " " + entries[0].date
 	if more := len(entries) - 1; more > 0 {
@@ -100,17 +100,16 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 var threadID = lazyregexp.New(
 	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|(?:note|journal)-\d+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
 
-// looksOwn reports whether an id has the form of a session's: agents number their
-// threads in hexadecimal.
+// looksOwn reports whether an id has the form of a session's.
 func looksOwn(id string) bool { return threadID.MatchString(id) }
 
-// A register tells the sessions that may be cited from those that may not.
+// A register has the sessions that may be cited and those that may not.
 type register struct {
 	inputs, gone threads
 	keys         map[string]bool // of the inputs
 }
 
-// threads are the keys of sessions by the beginning of their ids.
+// threads has the keys of sessions by the beginning of their ids.
 type threads map[string][]string
 
 func (in Input) register() register {
@@ -144,7 +143,7 @@ func (t threads) add(key string) {
 	}
 }
 
-// key is that of the session that a short id means, empty if there is none.
+// key returns the key of the session with a short id, or empty.
 func (t threads) key(short string) string {
 	for _, key := range t[short[:min(shortLen, len(short))]] {
 		source, id := memoir.SplitKey(key)
@@ -159,7 +158,7 @@ func (t threads) key(short string) string {
 // cited reports whether a short id belongs to a session that is an input.
 func (r register) cited(short string) bool { return r.inputs.key(short) != "" }
 
-// withdrawn reports whether a short id belongs to withdrawn sessions alone.
+// withdrawn reports whether a short id belongs only to withdrawn sessions.
 func (r register) withdrawn(short string) bool { return !r.cited(short) && r.gone.key(short) != "" }
 
 // names returns the withdrawn thread id that a text contains, if any.
@@ -176,9 +175,9 @@ func (r register) names(text string) string {
 	return found
 }
 
-// live returns a line that a person wrote as it may stand: without the citations
-// of withdrawn sessions. A line that cites such sessions alone, or that names one in
-// full, may not stand: forgetting beats a hand edit.
+// live removes the citations of withdrawn sessions from a line that a person wrote. It returns false if the line
+// must be removed, because it cites only such sessions or has the full id of one: forgetting takes precedence
+// over a hand edit.
 func (r register) live(line string) (string, bool) {
 	if len(r.gone) == 0 {
 		return line, true

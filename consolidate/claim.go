@@ -11,7 +11,7 @@ import (
 	"memoir"
 )
 
-// A claim is what one or more sessions state, in the newest one's words.
+// A claim is a statement of one or more sessions, in the newest one's words.
 type claim struct {
 	text     string
 	words    []string
@@ -20,7 +20,7 @@ type claim struct {
 
 func (c *claim) newest() *session { return c.sessions[len(c.sessions)-1] }
 
-// add joins a session's statement; sessions come oldest first.
+// add adds a session's statement; sessions are added oldest first.
 func (c *claim) add(s *session, text string) {
 	c.text = text
 	if len(c.sessions) == 0 || c.newest() != s {
@@ -28,7 +28,7 @@ func (c *claim) add(s *session, text string) {
 	}
 }
 
-// join takes over the sessions of another claim, and its words if they are newer.
+// join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
 	if other.newest().rank > c.newest().rank {
 		c.text, c.words = other.text, other.words
@@ -64,11 +64,10 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(text string)
 	return out
 }
 
-// byWords is the key of a statement that is the same whatever its endings, fillers
-// and order of words.
+// byWords is a key of a statement that does not depend on endings, fillers and the order of words.
 func byWords(text string) string { return strings.Join(said(text), " ") }
 
-// said are the words of a statement without its mark, and without what a preference was said to.
+// said returns the words of a statement without its mark, and without the context of a preference.
 func said(text string) []string {
 	text = strings.TrimPrefix(text, memoir.CorrectionMark)
 	if quoted, _, ok := strings.Cut(text, "” (after: "); ok {
@@ -77,12 +76,12 @@ func said(text string) []string {
 	return words(text)
 }
 
-// maxCompared bounds the claims of a kind that are compared pair by pair, so that
-// the time stays linear in the number of sessions.
+// maxCompared bounds the claims of a kind that are compared in pairs, so that the time is linear in the number of
+// sessions.
 const maxCompared = 300
 
-// gather merges the statements of a kind by their words, ranks them and joins those
-// at the top that say nearly the same.
+// gather merges the statements of a kind by their words, orders them, and joins the first ones that have nearly
+// the same words.
 func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all := merge(sessions, kind, byWords)
 	bySupport(all)
@@ -100,16 +99,15 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// bySupport orders claims: those that a person wrote down first, then those of more sessions, then the newest, then
-// by text.
-// Support counts in powers of two, so that one session more does not outweigh being new.
+// bySupport orders claims: those of notes first, then those of more sessions, then the newest, then by text. Numbers of
+// sessions are compared in powers of two, so that a newer claim comes before one of a few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
 		return cmp.Or(b.written()-a.written(), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
 	})
 }
 
-// written is how many notes make a claim.
+// written returns the number of notes that support a claim.
 func (c *claim) written() (n int) {
 	for _, s := range c.sessions {
 		if memoir.IsEntry(s.SessionKey) {
@@ -124,8 +122,8 @@ func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
 }
 
-// settled are rules without those that a later one takes back, unless a person wrote them down: it is about nearly
-// the same, and wants what the earlier one rejects, or rejects what that one wants.
+// settled removes rules that a later one contradicts, except those of notes. A rule contradicts another if it has
+// nearly the same subject, and wants what the other rejects, or rejects what it wants.
 func settled(rules []*claim) []*claim {
 	return slices.DeleteFunc(slices.Clone(rules), func(c *claim) bool {
 		return c.written() == 0 && slices.ContainsFunc(rules, func(later *claim) bool {
@@ -137,7 +135,7 @@ func settled(rules []*claim) []*claim {
 	})
 }
 
-// subjects are words whether wanted or rejected.
+// subjects returns words without the marks of rejection.
 func subjects(words []string) []string {
 	var out []string
 	for _, w := range words {
@@ -147,14 +145,14 @@ func subjects(words []string) []string {
 	return slices.Compact(out)
 }
 
-// fillers are words that do not change what a statement says.
+// fillers are words that do not change the meaning of a statement.
 var fillers = sync.OnceValue(func() map[string]bool {
 	return set(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
 		those so then than please also just ok okay i you we me my our your will would should can could do does did
 		done has have had when if into up out there here must always make sure ensure prefer`)
 })
 
-// negations turn what follows them, up to the end of the clause, into what is not wanted.
+// negations reject the words after them, up to the end of the clause.
 var negations = sync.OnceValue(func() map[string]bool {
 	return set(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
 })
@@ -167,8 +165,8 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// words are the words of a statement that carry meaning, sorted, each once, with
-// plural and tense endings off. What a negation rejects is marked by "!".
+// words returns the words of a statement without fillers and without plural and tense endings, sorted, each once.
+// Words that a negation rejects begin with "!".
 func words(text string) []string {
 	var out []string
 	negative := false
@@ -199,10 +197,10 @@ func words(text string) []string {
 	return slices.Compact(out)
 }
 
-// clauseEnd reports whether a negation reaches no further than a character.
+// clauseEnd reports whether a character ends a clause.
 func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
 
-// split are the words of a text in lower case, in order.
+// split returns the words of a text in lower case, in order.
 func split(text string) []string {
 	var out []string
 	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not").Replace(strings.ToLower(text))
@@ -216,7 +214,7 @@ func split(text string) []string {
 	return out
 }
 
-// stem takes common English endings off a plain word.
+// stem removes common English endings of a plain word.
 func stem(w string) string {
 	if strings.ContainsAny(w, "-_./#0123456789") {
 		return w
@@ -258,5 +256,5 @@ func common(a, b []string) (n int) {
 	return n
 }
 
-// alike reports whether two sets of words say the same: nearly the same words.
+// alike reports whether two sets have nearly the same words.
 func alike(a, b []string) bool { return len(a) > 0 && jaccard(a, b) >= 0.7 }

@@ -10,23 +10,22 @@ import (
 
 // Forgotten is what must leave no trace in a memory.
 type Forgotten struct {
-	Extractions []memoir.Extraction // of the withdrawn sessions, as far as they are still known
-	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go
+	Extractions []memoir.Extraction // of the withdrawn sessions, if they are still stored
+	Texts       []string            // lines that contain one, or a part of one that spans lines, are removed
 }
 
-// leastTelling is how many bytes of a statement, or of a line, are enough to
-// recognise it by in other text.
+// leastTelling is the number of bytes of a statement or line that identify it in other text.
 const leastTelling = 16
 
-// A forgetting tells what rests on forgotten sessions alone.
+// A forgetting finds text that depends only on forgotten sessions.
 type forgetting struct {
 	register  register
 	hand      map[string]bool
-	said      []string        // statements of the forgotten sessions alone, in lower case
-	forgotten string          // all that was extracted from the forgotten sessions, in lower case
-	kept      string          // all that was extracted from the others, in lower case
+	said      []string        // statements of forgotten sessions only, in lower case
+	forgotten string          // extractions of the forgotten sessions, in lower case
+	kept      string          // extractions of the others, in lower case
 	texts     []string        // folded
-	spanned   map[string]bool // lines, without space around them, that hold a part of a text
+	spanned   map[string]bool // trimmed lines that contain a part of a text
 	heads     string          // the headings of both pages, which name the project
 }
 
@@ -53,7 +52,7 @@ func (f Forgotten) in(in Input) *forgetting {
 	g.learn(byHand.String())
 	for _, e := range f.Extractions {
 		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
-			// Other headings are the form's.
+			// Other headings are those of the format.
 			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) {
 				gone.WriteString(line)
 			}
@@ -70,7 +69,7 @@ func (f Forgotten) in(in Input) *forgetting {
 	return g
 }
 
-// learn finds the lines of a text that hold a part of one that is to be forgotten.
+// learn finds the lines of a file that contain a part of a forgotten text.
 func (f *forgetting) learn(content string) {
 	for _, text := range f.texts {
 		lines := strings.Split(content, "\n")
@@ -80,8 +79,8 @@ func (f *forgetting) learn(content string) {
 	}
 }
 
-// holds reports whether a line holds one of the texts, or a part of one. The project keeps its
-// name, and so the headings of its pages.
+// holds reports whether a line contains a forgotten text or a part of one. The headings of the pages, which have
+// the project's name, stay.
 func (f *forgetting) holds(line string) bool {
 	if strings.HasPrefix(line, "# ") && strings.Contains(f.heads, strings.TrimSpace(line)+"\n") {
 		return false
@@ -90,7 +89,7 @@ func (f *forgetting) holds(line string) bool {
 		slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(memoir.Folded(line), text) })
 }
 
-// quotes reports whether a line says, word for word, what forgotten sessions alone said.
+// quotes reports whether a line repeats literally what only forgotten sessions said.
 func (f *forgetting) quotes(line string) bool {
 	line = plainly(withoutMark(uncited(line)))
 	if len(line) < leastTelling {
@@ -100,13 +99,12 @@ func (f *forgetting) quotes(line string) bool {
 		slices.ContainsFunc(f.said, func(text string) bool { return strings.Contains(line, text) })
 }
 
-// plainly is a text in lower case, without the marks around it.
+// plainly returns a text in lower case, without the marks around it.
 func plainly(text string) string {
 	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-…"))
 }
 
-// tellings are the parts of a statement that tell where a text has it from: the
-// whole, and what it quotes.
+// tellings returns the parts of a statement by which other text is recognised: the whole statement and its quotes.
 func tellings(text string) []string {
 	out := []string{plainly(text)}
 	for part := range strings.SplitSeq(text, "“") {
@@ -117,15 +115,14 @@ func tellings(text string) []string {
 	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
 }
 
-// alone reports whether a line that cites nobody, and that no person wrote, says what
-// only forgotten sessions said.
+// alone reports whether a line without a citation, which no person wrote, repeats what only forgotten sessions
+// said.
 func (f *forgetting) alone(line string) bool {
 	return !slices.ContainsFunc(idsIn(line), f.register.cited) && !f.hand[strings.TrimSpace(line)] && f.quotes(line)
 }
 
-// line is a line that a person wrote as it may stand: without citations of
-// withdrawn sessions. One that rests on such sessions alone, names one in full or
-// holds a forgotten text may not stand.
+// line removes citations of withdrawn sessions from a line that a person wrote. It returns false if the line must
+// be removed: it depends only on such sessions, has the full id of one, or contains a forgotten text.
 func (f *forgetting) line(line string) (string, bool) {
 	if f.holds(line) {
 		return "", false
@@ -133,7 +130,7 @@ func (f *forgetting) line(line string) (string, bool) {
 	return f.register.live(line)
 }
 
-// Clean is text of a file that a person wrote, without the lines that may not stand.
+// Clean removes the lines that must be forgotten from a file that a person wrote.
 func (f Forgotten) Clean(text string, in Input) string {
 	if len(in.Withdrawn)+len(f.Texts) == 0 {
 		return text
@@ -152,9 +149,8 @@ func (f *forgetting) clean(text string) string {
 	return out.String()
 }
 
-// Editor returns what takes the trace of what is forgotten out of notes; false
-// means that nothing of the note may stay. Where a note stands, and what it took
-// away, may be told in words of a forgotten session: those go, too.
+// Editor returns a function that removes forgotten text from hand edits; false means that the edit must be
+// deleted. It also removes forgotten text from the position of an edit and from a line that the edit removed.
 func (f Forgotten) Editor(in Input) func(memoir.Note) (memoir.Note, bool) {
 	g := f.in(in)
 	return func(n memoir.Note) (memoir.Note, bool) {
@@ -180,14 +176,13 @@ func (f Forgotten) Editor(in Input) func(memoir.Note) (memoir.Note, bool) {
 	}
 }
 
-// Withdraw returns the present memory without what rests on the withdrawn sessions of the
-// input, and asks no model. All else stays as it is. A line that others support as well stays
-// without the citation; one that cites nobody goes if only forgotten sessions said what it
-// says. The summary is made anew of what is left. pruned is false if nothing had to go. Open
-// are the sessions that are new or changed, and those behind lines that lost a citation.
+// Withdraw removes the lines that depend only on withdrawn sessions of the input from the present memory, without
+// a model. A line that other sessions support as well only loses the citation. A line without a citation is
+// removed if it repeats what only forgotten sessions said. The summary is made from the rest. pruned is false if
+// nothing had to be removed. out.Open has the sessions that are new or changed, and those of lines that lost a
+// citation.
 //
-// The error is of memoir.CodeInvalid where there are no extractions or no memory, else that
-// of Verify.
+// The error has the code memoir.CodeInvalid if there are no extractions or no memory, else it is that of Verify.
 func (f Forgotten) Withdraw(in Input) (out memoir.Consolidation, pruned bool, err error) {
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)
@@ -205,16 +200,16 @@ func (f Forgotten) Withdraw(in Input) (out memoir.Consolidation, pruned bool, er
 	return out, r.pruned, err
 }
 
-// A Trace is a place where files still tell of what was forgotten.
+// A Trace is a place in files with a trace of forgotten text.
 type Trace struct {
 	Path string
-	Line int    // from 1; 0 means the path itself
+	Line int    // from 1; 0 means the path
 	What string // as in "cites session X"
-	// Alone: no name, citation or text tells; it says what of all sessions only forgotten ones said.
+	// Alone means that the line has no name, citation or text, but repeats what only forgotten sessions said.
 	Alone bool
 }
 
-// String is path:line and what stands there.
+// String returns "path:line what".
 func (t Trace) String() string {
 	if t.Line == 0 {
 		return t.Path + " " + t.What
@@ -222,22 +217,21 @@ func (t Trace) String() string {
 	return fmt.Sprintf("%s:%d %s", t.Path, t.Line, t.What)
 }
 
-// Traces lists where files, all those of a root, still cite or name a session that
-// the input says was withdrawn, hold a forgotten text, or say word for word what only
-// forgotten sessions said. What people wrote by hand is theirs, as long as it cites
-// none of those. In the order of paths and lines.
+// Traces lists the places where the files of a root cite or name a withdrawn session, contain a forgotten text,
+// or repeat literally what only forgotten sessions said. The last does not apply to lines that people wrote. The
+// order is by path and line.
 func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 	g := f.in(in)
 	var out []Trace
 	for _, path := range sortedKeys(files) {
 		g.learn(string(files[path]))
-		if what := g.told(path); what != "" {
+		if what := g.trace(path); what != "" {
 			out = append(out, Trace{path, 0, what, false})
 		}
 		n := 0
 		for line := range strings.Lines(string(files[path])) {
 			n++
-			if what := g.told(line); what != "" {
+			if what := g.trace(line); what != "" {
 				out = append(out, Trace{path, n, what, false})
 			} else if g.alone(line) {
 				out = append(out, Trace{path, n, "repeats what only a forgotten session said", true})
@@ -247,8 +241,8 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 	return out
 }
 
-// told says how a line tells of what was forgotten whoever wrote it; empty if it does not.
-func (g *forgetting) told(line string) string {
+// trace returns how a line, whoever wrote it, refers to a forgotten session or text; empty if it does not.
+func (g *forgetting) trace(line string) string {
 	for _, id := range idsIn(line) {
 		if g.register.withdrawn(id) {
 			return "cites session " + id

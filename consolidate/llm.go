@@ -12,36 +12,34 @@ import (
 	"memoir/prompts"
 )
 
-// LLM asks a language model to consolidate. It shows the present memory and the sessions that are
-// new or changed, oldest first, as many as one question holds; the others are Open in what it
-// returns. Without such sessions it asks nothing, unless Forced. What is withdrawn is taken out
-// before the model sees it; hand edits are applied after it answered. An answer that breaks a rule
-// is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage counts also
-// beside an error.
+// LLM calls a language model to consolidate. The prompt has the present memory and the new and changed sessions,
+// oldest first, as many as fit; the others are Open in the result. Without such sessions no call is made, unless
+// Forced is set. Withdrawn sessions are removed before the call; hand edits are applied to the answer. An answer
+// that breaks a rule is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage is also valid
+// with an error.
 type LLM struct {
-	Model       model.Model // tries again by itself where that helps
-	InputTokens int         // of one question; 0: what the model's window leaves
-	MaxOutput   int         // tokens of an answer, as the model is configured; 0: not configured
+	Model       model.Model // makes retries itself
+	InputTokens int         // of one prompt; 0: what the model's window leaves
+	MaxOutput   int         // configured cap on an answer, in tokens; 0: none
 
-	// Report is told what became of the lines of each answer that was used; nil:
-	// nobody. It must be safe for concurrent use.
+	// Report is called for each answer that is used; it may be nil. It must be safe for concurrent use.
 	Report func(Report)
 }
 
 // Report counts the lines of MEMORY.md in an answer that was used.
 type Report struct {
 	Project string // its id
-	Kept    int    // those that cite a session
-	Uncited int    // those that cite none, and were dropped
+	Kept    int    // lines that cite a session
+	Uncited int    // lines that cite none and were dropped
 }
 
 var _ Consolidator = LLM{}
 
-// Name is that of the model: provider/model.
+// Name returns the model's name: provider/model.
 func (m LLM) Name() string { return m.Model.Name() }
 
-// Consolidate asks as LLM says. Its error is of memoir.CodeInvalid where there are no
-// extractions, else a *memoir.AnswerError, the model's, or that of the context.
+// Consolidate calls the model as LLM describes. The error has the code memoir.CodeInvalid if there are no
+// extractions; else it is a *memoir.AnswerError, the model's, or that of the context.
 func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	if err := ctx.Err(); err != nil {
@@ -70,31 +68,30 @@ func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, m
 }
 
 const (
-	anyInput     = 100_000 // tokens of a question to a model whose window is unknown
-	leastRoom    = 300     // tokens for sessions, below which asking makes no sense
-	answerFrame  = 2000    // tokens of an answer beside the two files
-	maxHalved    = 3       // times that a question that was too long is asked with fewer sessions
-	maxFaults    = 12      // of an answer that are told
+	anyInput     = 100_000 // tokens of a prompt if the model's window is unknown
+	leastRoom    = 300     // least tokens for sessions in a prompt
+	answerFrame  = 2000    // tokens of an answer besides the two files
+	maxHalved    = 3       // times that a prompt that was too long is halved
+	maxFaults    = 12      // faults of an answer that are listed
 	maxEdits     = 16 << 10
-	listEntry    = 12   // tokens that a session takes in the list of those that are new
-	maxStatement = 4000 // bytes of a statement that is shown
+	listEntry    = 12   // tokens of a session in the list of new sessions
+	maxStatement = 4000 // bytes of a statement in a prompt
 )
 
-// A question puts one batch of sessions to a model until there is an answer that
-// holds, or no hope of one.
+// A question sends one batch of sessions to a model until an answer is valid or the attempts are used up.
 type question struct {
 	llm     LLM
 	renewal *renewal
 	vars    prompts.ConsolidateVars
-	input   int // tokens that it may have
-	output  int // tokens that the answer may need, or may have if that is more
+	input   int // maximum tokens of the prompt
+	output  int // tokens that the answer may need, or the configured cap if that is larger
 	fixed   int // tokens without sessions
 
-	sessions []*session // those that are folded in, oldest first
+	sessions []*session // in this batch, oldest first
 }
 
-// newQuestion sizes a question to the model's window. It leaves room for an answer that repeats
-// the memory and adds to it. Small windows get a small memory, not smaller than it is.
+// newQuestion fits a question to the model's window, with room for an answer that repeats the memory and adds to
+// it. In a small window the budget of the memory is smaller, but not below its present size.
 func newQuestion(m LLM, r *renewal) *question {
 	window, present := m.Model.Window(), len(r.present.MemoryMD)
 	memory, summary := r.in.budgets()
@@ -102,7 +99,7 @@ func newQuestion(m LLM, r *renewal) *question {
 		memory = min(memory, max(window*4/5, present+1000))
 	}
 	q := &question{llm: m, renewal: r, input: anyInput}
-	q.output = max((max(memory, present)+summary)/4*23/20+answerFrame, m.MaxOutput) // with JSON's own marks
+	q.output = max((max(memory, present)+summary)/4*23/20+answerFrame, m.MaxOutput) // 15 % for JSON's escapes
 	if window > 0 {
 		q.output = min(q.output, window/2)
 		q.input = window - q.output - window/20
@@ -117,7 +114,7 @@ func newQuestion(m LLM, r *renewal) *question {
 		HandEdits: shownEdits(r.notes), WithdrawnSessions: sortedKeys(r.forgot),
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
 	}
-	q.vars.Journals = cutText(r.in.Journals, q.input) // as many bytes are a quarter of the tokens
+	q.vars.Journals = cutText(r.in.Journals, q.input) // q.input bytes are a quarter of its tokens
 	if most, _ := r.in.limits(); present > most {
 		q.vars.Over = present
 	}
@@ -131,8 +128,8 @@ func newQuestion(m LLM, r *renewal) *question {
 	return q
 }
 
-// settle asks. A question that is too long is asked again with half the sessions, up to
-// maxHalved times, and an answer that breaks a rule is sent back once.
+// settle calls the model. If the prompt is too long, it calls again with half of the sessions, up to maxHalved
+// times. An answer that breaks a rule is sent back once.
 func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
@@ -182,7 +179,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 	}
 }
 
-// stopped is the error of an answer that is not whole.
+// stopped returns the error of an incomplete or empty answer, or nil.
 func stopped(name string, a model.Answer) error {
 	switch {
 	case a.Stop == model.StopRefusal:
@@ -196,7 +193,7 @@ func stopped(name string, a model.Answer) error {
 	return nil
 }
 
-// objection says what is wrong with an answer.
+// objection lists the faults of an answer for the model.
 func objection(faults []string) string {
 	if n := len(faults); n > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n-maxFaults))
@@ -205,9 +202,8 @@ func objection(faults []string) string {
 		"\nGive the whole JSON object again, with these things put right and the rest as it was."
 }
 
-// render fills in the prompts with as many of the sessions that are due, oldest first and whole,
-// as a number of tokens holds. Of one that is too long alone the beginning is shown: what was
-// asked, what came of it, preferences, failures.
+// render fills in the prompts with due sessions, oldest first, as many complete ones as fit into room tokens. If
+// the first one alone is too long, the prompt has its beginning: tasks, outcomes, preferences, failures.
 func (q *question) render(room int) model.Request {
 	q.sessions = nil
 	var fresh, changed, statements, summaries []string
@@ -215,7 +211,7 @@ func (q *question) render(room int) model.Request {
 	for _, s := range q.renewal.due {
 		text, summary := s.shown()
 		if strings.Contains(q.vars.Journals, " ["+strings.ReplaceAll(s.SessionKey, ":", "-")+" ") {
-			text = "" // a line of a journal, which is shown
+			text = "" // a line of a journal, which the prompt has
 		}
 		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
 		if tokens+size > room {
@@ -242,7 +238,7 @@ func (q *question) render(room int) model.Request {
 	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
 }
 
-// cutText is the beginning of a text that has more than a number of bytes, with a mark, in as many.
+// cutText cuts a text to at most most bytes, with a mark at the end.
 func cutText(text string, most int) string {
 	const left = "…\n(the rest is left out)\n"
 	if len(text) <= most {
@@ -251,8 +247,8 @@ func cutText(text string, most int) string {
 	return strings.ToValidUTF8(text[:max(most-len(left), 0)], "") + left
 }
 
-// shown are the statements of a session, without the numbers of their items and without
-// claims that nothing verified, which never reach a memory; and what Phase 1 told of it.
+// shown returns the text of a session for a prompt: its statements, without item numbers and without claims, which
+// never reach a memory, and its rollout summary.
 func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
 	for _, st := range statementsOf(s.Extraction) {
@@ -268,8 +264,8 @@ func (s *session) shown() (statements, summary string) {
 	return head + strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### "), summary
 }
 
-// shownSkills are the present skills, whole if they take no more tokens than most, else
-// with their descriptions alone.
+// shownSkills returns the present skills for a prompt: complete if they have at most most tokens, else only their
+// descriptions.
 func (r *renewal) shownSkills(most int) string {
 	var whole, short strings.Builder
 	files := open(memoir.Consolidation{Skills: r.present.Skills})
@@ -287,8 +283,8 @@ func (r *renewal) shownSkills(most int) string {
 	return whole.String()
 }
 
-// shownEdits tells what people changed by hand, the newest last, within maxEdits bytes; the
-// program applies all of them in any case.
+// shownEdits lists the hand edits for a prompt, the newest last, within maxEdits bytes. The program applies all of
+// them in any case.
 func shownEdits(notes []memoir.Note) string {
 	var out []string
 	told := map[int64]bool{} // the summary repeats some notes

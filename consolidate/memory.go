@@ -9,7 +9,7 @@ import (
 	"memoir"
 )
 
-// Bounds of the lines of MEMORY.md, in bytes, and of its sections, in lines.
+// Bounds on the lines of MEMORY.md, in bytes, and on its sections, in lines.
 const (
 	maxClaim    = 400
 	maxRules    = 40
@@ -18,7 +18,7 @@ const (
 	maxOthers   = 12
 )
 
-// A part is a section of MEMORY.md as the sessions make it.
+// A part is a section of MEMORY.md.
 type part struct {
 	heading string
 	claims  []*claim // best first
@@ -40,7 +40,7 @@ func memoryOf(name string, sessions []*session, parts []part, limit int) (string
 	return p.String(), lists
 }
 
-// memoryHead is what MEMORY.md begins with.
+// memoryHead returns the head of MEMORY.md.
 func memoryHead(name string, sessions []*session) string {
 	when, last := sessions[0].date, sessions[len(sessions)-1].date
 	if last != when {
@@ -60,8 +60,7 @@ func memoryHead(name string, sessions []*session) string {
 		"support it.\n", from, when)
 }
 
-// projectName names a project: owner and name of its repository if its remote, which is
-// HOST/OWNER/…/NAME, says them.
+// projectName returns the name of a project: owner and name of its repository if its remote is HOST/OWNER/…/NAME.
 func projectName(p memoir.Project) string {
 	if p.IsUser() {
 		return userName
@@ -79,7 +78,7 @@ func projectName(p memoir.Project) string {
 
 // Headings of memory_summary.md in their order.
 const (
-	headByHand = "## Written by hand" // lines of people that have no other section
+	headByHand = "## Written by hand" // hand edits without another section
 	headWants  = "## What the user wants"
 	headBuild  = "## Build, test, run"
 	headAvoid  = "## Failures to avoid"
@@ -88,8 +87,8 @@ const (
 	headMap    = "## Where to look"
 )
 
-// briefing says which sections of MEMORY.md a section of the summary is made of, how
-// many lines each gives and how many bytes a line has.
+// briefing maps sections of the summary to sections of MEMORY.md, with the maximum lines of each and bytes of a
+// line.
 var briefing = []struct {
 	heading     string
 	from        []string
@@ -102,9 +101,8 @@ var briefing = []struct {
 	{headLately, []string{headRecent}, 4, 200},
 }
 
-// summarise makes memory_summary.md of a MEMORY.md and its skills, within a number of
-// bytes. It is the same whoever wrote MEMORY.md, and cites nothing: the map says
-// where the sessions stand.
+// summarise makes memory_summary.md from a MEMORY.md and skills, within limit bytes. It does not depend on which
+// model wrote MEMORY.md. It has no citations; its map says where they are.
 func summarise(name string, memory *page, skills []memoir.Skill, limit int) string {
 	p := newPage(summaryHead(name))
 	for _, part := range briefing {
@@ -121,14 +119,14 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		}
 		p.add(part.heading, lines)
 	}
-	if name == userName { // it has no files beside the two
+	if name == userName { // it has no other files
 		p.shrink(limit, func(string) bool { return false })
 		return p.String()
 	}
 	return withMap(p, memory, skills, limit)
 }
 
-// userName is the name of the project that is the user's own memory; no other has a blank in it.
+// userName is the name of the user's own memory; no project's name has a blank.
 const userName = "The user"
 
 // memoryTitle is the heading of MEMORY.md.
@@ -162,10 +160,10 @@ func onePurposeFirst(lines []string) []string {
 	return append(first, rest...)
 }
 
-// maxDescription is how many bytes of a skill's description the map shows.
+// maxDescription is the maximum bytes of a skill's description in the map.
 const maxDescription = 160
 
-// withMap completes a summary within a number of bytes by the map: what MEMORY.md has, and the skills.
+// withMap adds the map, of the sections of MEMORY.md and the skills, to a summary, within limit bytes.
 func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
 	var parts, lines []string
 	for _, s := range memory.sections {
@@ -186,9 +184,8 @@ func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
 	return summary.String()
 }
 
-// OnlyNotes is the memory of a project of whose sessions none is an input any more:
-// what people wrote by hand, and a line that says that nothing else is left. It is
-// independent of the time and of what was published before.
+// OnlyNotes returns the memory of a project that has no inputs any more: the hand edits, and a line that says that
+// nothing else is left. It does not depend on the time or on earlier generations.
 func OnlyNotes(in Input) memoir.Consolidation {
 	name := projectName(in.Project)
 	notes := LiveNotes(in.Notes, in)
@@ -205,7 +202,7 @@ func OnlyNotes(in Input) memoir.Consolidation {
 	}, notes)
 }
 
-// Written is a first memory, of which somebody wrote MEMORY.md. The sessions are yet to be folded in.
+// Written returns a first memory with a given MEMORY.md. All sessions are Open.
 func Written(in Input, text string) memoir.Consolidation {
 	out := ApplyNotes(memoir.Consolidation{MemoryMD: text, MemorySummary: summaryHead(projectName(in.Project)) + "\n"},
 		LiveNotes(in.Notes, in))

@@ -10,12 +10,10 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// ApplyNotes applies hand edits to a consolidation, of whichever model: lines
-// that a person added stand where they were put, else at the end of their
-// section, else under Notes; lines that they removed stay away from every file,
-// whatever their citations say now; files that they wrote or deleted stay so.
-// Applying the same notes again changes nothing. Notes come from LiveNotes, which
-// leaves out what must be forgotten and adds what belongs into the briefing.
+// ApplyNotes applies hand edits to a consolidation of any model. Added lines are inserted at their position, else
+// at the end of their section, else under Notes. Removed lines are removed from every file, whatever their
+// citations. Written and deleted files stay so. Applying the same notes again changes nothing. Notes come from
+// LiveNotes, which leaves out forgotten text and adds lines for the summary.
 func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidation {
 	if len(notes) == 0 {
 		return c
@@ -40,7 +38,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 		p := ed.pages[name]
 		switch {
 		case n.Action == memoir.NoteFile:
-			ed.files.put(name, tame(n.Text))
+			ed.files.put(name, sanitise(n.Text))
 		case n.Action == memoir.NoteDeleted:
 			ed.files.remove(name)
 		case p != nil && n.Action == memoir.NoteAdded:
@@ -61,20 +59,20 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 type editor struct {
 	files artifacts
 	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
-	times map[string]int   // how often the notes so far added a line to a file
-	last  map[string]place // where the last added line of a file stands
+	times map[string]int   // by file and line: how often the notes so far added it
+	last  map[string]place // by file: position of the last added line
 	mine  map[string]bool  // files that a person wrote as a whole
-	added map[string]int   // the last note that adds a line
+	added map[string]int   // by line: index of the last note that adds it
 }
 
-// A place is a line of a section; -1 is the heading.
+// A place is the position of a line in a section; -1 is the heading.
 type place struct {
 	in *section
 	at int
 }
 
-// remove takes a line out of its file, with all that say the same. What a person takes out of
-// MEMORY.md may not come back by way of the summary or of a skill that they did not write.
+// remove removes a line and all equivalent ones from its file. A line that is removed from MEMORY.md is also
+// removed from the summary and from skills that the person did not write.
 func (ed *editor) remove(name string, note int, want string) {
 	if want == "" {
 		return
@@ -100,11 +98,11 @@ func (ed *editor) remove(name string, note int, want string) {
 	}
 }
 
-// leastCompared is how many words tell that two lines say the same where they differ.
+// leastCompared is the least number of words of lines that are compared by similarity.
 const leastCompared = 5
 
-// sayTheSame reports whether a list entry says what a removed one said: in the same words
-// whatever their order and endings, in nearly the same ones, or cut short.
+// sayTheSame reports whether a list entry is equivalent to a removed one: it has the same words, whatever their
+// order and endings, or nearly the same, or is a cut form of it.
 func sayTheSame(removed, line string) bool {
 	if !isEntry(removed) || !isEntry(line) {
 		return false
@@ -117,11 +115,10 @@ func sayTheSame(removed, line string) bool {
 	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && jaccard(a, b) >= 0.8
 }
 
-// add puts a note's line where the person put it. A line that is there already,
-// citations aside, is not added again. A line break at the beginning of a note's
-// text asks for a blank line before it.
+// add inserts a note's line at its position. A line that exists, apart from citations, is not added again. A line
+// break at the beginning of the text means a blank line before it.
 func (ed *editor) add(name string, p *page, n memoir.Note) {
-	text := strings.TrimRight(tame(n.Text), " \t\r\n")
+	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(text, "\n")
 	text = strings.TrimLeft(text, "\n")
 	want := uncited(text)
@@ -155,7 +152,7 @@ func (ed *editor) add(name string, p *page, n memoir.Note) {
 	}
 }
 
-// nth finds a line, citations aside, where it stands for the nth time.
+// nth finds the nth occurrence of a line, apart from citations.
 func (p *page) nth(want string, n int) (place, bool) {
 	for _, s := range p.sections {
 		for at := -1; at < len(s.lines); at++ {
@@ -173,8 +170,8 @@ func (p *page) nth(want string, n int) (place, bool) {
 	return place{}, false
 }
 
-// place finds where a note's line belongs, and makes a section for it if its own
-// is gone. found tells that the line before it is the one that the person saw there.
+// place finds the position of a note's line, and adds a section if its own is gone. found reports whether the line
+// before it is the original one.
 func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bool) {
 	s := p.find(n.Section)
 	own := s != nil
@@ -186,7 +183,7 @@ func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bo
 		if s = p.find(heading); s == nil {
 			s = &section{heading: heading}
 			at := len(p.sections)
-			if name == memoir.SummaryFile { // nothing outweighs what a person wrote
+			if name == memoir.SummaryFile { // hand edits come first
 				at = 1
 			}
 			p.sections = slices.Insert(p.sections, at, s)
@@ -211,33 +208,30 @@ func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bo
 	return place{s, len(s.lines)}, false
 }
 
-// breaks reports whether a line needs a blank line before it: one below the title, and a
-// paragraph that would become part of the list entry, or of another's paragraph, above it.
+// breaks reports whether a line needs a blank line before it: a line after the title, or a paragraph that would
+// otherwise join the list entry or paragraph above it.
 func breaks(last, text string, found bool) bool {
 	switch {
 	case isHeading(last):
 		return true
 	case isEntry(text), text[0] == ' ', text[0] == '\t', fence(text):
 		return false
-	case isEntry(strings.TrimSpace(last)), last[0] == ' ', last[0] == '\t': // an entry, or its further line
+	case isEntry(strings.TrimSpace(last)), last[0] == ' ', last[0] == '\t': // a list entry or its continuation
 		return true
 	}
 	return !found && text[0] != '|' && text[0] != '>'
 }
 
-// isParagraph reports whether a line is one of plain text, which a list below it
-// stands apart from.
+// isParagraph reports whether a line is plain text, so that a list after it needs a blank line.
 func isParagraph(l string) bool {
 	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && !strings.ContainsRune(" \t|>", rune(l[0]))
 }
 
-// Decided returns those of the notes on a restored memory that say what a person
-// decided by restoring it.
+// Decided selects the differences of a restored memory that count as hand edits.
 //
-// What is removed stays away, except what every consolidation writes anew (title, head, map),
-// and lines of which only the sessions behind them differ. What is added comes from the
-// sessions again, or is in the memory that a model goes on from; so it counts only where an
-// earlier note would take it away.
+// Removed lines count, except those that every consolidation rewrites (title, head, map) and those of which only
+// the citation differs. Added lines come from the sessions again, or are in the present memory of a model; so they
+// count only if an earlier note would remove them.
 func Decided(notes, earlier []memoir.Note) []memoir.Note {
 	added := map[memoir.Note]bool{}
 	for _, n := range notes {
@@ -264,28 +258,27 @@ func against(n, old memoir.Note) bool {
 		(old.Action == memoir.NoteAdded || old.Action == memoir.NoteRemoved)
 }
 
-// bareLine is what a line says and under which heading, without what it rests on.
+// bareLine returns the file, section and text of a line without its citation.
 func bareLine(n memoir.Note) memoir.Note {
 	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: uncited(n.Text)}
 }
 
-// ownHead is the line of MEMORY.md's head that the program writes anew each time.
+// ownHead matches the line of MEMORY.md's head that every consolidation rewrites.
 var ownHead = lazyregexp.New(`^From \d+ sessions?, `)
 
-// written reports whether a line is one that the program writes of itself.
+// written reports whether every consolidation rewrites a line.
 func written(n memoir.Note) bool {
 	text := strings.TrimSpace(n.Text)
 	return n.Section == "" && isHeading(text) && level(text) == 1 || n.Section == headMap || text == headMap ||
 		level(n.Section) < 2 && ownHead.MatchString(text)
 }
 
-// maxHandLine is how many bytes of one hand-written line the summary shows.
+// maxHandLine is the maximum bytes of one hand-written line in the summary.
 const maxHandLine = 300
 
-// LiveNotes prepares notes for ApplyNotes. It takes out the citations of withdrawn
-// sessions, and with them the lines that cite no other session, or that name one of
-// them in full: forgetting beats a hand edit. And it adds notes that repeat in the
-// summary what people wrote into MEMORY.md, to half of the summary's limit at most.
+// LiveNotes prepares notes for ApplyNotes. It removes the citations of withdrawn sessions, and lines that cite no
+// other session or have the full id of one: forgetting takes precedence over a hand edit. It adds notes that
+// repeat in the summary the lines that people added to MEMORY.md, up to half of the summary's limit.
 func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 	r := in.register()
 	var out []memoir.Note
@@ -293,12 +286,12 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 		switch n.Action {
 		case memoir.NoteAdded:
 			var ok bool
-			if n.Text, ok = r.live(tame(n.Text)); !ok { // hidden characters may stand in a citation
+			if n.Text, ok = r.live(sanitise(n.Text)); !ok { // a citation may contain hidden characters
 				continue
 			}
 		case memoir.NoteFile:
 			var kept strings.Builder
-			for line := range strings.Lines(tame(n.Text)) {
+			for line := range strings.Lines(sanitise(n.Text)) {
 				if line, ok := r.live(line); ok {
 					kept.WriteString(line)
 				}
@@ -311,10 +304,10 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 	return append(out, repeated(out, 2*tokens)...)
 }
 
-// repeated are the notes that repeat in the summary what people added to MEMORY.md and left
-// there, one entry a paragraph, the newest within a number of bytes. Code and tables stay away.
+// repeated returns notes that repeat in the summary the lines that people added to MEMORY.md and did not remove:
+// one entry for each paragraph, the newest within room bytes, without code and tables.
 func repeated(notes []memoir.Note, room int) []memoir.Note {
-	removed := map[string]int{} // the last note that takes a line out
+	removed := map[string]int{} // by line: index of the last note that removes it
 	for i, n := range notes {
 		if n.Action == memoir.NoteRemoved && path.Clean(n.File) == memoir.MemoryFile {
 			removed[uncited(n.Text)] = i
@@ -328,7 +321,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 			continue
 		}
 		switch text := strings.TrimSpace(n.Text); {
-		case isClaim(text): // whatever else it is
+		case isClaim(text):
 		case fence(text):
 			fenced = !fenced
 		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|':
@@ -338,7 +331,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 		default:
 			after = n.Text
 			n.File, n.After, n.Section = memoir.SummaryFile, "", summarySection(n.Section)
-			n.Text = "- " + withoutMark(uncited(tame(text)))
+			n.Text = "- " + withoutMark(uncited(sanitise(text)))
 			all = append(all, n)
 		}
 	}
@@ -357,7 +350,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 	return all[from:]
 }
 
-// isClaim reports whether a line is one that an agent wrote and nobody has confirmed.
+// isClaim reports whether a line is marked as not confirmed.
 func isClaim(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), memoir.Unconfirmed) }
 
 func withoutClaims(text string) string {
@@ -365,7 +358,7 @@ func withoutClaims(text string) string {
 	return strings.Join(slices.DeleteFunc(lines, isClaim), "")
 }
 
-// summarySection is the section of the summary that a section of MEMORY.md feeds.
+// summarySection returns the section of the summary for a section of MEMORY.md.
 func summarySection(heading string) string {
 	for _, part := range briefing {
 		if slices.Contains(part.from, heading) {
@@ -375,8 +368,7 @@ func summarySection(heading string) string {
 	return headByHand
 }
 
-// noteBytes is how many bytes hand-written text may add to a file, "" for any: what a person
-// wrote is not cut.
+// noteBytes returns how many bytes hand edits may add to a file, or with "" to all: they are not cut.
 func noteBytes(notes []memoir.Note, file string) (n int) {
 	for _, note := range notes {
 		byHand := note.Action == memoir.NoteAdded || note.Action == memoir.NoteFile

@@ -18,7 +18,7 @@ const (
 	headFiles       = "## Files that matter"
 	headRecent      = "## Recent work"
 	headOpen        = "## Open ends"
-	headNotes       = "## Notes" // lines of people whose section is gone
+	headNotes       = "## Notes" // hand edits whose section is gone
 )
 
 var memoryHeads = []string{
@@ -26,14 +26,13 @@ var memoryHeads = []string{
 	headEnvironment, headFiles, headRecent, headOpen, headNotes,
 }
 
-// A page is a Markdown file made of sections. The first one is the head: the title and what
-// stands below it.
+// A page is a Markdown file with sections. The first one is the head: the title and the lines below it.
 type page struct{ sections []*section }
 
 type section struct {
 	heading string // with its marks; empty for the head
 	lines   []string
-	own     bool // a person wrote the heading, so it stays without a line
+	own     bool // a person wrote the heading, so it stays even without lines
 }
 
 func newPage(head string) *page {
@@ -71,8 +70,7 @@ func (p *page) add(heading string, lines []string) {
 	}
 }
 
-// find returns the section of a heading, nil if there is none. The head is found by the
-// title and by "".
+// find returns the section of a heading, or nil. The title and "" find the head.
 func (p *page) find(heading string) *section {
 	heading = strings.TrimSpace(heading)
 	for i, s := range p.sections {
@@ -88,8 +86,8 @@ func (p *page) drop(heading string) {
 	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading == heading })
 }
 
-// order sorts the chapters by memoryHeads, each with the sections below it, and joins
-// those with the same heading. Chapters with other headings come behind what is known.
+// order sorts the sections of level 2 by memoryHeads, each with its subsections, and joins those with the same
+// heading. Other headings come after headKnown.
 func (p *page) order() {
 	known := slices.Index(memoryHeads, headKnown)
 	ranks := map[*section]int{p.sections[0]: -1}
@@ -116,8 +114,9 @@ func (p *page) order() {
 	p.sections = out
 }
 
-// shrink drops lines until the page has at most limit bytes: the last one of the longest section,
-// where rules weigh a third, and the map goes at last. What keep says stays, and so does the head.
+// shrink drops lines until the page has at most limit bytes: always the last line of the longest section.
+// Preferences count with a third of their length, and the map is dropped last. The head and lines for which keep
+// is true stay.
 func (p *page) shrink(limit int, keep func(line string) bool) {
 	for len(p.String()) > limit {
 		var longest *section
@@ -145,7 +144,7 @@ func (p *page) shrink(limit int, keep func(line string) bool) {
 	}
 }
 
-// String renders the page without sections in which, and below which, no line stands.
+// String renders the page without sections that have no lines, neither directly nor in subsections.
 func (p *page) String() string {
 	var b strings.Builder
 	for i, s := range p.sections {
@@ -169,7 +168,7 @@ func (p *page) String() string {
 	return tidyBreaks(b.String())
 }
 
-// lines counts the lines below the headings, those of the map aside.
+// lines counts the lines of all sections except the head and the map.
 func (p *page) lines() (n int) {
 	for _, s := range p.sections[1:] {
 		if s.heading != headMap {
@@ -179,7 +178,7 @@ func (p *page) lines() (n int) {
 	return n
 }
 
-// entries are the list entries of a chapter, those of sections below it included.
+// entries returns the list entries of a section of level 2 and its subsections.
 func (p *page) entries(heading string) []string {
 	var out []string
 	within := false
@@ -206,10 +205,10 @@ func level(heading string) int { return len(heading) - len(strings.TrimLeft(head
 
 var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
 
-// isEntry reports whether a line begins an entry of a list.
+// isEntry reports whether a line begins a list entry.
 func isEntry(l string) bool { return listMark.MatchString(l) }
 
-// withoutMark is a line without the mark of a list's entry.
+// withoutMark returns a line without its list mark.
 func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
 
 func fence(l string) bool {

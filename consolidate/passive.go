@@ -12,10 +12,9 @@ import (
 	"memoir/prompts"
 )
 
-// Passive makes Markdown do nothing when it is shown or when an agent loads it: images
-// become links, elements of HTML and comments text, addresses that run scripts no links,
-// and what agents read in as a file (@path) code, where the path leads out of the memory. Code
-// stays as it is, where every reader of Markdown takes it for code.
+// Passive makes Markdown safe to display and to load into an agent. Images become links. HTML elements and
+// comments become text. Links that run scripts are broken. A reference to a file (@path) that leads out of the
+// memory becomes code. Code is not changed if every Markdown parser treats it as code.
 func Passive(text string) string {
 	var b strings.Builder
 	var p passivity
@@ -28,11 +27,11 @@ func Passive(text string) string {
 
 // A passivity makes the lines of a text passive, one after the other.
 type passivity struct {
-	mark    string // of the fence that is open; empty: none is
+	mark    string // of the open fence; empty: none
 	indent  int    // spaces before it
-	unsure  bool   // a fence stands where readers differ on its end: nothing counts as fenced any more
-	skill   bool   // no path may be read in, wherever it leads to
-	dangles bool   // a backtick of the paragraph has no partner yet: one in a later line may be it
+	unsure  bool   // parsers may differ on the end of a fence, so no later line counts as fenced
+	skill   bool   // no path may be loaded
+	dangles bool   // a backtick of the paragraph is not closed; a later line may close it
 }
 
 func (p *passivity) line(l string) string {
@@ -45,7 +44,7 @@ func (p *passivity) line(l string) string {
 	case p.unsure:
 	case p.mark != "":
 		switch {
-		case indent < p.indent: // ends a list's entry, and with it the fence
+		case indent < p.indent: // ends a list entry and its fence
 			p.mark, p.unsure = "", true
 		case mark != "" && mark[0] == p.mark[0] && len(mark) >= len(p.mark) && info == "" && indent <= 3:
 			p.mark = ""
@@ -64,8 +63,8 @@ func (p *passivity) line(l string) string {
 	return passive(l, sure && !p.unsure, p.skill)
 }
 
-// fenceOf reads the fence that a line is: the spaces before it, its marks, and what follows.
-// mark is empty if it is none.
+// fenceOf parses a line as a fence: the spaces before it, its marks, and the info string. mark is empty if the
+// line is not a fence.
 func fenceOf(l string) (indent int, mark, info string) {
 	rest := strings.TrimLeft(l, " ")
 	indent = len(l) - len(rest)
@@ -80,8 +79,8 @@ func fenceOf(l string) (indent int, mark, info string) {
 	return indent, mark, info
 }
 
-// spansClose reports whether every reader of a line finds the code spans in it that pieces
-// does: each run of backticks has its partner, none is escaped.
+// spansClose reports whether every parser finds the same code spans in a line as pieces does: each run of
+// backticks is closed, and none is escaped.
 func spansClose(l string) bool {
 	if strings.Contains(l, "\\`") {
 		return false
@@ -94,8 +93,8 @@ func spansClose(l string) bool {
 	return true
 }
 
-// passive is a line of prose that loads nothing. sure says that what looks like code in it is code,
-// anyPath that no path may be read in, wherever it leads to.
+// passive makes a line of prose passive. sure says that its code spans are certain, anyPath that no path may be
+// loaded, wherever it leads.
 func passive(l string, sure, anyPath bool) string {
 	if !strings.ContainsAny(l, "<@!]") {
 		return l
@@ -130,30 +129,28 @@ var (
 	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
 )
 
-// leadsOut reports whether a path may be of a file outside of the directory that it is read
-// from.
+// leadsOut reports whether a relative path may lead out of its directory.
 func leadsOut(path string) bool {
 	return strings.ContainsAny(path[:1], "/~\\") || strings.Contains(path, "..")
 }
 
-// inert makes a line of a skill passive, also where agents look for commands without regard
-// to code: they run !`command` wherever it stands, and what a fence marked by ! holds.
+// inert makes a line of a skill passive, also inside of code: agents run !`command` anywhere, and the content of a
+// fence that is marked with "!".
 func (p *passivity) inert(line string) string {
 	return strings.ReplaceAll(runFence.ReplaceAllString(p.line(line), "$1 "), "!`", "! `")
 }
 
 var runFence = lazyregexp.New("(```|~~~)[ \t]*!+")
 
-// oneLine makes foreign text fit to be one line of a memory: no line breaks, no
-// control or invisible characters, no tags outside code spans, no frames of
-// agents anywhere, no mark that begins a heading, at most 500 bytes.
+// oneLine converts untrusted text to one line of a memory: without line breaks, control or invisible characters,
+// tags outside code spans, frames of agents, and a heading mark, at most 500 bytes.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(memoir.WithoutFloods(strings.Map(shown, text))), " ")
 	return cut(strings.TrimSpace(strings.TrimLeft(withoutTags(text), "#")), 500)
 }
 
-// shown maps a character that shows nothing, or that not every reader of YAML
-// takes, to none, and every kind of space to a space.
+// shown removes characters that are invisible or that not every YAML parser accepts, and maps every kind of space
+// to a space.
 func shown(r rune) rune {
 	switch {
 	case unicode.IsSpace(r), r == '\u2028', r == '\u2029':
@@ -164,9 +161,8 @@ func shown(r rune) rune {
 	return r
 }
 
-// withoutTags writes the brackets of tags and type arguments as ‹ and ›: outside
-// code spans of all, inside of those by which agents tell whose word a text is. What
-// else of a line would load something goes as well; see Passive.
+// withoutTags writes the brackets of tags and type arguments as ‹ and ›: of all tags outside code spans, and inside
+// of tags that mark the author of a text for agents. It makes the line passive as well; see Passive.
 func withoutTags(text string) string {
 	return passive(text, spansClose(text), false)
 }
@@ -196,8 +192,7 @@ func pieces(text string) iter.Seq2[string, bool] {
 
 var backticks = lazyregexp.New("`+")
 
-// plainAngles replaces brackets that open a tag or type arguments, and those that
-// close them. Comparisons and arrows stay.
+// plainAngles replaces the brackets of tags and type arguments. Comparisons and arrows stay.
 func plainAngles(text string) string {
 	var b strings.Builder
 	open := 0
@@ -226,16 +221,16 @@ func bracketed(rest string) bool {
 	return strings.ContainsRune("/!?|&_<\\", r) || unicode.IsLetter(r) && rest[0] != ' '
 }
 
-// withoutFrames is a text without tags that steer agents.
+// withoutFrames removes tags that steer agents.
 func withoutFrames(text string) string { return prompts.Untag(text, prompts.Steers) }
 
-// unframe is a text without tags of memoir's own frames.
+// unframe removes the tags of memoir's own frames.
 func unframe(text string) string {
 	return prompts.Untag(text, func(name string) bool { return strings.HasPrefix(name, "memoir-") })
 }
 
-// tame makes what a person wrote safe to publish: its words and lines stay.
-func tame(text string) string {
+// sanitise makes a person's text safe to publish without changing its words and lines.
+func sanitise(text string) string {
 	return unframe(memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && memoir.Hidden(r) {
 			return -1
@@ -244,9 +239,9 @@ func tame(text string) string {
 	}, text)))
 }
 
-// bare makes a text fit for where nothing is Markdown: no code spans, no tags, no imports.
+// bare converts a text to plain text without code spans, tags and imports.
 func bare(text string) string {
-	text = strings.ReplaceAll(oneLine(strings.ReplaceAll(text, "`", "'")), "`", "") // those that are left are of imports
+	text = strings.ReplaceAll(oneLine(strings.ReplaceAll(text, "`", "'")), "`", "") // oneLine quotes imports
 	return imports.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "@", "", 1) })
 }
 

@@ -8,7 +8,7 @@ import (
 	"memoir"
 )
 
-// A renewal is the state of a memory while a language model folds sessions into it.
+// A renewal is the state of a consolidation by a language model, or of a withdrawal.
 type renewal struct {
 	in       Input
 	register register
@@ -19,17 +19,17 @@ type renewal struct {
 	by       map[string]*session
 
 	present memoir.Consolidation // without files if there is none
-	lines   map[string]string    // its lines, by how a question shows them
-	pruned  bool                 // something of it was withdrawn
+	lines   map[string]string    // its lines, by their form in a prompt
+	pruned  bool                 // lines or files of it were removed as withdrawn
 	forgot  map[string]bool      // ids of withdrawn sessions, as they were cited
-	due     []*session           // to be folded in, oldest first
+	due     []*session           // new and changed sessions, oldest first
 	known   map[string]bool      // keys of sessions that the memory cited at the beginning
 
-	kept, uncited int // lines of MEMORY.md in the last answer that cite a session, and that do not
+	kept, uncited int // lines of MEMORY.md in the last answer with and without a citation
 }
 
-// newRenewal prepares a renewal. gone tells, where given, which lines must go beyond those
-// that rest on withdrawn sessions.
+// newRenewal prepares a renewal. If gone is not nil, it selects further lines to remove besides those of withdrawn
+// sessions.
 func newRenewal(in Input, sessions []*session, gone func(line string) bool) *renewal {
 	r := &renewal{
 		in: in, register: in.register(), notes: LiveNotes(in.Notes, in), hand: handLines(in), name: projectName(in.Project),
@@ -41,7 +41,7 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 	fresh := in.Current == nil || strings.TrimSpace(in.Current.MemoryMD) == ""
 	due := map[string]bool{}
 	if !fresh {
-		current := tamed(*in.Current)
+		current := sanitised(*in.Current)
 		for _, text := range open(current) {
 			for l := range strings.Lines(text) {
 				for _, e := range r.entries(l, current.Citations) {
@@ -59,19 +59,19 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 	return r
 }
 
-// tamed is a memory with what people wrote made safe.
-func tamed(c memoir.Consolidation) memoir.Consolidation {
+// sanitised makes the texts of a memory, which people may have edited, safe.
+func sanitised(c memoir.Consolidation) memoir.Consolidation {
 	a := open(c)
 	for name, text := range a {
-		a[name] = tame(strings.ReplaceAll(text, "\r\n", "\n"))
+		a[name] = sanitise(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
 	out := a.close()
 	out.Citations = c.Citations
 	return out
 }
 
-// setPresent sets what a model goes on from. Claims of agents that nobody has confirmed are none of it: they are put
-// back as what somebody wrote is.
+// setPresent sets the memory from which a model continues. Unconfirmed claims of agents are left out; ApplyNotes adds
+// them again, like other hand edits.
 func (r *renewal) setPresent(c memoir.Consolidation) {
 	c.MemoryMD = withoutClaims(c.MemoryMD)
 	r.present, r.lines = c, map[string]string{}
@@ -84,13 +84,13 @@ func (r *renewal) setPresent(c memoir.Consolidation) {
 	}
 }
 
-// asShown is a line as it may come back: a question shows tags with an entity.
+// asShown normalises a line as a model may return it: a prompt has tags with entities.
 func asShown(line string) string {
 	return strings.ReplaceAll(strings.TrimRight(line, " \t\r\n"), "&lt;", "<")
 }
 
-// asIs is the memory where there is nothing to ask a model: as it was published, with
-// what people changed, and without what was withdrawn.
+// asIs returns the memory without a call of the model: as it was published, with hand edits, and without withdrawn
+// sessions.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
 	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+noteBytes(r.notes, "") {
 		r.setPresent(r.finish(readPage(r.present.MemoryMD), nil, r.present.Skills, r.present.Citations))
@@ -98,8 +98,8 @@ func (r *renewal) asIs() (memoir.Consolidation, error) {
 	return r.present, Verify(r.present, r.in)
 }
 
-// finish writes a memory: the head anew, MEMORY.md within its limit, the summary, hand
-// edits. Without a summary one is made of MEMORY.md.
+// finish makes a memory with a new head, MEMORY.md within its limit, the summary and hand edits. If summary is
+// nil, it is made from MEMORY.md.
 func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map[string][]string) memoir.Consolidation {
 	bytes, tokens := r.in.limits()
 	memory.sections[0] = newPage(memoryHead(r.name, r.sessions)).sections[0]
@@ -116,7 +116,7 @@ func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map
 	return ApplyNotes(out, r.notes)
 }
 
-// stillDue are the keys of the sessions that are still due after some were folded in.
+// stillDue returns the keys of the due sessions that were not in the batch folded.
 func (r *renewal) stillDue(folded []*session) (keys []string) {
 	for _, s := range r.due {
 		if !slices.Contains(folded, s) {
@@ -126,8 +126,8 @@ func (r *renewal) stillDue(folded []*session) (keys []string) {
 	return keys
 }
 
-// entries are the sessions behind a line, newest first: those on its list, else those in its
-// brackets. A session that is neither an input nor withdrawn has no key.
+// entries returns the sessions that support a line, newest first: those on its list, else those in its brackets. A
+// session that is neither an input nor withdrawn has no key.
 func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	var out []entry
 	for _, one := range lists[lineKey(line)] {
@@ -152,16 +152,15 @@ func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	return out
 }
 
-// inputsOf are those of the sessions behind a line that are inputs.
+// inputsOf returns the entries of a line that are inputs.
 func (r *renewal) inputsOf(line string, lists map[string][]string) []entry {
 	return slices.DeleteFunc(r.entries(line, lists), func(e entry) bool { return !r.register.keys[e.key] })
 }
 
-// prune takes out of a memory what rests on withdrawn sessions, so that no model sees it
-// again. A line that other sessions support as well stays, citing those, if one of them
-// states it in nearly the same words; either way those sessions are due again. A skill
-// goes if it rests on withdrawn sessions alone. The summary, which cites nothing, is made
-// anew of what is left.
+// prune removes lines that depend on withdrawn sessions from a memory, so that no model reads them. A line stays,
+// with the citation of its other sessions, if one of these states it in nearly the same words; in any case they
+// become due again. A skill is removed if it depends only on withdrawn sessions. The summary, which has no
+// citations, is made from the rest.
 func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[string]bool) memoir.Consolidation {
 	a := open(c)
 	lists := map[string][]string{}
@@ -191,7 +190,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 		text := out.String()
 		switch lost := text != a[name]; {
 		case !lost:
-		case isSkill && (folder != "" || citing == 0 || frontOf(text) != front): // half a script is none
+		case isSkill && (folder != "" || citing == 0 || frontOf(text) != front): // no incomplete scripts
 			r.pruned = true
 			a.remove(name)
 		default:
@@ -209,7 +208,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 	return out
 }
 
-// pruneLine is a line as it may stand, empty if it may not, and those of its sessions that are
+// pruneLine returns a line without withdrawn sessions, empty if it must be removed, and its sessions that are
 // inputs.
 func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string) (kept string, others []entry) {
 	if id := r.register.names(l); id != "" {
@@ -240,7 +239,7 @@ func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string
 	return cited(body, others, to) + "\n", others
 }
 
-// supported reports whether one of some sessions states what a line says.
+// supported reports whether one of the sessions has a statement with nearly the words of a line.
 func (r *renewal) supported(line string, entries []entry) bool {
 	want := words(withoutMark(uncited(line)))
 	for _, e := range entries {

@@ -11,19 +11,19 @@ import (
 	"memoir"
 )
 
-// A session is one extraction as the memory cites it.
+// A session is an extraction with its citation and statements.
 type session struct {
 	memoir.Extraction
-	short      string // id as it is cited
+	short      string // id in citations
 	date       string
 	rank       int // position among the sessions, oldest first
 	statements []memoir.Statement
 }
 
-// cite is how a line cites the session.
+// cite returns the citation of the session.
 func (s *session) cite() string { return s.short + " " + s.date }
 
-// asked is what a session was about.
+// asked returns the title of a session, else its first task.
 func (s *session) asked() string {
 	if t := oneLine(s.Title); t != "" {
 		return t
@@ -36,14 +36,13 @@ func (s *session) asked() string {
 	return "a session"
 }
 
-// unsure reports whether a session is an entry that nobody confirmed: no line rests on it.
+// unsure reports whether a session is an unconfirmed entry, which cannot support a line.
 func (s *session) unsure() bool {
 	return memoir.IsEntry(s.SessionKey) && !slices.ContainsFunc(s.statements,
 		func(st memoir.Statement) bool { return st.Kind != memoir.StatementClaim })
 }
 
-// arrange parses the extractions, oldest first. Their order in the input does
-// not matter; empty ones are left out.
+// arrange parses the extractions and sorts them, oldest first. Empty ones are left out.
 func arrange(extractions []memoir.Extraction) []*session {
 	short := ShortIDs(extractions)
 	var out []*session
@@ -69,13 +68,13 @@ func arrange(extractions []memoir.Extraction) []*session {
 	return out
 }
 
-// statementsOf reads what a session states. In a raw memory without known sections,
-// as language models write it now and then, every list entry is a finding.
+// statementsOf parses the statements of a session. In a raw memory without known sections, as language models
+// sometimes write it, every list entry is a finding.
 func statementsOf(e memoir.Extraction) []memoir.Statement {
 	if out := memoir.ParseStatements(e.RawMemory); len(out) > 0 {
 		return out
 	}
-	claims := false // below the heading of what is not verified
+	claims := false // below the heading of claims
 	var out []memoir.Statement
 	for line := range strings.Lines(e.RawMemory) {
 		line = strings.TrimSpace(line)
@@ -114,15 +113,14 @@ func cut(text string, limit int) string {
 	return head
 }
 
-// shortLen is how many characters of a thread id a citation carries at least.
+// shortLen is the least number of characters of a thread id in a citation.
 const shortLen = 8
 
-// summaryDir is where the summaries of sessions lie, relative to the root.
+// summaryDir is the folder of the sessions' summaries, relative to the root.
 const summaryDir = "rollout_summaries/"
 
-// ShortIDs returns for each session key the first 8 characters of its thread id,
-// longer until it is unique among the extractions. Threads of different agents
-// with the same id keep the whole id, with the agent in front.
+// ShortIDs returns for each session key the first 8 characters of its thread id, or more until it is unique among
+// the extractions. Threads of different agents with the same id get the agent's name and the whole id.
 func ShortIDs(extractions []memoir.Extraction) map[string]string {
 	out := map[string]string{}
 	left := map[string]string{} // whole ids
@@ -151,7 +149,7 @@ func ShortIDs(extractions []memoir.Extraction) map[string]string {
 	return out
 }
 
-// citable replaces what cannot stand in a citation or file name.
+// citable replaces characters that are not legal in a citation or file name.
 func citable(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -165,10 +163,9 @@ func citable(id string) string {
 	return id
 }
 
-// SummaryFileName names the file of a session's summary, relative to the root:
-// rollout_summaries/<YYYY-MM-DD>-<slug>-<short id>.md. The date is the day on
-// which the session ended, in UTC. An id longer than a UUID gives way to a hash, as the name of
-// a file has a bound.
+// SummaryFileName returns the name of the file of a session's summary, relative to the root:
+// rollout_summaries/<YYYY-MM-DD>-<slug>-<short id>.md. The date is the UTC day on which the session ended. An id
+// longer than a UUID is replaced by a hash, since file names have a maximum length.
 func SummaryFileName(e memoir.Extraction, short string) string {
 	if len(short) > len("019f6782-0000-7000-8000-000000000000") {
 		short = fmt.Sprintf("%.8x", sha256.Sum256([]byte(e.SessionKey)))
@@ -207,8 +204,7 @@ func day(e memoir.Extraction) string {
 	return at.UTC().Format("2006-01-02")
 }
 
-// SlugIn is the slug in the name that SummaryFileName gave the summary of a session,
-// without its folder; empty if it is no such name.
+// SlugIn returns the slug in a name of SummaryFileName without its folder; empty if it is not such a name.
 func SlugIn(name, sessionKey string) string {
 	const date = len("2006-01-02-")
 	source, id := memoir.SplitKey(sessionKey)
@@ -217,5 +213,5 @@ func SlugIn(name, sessionKey string) string {
 	if at < date {
 		return ""
 	}
-	return strings.TrimSuffix(name[date:at], "-"+string(source)) // where two agents have the same id
+	return strings.TrimSuffix(name[date:at], "-"+string(source)) // if two agents have the same id
 }

@@ -13,15 +13,15 @@ import (
 	"memoir/prompts"
 )
 
-// Bounds of the skills in an answer.
+// Bounds on the skills in an answer.
 const (
 	maxSkillBytes     = 32 << 10 // of each of its files
 	maxSkillFiles     = 20
 	maxAnsweredSkills = 16
 )
 
-// skillsOf are the skills of an answer. One that gives an order nobody gave, or takes a step
-// that nobody took, is left as it is now.
+// skillsOf returns the skills of an answer. A skill with an order or a step that no session supports stays as it
+// is in the present memory.
 func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 	if a.Skills == nil {
 		return r.present.Skills, nil
@@ -61,8 +61,7 @@ func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 	return skills, faults
 }
 
-// skillOf makes a skill of what an answer holds for it. A present skill is given
-// by its name alone.
+// skillOf converts a skill of an answer. A skill with only a name stays as it is.
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	a.Name = strings.TrimSpace(a.Name)
 	present, there := r.skill(a.Name)
@@ -99,9 +98,9 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		case folder == "":
 			text = r.skillText(a.Name, a.Description, text)
 		case strings.EqualFold(path.Ext(at), ".md"):
-			text = Passive(tame(text))
+			text = Passive(sanitise(text))
 		default:
-			text = tame(text)
+			text = sanitise(text)
 		}
 		files[at] = text
 	}
@@ -111,7 +110,7 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	return files.close().Skills[0], ""
 }
 
-// skillText makes SKILL.md of a description and what a model wrote.
+// skillText makes SKILL.md from a description and a model's text.
 func (r *renewal) skillText(name, description, content string) string {
 	body := strings.TrimLeft(content, "\n ") + "\n"
 	front := frontOf(body)
@@ -124,7 +123,7 @@ func (r *renewal) skillText(name, description, content string) string {
 	b.WriteString(skillHead(name, description))
 	p := passivity{skill: true}
 	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
-		made := strings.TrimRight(p.inert(withoutFrames(tame(r.recite(l)))), " \t\r")
+		made := strings.TrimRight(p.inert(withoutFrames(sanitise(r.recite(l)))), " \t\r")
 		if have, ok := r.lines[asShown(l)]; ok {
 			made = have
 		}
@@ -142,8 +141,8 @@ func (r *renewal) skill(name string) (memoir.Skill, bool) {
 	return r.present.Skills[i], true
 }
 
-// skillHead is the frontmatter of a SKILL.md: name and description alone, as other fields give an
-// agent rights.
+// skillHead is the frontmatter of a SKILL.md: only name and description, since other fields may give an agent
+// permissions.
 func skillHead(name, description string) string {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(cut(bare(description), 480))
 	return "---\nname: " + name + "\ndescription: \"" + quoted + "\"\n---\n\n"
@@ -160,7 +159,7 @@ func describe(s memoir.Skill) string {
 	return ""
 }
 
-// frontOf is the head of a SKILL.md between its two marks, with them.
+// frontOf returns the frontmatter of a SKILL.md with its two marks.
 func frontOf(text string) string {
 	const mark = "---\n"
 	if rest, ok := strings.CutPrefix(text, mark); ok {
@@ -171,8 +170,8 @@ func frontOf(text string) string {
 	return ""
 }
 
-// strange reports whether a skill holds an order that nobody gave, or a command that no session ran
-// or was asked for and that the memory did not have. What a tool only printed is no step.
+// strange reports whether a skill has an order that no person gave, or a command that neither a session nor the
+// present memory has. Text that a tool only printed does not count.
 func (r *renewal) strange(s memoir.Skill) bool {
 	known := r.knownSteps()
 	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
@@ -193,8 +192,8 @@ func (r *renewal) strange(s memoir.Skill) bool {
 	return false
 }
 
-// commandsIn are the commands of a line: all of it in a script, else its code spans of
-// more than one word.
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one
+// word.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
@@ -210,9 +209,8 @@ func commandsIn(line string, script bool) (commands []string) {
 	return commands
 }
 
-// knownSteps is the text in which commands of a skill must stand: what sessions stated
-// except of their environment and what a failing command printed, the present skills, and
-// what people wrote.
+// knownSteps returns the text that must contain the commands of a skill: the statements of sessions, without
+// environments and output of failed commands, the present skills, and hand edits.
 func (r *renewal) knownSteps() string {
 	var known []string
 	for _, s := range r.sessions {
@@ -240,10 +238,10 @@ func (r *renewal) knownSteps() string {
 // shellOptions matches a line that sets options of the shell and runs nothing.
 var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
 
-// placeholder matches what stands for something else in a command of a skill.
+// placeholder matches a placeholder in a command of a skill.
 var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
 
-// stands reports whether all parts of a command between placeholders stand in a text.
+// stands reports whether a text contains all parts of a command between placeholders.
 func stands(command, known string) bool {
 	for _, part := range strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00") {
 		if part = squeezed(part); len(part) > 2 && !strings.Contains(known, part) {
@@ -253,7 +251,7 @@ func stands(command, known string) bool {
 	return true
 }
 
-// squeezed is a text without space, marks of Markdown and quotes.
+// squeezed removes space, Markdown marks and quotes from a text.
 func squeezed(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

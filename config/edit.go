@@ -30,8 +30,8 @@ type File struct {
 	text   []byte
 }
 
-// ReadFile reads config.yml of Options.ConfigDir. One that does not exist is as Template. A file that cannot be
-// understood is Load's error.
+// ReadFile reads config.yml of Options.ConfigDir. One that does not exist is as Template. Its content need not be
+// valid: Settings reports that.
 func ReadFile(o Options) (*File, error) {
 	f := &File{Path: filepath.Join(o.ConfigDir, FileName), home: homeDir(lookup(o.Environ))}
 	if real, err := filepath.EvalSymlinks(f.Path); err == nil { // of a directory that a person shares between machines
@@ -41,21 +41,23 @@ func ReadFile(o Options) (*File, error) {
 	if f.before, f.text, f.Exists = data, data, data != nil; data == nil {
 		f.text = []byte(Template())
 	}
-	if err == nil {
-		_, _, err = f.parsed(f.text)
-	}
 	return f, err
 }
 
-// Describe returns the name by which a setting is known now, and what it does. A name that is unknown is an error
-// with memoir.CodeConfig.
-func Describe(name string) (now, doc string, err error) {
-	d, ok := find(pathOf(name))
-	if !ok {
-		e := entry{path: pathOf(name)}
-		return "", "", memoir.Errorf(memoir.CodeConfig, memoir.HintOf(e.unknown()), "%q is an unknown setting", name)
-	}
-	if d.was == name {
+// Describe returns the name by which a setting is known now, and what it does. A project's directory becomes
+// absolute; home is the person's. A name that is unknown, or that of a section, is an error with memoir.CodeConfig.
+func Describe(name, home string) (now, doc string, err error) {
+	e := entry{path: pathOf(name)}
+	d, ok := find(e.path)
+	switch {
+	case !ok && e.isSection():
+		return name, "", memoir.Errorf(memoir.CodeConfig, listsAll, "%q is a section: name one of its settings", name)
+	case !ok:
+		return name, "", memoir.Errorf(memoir.CodeConfig, e.near(listsAll), "%q is an unknown setting", name)
+	case d.name == nameProjects:
+		dir, err := expandHome(e.path[1], home)
+		return nameProjects + "." + filepath.Clean(dir), d.doc, err
+	case d.was == name:
 		name = d.name
 	}
 	return name, d.doc, nil
@@ -64,49 +66,54 @@ func Describe(name string) (now, doc string, err error) {
 // Set gives a setting a value, or a list its elements. Errors of a value that is not allowed, alone or with the
 // others in the file, have memoir.CodeConfig, and leave the file as it was.
 func (f *File) Set(name string, values ...string) error {
-	name, doc, err := Describe(name)
+	now, doc, err := Describe(name, f.home)
 	if err != nil {
 		return err
 	}
-	at := pathOf(name)
-	d, _ := find(at)
+	d, _ := find(pathOf(now))
+	at := pathOf(now)
+	if key := f.key(now); key != nil {
+		at = key
+	} else if d.name == nameProjects { // with ~, as the person writes it
+		at = pathOf(name)
+	}
 	written, err := d.written(values, f.home)
 	if err == nil && at[0] == nameProjects {
 		err = new(Settings).applyProject(at[1], values[0], f.home, "")
 	}
 	if err != nil {
-		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", name, err)
+		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
-	text := f.text
-	if _, ok := f.has(d.was); ok {
-		if text, err = yamledit.Delete(text, pathOf(d.was)); err != nil {
-			return f.refused(name, err)
-		}
+	text, err := yamledit.Set(f.text, at, written)
+	if was := f.key(d.was); was != nil && err == nil {
+		text, err = yamledit.Delete(text, was, 0)
 	}
-	text, err = yamledit.Set(text, at, written)
-	return f.change(name, text, err)
+	return f.change(text, err, nil, strings.Join(at, "."), d.was)
 }
 
-// Unset takes a setting out of the file. It is false if the file does not set it.
+// Unset takes a setting out of the file, even if its name is unknown or its value is not allowed. It is false if the
+// file does not set it.
 func (f *File) Unset(name string) (bool, error) {
-	now, _, err := Describe(name)
-	if err != nil {
-		return false, err
+	now, _, unknown := Describe(name, f.home)
+	e := entry{path: pathOf(now)}
+	d, _ := find(e.path)
+	key := f.key(now)
+	if key == nil {
+		key = f.key(d.was)
 	}
-	d, _ := find(pathOf(now))
-	for _, name := range []string{now, d.was} {
-		if e, ok := f.has(name); ok {
-			text, err := yamledit.Delete(f.text, pathOf(name))
-			return true, f.change(e.name(), text, err)
-		}
+	_, invalid := f.Settings()
+	if key == nil || unknown != nil && e.isSection() {
+		return false, cmp.Or(unknown, invalid)
 	}
-	return false, nil
+	text, err := yamledit.Delete(f.text, key, 0)
+	return true, f.change(text, err, invalid, strings.Join(key, "."))
 }
 
-// Settings are those of the file alone.
-func (f *File) Settings() Settings {
-	_, s, _ := f.parsed(f.text)
-	return s
+// Settings are those of the file alone. What is not valid is Load's error.
+func (f *File) Settings() (Settings, error) {
+	s := Default()
+	err := s.applyFile(f.Path, f.text, f.home)
+	return s, cmp.Or(err, s.check())
 }
 
 // Text is the file as it would be saved.
@@ -135,52 +142,69 @@ func (f *File) Save() error {
 	return nil
 }
 
-// change takes a text that differs from the present one in one setting and is valid.
-func (f *File) change(name string, text []byte, err error) error {
-	if err != nil {
-		return f.refused(name, err)
+// change takes a text that differs from the present one only in the names. It must be valid, unless the present one is
+// invalid and may stay so.
+func (f *File) change(text []byte, err, invalid error, names ...string) error {
+	before, after := map[string]string{}, map[string]string{}
+	keysOf(f.text, before)
+	keysOf(text, after)
+	for _, name := range names {
+		of := func(key, _ string) bool { return key == name || strings.HasPrefix(key, name+".") }
+		maps.DeleteFunc(before, of)
+		maps.DeleteFunc(after, of)
 	}
-	before, _, _ := f.parsed(f.text)
-	after, _, err := f.parsed(text)
+	if err == nil && !maps.Equal(before, after) {
+		err = errors.New("other settings would change")
+	}
 	if err != nil {
+		if _, invalid := f.Settings(); invalid != nil {
+			return invalid
+		}
+		return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor", "change %s in %s: %w",
+			names[0], f.Path, err)
+	}
+	next := File{Path: f.Path, home: f.home, text: text}
+	if _, err := next.Settings(); err != nil && invalid == nil {
 		return err
-	}
-	delete(before, name)
-	delete(after, name)
-	if !maps.EqualFunc(before, after, slices.Equal) {
-		return f.refused(name, errors.New("other settings would change"))
 	}
 	f.text = text
 	return nil
 }
 
-func (f *File) refused(name string, err error) error {
-	return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor", "change %s in %s: %w",
-		name, f.Path, err)
-}
-
-// parsed are the settings of a text: by name as they are written, and as they hold.
-func (f *File) parsed(text []byte) (written map[string][]string, s Settings, err error) {
-	entries, err := parseYAML(f.Path, text)
-	written, s = map[string][]string{}, Default()
-	for _, e := range entries {
-		if err == nil {
-			err = s.applyEntry(e, f.home)
+// key are the keys that lead to a name in the file; nil if it is not there. A project's directory may begin with ~.
+func (f *File) key(name string) []string {
+	for _, key := range keysOf(f.text, map[string]string{}) {
+		is := strings.Join(key, ".")
+		if key[0] == nameProjects {
+			is, _, _ = Describe(is, f.home)
 		}
-		d, _ := find(e.path)
-		written[e.name()], _ = e.values(d)
+		if is == name && name != "" {
+			return key
+		}
 	}
-	return written, s, cmp.Or(err, s.check())
+	return nil
 }
 
-// has finds an entry by the name that it has in the file.
-func (f *File) has(name string) (entry, bool) {
-	entries, _ := parseYAML(f.Path, f.text)
-	i := slices.IndexFunc(entries, func(e entry) bool { return name != "" && cmp.Or(e.was, e.name()) == name })
-	if i < 0 {
-		return entry{}, false
+// keysOf lists the keys that lead to each name of a text, sections included, and adds the values to a map. A text that
+// is not YAML has none.
+func keysOf(text []byte, values map[string]string) (keys [][]string) {
+	var list func(n *yaml.Node, at []string)
+	list = func(n *yaml.Node, at []string) {
+		var value any
+		if n.Kind != yaml.MappingNode && n.Decode(&value) == nil && value != nil {
+			values[strings.Join(at, ".")] = fmt.Sprint(value)
+		}
+		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+			key := append(slices.Clone(at), n.Content[i].Value)
+			keys = append(keys, key)
+			list(n.Content[i+1], key)
+		}
 	}
-	return entries[i], true
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
+		list(document.Content[0], nil)
+	}
+	return keys
 }
 
 // pathOf are the keys that lead to a setting. The directory of a project may hold dots.

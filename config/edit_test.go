@@ -37,6 +37,16 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"memories:\n  stage1LeaseSeconds: 90 # x\n", "memories.phase1LeaseSeconds", nil, "memories:\n"},
 		{"memories:\n  enabled: true\n  concurrency: 2\n", "memories.enabled", nil, "memories:\n  concurrency: 2\n"},
 		{"memories: {enabled: true, concurrency: 2}\n", "memories.concurrency", nil, "memories: {enabled: true}\n"},
+		{"mcp: {allProjects: true}\nprojects:\n  ~/a: x\n", "projects./home/ann/a", nil, "mcp: {allProjects: true}\n"},
+		{"projects:\n  ~/a: x\n", "projects./home/ann/a", []string{"z"}, "projects:\n  ~/a: z\n"},
+		{"limits:\n", "projects", []string{"x"}, "\"projects\" is a section: name one of its settings"},
+		{"memories:\n  enabld: 1\n  enabled: x\n  concurrency: 2\n", "memories.enabld", nil, "memories:\n  enabled: x\n  concurrency: 2\n"},
+		{"memories:\n  enabled: x\n  concurrency: 2\n", "memories.enabled", nil, "memories:\n  concurrency: 2\n"},
+		{"foo:\n  bar: [1]\nlimits:\n", "foo", nil, "limits:\n"},
+		{"memories:\n  enabled: x\n", "memories.enabled", []string{"true"}, "memories:\n  enabled: true\n"},
+		{"memories:\n  enabld: x\n", "memories.enabled", []string{"true"}, "FILE:3: memories.enabld is an unknown setting"},
+		{"memories:\n  phase1LeaseSeconds: 300\n  heartbeatSeconds: 90\n", "memories.phase1LeaseSeconds", nil, "must be at most half"},
+		{"limits: [\n", "memories.enabled", nil, "not valid YAML"},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, FileName)

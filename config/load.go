@@ -60,6 +60,11 @@ func (s *Settings) loadFile(path, home string) error {
 	if err != nil || data == nil {
 		return err
 	}
+	return s.applyFile(path, data, home)
+}
+
+// applyFile applies what a configuration file says.
+func (s *Settings) applyFile(path string, data []byte, home string) error {
 	entries, err := parseYAML(path, data)
 	for _, e := range entries {
 		if err == nil {
@@ -201,8 +206,11 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		}
 		i := slices.IndexFunc(definitions, func(d definition) bool { return named(d.name) || d.was != "" && named(d.was) })
 		if i < 0 {
-			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables(), listsAll),
-				"unknown environment variable %s", variable)
+			hint := "unset " + variable
+			if near, ok := Nearest(variable, variables()); ok {
+				hint = "did you mean " + near + "? otherwise " + hint
+			}
+			return memoir.Errorf(memoir.CodeConfig, hint, "unknown environment variable %s", variable)
 		}
 		if text == "" {
 			continue

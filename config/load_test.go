@@ -146,7 +146,7 @@ func TestVariableNames(t *testing.T) {
 		{"an unknown variable is named with the nearest one", []string{"MEMOIR_MEMORIES_ENABELD=true"},
 			"unknown environment variable MEMOIR_MEMORIES_ENABELD; did you mean MEMOIR_MEMORIES_ENABLED?"},
 		{"a nonsense variable has no near one", []string{"MEMOIR_XYZZY="},
-			"unknown environment variable MEMOIR_XYZZY; `memoir config` lists every setting"},
+			"unknown environment variable MEMOIR_XYZZY; unset MEMOIR_XYZZY"},
 		{"lower case is another variable", []string{"MEMOIR_memories_enabled=true"}, "unknown environment variable MEMOIR_memories_enabled; did you mean MEMOIR_MEMORIES_ENABLED?"},
 		{"a bad value names variable and setting", []string{"MEMOIR_MEMORIES_ENABLED=maybe"},
 			`$MEMOIR_MEMORIES_ENABLED: memories.enabled must be true or false`},

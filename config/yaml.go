@@ -48,12 +48,20 @@ func (e entry) errorf(hint, format string, args ...any) error {
 
 // unknown is the error of a name that means nothing.
 func (e entry) unknown() error {
-	name, known, otherwise := e.name(), append(names(definitions), nameProjects, nameProviders), listsAll
+	return e.errorf(e.near(fmt.Sprintf("remove line %d", e.line)), "is an unknown setting")
+}
+
+// near is the hint for a name that is unknown: the known name that is nearest to it, or another hint.
+func (e entry) near(otherwise string) string {
+	name, known := e.name(), append(names(definitions), nameProjects, nameProviders)
 	if e.path[0] == nameProviders && len(e.path) == 3 {
 		name, known = e.path[2], names(providerFields)
 		otherwise = "a key is never in a file: name a variable with keyEnv; set one of " + strings.Join(known, ", ")
 	}
-	return e.errorf(didYouMean(name, known, otherwise), "is an unknown setting")
+	if best, ok := Nearest(name, known); ok {
+		return "did you mean " + best + "?"
+	}
+	return otherwise
 }
 
 func (e entry) origin() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
@@ -180,16 +188,7 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == 0 || node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-const listsAll = "`memoir config` lists every setting"
-
-// didYouMean returns the hint for a name that is unknown: the known name that is
-// nearest to it, or another hint.
-func didYouMean(name string, known []string, otherwise string) string {
-	if best, ok := Nearest(name, known); ok {
-		return "did you mean " + best + "?"
-	}
-	return otherwise
-}
+const listsAll = "`memoir config` lists every setting, `memoir help config` those of a provider"
 
 // Nearest returns the known name that a misspelt one most likely means; false if none
 // is near. Case, dashes and underscores do not count, nor does a missing section.

@@ -28,7 +28,7 @@ func TestConfigFile(t *testing.T) {
 		{"unknown section", "memory:\n  enabled: true\n", `config.yml:1: memory is an unknown setting`},
 		{"without its section", "# x\nmaxRolloutAgeDays: 3\n", `config.yml:2: maxRolloutAgeDays is an unknown setting; did you mean memories.maxRolloutAgeDays?`},
 		{"snake case", "memories: {max_rollout_age_days: 3}\n", "did you mean memories.maxRolloutAgeDays?"},
-		{"nothing near", "zzzzzz: 3\n", "; `memoir config` lists every setting"},
+		{"nothing near", "# x\nzzzzzz: 3\n", "config.yml:2: zzzzzz is an unknown setting; remove line 2"},
 		{"a key that is a list", "? [a, b]\n: 1\n", "has a name that is not a string"},
 		{"a merge key", "memories:\n  <<: {enabled: true}\n", `memories.<< is an unknown setting`},
 		{"set twice", "memories:\n  enabled: true\n  enabled: false\n", "config.yml:3: memories.enabled is set twice, first in line 2"},

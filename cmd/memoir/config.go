@@ -141,7 +141,7 @@ func (p *program) printSettings(c *cli.Context, home, dir string, values []confi
 func (p *program) getSetting(c *cli.Context) error {
 	name, err := argument(c, "setting")
 	if err == nil {
-		name, _, err = config.Describe(name)
+		name, _, err = config.Describe(name, config.UserHome(p.environ))
 	}
 	if err != nil {
 		return err
@@ -179,8 +179,9 @@ func (p *program) setSetting(c *cli.Context) error {
 	}
 	return p.changeSetting(c, name, func(f *config.File) (string, error) {
 		err := f.Set(name, values...)
-		if role := roleOf(f.Settings(), name); err == nil && role.Setting != "" {
-			_, err = model.SpecOf(f.Settings(), role.Model)
+		settings, _ := f.Settings() // Set has checked them
+		if role := roleOf(settings, name); err == nil && role.Setting != "" {
+			_, err = model.SpecOf(settings, role.Model)
 		}
 		return "set", err
 	})
@@ -224,8 +225,8 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	if err != nil {
 		return err
 	}
-	now, _, _ := config.Describe(name)
-	if now != name {
+	now, _, _ := config.Describe(name, config.UserHome(p.environ))
+	if _, dir := strings.CutPrefix(now, "projects."); now != name && !dir {
 		p.ui.warn("", "%s is now called %s", name, now)
 	}
 	if done != "not set" {
@@ -262,6 +263,7 @@ func (p *program) editSettings(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		p.ui.say("created %s", path)
 	}
 	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "vi")
 	run := exec.CommandContext(c.Context, "sh", "-c", editor+` "$@"`, editor, path)
@@ -269,7 +271,11 @@ func (p *program) editSettings(c *cli.Context) error {
 	if err := run.Run(); err != nil {
 		return memoir.Errorf(memoir.CodeConfig, "set EDITOR to the editor that you use", "run the editor %q: %w", editor, err)
 	}
-	if _, err := config.ReadFile(o); err != nil {
+	f, err := config.ReadFile(o)
+	if err == nil {
+		_, err = f.Settings()
+	}
+	if err != nil {
 		return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it again", "%w", err)
 	}
 	p.ui.say("%s is valid", path)
@@ -342,6 +348,9 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 	return p.result(c, map[string][]string{"trusted": append([]string{}, trusted.Files()...)}, func() {
 		for _, file := range trusted.Files() {
 			p.ui.printf("%s\n", file)
+		}
+		if len(trusted) == 0 {
+			p.ui.say("no project is trusted")
 		}
 	})
 }

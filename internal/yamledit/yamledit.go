@@ -44,9 +44,18 @@ func Set(text []byte, at []string, value string) ([]byte, error) {
 	}
 }
 
-// Delete removes a key with its value; a section that is then empty stays. A key that is not there is an error.
-func Delete(text []byte, at []string) ([]byte, error) {
+// Delete removes a key with its value, and the sections around it that hold nothing else, no comment either; the
+// outermost keep keys stay. A key that is not there is an error.
+func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	p, err := find(text, at)
+	for n := len(at) - 1; n > keep && err == nil && p.found == len(at); n-- {
+		if section, err := find(text, at[:n]); err == nil && section.found == n { // not joined to the next by a dot
+			if section.bare(text) {
+				return Delete(text, at[:n], keep)
+			}
+			break
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -62,6 +71,14 @@ func Delete(text []byte, at []string) ([]byte, error) {
 		from = len(bytes.TrimRight(text[:from], ", "))
 	}
 	return splice(text, from, to, ""), nil
+}
+
+// bare reports whether a section holds one entry and no comment. A "#" in a value counts as a comment.
+func (p place) bare(text []byte) bool {
+	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+1)
+	next := bytes.TrimLeft(text[to:], " ")
+	inside := len(text)-to-len(next) >= p.key.Column // what follows is indented as the entry is
+	return len(p.value.Content) == 2 && !bytes.ContainsRune(text[from:to], '#') && !(inside && bytes.HasPrefix(next, []byte("#")))
 }
 
 // place is how far keys lead in a file.

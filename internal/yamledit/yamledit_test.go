@@ -35,14 +35,18 @@ func TestOneValueChangesAndAllElseStays(t *testing.T) {
 
 		{"a: 1\nb: 2 # x\nc: 3\n", "b", "", "a: 1\nc: 3\n"},
 		{"a:\n  - 1\n  - 2\nb: 2\n", "a", "", "b: 2\n"},
-		{"s:\n  a: 1\n", "s a", "", "s:\n"},
+		{"z: 1\ns:\n  t:\n    a: 1\n", "s t a", "", "z: 1\n"},
+		{"z: 1\ns: {t: {a: 1}}\n", "s t a", "", "z: 1\n"},
+		{"s:\n  b: 1\n  t.a: 1\n", "s t a", "", "s:\n  b: 1\n"},
+		{"s:\n  # why\n  a: 1\n", "s a", "", "s:\n  # why\n"},
+		{"s:\n  a: 1\n  # b: 0\nt: 1\n", "s a", "", "s:\n  # b: 0\nt: 1\n"},
 		{"s: {a: 1, b: 'x, y'} # z\n", "s a", "", "s: {b: 'x, y'} # z\n"},
 		{"s: {a: 1, b: 'x, y'} # z\n", "s b", "", "s: {a: 1} # z\n"},
-		{"s: {a: }\n", "s a", "", "s: { }\n"},
+		{"s: {a: } # x\n", "s a", "", "s: { } # x\n"},
 		{"s: {}\n", "s a", "", ""},
 	} {
 		at := strings.Fields(test.at)
-		after, err := Delete([]byte(test.before), at)
+		after, err := Delete([]byte(test.before), at, 0)
 		if test.value != "" {
 			after, err = Set([]byte(test.before), at, test.value)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/xrash/smetrics"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
@@ -23,7 +24,7 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 			arguments = append(arguments, args[i+1:]...)
 			break
 		}
-		if name := strings.TrimLeft(word, "-"); name != word && word != "-" {
+		if name := strings.TrimLeft(word, "-"); name != word && word != "-" && !negative.MatchString(word) {
 			if arity[name] && i+1 < len(args) {
 				i++
 				word += "=" + args[i]
@@ -47,6 +48,9 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 	}
 	return line, strings.Join(path, " ")
 }
+
+// negative matches a number that is no flag: a value of `config set`.
+var negative = lazyregexp.New(`^-[.0-9]`)
 
 // flagArity tells for every flag of every command whether it takes a value. A name has the same
 // arity in all commands, so it can be read before the command is known.
@@ -122,7 +126,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")
 	if !unknown {
-		return usagef("", "%s", strings.NewReplacer("flag -", "--", ": -", ": --", "for -", "for --").Replace(text))
+		return usagef("", "%s", flagName.ReplaceAllString(text, "${1}-$2"))
 	}
 	var names []string
 	for _, f := range c.Command.Flags {
@@ -132,8 +136,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if near := nearest(name, names); near != "" {
 		hint = "did you mean --" + near + "?"
 	}
-	return usagef(hint, "%s has no flag --%s", calledAs(c), name)
+	return usagef(hint, "%s has no flag %s%s", calledAs(c), "--"[:min(len(name), 2)], name)
 }
+
+// flagName matches the beginning of a flag in an error of the parser, which writes one dash before long names, too.
+var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)
 
 // minSimilarity is the Jaro-Winkler similarity from which on a word is suggested.
 const minSimilarity = 0.8

@@ -28,6 +28,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{"scan -", "scan -- -"},
 		{"scan -- --json", "scan -- --json"},
 		{"run --home --odd", "run --home=--odd"},
+		{"config set limits.costPerDay -5", "config set -- limits.costPerDay -5"},
 		{"show run", "show -- run"},
 		{"help run", "run --help"},
 		{"help sessions disable", "sessions disable --help"},
@@ -64,10 +65,11 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 		{"run --jsno", "run has no flag --jsno", "did you mean --json?"},
 		{"sessions --hom /h", "sessions has no flag --hom", "did you mean --home?"},
 		{"view --limit 3", "view has no flag --limit", "`memoir help view` lists the flags"},
-		{"-x run", "run has no flag --x", "`memoir help run` lists the flags"},
+		{"-x run", "run has no flag -x", "`memoir help run` lists the flags"},
 		{"sessions disabel abc", `unexpected argument "disabel" of sessions`, "did you mean `memoir sessions disable`?"},
 		{"run now", `unexpected argument "now" of run`, ""},
 		{"run --limit", "flag needs an argument: --limit", ""},
+		{"search -n abc x", `invalid value "abc" for flag -n: parse error`, ""},
 		{"help stauts", `unknown command "stauts"`, "did you mean `memoir status`?"},
 	} {
 		err := newProgram([]string{"HOME=/nonexistent"}).execute(t.Context(), strings.Fields(test.given))

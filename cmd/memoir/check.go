@@ -18,9 +18,9 @@ func checkCommand(p *program) *cli.Command {
 		Usage: "compare a project's memory with its working tree",
 		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
 			"paths, with the state of these in the files in which sessions saw them: fresh, moved (now\n"+
-			"in another file), stale (the file exists without the text), gone (no such file). -v also lists\n"+
-			"fresh lines. Stale and gone lines are not injected; for each of them check prints a command\n"+
-			"that forgets it. Nothing is written.",
+			"in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
+			"(nothing to look for, or no working tree). -v also lists fresh lines. Stale and gone lines\n"+
+			"are not injected; for each of them check prints a command that forgets it. Nothing is written.",
 			"memoir check", "memoir check --project mise --json"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,

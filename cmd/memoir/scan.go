@@ -110,7 +110,7 @@ func (s *secretScan) path(ctx context.Context, path string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		err = notFoundf("", "scan %s: %w", path, errors.Unwrap(err))
+		err = notFoundf("", "%s: %w", path, errors.Unwrap(err))
 		s.unread = append(s.unread, err)
 		return nil
 	}

@@ -54,6 +54,11 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 			scopes = append(scopes, f.Project)
 		}
 		current, err := readIn(f.Project, f.Path)
+		if err == nil && len(f.Entries) > 0 {
+			if _, parse := syntaxOf(f.Path).read(current); parse != nil {
+				err = memoir.Errorf(memoir.CodeInvalid, "correct the file", "%s: %w", f.Path, parse)
+			}
+		}
 		what := drifted(file{path: f.Path, entries: f.Entries}, current)
 		if len(f.Entries) == 0 && hashOf(current) != f.After {
 			what = []string{ownWhat}

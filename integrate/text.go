@@ -90,4 +90,6 @@ func insertYAML(text []byte, e Entry, _ int) ([]byte, error) {
 	return yamledit.Set(text, e.At, string(marshal(e.Value, "", "")))
 }
 
-func removeYAML(text []byte, at []string, _ int) ([]byte, error) { return yamledit.Delete(text, at, len(at)) }
+func removeYAML(text []byte, at []string, _ int) ([]byte, error) {
+	return yamledit.Delete(text, at, len(at))
+}

@@ -33,7 +33,7 @@ func doctorCommand(p *program) *cli.Command {
 			"memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			d := &doctor{program: p}
+			d := &doctor{program: p, settings: config.Default()}
 			d.installation(c)
 			d.data(c)
 			d.clean(p.redact)
@@ -55,7 +55,7 @@ func doctorCommand(p *program) *cli.Command {
 type doctor struct {
 	*program
 	checklist
-	settings config.Settings
+	settings config.Settings // the defaults if those of the command are invalid
 }
 
 // installation checks what there is outside of the home.
@@ -65,15 +65,17 @@ func (d *doctor) installation(c *cli.Context) {
 	if err == nil {
 		d.settings = settings
 		d.models()
-		if settings.Memories.Enabled {
-			d.ok("memories.enabled", "on: hooks read sessions and inject memory")
-		} else {
-			dir, _ := d.configDir(c) // the check of the settings reports an error
-			d.warn("memories.enabled", "set memories.enabled to true in "+filepath.Join(dir, config.FileName),
-				"off: hooks do nothing; commands typed by hand work")
-		}
 	}
-	d.agents()
+	switch {
+	case err != nil:
+		d.fail("memories.enabled", "", "hooks do nothing until the settings are valid")
+	case settings.Memories.Enabled:
+		d.ok("memories.enabled", "on: hooks read sessions and inject memory")
+	default:
+		d.warn("memories.enabled", "`memoir config set memories.enabled true`",
+			"off: hooks do nothing; commands typed by hand work")
+	}
+	d.agents(c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -92,7 +94,7 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	d.permissions(home)
-	st, err := d.openForReading(c)
+	st, err := d.openWith(c, d.settings)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.warn("database", memoir.HintOf(err), err.Error())
 		return
@@ -153,11 +155,14 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports for each agent the directories in which its sessions are looked for.
-func (d *doctor) agents() {
+// agents reports for each agent the directories in which its sessions are looked for: those that exist, and the
+// others if all is set or none exists.
+func (d *doctor) agents(all bool) {
+	var others checklist
+	var absentees []string // agents without any directory
 	found := 0
 	for _, agent := range rollout.Agents {
-		name, absent := "agent "+string(agent.Source()), []string{}
+		name, absent, before := "agent "+string(agent.Source()), []string{}, found
 		for _, root := range agent.Roots(d.env()) {
 			info, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -171,8 +176,16 @@ func (d *doctor) agents() {
 			d.check(name, root.Dir, err)
 		}
 		if len(absent) > 0 {
-			d.ok(name, "not found: "+strings.Join(absent, ", "))
+			others.ok(name, "not found: "+strings.Join(absent, ", "))
+			if found == before {
+				absentees = append(absentees, string(agent.Source()))
+			}
 		}
+	}
+	if all || found == 0 {
+		d.checks = append(d.checks, others.checks...)
+	} else if len(absentees) > 0 {
+		d.ok("agents", "not found: "+strings.Join(absentees, ", ")+" (-v lists the directories)")
 	}
 	if found == 0 {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")

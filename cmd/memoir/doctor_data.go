@@ -190,7 +190,7 @@ func (d *doctor) integrations(c *cli.Context) {
 	}
 	names := record.Agents()
 	if len(names) == 0 {
-		d.ok("integrations", "none; `memoir install` connects agents")
+		d.warn("integrations", "`memoir install`", "none: no agent gets the memory")
 		return
 	}
 	env, err := d.agentEnv()

@@ -69,7 +69,7 @@ func (p patient) findings(want int) []check {
 	var out struct{ Checks []check }
 	p.must(json.Unmarshal([]byte(p.memoir(want, "doctor", "--json")), &out))
 	return slices.DeleteFunc(out.Checks, func(c check) bool {
-		return c.Status == checkOK || c.Name == "memories.enabled" || c.Name == "agents" // of every home here
+		return c.Status == checkOK || slices.Contains([]string{"memories.enabled", "agents", "integrations"}, c.Name) // of every home here
 	})
 }
 

@@ -53,6 +53,11 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.openWith(c, settings)
+}
+
+// openWith is openForReading with settings that need not be those of the command.
+func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Store, error) {
 	home, err := p.home(c)
 	if err != nil {
 		return nil, err

@@ -25,10 +25,10 @@ func installCommand(p *program) *cli.Command {
 			"the end of a session, an entry for the MCP server, and links to skills. Without a name it connects\n"+
 			"the agents found here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
 			"cannot be parsed is not changed. `memoir uninstall` undoes exactly this. A second install changes\n"+
-			"nothing, or repairs changed entries. Agents: "+strings.Join(agentNames(), ", ")+".",
+			"nothing, or repairs changed entries. With --yes it names only the changed files. Agents:\n"+strings.Join(agentNames(), ", ")+".",
 			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
 			"memoir install gemini --scope project --no-mcp"),
-		Flags: append(integrationFlags(),
+		Flags: append(integrationFlags("change the files of `SCOPE`: user (default) or project (this directory's)"),
 			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions or plugins"},
 			&cli.BoolFlag{Name: "no-mcp", Usage: "install no entry for the MCP server"}),
 		Action: func(c *cli.Context) error {
@@ -66,11 +66,11 @@ func uninstallCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "uninstall", Category: groupSetup, ArgsUsage: "[AGENT]...",
 		Usage: "undo what install changed in agents",
-		Description: help("Restores each file byte for byte if nobody else changed it since, and otherwise removes\n"+
-			"exactly memoir's entries. Without a name it undoes everything, including memories.enabled. Memory\n"+
-			"itself stays.",
+		Description: help("Shows the changes, asks, and makes them. Restores each file byte for byte if nobody else\n"+
+			"changed it since, and otherwise removes exactly memoir's entries. Without a name it undoes\n"+
+			"everything, including memories.enabled. With --yes it names only the changed files. Memory stays.",
 			"memoir uninstall", "memoir uninstall claude --dry-run"),
-		Flags: integrationFlags(),
+		Flags: integrationFlags("only the files of `SCOPE`: user, or project (this directory's); default: of all"),
 		Action: func(c *cli.Context) error {
 			in, err := p.integration(c)
 			if err != nil {
@@ -111,9 +111,9 @@ func uninstallCommand(p *program) *cli.Command {
 	}
 }
 
-func integrationFlags() []cli.Flag {
+func integrationFlags(scope string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "scope", Usage: "change the files of `SCOPE`: user (default) or project (this directory's)"},
+		&cli.StringFlag{Name: "scope", Usage: scope},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show the changes without making them"},
 		yesFlag(), jsonFlag(),
 	}
@@ -343,35 +343,37 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 	return nil
 }
 
-// describe prints the changes as diffs, without secrets that stand beside them.
+// describe prints the changes as diffs, without secrets that stand beside them, unless they are made without asking.
 func (in *integration) describe() {
 	for _, change := range in.changes {
 		j := changeJSON{change.Agent, change.Path, "change", change.What, ""}
 		switch {
-		case change.Before == nil:
-			j.Action = "create"
 		case change.After == nil:
 			j.Action = "remove"
+		case change.Before == nil:
+			j.Action = "create"
 		}
 		if change.What == nil {
 			j.What = []string{}
 		}
 		j.Diff = in.redact(string(diff.Diff(change.Path, change.Before, change.Path, change.After)))
 		in.out.Changes = append(in.out.Changes, j)
-		if !in.c.Bool("json") {
+		if !in.c.Bool("json") && (in.c.Bool("dry-run") || !in.c.Bool("yes")) {
 			in.ui.write(j.Diff)
 		}
 	}
 }
 
 func (in *integration) conclude(verb string, dry bool) {
-	for _, change := range in.changes {
+	for _, change := range in.out.Changes {
 		switch {
 		case dry:
 		case change.Agent == integrate.SettingsName && verb == "install":
 			in.ui.say("memories.enabled is now on, in %s: hooks read sessions and inject memory", change.Path)
+		case change.Agent == integrate.SettingsName:
+			in.ui.say("memories.enabled is now off, in %s: hooks do nothing", change.Path)
 		default:
-			in.ui.say("%s: %s", change.Agent, change.Path)
+			in.ui.say("%s: %sd %s", change.Agent, change.Action, change.Path)
 		}
 	}
 	switch {

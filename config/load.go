@@ -145,7 +145,7 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 			if flag == d.flag && d.unit > 0 {
 				duration, err := ParseDuration(text)
 				if err != nil {
-					return memoir.Errorf(memoir.CodeConfig, d.doc, "--%s: %w", flag, err)
+					return memoir.Errorf(memoir.CodeConfig, "for example --"+flag+" 7d; 0 is no limit", "--%s: %w", flag, err)
 				}
 				text = plain(float64(duration) / float64(d.unit))
 			}

@@ -191,9 +191,12 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 		}
 	}
 	s = Survey{Sessions: len(sessions), Agents: most(agents), Projects: most(found)}
-	for i := range s.Projects {
-		at := slices.IndexFunc(projects, func(p store.ProjectRow) bool { return p.ID == s.Projects[i].Name })
-		s.Projects[i].Name = projects[at].Name
+	for _, p := range projects {
+		same := func(other store.ProjectRow) bool { return other.Name == p.Name && other.ID != p.ID }
+		i := slices.IndexFunc(s.Projects, func(c Counted) bool { return c.Name == p.ID })
+		if i >= 0 && !slices.ContainsFunc(projects, same) { // else the id tells them apart
+			s.Projects[i].Name = p.Name
+		}
 	}
 	reasons := report.Scan.Reasons
 	if reasons[memoir.ReasonEligible] == 0 && reasons[memoir.ReasonTooOld]+reasons[memoir.ReasonTooRecent] > 0 {

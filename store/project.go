@@ -60,7 +60,7 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 
 // FindProject returns the project that ref names: an id; a path at or below one of its directories, of
 // which the longest counts; a name or an alias. The error of an ambiguous ref has the code CodeUsage and
-// lists the ids. If nothing matches, the code is CodeNotFound, and the hint names projects whose name
+// lists the ids with directories. If nothing matches, the code is CodeNotFound, and the hint names projects whose name
 // differs only in case or whose id begins with ref.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	if ref == "" {
@@ -96,6 +96,9 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 	}
 	var ids []string
 	for _, r := range found {
+		if len(r.Directories) > 0 {
+			r.ID += " (" + r.Directories[0] + ")"
+		}
 		ids = append(ids, r.ID)
 	}
 	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -255,15 +253,14 @@ func (p *program) editSettings(c *cli.Context) error {
 		return err
 	}
 	path := filepath.Join(o.ConfigDir, config.FileName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		f, err := config.ReadFile(o)
-		if err == nil {
-			err = f.Save()
+	f, err := config.ReadFile(o)
+	if err == nil && !f.Exists {
+		if err = f.Save(); err == nil {
+			p.ui.say("created %s", path)
 		}
-		if err != nil {
-			return err
-		}
-		p.ui.say("created %s", path)
+	}
+	if err != nil {
+		return err
 	}
 	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "vi")
 	run := exec.CommandContext(c.Context, "sh", "-c", editor+` "$@"`, editor, path)
@@ -271,8 +268,7 @@ func (p *program) editSettings(c *cli.Context) error {
 	if err := run.Run(); err != nil {
 		return memoir.Errorf(memoir.CodeConfig, "set EDITOR to the editor that you use", "run the editor %q: %w", editor, err)
 	}
-	f, err := config.ReadFile(o)
-	if err == nil {
+	if f, err = config.ReadFile(o); err == nil {
 		_, err = f.Settings()
 	}
 	if err != nil {

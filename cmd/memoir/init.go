@@ -120,7 +120,11 @@ func (s *setup) do() error {
 		if err != nil {
 			return err
 		}
-		s.sayReport(report, false)
+		again := "memoir run"
+		if s.out.Widened {
+			again += allAges
+		}
+		s.sayReport(s.c, report, again)
 		s.out.Report = &report
 	}
 	if err := s.show(); err != nil || s.out.Report == nil || !s.out.Report.Partly() {
@@ -128,6 +132,9 @@ func (s *setup) do() error {
 	}
 	return status(exitPartly)
 }
+
+// allAges are the flags of a run that reads what Survey.Widened stands for.
+const allAges = " --max-age 0 --min-idle 0"
 
 // find says what sessions are here.
 func (s *setup) find() (err error) {
@@ -151,7 +158,7 @@ func (s *setup) find() (err error) {
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
-		s.ui.say("all are outside the limits of age; `memoir run --max-age 0 --min-idle 0` reads them")
+		s.ui.say("all are outside the limits of age; `memoir run%s` reads them", allAges)
 	} else if s.out.Widened {
 		s.ui.say("all are older than %g days or were active within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
@@ -284,7 +291,8 @@ func (s *setup) confirm(run bool) (bool, error) {
 func (s *setup) show() error {
 	settings := s.opts.Settings
 	found, err := s.told(s.c, &settings, hookInput{}, "")
-	if err != nil || found.text == "" {
+	elsewhere := err != nil || found.text == ""
+	if elsewhere {
 		if id, listErr := largestProject(s.ctx, s.store); id != "" {
 			if err = s.c.Set("project", id); err == nil {
 				found, err = s.told(s.c, &settings, hookInput{}, "")
@@ -299,9 +307,24 @@ func (s *setup) show() error {
 	if s.out.Config, s.out.View = s.file.Path, found.text; s.c.Bool("json") {
 		return s.ui.json(s.out)
 	}
+	record, err := integrate.Load(s.opts.Home)
+	if err != nil {
+		return err
+	}
+	connected := len(record.Agents()) > 0
 	if found.text != "" {
-		s.ui.say("the next session in %s gets:", found.project)
+		if elsewhere {
+			s.ui.say("this directory has no memory; the largest memory is that of %s", found.project)
+		}
+		until := ""
+		if !connected {
+			until = ", once an agent is connected"
+		}
+		s.ui.say("a new session in %s gets%s:", found.project, until)
 		s.ui.write(found.text)
+	}
+	if connected {
+		return nil
 	}
 	var here []string
 	for _, a := range integrate.Agents {

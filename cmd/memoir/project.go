@@ -225,8 +225,8 @@ func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
 		Usage: "list projects with the paths of their memory",
-		Description: help("Lists all projects with sessions, each with the path of its live memory. A\n"+
-			"project is identified by its remote, else by its repository or directory; --json adds the\n"+
+		Description: help("Lists all projects with sessions, each with its directory and the path of its live memory.\n"+
+			"A project is identified by its remote, else by its repository or directory; --json adds all\n"+
 			"directories where it was seen and its earlier identities.",
 			"memoir projects", "memoir projects --json"),
 		Flags:  []cli.Flag{jsonFlag()},
@@ -251,12 +251,16 @@ func (p *program) projects(c *cli.Context) error {
 		}
 	}
 	out := serve.Projects{Projects: []serve.Project{}}
-	t := newTable("project", "sessions", "generation", "published", "memory")
+	t := newTable("project", "sessions", "generation", "published", "directory", "memory")
 	for _, r := range rows {
 		r.Project = serve.CleanProject(r.Project, p.redact)
 		one := serve.ProjectOf(home, r)
 		out.Projects = append(out.Projects, one)
-		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(one.Root))
+		directory := ""
+		if len(one.Directories) > 0 {
+			directory = one.Directories[0]
+		}
+		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(directory), orDash(one.Root))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)

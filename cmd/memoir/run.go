@@ -148,9 +148,13 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 			return err
 		}
 	}
-	p.sayReport(report, c.IsSet("limit"))
+	again := "memoir"
+	for _, word := range p.args {
+		again += " " + shellWord(word)
+	}
+	p.sayReport(c, report, again)
 	if report.DryRun && !c.Bool("json") {
-		p.printPlan(report)
+		p.printPlan(c, report)
 	}
 	for _, project := range report.Phase2 {
 		if project.Outcome == pipeline.OutcomePublished && !c.Bool("json") && !p.ui.quiet {

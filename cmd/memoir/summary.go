@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"memoir"
 	"memoir/pipeline"
 	"memoir/serve"
 )
 
-// sayReport says what a run did; limited reports whether --limit was given.
-func (p *program) sayReport(r pipeline.Report, limited bool) {
+// sayReport says what a run did; again is the command that continues it.
+func (p *program) sayReport(c *cli.Context, r pipeline.Report, again string) {
 	u := p.ui
 	others := ""
 	if n := r.Scan.NotSessions; n > 0 {
@@ -60,15 +62,15 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 			u.sayHint("raise memories.phase1InputTokenLimit if the model accepts more")
 		}
 	}
-	p.sayLeft(r, limited)
+	p.sayLeft(r, again)
 	if !worked && len(r.Phase2) == 0 && r.Left == 0 {
 		u.say("nothing to do")
-		u.sayHint(whyNothing(r.Scan))
+		u.sayHint(whyNothing(c, r.Scan))
 	}
 }
 
 // sayLeft says how many sessions the run left, and why.
-func (p *program) sayLeft(r pipeline.Report, limited bool) {
+func (p *program) sayLeft(r pipeline.Report, again string) {
 	left := countAre(r.Left, "session")
 	switch {
 	case r.Left == 0:
@@ -78,12 +80,9 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 		p.ui.say("%s left: %s is not usable", left, r.Unserved[0].Model)
 	case len(r.InvalidRules) > 0: // the warning has the hint
 		p.ui.say("%s left: project %s has invalid rules for secrets", left, r.InvalidRules[0].Project)
-	case limited:
-		p.ui.say("%s left by the cap", left)
-		p.ui.sayHint("run again, or raise --limit")
 	default:
 		p.ui.say("%s left by the cap", left)
-		p.ui.sayHint("run again, or use --limit N; memories.maxRolloutsPerStartup is the default")
+		p.ui.sayHint("`" + again + "` reads more; --limit N changes the cap (default: memories.maxRolloutsPerStartup)")
 	}
 }
 
@@ -100,7 +99,13 @@ func sayUsage(u memoir.Usage) string {
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing is the hint of a run that found nothing to do; "" if sessions were extracted before.
-func whyNothing(scan pipeline.ScanReport) string {
+func whyNothing(c *cli.Context, scan pipeline.ScanReport) string {
+	lasting := func(flag, setting string) string {
+		if c.IsSet(flag) {
+			return ""
+		}
+		return "; to keep that, set " + setting
+	}
 	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
@@ -110,9 +115,9 @@ func whyNothing(scan pipeline.ScanReport) string {
 	case old > 0 && recent > 0:
 		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
 	case old > 0:
-		return "--max-age 0 includes old sessions; to keep that, set memories.maxRolloutAgeDays"
+		return "--max-age 0 includes old sessions" + lasting("max-age", "memories.maxRolloutAgeDays")
 	case recent > 0:
-		return "--min-idle 0 includes recent sessions; to keep that, set memories.minRolloutIdleHours"
+		return "--min-idle 0 includes recent sessions" + lasting("min-idle", "memories.minRolloutIdleHours")
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }
@@ -191,10 +196,10 @@ func sayProject(r pipeline.ProjectReport) string {
 }
 
 // printPlan prints what a dry run would do.
-func (p *program) printPlan(r pipeline.Report) {
+func (p *program) printPlan(c *cli.Context, r pipeline.Report) {
 	if len(r.Would) == 0 {
 		p.ui.say("nothing to do")
-		p.ui.sayHint(whyNothing(r.Scan))
+		p.ui.sayHint(whyNothing(c, r.Scan))
 	}
 	for _, w := range r.Would {
 		about := ""

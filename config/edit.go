@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -72,10 +71,11 @@ func (f *File) Set(name string, values ...string) error {
 	}
 	d, _ := find(pathOf(now))
 	at := pathOf(now)
-	if key := f.key(now); key != nil {
-		at = key
-	} else if d.name == nameProjects { // with ~, as the person writes it
-		at = pathOf(name)
+	e, there := f.entry(now)
+	if there && e.was == "" {
+		at = e.path
+	} else if d.name == nameProjects {
+		at = pathOf(name) // with ~, if the person wrote that
 	}
 	written, err := d.written(values, f.home)
 	if err == nil && at[0] == nameProjects {
@@ -85,28 +85,34 @@ func (f *File) Set(name string, values ...string) error {
 		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
 	text, err := yamledit.Set(f.text, at, written)
-	if was := f.key(d.was); was != nil && err == nil {
-		text, err = yamledit.Delete(text, was, 0)
+	if e.was != "" && err == nil {
+		text, err = yamledit.Delete(text, pathOf(e.was), 0)
 	}
-	return f.change(text, err, nil, strings.Join(at, "."), d.was)
+	if err = f.change(strings.Join(at, "."), text, err); err == nil {
+		_, err = f.Settings()
+	}
+	return err
 }
 
 // Unset takes a setting out of the file, even if its name is unknown or its value is not allowed. It is false if the
 // file does not set it.
 func (f *File) Unset(name string) (bool, error) {
 	now, _, unknown := Describe(name, f.home)
-	e := entry{path: pathOf(now)}
-	d, _ := find(e.path)
-	key := f.key(now)
-	if key == nil {
-		key = f.key(d.was)
-	}
-	_, invalid := f.Settings()
-	if key == nil || unknown != nil && e.isSection() {
+	e, there := f.entry(now)
+	if !there {
+		_, invalid := f.Settings()
 		return false, cmp.Or(unknown, invalid)
 	}
-	text, err := yamledit.Delete(f.text, key, 0)
-	return true, f.change(text, err, invalid, strings.Join(key, "."))
+	at := e.path
+	if e.was != "" {
+		at = pathOf(e.was)
+	}
+	text, err := yamledit.Delete(f.text, at, 0)
+	err = f.change(e.name(), text, err)
+	if _, twice := f.entry(now); twice && err == nil {
+		return f.Unset(name)
+	}
+	return true, err
 }
 
 // Settings are those of the file alone. What is not valid is Load's error.
@@ -142,26 +148,26 @@ func (f *File) Save() error {
 	return nil
 }
 
-// change takes a text that differs from the present one only in the names. It must be valid, unless the present one is
-// invalid and may stay so.
-func (f *File) change(text []byte, err, invalid error, names ...string) error {
-	before, after := map[string]string{}, map[string]string{}
-	keysOf(f.text, before)
-	keysOf(text, after)
-	for _, name := range names {
-		of := func(key, _ string) bool { return key == name || strings.HasPrefix(key, name+".") }
-		maps.DeleteFunc(before, of)
-		maps.DeleteFunc(after, of)
+// change takes a text in which one setting differs from the present text. A valid file stays valid.
+func (f *File) change(name string, text []byte, err error) error {
+	others := func(text []byte) map[string]string {
+		values := map[string]string{}
+		entries, _ := parseYAML(f.Path, text)
+		for _, e := range entries {
+			var value any
+			if e.name() != name && e.node.Decode(&value) == nil {
+				values[e.name()] = fmt.Sprint(value)
+			}
+		}
+		return values
 	}
-	if err == nil && !maps.Equal(before, after) {
+	_, invalid := f.Settings()
+	if err == nil && !maps.Equal(others(f.text), others(text)) {
 		err = errors.New("other settings would change")
 	}
 	if err != nil {
-		if _, invalid := f.Settings(); invalid != nil {
-			return invalid
-		}
-		return memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor", "change %s in %s: %w",
-			names[0], f.Path, err)
+		return cmp.Or(invalid, error(memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor",
+			"change %s in %s: %w", name, f.Path, err)))
 	}
 	next := File{Path: f.Path, home: f.home, text: text}
 	if _, err := next.Settings(); err != nil && invalid == nil {
@@ -171,40 +177,15 @@ func (f *File) change(text []byte, err, invalid error, names ...string) error {
 	return nil
 }
 
-// key are the keys that lead to a name in the file; nil if it is not there. A project's directory may begin with ~.
-func (f *File) key(name string) []string {
-	for _, key := range keysOf(f.text, map[string]string{}) {
-		is := strings.Join(key, ".")
-		if key[0] == nameProjects {
-			is, _, _ = Describe(is, f.home)
-		}
-		if is == name && name != "" {
-			return key
+// entry finds what the file says of a name that Describe returned.
+func (f *File) entry(now string) (e entry, there bool) {
+	entries, _ := parseYAML(f.Path, f.text)
+	for _, e := range entries {
+		if known, _, _ := Describe(cmp.Or(e.was, e.name()), f.home); known == now {
+			return e, true
 		}
 	}
-	return nil
-}
-
-// keysOf lists the keys that lead to each name of a text, sections included, and adds the values to a map. A text that
-// is not YAML has none.
-func keysOf(text []byte, values map[string]string) (keys [][]string) {
-	var list func(n *yaml.Node, at []string)
-	list = func(n *yaml.Node, at []string) {
-		var value any
-		if n.Kind != yaml.MappingNode && n.Decode(&value) == nil && value != nil {
-			values[strings.Join(at, ".")] = fmt.Sprint(value)
-		}
-		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-			key := append(slices.Clone(at), n.Content[i].Value)
-			keys = append(keys, key)
-			list(n.Content[i+1], key)
-		}
-	}
-	var document yaml.Node
-	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
-		list(document.Content[0], nil)
-	}
-	return keys
+	return e, false
 }
 
 // pathOf are the keys that lead to a setting. The directory of a project may hold dots.

@@ -47,6 +47,7 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"memories:\n  enabld: x\n", "memories.enabled", []string{"true"}, "FILE:3: memories.enabld is an unknown setting"},
 		{"memories:\n  phase1LeaseSeconds: 300\n  heartbeatSeconds: 90\n", "memories.phase1LeaseSeconds", nil, "must be at most half"},
 		{"limits: [\n", "memories.enabled", nil, "not valid YAML"},
+		{"mcp:\n  allProjects: true\n  allProjects: false\nlimits:\n", "mcp.allProjects", nil, "limits:\n"},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, FileName)

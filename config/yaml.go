@@ -82,7 +82,7 @@ func readFile(path string) ([]byte, error) {
 }
 
 // parseYAML lists the settings of a file in the order in which they stand there.
-// Sections may be nested or joined by dots. Unknown and repeated names are errors.
+// Sections may be nested or joined by dots. Unknown and repeated names are errors, and listed all the same.
 func parseYAML(file string, data []byte) ([]entry, error) {
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -101,15 +101,15 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	lines := make(map[string]int)
 	for _, e := range entries {
 		if first, ok := lines[e.name()]; ok {
-			return nil, e.errorf("keep one of them", "is set twice, first in line %d", first)
+			err = cmp.Or(err, e.errorf("keep one of them", "is set twice, first in line %d", first))
 		}
 		lines[e.name()] = e.line
 	}
 	return entries, err
 }
 
-// settings lists the settings of a section, and of the sections in it.
-func (e entry) settings() ([]entry, error) {
+// settings lists the settings of a section, and of the sections in it, and what is in their place.
+func (e entry) settings() (out []entry, err error) {
 	node := e.node
 	switch {
 	case isNull(node):
@@ -117,7 +117,6 @@ func (e entry) settings() ([]entry, error) {
 	case node.Kind != yaml.MappingNode:
 		return nil, e.errorf("write it as name: value", "must be a section")
 	}
-	var out []entry
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		sub := entry{append(slices.Clone(e.path), key.Value), "", e.file, key.Line, node.Content[i+1]}
@@ -131,16 +130,13 @@ func (e entry) settings() ([]entry, error) {
 			out = append(out, sub)
 			continue
 		}
-		if !sub.isSection() {
-			return nil, sub.unknown()
+		more, wrong := []entry{sub}, sub.unknown()
+		if sub.isSection() {
+			more, wrong = sub.settings()
 		}
-		more, err := sub.settings()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, more...)
+		out, err = append(out, more...), cmp.Or(err, wrong)
 	}
-	return out, nil
+	return out, err
 }
 
 // isSection reports whether the name is that of a section: of settings in the table, of all

@@ -60,8 +60,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 
 // FindProject returns the project that ref names: an id; a path at or below one of its directories, of
 // which the longest counts; a name or an alias. The error of an ambiguous ref has the code CodeUsage and
-// lists the ids with directories. If nothing matches, the code is CodeNotFound, and the hint names projects whose name
-// differs only in case or whose id begins with ref.
+// lists the ids with directories. If nothing matches, the code is CodeNotFound, and the hint names projects
+// whose name differs only in case or whose id begins with ref.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	if ref == "" {
 		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project given")

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
@@ -24,7 +25,7 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 			arguments = append(arguments, args[i+1:]...)
 			break
 		}
-		if name := strings.TrimLeft(word, "-"); name != word && word != "-" && !negative.MatchString(word) {
+		if name := strings.TrimLeft(word, "-"); name != word && strings.IndexFunc(name, unicode.IsLetter) == 0 {
 			if arity[name] && i+1 < len(args) {
 				i++
 				word += "=" + args[i]
@@ -48,9 +49,6 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 	}
 	return line, strings.Join(path, " ")
 }
-
-// negative matches a number that is no flag: a value of `config set`.
-var negative = lazyregexp.New(`^-[.0-9]`)
 
 // flagArity tells for every flag of every command whether it takes a value. A name has the same
 // arity in all commands, so it can be read before the command is known.

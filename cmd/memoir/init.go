@@ -122,9 +122,9 @@ func (s *setup) do() error {
 		}
 		again := "memoir run"
 		if s.out.Widened {
-			again += allAges
+			again += " --max-age 0 --min-idle 0"
 		}
-		s.sayReport(s.c, report, again)
+		s.sayReport(report, again)
 		s.out.Report = &report
 	}
 	if err := s.show(); err != nil || s.out.Report == nil || !s.out.Report.Partly() {
@@ -132,9 +132,6 @@ func (s *setup) do() error {
 	}
 	return status(exitPartly)
 }
-
-// allAges are the flags of a run that reads what Survey.Widened stands for.
-const allAges = " --max-age 0 --min-idle 0"
 
 // find says what sessions are here.
 func (s *setup) find() (err error) {
@@ -158,7 +155,7 @@ func (s *setup) find() (err error) {
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
-		s.ui.say("all are outside the limits of age; `memoir run%s` reads them", allAges)
+		s.ui.say("all are outside the limits of age; `memoir run --max-age 0 --min-idle 0` reads them")
 	} else if s.out.Widened {
 		s.ui.say("all are older than %g days or were active within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
@@ -307,24 +304,12 @@ func (s *setup) show() error {
 	if s.out.Config, s.out.View = s.file.Path, found.text; s.c.Bool("json") {
 		return s.ui.json(s.out)
 	}
-	record, err := integrate.Load(s.opts.Home)
-	if err != nil {
-		return err
-	}
-	connected := len(record.Agents()) > 0
 	if found.text != "" {
 		if elsewhere {
-			s.ui.say("this directory has no memory; the largest memory is that of %s", found.project)
+			s.ui.say("this directory has no memory; the largest is that of %s", found.project)
 		}
-		until := ""
-		if !connected {
-			until = ", once an agent is connected"
-		}
-		s.ui.say("a new session in %s gets%s:", found.project, until)
+		s.ui.say("a new session in %s gets, once an agent is connected:", found.project)
 		s.ui.write(found.text)
-	}
-	if connected {
-		return nil
 	}
 	var here []string
 	for _, a := range integrate.Agents {

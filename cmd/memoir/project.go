@@ -256,10 +256,7 @@ func (p *program) projects(c *cli.Context) error {
 		r.Project = serve.CleanProject(r.Project, p.redact)
 		one := serve.ProjectOf(home, r)
 		out.Projects = append(out.Projects, one)
-		directory := ""
-		if len(one.Directories) > 0 {
-			directory = one.Directories[0]
-		}
+		directory := strings.Join(one.Directories[:min(len(one.Directories), 1)], "")
 		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(directory), orDash(one.Root))
 	}
 	return p.result(c, out, func() {

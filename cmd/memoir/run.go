@@ -152,9 +152,9 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 	for _, word := range p.args {
 		again += " " + shellWord(word)
 	}
-	p.sayReport(c, report, again)
+	p.sayReport(report, again)
 	if report.DryRun && !c.Bool("json") {
-		p.printPlan(c, report)
+		p.printPlan(report)
 	}
 	for _, project := range report.Phase2 {
 		if project.Outcome == pipeline.OutcomePublished && !c.Bool("json") && !p.ui.quiet {

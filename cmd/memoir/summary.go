@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"memoir"
 	"memoir/pipeline"
 	"memoir/serve"
 )
 
 // sayReport says what a run did; again is the command that continues it.
-func (p *program) sayReport(c *cli.Context, r pipeline.Report, again string) {
+func (p *program) sayReport(r pipeline.Report, again string) {
 	u := p.ui
 	others := ""
 	if n := r.Scan.NotSessions; n > 0 {
@@ -65,7 +63,7 @@ func (p *program) sayReport(c *cli.Context, r pipeline.Report, again string) {
 	p.sayLeft(r, again)
 	if !worked && len(r.Phase2) == 0 && r.Left == 0 {
 		u.say("nothing to do")
-		u.sayHint(whyNothing(c, r.Scan))
+		u.sayHint(whyNothing(r.Scan))
 	}
 }
 
@@ -99,13 +97,7 @@ func sayUsage(u memoir.Usage) string {
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing is the hint of a run that found nothing to do; "" if sessions were extracted before.
-func whyNothing(c *cli.Context, scan pipeline.ScanReport) string {
-	lasting := func(flag, setting string) string {
-		if c.IsSet(flag) {
-			return ""
-		}
-		return "; to keep that, set " + setting
-	}
+func whyNothing(scan pipeline.ScanReport) string {
 	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
@@ -115,9 +107,9 @@ func whyNothing(c *cli.Context, scan pipeline.ScanReport) string {
 	case old > 0 && recent > 0:
 		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
 	case old > 0:
-		return "--max-age 0 includes old sessions" + lasting("max-age", "memories.maxRolloutAgeDays")
+		return "--max-age 0 includes old sessions; without the flag memories.maxRolloutAgeDays applies"
 	case recent > 0:
-		return "--min-idle 0 includes recent sessions" + lasting("min-idle", "memories.minRolloutIdleHours")
+		return "--min-idle 0 includes recent sessions; without the flag memories.minRolloutIdleHours applies"
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }
@@ -196,10 +188,10 @@ func sayProject(r pipeline.ProjectReport) string {
 }
 
 // printPlan prints what a dry run would do.
-func (p *program) printPlan(c *cli.Context, r pipeline.Report) {
+func (p *program) printPlan(r pipeline.Report) {
 	if len(r.Would) == 0 {
 		p.ui.say("nothing to do")
-		p.ui.sayHint(whyNothing(c, r.Scan))
+		p.ui.sayHint(whyNothing(r.Scan))
 	}
 	for _, w := range r.Would {
 		about := ""

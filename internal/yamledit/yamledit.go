@@ -48,13 +48,8 @@ func Set(text []byte, at []string, value string) ([]byte, error) {
 // outermost keep keys stay. A key that is not there is an error.
 func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	p, err := find(text, at)
-	for n := len(at) - 1; n > keep && err == nil && p.found == len(at); n-- {
-		if section, err := find(text, at[:n]); err == nil && section.found == n { // not joined to the next by a dot
-			if section.bare(text) {
-				return Delete(text, at[:n], keep)
-			}
-			break
-		}
+	for p.found == len(at) && p.around != nil && p.around.found > keep && p.around.bare(text) {
+		p, at = *p.around, at[:p.around.found]
 	}
 	switch {
 	case err != nil:
@@ -73,18 +68,17 @@ func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	return splice(text, from, to, ""), nil
 }
 
-// bare reports whether a section holds one entry and no comment. A "#" in a value counts as a comment.
+// bare reports whether a section holds one entry, and neither it nor the line below contains a "#": a comment, or a value.
 func (p place) bare(text []byte) bool {
-	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+1)
-	next := bytes.TrimLeft(text[to:], " ")
-	inside := len(text)-to-len(next) >= p.key.Column // what follows is indented as the entry is
-	return len(p.value.Content) == 2 && !bytes.ContainsRune(text[from:to], '#') && !(inside && bytes.HasPrefix(next, []byte("#")))
+	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+2)
+	return len(p.value.Content) == 2 && bytes.IndexByte(text[from:to], '#') < 0
 }
 
 // place is how far keys lead in a file.
 type place struct {
 	in, key, value *yaml.Node // the deepest entry that is there, and the section that it is in; nil: none is
 	found          int        // keys that lead to it
+	around         *place     // that section
 }
 
 func find(text []byte, at []string) (p place, err error) {
@@ -101,7 +95,8 @@ func find(text []byte, at []string) (p place, err error) {
 		if n == 0 {
 			break
 		}
-		p = place{p.value, key, value, p.found + n}
+		outer := p
+		p = place{p.value, key, value, p.found + n, &outer}
 	}
 	section := p.value.IsZero() || p.value.Tag == "!!null" || p.value.Kind == yaml.MappingNode
 	if p.found < len(at) && !section {

@@ -24,6 +24,7 @@ type Generation struct {
 	Redactions  map[string]int `json:"redactions"`
 	EditedFrom  int            `json:"edited_from"`   // contains the hand edits of this generation; 0: none
 	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
+	SetAside    int            `json:"set_aside"`     // sessions and notes that restoring left out until they change
 	Forgotten   bool           `json:"forgotten"`     // it contains forgotten sessions
 	Redacted    int            `json:"redacted_from"` // made by redacting this generation; 0: was not
 	Error       string         `json:"error"`
@@ -58,7 +59,7 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 		row := Generation{
 			Project: project, Generation: g.Number, Live: g.Live, PublishedAt: Time(g.ModTime), Inputs: []string{},
 			Files: len(m.Files), Bytes: g.Bytes, Redactions: m.Redactions, EditedFrom: m.EditedFrom,
-			Restored: m.RestoredFrom, Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
+			Restored: m.RestoredFrom, SetAside: len(m.SetAside), Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
 		}
 		for _, in := range m.Inputs {
 			row.Inputs = append(row.Inputs, in.Session)

@@ -79,6 +79,7 @@ func noteOn(g serve.Generation) string {
 	add(g.Live, "live")
 	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
 	add(g.Restored > 0, "restored from %d", g.Restored)
+	add(g.SetAside > 0, "%d left out until changed", g.SetAside)
 	add(g.Redacted > 0, "redacted from %d", g.Redacted)
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")
@@ -91,8 +92,10 @@ func restoreCommand(p *program) *cli.Command {
 		Usage: "make an earlier generation the live memory again",
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
 			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
-			"consolidations treat the difference like hand edits: removed lines stay removed. A\n"+
-			"generation with sessions that were disabled or forgotten since is not restored.\n"+
+			"consolidations keep the difference: removed lines stay removed, and sessions that the\n"+
+			"generation does not have are left out until they change (`memoir log` counts them). To undo\n"+
+			"it, restore the later generation. A generation with sessions that were disabled or forgotten\n"+
+			"since is not restored.\n"+
 			"Asks first on a terminal, unless --yes.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{

@@ -25,7 +25,8 @@ func installCommand(p *program) *cli.Command {
 			"the end of a session, an entry for the MCP server, and links to skills. Without a name it connects\n"+
 			"the agents found here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
 			"cannot be parsed is not changed. `memoir uninstall` undoes exactly this. A second install changes\n"+
-			"nothing, or repairs changed entries. With --yes it names only the changed files. Agents:\n"+strings.Join(agentNames(), ", ")+".",
+			"nothing, or repairs changed entries. With --yes it names only the changed files. Agents:\n"+
+			strings.Join(agentNames(), ", ")+".",
 			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
 			"memoir install gemini --scope project --no-mcp"),
 		Flags: append(integrationFlags("change the files of `SCOPE`: user (default) or project (this directory's)"),

@@ -68,7 +68,7 @@ func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	return splice(text, from, to, ""), nil
 }
 
-// bare reports whether a section holds one entry, and neither it nor the line below contains a "#": a comment, or a value.
+// bare reports whether a section holds one entry, and neither it nor the line below has a "#", as comments have.
 func (p place) bare(text []byte) bool {
 	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+2)
 	return len(p.value.Content) == 2 && bytes.IndexByte(text[from:to], '#') < 0

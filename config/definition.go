@@ -24,36 +24,36 @@ const (
 	tightenHigher                   // only to a larger value
 )
 
-// definition is everything about one setting, of its own or of a provider. Its field is the
-// one of the same name, whatever the case of letters.
+// definition describes one setting: of Settings, or of a Provider. The name of its field is the same except
+// for case.
 type definition struct {
 	name     string // as in config.yml, sections joined by dots
-	was      string // an earlier name, which still holds and is reported
+	was      string // an earlier name; it still works, with a warning
 	doc      string // one line
 	usual    string // the default
 	min, max float64
 	zeroNone bool // 0 switches the limit off
 	tighten  tightening
 	own      bool               // no project's file may set it, trusted or not
-	flag     string             // a command-line flag with its own form, if there is one
-	unit     time.Duration      // of the setting, where the flag is a duration
-	choices  []string           // of a text; nil: any
-	form     *lazyregexp.Regexp // of a text; nil: any
-	wanted   string             // what form matches
-	words    bool               // a list that may be written as a text of words
+	flag     string             // the command-line flag that overrides it; "": none
+	unit     time.Duration      // of the setting, if the flag is a duration
+	choices  []string           // the allowed texts; nil: any
+	form     *lazyregexp.Regexp // that a text must match; nil: any
+	wanted   string             // describes form in errors
+	words    bool               // a list that may also be written as words in one text
 	list     func(elements []string, home string) ([]string, error)
 }
 
 const (
 	builtin   = "builtin" // the model that needs no provider
-	unlimited = 1e15      // for counts that need a bound only against nonsense
-	maxPrice  = 1e5       // in US dollars, against nonsense
+	unlimited = 1e15      // upper bound of limits in tokens
+	maxPrice  = 1e5       // in US dollars
 	day       = 24 * time.Hour
-	maxDelay  = 100 * 365 * day // of what a person may ask for: a hundred years
+	maxDelay  = 100 * 365 * day // the longest duration that is accepted
 )
 
 // definitions is the table of all settings, in the order in which they are documented and
-// printed. What is set of projects and providers stands beside it.
+// printed. Settings of projects and providers are not in it: see projectName and providerFields.
 var definitions = []definition{
 	{name: "memories.enabled", usual: "false", tighten: tightenOff,
 		doc: "master switch for background runs and injection; commands typed by hand always work"},
@@ -132,7 +132,7 @@ var definitions = []definition{
 		doc: "globs of directories whose sessions are skipped, with those below them"},
 }
 
-// find returns the setting of a name: of the table, of a project or of a provider.
+// find returns the definition of a setting, or of a project's or provider's, by the keys that lead to it.
 func find(path []string) (definition, bool) {
 	table, name := definitions, strings.Join(path, ".")
 	switch {
@@ -158,7 +158,7 @@ func names(table []definition) (out []string) {
 	return out
 }
 
-// field is a pointer to the setting's value in settings or in a provider: a bool, int, int64,
+// field returns a pointer to the setting's value in a Settings or Provider: to a bool, int, int64,
 // float64, *float64, string or []string.
 func (d definition) field(of any) any {
 	v := reflect.ValueOf(of).Elem()
@@ -168,8 +168,8 @@ func (d definition) field(of any) any {
 	return v.Addr().Interface()
 }
 
-// set parses a value, or the elements of a list, checks and stores it. Its errors do not
-// repeat the text: it may be a key, put in the wrong place.
+// set parses, checks and stores a value, or the elements of a list. Its errors do not quote the value,
+// which may be a key in the wrong place.
 func (d definition) set(of any, values []string, home string) error {
 	p := d.field(of)
 	if list, ok := p.(*[]string); ok {
@@ -199,7 +199,7 @@ func (d definition) set(of any, values []string, home string) error {
 		reflect.ValueOf(p).Elem().SetInt(v)
 	case *float64:
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(d.min <= v && v <= d.max) { // not a number is neither
+		if err != nil || !(d.min <= v && v <= d.max) { // also refuses NaN
 			return fmt.Errorf("must be a number from %s to %s", plain(d.min), plain(d.max))
 		}
 		*p = v
@@ -214,7 +214,7 @@ func (d definition) set(of any, values []string, home string) error {
 	return nil
 }
 
-// checkText says what is wrong with a text.
+// checkText returns an error if a text is not allowed.
 func (d definition) checkText(text string) error {
 	switch {
 	case strings.ContainsFunc(text, isControl):
@@ -229,7 +229,7 @@ func (d definition) checkText(text string) error {
 	return nil
 }
 
-// text is the value as a person writes it, "" if it is not set: the inverse of set.
+// text returns the value as a person writes it, the inverse of set; "" if it is not set.
 func (d definition) text(of any) string {
 	switch p := d.field(of).(type) {
 	case *[]string:

@@ -20,7 +20,7 @@ import (
 
 // Home returns the directory of memoir's data: the flag --home, else
 // $MEMOIR_HOME, else $XDG_DATA_HOME/memoir, else ~/.local/share/memoir. The path
-// is absolute; it need not exist, but HOME must where it is used. Environ is as os.Environ returns it.
+// is absolute and need not exist, except for HOME. Environ is as os.Environ returns it.
 func Home(flag string, environ []string) (string, error) {
 	env := lookup(environ)
 	name, dir := "--home", flag
@@ -53,8 +53,7 @@ func ConfigDir(environ []string) (string, error) {
 	return userDir(lookup(environ), "XDG_CONFIG_HOME", ".config", "set HOME or XDG_CONFIG_HOME")
 }
 
-// userDir applies the XDG base directory rules, by which a relative path in one
-// of its variables is to be ignored.
+// userDir applies the XDG base directory rules: a variable with a relative path is ignored.
 func userDir(env func(string) string, variable, below, hint string) (string, error) {
 	base := env(variable)
 	if home := homeDir(env); !filepath.IsAbs(base) && home != "" {
@@ -106,8 +105,8 @@ func lookup(environ []string) func(string) string {
 	}
 }
 
-// RulesFile is where a person's own secret rules are, if they have any, in
-// gitleaks' form; "" without a configuration directory.
+// RulesFile returns the path of a person's own secret rules, in gitleaks' format. The file need not
+// exist. It is "" without a configuration directory.
 func RulesFile(configDir string) string {
 	if configDir == "" {
 		return ""
@@ -136,9 +135,8 @@ func expandGlobs(globs []string, home string) ([]string, error) {
 	return out, nil
 }
 
-// Excluded reports whether a directory is kept out: a glob of Exclude matches it
-// or a directory above it. Links are followed as far as they exist, so that no
-// other spelling of an excluded directory lets it in.
+// Excluded reports whether a glob of Exclude matches a directory or one above it. Links are
+// followed as far as they exist, so that another path to an excluded directory is excluded, too.
 func (s Settings) Excluded(dir string) bool {
 	if len(s.Exclude) == 0 {
 		return false
@@ -151,8 +149,8 @@ func (s Settings) Excluded(dir string) bool {
 	return false
 }
 
-// matches compares one directory with a glob and with what the fixed first part
-// of the glob links to.
+// matches reports whether a glob matches a directory, also after the links in the glob's fixed first
+// part are followed.
 func matches(glob, dir string) bool {
 	if doublestar.MatchUnvalidated(glob, dir) {
 		return true
@@ -168,11 +166,11 @@ func matches(glob, dir string) bool {
 	return doublestar.MatchUnvalidated(path.Join(escapeGlob(filepath.ToSlash(resolved)), rest), dir)
 }
 
-// projectName is the setting of a project's name.
+// projectName is the definition of projects.DIR, the name of a directory's project.
 var projectName = definition{name: nameProjects, own: true,
 	doc: "project of this directory and of those below it"}
 
-// applyProject sets the project of a directory. A name is one line of at most 100 bytes.
+// applyProject sets the project of a directory. A project's name is one line of at most 100 bytes.
 func (s *Settings) applyProject(dir, name, home, origin string) error {
 	full, err := expandHome(dir, home)
 	switch full = filepath.Clean(full); {
@@ -204,8 +202,8 @@ func (s Settings) ProjectFor(dir string) string {
 	return ""
 }
 
-// above yields a directory and those above it, as the path is given and with links followed.
-// A path that is not absolute has none.
+// above yields a directory and its parents: of the path as given, then with links followed. For a
+// relative path it yields nothing.
 func above(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !filepath.IsAbs(dir) {
@@ -221,7 +219,7 @@ func above(dir string) iter.Seq[string] {
 	}
 }
 
-// FollowLinks resolves the links of as much of a path as exists.
+// FollowLinks resolves the links in the part of a path that exists.
 func FollowLinks(path string) string {
 	path = filepath.Clean(path)
 	for existing, rest := path, ""; ; {
@@ -236,7 +234,7 @@ func FollowLinks(path string) string {
 	}
 }
 
-// escapeGlob makes a path match itself.
+// escapeGlob returns a glob that matches only the path p.
 func escapeGlob(p string) string { return globMark.ReplaceAllString(p, `\$0`) }
 
 var globMark = lazyregexp.New(`[*?\[\]{}]`)

@@ -20,7 +20,7 @@ import (
 	"memoir/internal/yamledit"
 )
 
-// File is a person's config.yml in the course of being changed. Nothing is written before Save.
+// File is a person's config.yml while it is changed. Only Save writes it.
 type File struct {
 	Path   string
 	Exists bool
@@ -29,11 +29,11 @@ type File struct {
 	text   []byte
 }
 
-// ReadFile reads config.yml of Options.ConfigDir. One that does not exist is as Template. Its content need not be
-// valid: Settings reports that.
+// ReadFile reads the config.yml in Options.ConfigDir. A missing file has the text of Template. The content need not be
+// valid; Settings checks it.
 func ReadFile(o Options) (*File, error) {
 	f := &File{Path: filepath.Join(o.ConfigDir, FileName), home: homeDir(lookup(o.Environ))}
-	if real, err := filepath.EvalSymlinks(f.Path); err == nil { // of a directory that a person shares between machines
+	if real, err := filepath.EvalSymlinks(f.Path); err == nil { // a link to a person's dotfiles stays a link
 		f.Path = real
 	}
 	data, err := readUserFile(f.Path)
@@ -43,8 +43,8 @@ func ReadFile(o Options) (*File, error) {
 	return f, err
 }
 
-// Describe returns the name by which a setting is known now, and what it does. A project's directory becomes
-// absolute; home is the person's. A name that is unknown, or that of a section, is an error with memoir.CodeConfig.
+// Describe returns the present name of a setting, and its description. A project's directory becomes absolute; home is
+// the person's home directory. An unknown name, or that of a section, is an error with memoir.CodeConfig.
 func Describe(name, home string) (now, doc string, err error) {
 	e := entry{path: pathOf(name)}
 	d, ok := find(e.path)
@@ -62,8 +62,8 @@ func Describe(name, home string) (now, doc string, err error) {
 	return name, d.doc, nil
 }
 
-// Set gives a setting a value, or a list its elements. Errors of a value that is not allowed, alone or with the
-// others in the file, have memoir.CodeConfig, and leave the file as it was.
+// Set sets a setting to a value, or a list to its elements. A value that is not allowed, alone or with the other
+// settings of the file, is an error with memoir.CodeConfig; the file must not be saved then.
 func (f *File) Set(name string, values ...string) error {
 	now, doc, err := Describe(name, f.home)
 	if err != nil {
@@ -94,8 +94,8 @@ func (f *File) Set(name string, values ...string) error {
 	return err
 }
 
-// Unset takes a setting out of the file, even if its name is unknown or its value is not allowed. It is false if the
-// file does not set it.
+// Unset removes a setting from the file, even if its name is unknown or its value is not allowed. It returns false if
+// the file does not contain it.
 func (f *File) Unset(name string) (bool, error) {
 	now, _, unknown := Describe(name, f.home)
 	e, there := f.entry(now)
@@ -115,20 +115,20 @@ func (f *File) Unset(name string) (bool, error) {
 	return true, err
 }
 
-// Settings are those of the file alone. What is not valid is Load's error.
+// Settings returns the settings of the file alone. If the file is invalid, the error is that of Load.
 func (f *File) Settings() (Settings, error) {
 	s := Default()
 	err := s.applyFile(f.Path, f.text, f.home)
 	return s, cmp.Or(err, s.check())
 }
 
-// Text is the file as it would be saved.
+// Text returns the content that Save writes.
 func (f *File) Text() []byte { return f.text }
 
-// Changed reports whether Save writes.
+// Changed reports whether Save would write.
 func (f *File) Changed() bool { return !f.Exists || !bytes.Equal(f.before, f.text) }
 
-// Save writes the file, unless it is as it was.
+// Save writes the file if it has changed or does not exist.
 func (f *File) Save() error {
 	if !f.Changed() {
 		return nil
@@ -148,7 +148,7 @@ func (f *File) Save() error {
 	return nil
 }
 
-// change takes a text in which one setting differs from the present text. A valid file stays valid.
+// change replaces the text by one that differs in one setting. A text that would make a valid file invalid is refused.
 func (f *File) change(name string, text []byte, err error) error {
 	others := func(text []byte) map[string]string {
 		values := map[string]string{}
@@ -177,7 +177,7 @@ func (f *File) change(name string, text []byte, err error) error {
 	return nil
 }
 
-// entry finds what the file says of a name that Describe returned.
+// entry finds the entry of a name that Describe returned.
 func (f *File) entry(now string) (e entry, there bool) {
 	entries, _ := parseYAML(f.Path, f.text)
 	for _, e := range entries {
@@ -188,7 +188,7 @@ func (f *File) entry(now string) (e entry, there bool) {
 	return e, false
 }
 
-// pathOf are the keys that lead to a setting. The directory of a project may hold dots.
+// pathOf returns the keys that lead to a setting. The directory of a project may contain dots.
 func pathOf(name string) []string {
 	switch head, rest, more := strings.Cut(name, "."); {
 	case head == nameProjects && more:
@@ -198,7 +198,7 @@ func pathOf(name string) []string {
 	}
 }
 
-// written checks values and returns them as they stand in a file.
+// written checks values and returns them as YAML.
 func (d definition) written(values []string, home string) (string, error) {
 	if d.name == nameProjects {
 		return quoted(values[0]), nil
@@ -228,7 +228,7 @@ func (d definition) written(values []string, home string) (string, error) {
 	return "[" + strings.Join(elements, ", ") + "]", err
 }
 
-// quoted is a text in YAML, in any place.
+// quoted returns a text as YAML that is valid in any place, also within brackets.
 func quoted(text string) string {
 	plain, err := yaml.Marshal(text)
 	if out := strings.TrimSpace(string(plain)); err == nil && !strings.ContainsAny(out, "\n,[]{}#") {
@@ -238,7 +238,7 @@ func quoted(text string) string {
 	return string(out)
 }
 
-// Template is a config.yml that sets nothing: each setting with its description and default, as comments.
+// Template returns a config.yml that sets nothing. Comments list each setting with its description and default.
 func Template() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memoir. A commented line shows a default.\n" +

@@ -20,21 +20,21 @@ const FileName = "config.yml"
 
 // Options say where settings come from.
 type Options struct {
-	// ConfigDir holds config.yml; empty, or without that file: there is none.
+	// ConfigDir is the directory of config.yml; "" means none. The file need not exist.
 	ConfigDir string
 
 	// Environ is the environment, as os.Environ returns it.
 	Environ []string
 
-	// Flags are values given on the command line, by the flag's name without
-	// dashes or by the name of a setting.
+	// Flags are values of the command line, by the flag's name without dashes or
+	// by the setting's name.
 	Flags map[string]string
 }
 
 // Load returns the effective settings: defaults, then config.yml, then MEMOIR_*
-// variables, then flags, each layer over the one before. The error of an unknown
-// name or a value that is not allowed has memoir.CodeConfig and names the
-// setting and where it stands.
+// variables, then flags; later layers override earlier ones. The error of an unknown
+// name or a value that is not allowed has memoir.CodeConfig and names the setting
+// and its place.
 func Load(o Options) (Settings, error) {
 	s := Default()
 	home := homeDir(lookup(o.Environ))
@@ -74,7 +74,7 @@ func (s *Settings) applyFile(path string, data []byte, home string) error {
 	return err
 }
 
-// readUserFile is readFile of config.yml. A file of the other ending that is never read would be worse than none.
+// readUserFile reads config.yml. If only config.yaml exists, it is an error: that file would be ignored.
 func readUserFile(path string) ([]byte, error) {
 	data, err := readFile(path)
 	if other := filepath.Join(filepath.Dir(path), "config.yaml"); err == nil && data == nil {
@@ -85,7 +85,7 @@ func readUserFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// applyEntry applies one setting of a file whatever its value.
+// applyEntry applies one setting of a file.
 func (s *Settings) applyEntry(e entry, home string) error {
 	d, known := find(e.path)
 	if !known {
@@ -116,12 +116,12 @@ func (s *Settings) applyEntry(e entry, home string) error {
 	return nil
 }
 
-// rename reports what is set by an earlier name.
+// rename records that a setting was set by an earlier name.
 func (s *Settings) rename(was, now string) {
 	s.Renamed = append(slices.Clip(s.Renamed), was+" is now called "+now)
 }
 
-// applyText applies a value of the table that is written as one text: lists as in PATH.
+// applyText applies a value that is written as one text. The elements of a list are separated as in PATH.
 func (s *Settings) applyText(d definition, text, home, origin string) error {
 	values := []string{text}
 	if d.list != nil {
@@ -134,7 +134,7 @@ func (s *Settings) applyText(d definition, text, home, origin string) error {
 	return nil
 }
 
-// loadFlags applies the values given on the command line, in the order of the table.
+// loadFlags applies the values of the command line, in the order of the table.
 func (s *Settings) loadFlags(flags map[string]string, home string) error {
 	for _, d := range definitions {
 		for _, flag := range []string{d.name, d.flag} {
@@ -157,7 +157,7 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 	return nil
 }
 
-// check holds the rules that concern more than one setting.
+// check checks the rules that involve more than one setting.
 func (s Settings) check() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		if err := s.checkProvider(name); err != nil {
@@ -176,7 +176,7 @@ func (s Settings) check() error {
 	return nil
 }
 
-// reservedVariables are the MEMOIR_* variables that are no settings.
+// reservedVariables are the MEMOIR_* variables that are not settings.
 var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
 	memoir.ChildVariable, // set for processes that memoir starts
@@ -193,8 +193,8 @@ func variableOf(setting string) string {
 
 var capital = lazyregexp.New(`[A-Z]`)
 
-// loadEnviron applies the MEMOIR_* variables. An empty one counts as not set, as
-// with other programs, but its name must be right all the same.
+// loadEnviron applies the MEMOIR_* variables. An empty variable counts as not set, but its name must be
+// known, too.
 func (s *Settings) loadEnviron(environ []string, home string) error {
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		variable, text, _ := strings.Cut(entry, "=")
@@ -225,7 +225,7 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 	return nil
 }
 
-// variables lists every variable that means something.
+// variables lists the known MEMOIR_* variables.
 func variables() []string {
 	out := slices.Clone(reservedVariables)
 	for _, d := range definitions {
@@ -234,12 +234,12 @@ func variables() []string {
 	return out
 }
 
-// longUnits are weeks and days, which time.ParseDuration does not read.
+// longUnits matches weeks and days, which time.ParseDuration does not accept.
 var longUnits = lazyregexp.New(`[0-9.]+[wd]`)
 
-// ParseDuration reads a length of time as people write it: numbers with the
-// units w, d, h, m, s, or Go's smaller ones, such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A
-// bare 0 needs no unit. Negative lengths and lengths above a hundred years are errors.
+// ParseDuration parses a duration: numbers with the units w, d, h, m, s, or Go's smaller ones,
+// such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A bare 0 needs no unit. Negative durations and
+// those above a hundred years are errors.
 func ParseDuration(text string) (time.Duration, error) {
 	hours := longUnits.ReplaceAllStringFunc(strings.TrimSpace(text), func(long string) string {
 		unit := len(long) - 1

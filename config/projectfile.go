@@ -21,13 +21,12 @@ import (
 // of its checkout.
 const ProjectFileName = ".memoir.yml"
 
-// ForProject returns the settings that hold in the project whose top directory
-// is dir. A cloned repository is a stranger: without trust its .memoir.yml may
-// switch memory off and tighten limits; anything further is ignored, and told as
-// "file:line: NAME has no effect: …".
+// ForProject returns the settings of the project whose top directory is dir. A cloned
+// repository is not trusted: its .memoir.yml may switch memory off and tighten limits.
+// Its other settings are ignored, each with a message "file:line: NAME has no effect: …".
 //
-// An error means that the file could not be understood, or sets what no project's file may.
-// The settings then returned have memory switched off, as that may be what it meant to say.
+// An error means that the file is invalid, or has a setting that no project may change.
+// The settings then have memory switched off, since the file may have asked for that.
 func (s Settings) ForProject(dir string, trusted TrustStore) (out Settings, ignored []string, err error) {
 	path := filepath.Join(dir, ProjectFileName)
 	data, err := readFile(path)
@@ -52,8 +51,8 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 		return nil, err
 	}
 	for _, e := range entries {
-		// Trust is given to a project, and these reach all of them: they say which server and
-		// which program are handed the text of every session.
+		// Trust is given to one project, but these settings affect all projects: they name the
+		// servers and programs that get the text of every session.
 		d, _ := find(e.path)
 		if d.own {
 			return nil, e.errorf("a project's file may only switch memory off or tighten limits",
@@ -87,7 +86,7 @@ func (d definition) tightens(present, proposed *Settings) bool {
 	return d.number(proposed) <= d.number(present)
 }
 
-// number is the value of a setting with a limit; none is the largest.
+// number returns the value of a setting that is a limit; no limit is the largest number.
 func (d definition) number(s *Settings) float64 {
 	n, err := strconv.ParseFloat(d.text(s), 64)
 	if err != nil || d.zeroNone && n == 0 {
@@ -96,15 +95,15 @@ func (d definition) number(s *Settings) float64 {
 	return n
 }
 
-// trustFile lies in memoir's home: a mapping from the path of a project file to
-// the SHA-256 of the content that was trusted.
+// trustFile is a file in memoir's home. It maps the path of each trusted file to the SHA-256 of
+// the content that was trusted.
 const trustFile = "trust.yml"
 
-// TrustStore knows which project files a person has trusted, each in one exact
-// version: by canonical path, the SHA-256 of the content in hex.
+// TrustStore has the files of projects that a person trusts, each in one version: it maps the
+// canonical path to the SHA-256 of the content in hex.
 type TrustStore map[string]string
 
-// LoadTrust reads what has been trusted from memoir's home directory.
+// LoadTrust reads the trust store from memoir's home directory.
 func LoadTrust(home string) (TrustStore, error) {
 	var t TrustStore
 	path := filepath.Join(home, trustFile)
@@ -116,7 +115,7 @@ func LoadTrust(home string) (TrustStore, error) {
 		return nil, memoir.Errorf(memoir.CodeConfig, "remove it and trust the files again",
 			"%s is damaged: %w", path, err)
 	}
-	if t == nil { // no file, or one that says null
+	if t == nil { // no file, or an empty one
 		t = TrustStore{}
 	}
 	return t, nil
@@ -127,13 +126,12 @@ func (t TrustStore) Trusted(file string, content []byte) bool {
 	return t[canonical(file)] == hashOf(content)
 }
 
-// Files lists the trusted files, sorted. Those that have changed since are
-// listed too.
+// Files lists the trusted files, sorted, including those that have changed since.
 func (t TrustStore) Files() []string { return slices.Sorted(maps.Keys(t)) }
 
-// Trust records that a project's file in its present version may loosen limits, or that its
-// secret rules may do whatever a person's own may. Settings that could not be applied are
-// refused, with Load's errors; rules are not read.
+// Trust trusts a project's file in its present version: its settings may loosen limits, and its
+// secret rules may do what a person's own rules may. Invalid settings are refused with Load's
+// errors; rules are not read.
 func Trust(home, file string) error {
 	data, err := readFile(file)
 	if err != nil {
@@ -151,12 +149,12 @@ func Trust(home, file string) error {
 	return changeTrust(home, func(t TrustStore) { t[canonical(file)] = hashOf(data) })
 }
 
-// Distrust takes a file's trust back. It is no error if it had none.
+// Distrust revokes the trust in a file. A file that is not trusted is not an error.
 func Distrust(home, file string) error {
 	return changeTrust(home, func(t TrustStore) { delete(t, canonical(file)) })
 }
 
-// TidyTrust removes what a process that was killed while it recorded trust has left.
+// TidyTrust removes the temporary file of a process that was killed while it wrote the trust store.
 func TidyTrust(home string) error { return disk.Discard(filepath.Join(home, trustFile) + disk.Beside) }
 
 func changeTrust(home string, change func(TrustStore)) error {
@@ -179,8 +177,8 @@ func changeTrust(home string, change func(TrustStore)) error {
 	return nil
 }
 
-// canonical is a file's absolute path with the links of its directory followed.
-// The file itself may be a link: what counts is its content.
+// canonical returns a file's absolute path with the links of its directory followed. The file
+// itself may be a link, since its content is compared.
 func canonical(file string) string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs

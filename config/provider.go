@@ -11,17 +11,17 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Provider is where and how a language model is reached. What is not set is as the
-// provider is known, or as its API has it. A key is never among the settings.
+// Provider says where and how language models are called. Fields that are not set have the known
+// provider's values, or the defaults of the API. Keys are never settings.
 type Provider struct {
-	API        string   // openai-chat, anthropic or exec; empty: as known
+	API        string   // openai-chat, anthropic or exec; empty: the known provider's
 	BaseURL    string   // http or https, without credentials; empty: the provider's own
 	KeyEnv     string   // the environment variable that holds the key
 	KeyCommand []string // program and arguments; prints the key
-	Command    []string // of exec: program and arguments
-	Preset     string   // of exec: the agent whose switches the command takes
+	Command    []string // for exec: program and arguments
+	Preset     string   // for exec: the agent whose flags the command takes
 
-	// How its models are called; the zero value leaves all to the model.
+	// Parameters of calls; the zero value leaves the choice to the model.
 	Effort          string   // of reasoning
 	Temperature     *float64 // from 0 to 2
 	MaxOutputTokens int      // of an answer; 0: not set
@@ -32,8 +32,7 @@ type Provider struct {
 	OutputPrice     float64
 }
 
-// providerFields is the table of what can be set of a provider, in the order in
-// which it is printed.
+// providerFields is the table of a provider's settings, in the order in which they are printed.
 var providerFields = []definition{
 	{name: "api", doc: "API of the provider: openai-chat, anthropic or exec",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
@@ -60,7 +59,7 @@ var providerFields = []definition{
 	{name: "outputPrice", doc: "US dollars per million tokens of output", max: maxPrice},
 }
 
-// ProviderHelp is a line for each setting of a provider.
+// ProviderHelp returns a line of help for each setting of a provider.
 func ProviderHelp() string {
 	var b strings.Builder
 	for _, d := range providerFields {
@@ -69,7 +68,7 @@ func ProviderHelp() string {
 	return b.String()
 }
 
-// checkProvider checks that the fields of a provider go together.
+// checkProvider checks that the fields of a provider are consistent.
 func (s Settings) checkProvider(name string) error {
 	p := s.Providers[name]
 	exec := p.API == "exec" || p.API == "" && name == "exec"
@@ -93,8 +92,8 @@ func (s Settings) checkProvider(name string) error {
 
 var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-// expandProgram checks a program with its arguments. A path that is not full would name
-// another file in every directory, also in those of a cloned repository.
+// expandProgram checks a program with its arguments. A relative path is refused: it would name
+// another file in each directory, such as one of a cloned repository.
 func expandProgram(words []string, home string) ([]string, error) {
 	if len(words) == 0 || strings.TrimSpace(words[0]) == "" {
 		return nil, errors.New("must begin with a program")

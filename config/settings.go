@@ -1,11 +1,11 @@
-// Package config knows the settings: their names, defaults, bounds and meaning,
+// Package config defines the settings: their names, defaults, bounds and meaning,
 // the layers they come from (defaults, config.yml, MEMOIR_* variables, flags),
 // what a project's own .memoir.yml may change, and which such files are trusted.
-// It also knows where memoir's home and configuration directories are. It knows
-// nothing of what the settings are for.
+// It also finds memoir's home and configuration directories. It does not use the
+// settings.
 //
-// Read definition.go first (the table), then load.go (the layers), provider.go
-// (language models) and projectfile.go (what a repository may say about itself).
+// Read definition.go first (the table), then load.go (the layers), edit.go (changes
+// of config.yml), provider.go (language models) and projectfile.go (.memoir.yml).
 package config
 
 import (
@@ -15,8 +15,8 @@ import (
 	"slices"
 )
 
-// Settings are the effective values. The table of definitions says for each field its
-// default, its bounds and its meaning.
+// Settings are the effective values. The table of definitions has the default, bounds
+// and meaning of each field.
 type Settings struct {
 	Memories   Memories
 	ModelRoles ModelRoles
@@ -26,29 +26,29 @@ type Settings struct {
 	MemConsolidate MemConsolidate
 	ShadowJournal  ShadowJournal
 
-	// Exclude lists globs of directories that are kept out, absolute or
-	// beginning with "**/"; Excluded matches them.
+	// Exclude lists globs of directories whose sessions are skipped. A glob is absolute
+	// or begins with "**/"; Excluded matches them.
 	Exclude []string
 
-	// Projects maps absolute directories to the project that they and what is
-	// below them belong to; ProjectFor looks it up.
+	// Projects maps an absolute directory to the project of the directory and those
+	// below it; ProjectFor looks it up.
 	Projects map[string]string
 
 	// Providers are the language model providers by name.
 	Providers map[string]Provider
 
-	// Off is set when a project's own file switched memory off. Unlike
-	// Memories.Enabled, which a command typed by hand overrides, it holds for
-	// every command: the project is neither mined nor injected into.
+	// Off is set if a project's own file switches memory off. Unlike Memories.Enabled,
+	// it applies to commands typed by hand, too: the project's sessions are not read,
+	// and nothing is injected into them.
 	Off bool
 
-	// Renamed names what is set by an earlier name, for people.
+	// Renamed has a message for each setting that is set by an earlier name.
 	Renamed []string
 
 	origins map[string]string // by setting name; no entry: the default
 }
 
-// Memories are the settings of what runs and within which limits.
+// Memories are the settings of runs and injection, with their limits.
 type Memories struct {
 	Enabled                    bool
 	IncludeAutomation          bool
@@ -77,8 +77,8 @@ type Memories struct {
 	MemoryWindow               int // messages
 }
 
-// Heap is how many bytes of MaxResidentMegabytes are for the heap. The rest is for the pages of the
-// program and of SQLite, and for what the collector has not found yet.
+// Heap returns the share of MaxResidentMegabytes that the heap may use, in bytes. The rest is for the
+// pages of the program and of SQLite, and for garbage.
 func (m Memories) Heap() int64 { return int64(m.MaxResidentMegabytes) * 1e6 * 9 / 16 }
 
 // ModelRoles name the models, as "provider/model" or "builtin".
@@ -95,18 +95,18 @@ type MemConsolidate struct {
 	IntervalHours float64
 }
 
-// ShadowJournal says whether a turn's news are written into the journal, and by which model.
+// ShadowJournal says whether what is new in a turn is added to the journal, and by which model.
 type ShadowJournal struct {
 	Enabled bool
 	Model   string // empty: that of Phase 1
 }
 
-// MCP are the settings of the server that agents ask.
+// MCP are the settings of the MCP server.
 type MCP struct {
 	AllProjects bool
 }
 
-// Limits are spending limits; 0 is none.
+// Limits are spending limits; 0 means no limit.
 type Limits struct {
 	TokensPerRun int64
 	TokensPerDay int64
@@ -128,7 +128,7 @@ func Default() Settings {
 	return s
 }
 
-// clone returns settings of which those that a project's file may set are independent of s.
+// clone returns a copy of s. Changes that a project's file may make to it do not change s.
 func (s Settings) clone() Settings {
 	s.origins = maps.Clone(s.origins)
 	return s
@@ -137,7 +137,7 @@ func (s Settings) clone() Settings {
 // setOrigin records where a setting's value comes from.
 func (s *Settings) setOrigin(name, origin string) { put(&s.origins, name, origin) }
 
-// put adds to a map, which may be nil.
+// put sets a key of a map, which may be nil.
 func put[V any](to *map[string]V, key string, value V) {
 	if *to == nil {
 		*to = make(map[string]V)
@@ -162,9 +162,8 @@ type Value struct {
 	List   []string // the elements, where the value is a list
 }
 
-// Values lists every effective value in the order of the table, then what is set of projects
-// and providers, by name. Of a command that prints a key only its length is told: it
-// may hold one.
+// Values lists every effective value in the order of the table, then the settings of projects and
+// providers, by name. A command that prints a key may contain one, so only its length is given.
 func (s Settings) Values() []Value {
 	var values []Value
 	for _, d := range definitions {

@@ -22,10 +22,10 @@ import (
 // MaxFileSize bounds a configuration file, in bytes.
 const MaxFileSize = 1 << 20
 
-// entry is a name with its value, as a file gives it.
+// entry is a name with its value in a file.
 type entry struct {
-	path []string // the keys that lead to it; foreign text until it is known
-	was  string   // the earlier name by which the file sets it, if it does
+	path []string // the keys that lead to it; untrusted text until it is known
+	was  string   // the earlier name, if the file uses that
 	file string
 	line int
 	node *yaml.Node
@@ -37,21 +37,21 @@ const (
 	nameProviders = "providers"
 )
 
-// name is the full name, sections joined by dots.
+// name returns the full name, sections joined by dots.
 func (e entry) name() string { return strings.Join(e.path, ".") }
 
-// errorf makes a configuration error that begins with the entry's place and name.
+// errorf returns a configuration error that begins with the entry's place and name.
 func (e entry) errorf(hint, format string, args ...any) error {
 	name := strings.Trim(strconv.Quote(cmp.Or(e.name(), "the file")), `"`)
 	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), name, fmt.Errorf(format, args...))
 }
 
-// unknown is the error of a name that means nothing.
+// unknown returns the error of an unknown name.
 func (e entry) unknown() error {
 	return e.errorf(e.near(fmt.Sprintf("remove line %d", e.line)), "is an unknown setting")
 }
 
-// near is the hint for a name that is unknown: the known name that is nearest to it, or another hint.
+// near returns the hint for an unknown name: the nearest known name, or otherwise.
 func (e entry) near(otherwise string) string {
 	name, known := e.name(), append(names(definitions), nameProjects, nameProviders)
 	if e.path[0] == nameProviders && len(e.path) == 3 {
@@ -66,8 +66,8 @@ func (e entry) near(otherwise string) string {
 
 func (e entry) origin() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 
-// readFile reads a file within the size limit; nil without an error is a file that does not
-// exist, or whose directory a transcript made up. A repository may make its file a link to anything.
+// readFile reads a file of at most MaxFileSize. Nil without an error means that the file does not exist,
+// or that its path cannot exist: a directory may come from a transcript. A repository's file may be a link.
 func readFile(path string) ([]byte, error) {
 	data, err := disk.ReadFile(path, MaxFileSize)
 	for _, none := range []error{fs.ErrNotExist, syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EINVAL} {
@@ -81,8 +81,8 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// parseYAML lists the settings of a file in the order in which they stand there.
-// Sections may be nested or joined by dots. Unknown and repeated names are errors, and listed all the same.
+// parseYAML lists the settings of a file in its order. Sections may be nested or joined by dots.
+// Unknown and repeated names are errors, but are listed, too.
 func parseYAML(file string, data []byte) ([]entry, error) {
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -108,7 +108,7 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	return entries, err
 }
 
-// settings lists the settings of a section, and of the sections in it, and what is in their place.
+// settings lists the settings of a section and of the sections in it, and the unknown names there.
 func (e entry) settings() (out []entry, err error) {
 	node := e.node
 	switch {
@@ -146,9 +146,8 @@ func (e entry) isSection() bool {
 		slices.ContainsFunc(definitions, func(d definition) bool { return strings.HasPrefix(d.name, e.name()+".") })
 }
 
-// values returns the value of a setting, or the elements of a list; no value is "". A list
-// may be a single text, of words where it is a command: no shell reads that one, so what
-// needs a shell is refused instead of misread.
+// values returns the value of a setting, or the elements of a list; no value is "". A list may be
+// a single text, and a command a text of words. No shell parses the words, so shell syntax is refused.
 func (e entry) values(d definition) ([]string, error) {
 	node := e.node
 	switch {
@@ -186,10 +185,10 @@ func isNull(node *yaml.Node) bool {
 
 const listsAll = "`memoir config` lists every setting, `memoir help config` those of a provider"
 
-// Nearest returns the known name that a misspelt one most likely means; false if none
-// is near. Case, dashes and underscores do not count, nor does a missing section.
+// Nearest returns the known name that is nearest to a misspelt one; false if none is near.
+// It ignores case, dashes, underscores and a missing section.
 func Nearest(name string, known []string) (string, bool) {
-	const longName = 200 // bytes; names are short, foreign ones may not be
+	const longName = 200 // bytes; unknown names may have any length
 	fold := func(name string) string {
 		return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name[:min(len(name), longName)]))
 	}

@@ -83,7 +83,7 @@ func TestScanSaysWhatItCouldNotReadAndGoesOn(t *testing.T) {
 	put(t, a, madeToken())
 	put(t, b, "nothing\n")
 	code, out, said := filter(t, "", "scan", "nowhere", a)
-	if code != exitFailed || !strings.HasPrefix(out, a+":1:1: github-pat") || !strings.Contains(said, "not scanned: scan nowhere: no such file or directory") {
+	if code != exitFailed || !strings.HasPrefix(out, a+":1:1: github-pat") || !strings.Contains(said, "not scanned: nowhere: no such file or directory") {
 		t.Errorf("exit %d: %s%s", code, out, said)
 	}
 	if code, _, said := filter(t, "", "scan", "nowhere", b); code != exitFailed || !strings.Contains(said, "error: 1 path could not be scanned") {

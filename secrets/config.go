@@ -37,8 +37,8 @@ func ReadRules(path string) ([]byte, error) {
 }
 
 // mergeFile merges a person's configuration, and the one that its extend.path
-// names, into the rules so far.
-func mergeFile(into *config.ViperConfig, path string, depth int) error {
+// names, into the rules so far. Warn is that of Options.
+func mergeFile(into *config.ViperConfig, path string, depth int, warn func(string)) error {
 	content, err := ReadRules(path)
 	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
 		return nil
@@ -62,20 +62,40 @@ func mergeFile(into *config.ViperConfig, path string, depth int) error {
 			if !filepath.IsAbs(base) {
 				base = filepath.Join(filepath.Dir(path), base)
 			}
-			if err := mergeFile(into, base, depth+1); err != nil {
+			if err := mergeFile(into, base, depth+1, warn); err != nil {
 				return err
 			}
 		}
+	}
+	if warn != nil {
+		warnOfPaths(path, own, warn)
 	}
 	merge(into, own)
 	return nil
 }
 
+// warnOfPaths tells of allowlists with conditions on paths or commits. A text has neither.
+func warnOfPaths(file string, c config.ViperConfig, warn func(string)) {
+	const noEffect = "%s: paths and commits have no effect in allowlist %q"
+	for _, list := range c.Allowlists {
+		if len(list.Paths)+len(list.Commits) > 0 {
+			warn(fmt.Sprintf(noEffect, file, list.Description))
+		}
+	}
+	for _, r := range c.Rules {
+		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
+			if list != nil && len(list.Paths)+len(list.Commits) > 0 {
+				warn(fmt.Sprintf(noEffect+" of rule %q", file, list.Description, r.ID))
+			}
+		}
+	}
+}
+
 // mergeProject merges a project's configuration. Of one that is not trusted only
 // rules under new ids count, without their allowlists.
-func mergeProject(into *config.ViperConfig, path string, trusted bool) error {
+func mergeProject(into *config.ViperConfig, path string, trusted bool, warn func(string)) error {
 	if trusted {
-		return mergeFile(into, path, 0)
+		return mergeFile(into, path, 0, warn)
 	}
 	content, err := ReadRules(path)
 	if err != nil {
@@ -315,13 +335,13 @@ func readRules(options Options, extra bool) (specs, error) {
 	at := ""
 	if options.ConfigPath != "" {
 		at = options.ConfigPath
-		if err := mergeFile(&merged, at, 0); err != nil {
+		if err := mergeFile(&merged, at, 0, options.Warn); err != nil {
 			return specs{}, err
 		}
 	}
 	if options.ProjectPath != "" {
 		at = options.ProjectPath
-		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
+		if err := mergeProject(&merged, at, options.ProjectTrusted, options.Warn); err != nil {
 			return specs{}, err
 		}
 	}

@@ -234,8 +234,10 @@ type place struct {
 
 func (f finding) place() place { return place{f.rule, f.start, f.end} }
 
+// byPlace sorts by the beginning of the secret; of those that begin together, the most specific rule comes first.
 func byPlace(a, b finding) int {
-	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule.RuleID, b.rule.RuleID))
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.rule.rank, b.rule.rank), cmp.Compare(a.end, b.end),
+		cmp.Compare(a.rule.RuleID, b.rule.RuleID))
 }
 
 // dropCovered drops findings whose secret lies inside of what a more specific rule
@@ -246,7 +248,7 @@ func dropCovered(found []finding) []finding {
 	}
 	var reach [rankGeneric + 1]int // how far the findings of each rank so far extend
 	kept := found[:0]
-	for _, f := range found { // by start, so that reach tells all
+	for _, f := range found { // by place: what covers f comes before it
 		covered := false
 		for r := range f.rule.rank {
 			covered = covered || f.end <= reach[r]

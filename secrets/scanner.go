@@ -13,17 +13,17 @@ import (
 // and the built-in extra ones.
 type Options struct {
 	// ConfigPath names a .gitleaks.toml with a person's own rules. They are merged
-	// into the default ones as by gitleaks' [extend] with useDefault, whether the
-	// file says so or not: a redactor never knows fewer rules than the defaults,
-	// except for those that extend.disabledRules names. A path at which no file
-	// is means no rules of one's own.
+	// into the default ones as by gitleaks' [extend] with useDefault, even if the file
+	// does not say so; only extend.disabledRules removes default rules. If no file is
+	// there, the person has no rules of their own.
 	ConfigPath string
-	// ProjectPath names a project's .gitleaks.toml, read after the person's own. A
-	// checkout is a stranger: unless it is trusted, its file can add rules, and nothing
-	// of it that would let a secret through counts: allowlists, disabledRules, [extend]
-	// and rules under an id that there is already.
+	// ProjectPath names a project's .gitleaks.toml, read after the person's own. Unless
+	// it is trusted, only its rules under new ids count: its allowlists, disabledRules,
+	// [extend] and rules under known ids, which could let a secret through, are ignored.
 	ProjectPath    string
 	ProjectTrusted bool
+	// Warn is told of conditions in these files that have no effect; nil: nobody is.
+	Warn func(what string)
 }
 
 // Scanner finds secrets. It is safe for concurrent use; one per process is enough.
@@ -101,8 +101,8 @@ func (s *Scanner) rules() *ruleSet {
 // Rules lists the ids of all rules, sorted.
 func (s *Scanner) Rules() []string { return s.rules().ids() }
 
-// Find returns the secrets in text, by position. Where several rules see the same
-// secret, each has its finding.
+// Find returns the secrets in text, by position. Where several rules find the same
+// span, only the most specific one has a finding.
 func (s *Scanner) Find(text string) []Finding {
 	rules := s.rules()
 	raw := rules.search(text)
@@ -114,7 +114,8 @@ func (s *Scanner) Find(text string) []Finding {
 	tails := tails{text: text}
 	for _, f := range raw {
 		start, end := tails.span(f)
-		if rules.isMarker(text, start, end) {
+		n := len(found)
+		if again := n > 0 && found[n-1].Start == start && found[n-1].End == end; again || rules.isMarker(text, start, end) {
 			continue
 		}
 		at.move(start)

@@ -69,9 +69,9 @@ func scanCommand(p *program) *cli.Command {
 	}
 }
 
-// scanner is what commands begin with that read texts of any length: it limits the heap, and returns
-// the secret scanner with a person's own rules, if they have any, and those of the
-// project in a directory: all of a file that is trusted, else what it adds. "" is no directory.
+// scanner limits the heap, for commands that read texts of any length, and returns a secret scanner
+// with a person's own rules and those of the project in a directory: all of a trusted file, else only
+// the rules that it adds. "" is no directory. `scan` and `redact` warn of conditions that have no effect.
 func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) {
 	limitHeap(p.memories(c))
 	own, err := p.configDir(c)
@@ -79,6 +79,9 @@ func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) 
 		return nil, err
 	}
 	options := secrets.Options{ConfigPath: config.RulesFile(own)}
+	if p.ui.command == "scan" || p.ui.command == "redact" { // a server or hook would repeat it
+		options.Warn = func(what string) { p.ui.warn("use regexes or stopwords in the allowlist", "%s", what) }
+	}
 	if dir != "" {
 		trusted := config.TrustStore{}
 		if home, err := p.home(c); err == nil { // without a home, nothing was trusted
@@ -142,8 +145,11 @@ func (s *secretScan) path(ctx context.Context, path string) error {
 
 // file scans a file or standard input piece by piece.
 func (s *secretScan) file(ctx context.Context, path string) error {
-	shown := s.shown(path)
-	in, err := s.openInput(ctx, path, shown)
+	shown, decode := s.shown(path), decoded
+	if path == "-" { // it cannot be read twice
+		decode = lossless
+	}
+	in, err := s.openInput(ctx, path, shown, decode)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"io"
@@ -27,9 +28,10 @@ type input struct {
 	utf16 bool      // it has the byte order mark of UTF-16
 }
 
-// openInput opens a file, or standard input for "-". An interrupt ends a read
-// that waits for a pipe. Messages name the file as shown.
-func (p *program) openInput(ctx context.Context, path, shown string) (in input, err error) {
+// openInput opens a file, or standard input for "-", whose text is read by decode. An interrupt ends
+// a read that waits for a pipe. Messages name the file as shown.
+func (p *program) openInput(ctx context.Context, path, shown string, decode func(io.Reader) io.Reader) (
+	in input, err error) {
 	in = input{path: path, file: p.ui.stdin}
 	if path != "-" {
 		info, err := os.Stat(path)
@@ -52,7 +54,7 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 	}
 	head, _ := r.Peek(2)
 	in.utf16 = string(head) == "\xff\xfe" || string(head) == "\xfe\xff"
-	in.text = decoded(r)
+	in.text = decode(r)
 	return in, nil
 }
 
@@ -60,6 +62,48 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 // as it is.
 func decoded(r io.Reader) io.Reader {
 	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
+}
+
+// lossless is decoded, but its error is errNotUTF16 where a byte order mark of UTF-16 begins other bytes.
+func lossless(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	head, _ := in.Peek(2)
+	order := unicode.LittleEndian
+	switch string(head) {
+	case "\xff\xfe":
+	case "\xfe\xff":
+		order = unicode.BigEndian
+	default:
+		return decoded(in)
+	}
+	_, _ = in.Discard(len(head))
+	if _, err := in.Peek(1); err != nil { // a mark alone
+		return in
+	}
+	utf16 := unicode.UTF16(order, unicode.IgnoreBOM)
+	return transform.NewReader(in, &utf16Text{Transformer: utf16.NewDecoder(), back: utf16.NewEncoder()})
+}
+
+var errNotUTF16 = memoir.Errorf(memoir.CodeInvalid, "convert it to UTF-8, or remove its first two bytes",
+	"the text begins with the byte order mark of UTF-16, but is not UTF-16")
+
+// utf16Text decodes UTF-16. It refuses what a decoder would replace, null characters, and a text without any
+// ASCII character, which is probably in another encoding.
+type utf16Text struct {
+	transform.Transformer
+	back  *encoding.Encoder
+	ascii bool
+}
+
+func (t *utf16Text) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	nDst, nSrc, err = t.Transformer.Transform(dst, src, atEOF)
+	text := dst[:nDst]
+	t.ascii = t.ascii || bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 })
+	again, fault := t.back.Bytes(text)
+	if fault != nil || !bytes.Equal(again, src[:nSrc]) || bytes.IndexByte(text, 0) >= 0 || atEOF && err == nil && !t.ascii {
+		return 0, 0, errNotUTF16
+	}
+	return nDst, nSrc, err
 }
 
 // close closes what openInput opened.

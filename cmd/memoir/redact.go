@@ -20,9 +20,10 @@ func redactCommand(p *program) *cli.Command {
 		Usage: "redact secrets in text or in stored data",
 		Description: help("Copies a file or standard input to standard output and replaces each secret with\n"+
 			"[REDACTED:rule-id]. All else is unchanged: line ends, JSON, bytes that are not text; only a\n"+
-			"text with a byte order mark is written as UTF-8 without it. The number of replacements goes to\n"+
-			"standard error. A long file is read twice: a value that one place identifies as a secret is\n"+
-			"replaced everywhere. In a long pipe, it is replaced only in later places.\n"+
+			"text with a byte order mark is written as UTF-8 without it. A file that has the mark of UTF-16\n"+
+			"and is not UTF-16 is refused. The number of replacements goes to standard error. A long file is\n"+
+			"read twice: a value that one place identifies as a secret is replaced everywhere. In a long\n"+
+			"pipe, it is replaced only in later places.\n"+
 			"With --stored it removes the secrets that `memoir scan --stored` finds from all stored data:\n"+
 			"the database and its free pages, logs, and the live files, which are published again.\n"+
 			"Earlier generations with a secret are removed. Nothing is extracted or consolidated.\n"+
@@ -75,7 +76,7 @@ func (p *program) redactText(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
-	in, err := p.openInput(c.Context, path, path)
+	in, err := p.openInput(c.Context, path, path, lossless)
 	if err != nil {
 		return fmt.Errorf("redact: %w", err)
 	}
@@ -119,7 +120,7 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 		return false, nil
 	}
 	clean = true
-	err = p.pieces(ctx, decoded(file), func(piece secrets.Piece) error {
+	err = p.pieces(ctx, lossless(file), func(piece secrets.Piece) error {
 		clean = !redactor.Learn(piece.Text) && clean
 		return tooMany(redactor, most)
 	})

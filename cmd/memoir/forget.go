@@ -30,9 +30,10 @@ func forgetCommand(p *program) *cli.Command {
 			"clears the database's free pages. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
-			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
+			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
+			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it; " +
+				"with --undo: all its sessions"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and memory lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
@@ -50,7 +51,9 @@ func (p *program) forget(c *cli.Context) error {
 			"--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
 		return usagef("", "sessions and --project or --match exclude each other")
-	case len(refs) == 0 && (c.Bool("undo") || !c.IsSet("project") && !c.IsSet("match")):
+	case c.Bool("undo") && c.IsSet("match"):
+		return usagef("", "--undo and --match exclude each other")
+	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
 		return usagef("`memoir sessions` lists sessions", "forget needs a session, --project or --match")
 	case slices.Contains(refs, ""):
 		return usagef("", "the session is empty")
@@ -67,6 +70,8 @@ func (p *program) forget(c *cli.Context) error {
 			return err
 		}
 		found, err = pipeline.FindText(c.Context, st, opts, match)
+	case len(refs) == 0 && c.Bool("undo"):
+		found.Sessions, err = p.forgottenOf(c, st)
 	case len(refs) == 0:
 		return p.forgetProject(c, st, opts)
 	default:
@@ -93,8 +98,28 @@ func longEnough(text string) bool {
 	return n >= 3 || n == 2 && bytes >= 6
 }
 
-// sessionsToForget finds the sessions that are named. One that no scan has seen may be named by its
-// file.
+// forgottenOf are the forgotten sessions of --project. A project that was forgotten is named by its id.
+func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session, error) {
+	row, err := p.projectOf(c, st)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		row.ID, err = c.String("project"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys, err := st.ForgottenOf(c.Context, row.ID)
+	keys = slices.DeleteFunc(keys, memoir.IsKept)
+	if err == nil && len(keys) == 0 {
+		err = notFoundf("`memoir sessions --reason forgotten` lists forgotten sessions; name a forgotten project by its id",
+			"no session of %q is forgotten", row.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st.Sessions(c.Context, store.Filter{Keys: keys})
+}
+
+// sessionsToForget finds the sessions that are named. A session that is not registered may be named by its file.
 func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
 	var out []memoir.Session
 	for _, ref := range refs {
@@ -129,10 +154,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		p.ui.say("no match")
 		return nil
 	}
-	what := count(len(found.Sessions), "session")
-	if match != "" {
-		what += " and " + count(len(found.Lines), "line")
-	}
+	what := kinds(found)
 	var keys []string
 	t := newTable("session", "updated", "project", "title")
 	for _, s := range found.Sessions {
@@ -174,6 +196,27 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}{append([]string{}, keys...), len(found.Lines), report})
 }
 
+// kinds counts what is to be forgotten: "1 session and 2 notes".
+func kinds(found pipeline.Found) string {
+	n := map[string]int{"line": len(found.Lines)}
+	for _, s := range found.Sessions {
+		kind := "session"
+		if key := s.Key(); memoir.IsJournal(key) {
+			kind = "journal line"
+		} else if memoir.IsEntry(key) {
+			kind = "note"
+		}
+		n[kind]++
+	}
+	var parts []string
+	for _, kind := range []string{"session", "note", "journal line", "line"} {
+		if n[kind] > 0 {
+			parts = append(parts, count(n[kind], kind))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
 // sayForgotten reports the state of each memory, and which archives still hold what was forgotten.
 func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 	for _, project := range projects {
@@ -207,7 +250,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	if err := pipeline.RemoveFolders(c.Context, st, opts.Home); err != nil {
 		return err
 	}
-	project, err := p.projectNamed(c, st, c.String("project"))
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}
@@ -227,6 +270,9 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 			Sessions int      `json:"sessions"`
 			Removed  []string `json:"removed"`
 		}{project.ID, sessions, append([]string{}, removed...)})
+	}
+	if sessions > 0 {
+		p.ui.sayHint("`memoir forget --undo --project " + project.ID + "` makes its sessions readable again")
 	}
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
 		p.ui.sayHint("new sessions there create a new project; to prevent this, add " +

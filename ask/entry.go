@@ -46,13 +46,13 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	}
 	defer st.Close()
 	e.ProjectID = project.ID
-	e, err = entry.Book{Store: st, Home: options.Home, Redact: s.Redact}.Write(ctx, e)
+	e, added, err := entry.Book{Store: st, Home: options.Home, Redact: s.Redact}.Write(ctx, e)
 	if err != nil {
 		return nil, memoryRememberOut{}, err
 	}
 	note := "stored; memory_search finds it"
-	if e.ID == 0 {
-		note = "today's journal already has this line"
+	if !added {
+		note = "it is stored already"
 	}
 	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
 }

@@ -35,25 +35,28 @@ type Book struct {
 
 // Write checks an entry, takes out secrets and stores it durably: the next process finds it, and the next session
 // is told a person's note. The ID is set here, and CreatedAt if it is zero. The error of a text or a category that
-// cannot be stored has the code memoir.CodeUsage; then nothing is. A line that the day's journal has already gets
-// no ID.
-func (b Book) Write(ctx context.Context, e memoir.Entry) (memoir.Entry, error) {
+// cannot be stored has the code memoir.CodeUsage; then nothing is stored. If the day's journal has the line, or one of
+// the project's 100 notes that were accessed last is the same, nothing is stored either: added is false, and the entry
+// is the one that is there, with ID 0 if a person wrote the line into the page.
+func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	e, statements, err := b.Checked(e)
 	if err != nil {
-		return e, err
+		return e, false, err
 	}
-	var fits func([]memoir.Entry) (bool, error)
-	if e.Kind == memoir.EntryJournal {
-		fits = func(waiting []memoir.Entry) (bool, error) { return b.fits(e, waiting) }
+	added = true
+	stored, err = b.Store.AddEntry(ctx, e, statements, func(latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
+		found, err := b.existing(e, latest, unfiled)
+		added = found == nil
+		return found, err
+	})
+	if err != nil || !added {
+		return stored, false, err
 	}
-	if e, err = b.Store.AddEntry(ctx, e, statements, fits); err != nil || e.ID == 0 {
-		return e, err
+	if err := b.File(ctx, stored.ID); err != nil {
+		return stored, true, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err),
+			"#%d is stored; the next run adds it to its file: %w", stored.ID, err)
 	}
-	if err := b.File(ctx, e.ID); err != nil {
-		return e, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "#%d is stored; the next run adds it to its file: %w",
-			e.ID, err)
-	}
-	return e, nil
+	return stored, true, nil
 }
 
 // Checked is an entry as Write stores it, with what it states.

@@ -59,14 +59,14 @@ func TestATextIsStoredAsOneCleanLine(t *testing.T) {
 		strings.Repeat("x", 1<<20):      "",
 		strings.Repeat("hunter2", 999):  "",
 	} {
-		e, err := b.Write(t.Context(), note("fact", text))
+		e, _, err := b.Write(t.Context(), note("fact", text))
 		if want == "" {
 			wantUsage(t, err)
 		} else if err != nil || e.Text != want || e.ID == 0 {
 			t.Errorf("Write(%.40q) = #%d %.40q, %v, want %.40q", text, e.ID, e.Text, err, want)
 		}
 	}
-	_, err := b.Write(t.Context(), note("opinion", "x"))
+	_, _, err := b.Write(t.Context(), note("opinion", "x"))
 	wantUsage(t, err)
 	_, err = b.Notes(t.Context(), []string{projectID}, "opinion")
 	wantUsage(t, err)
@@ -79,7 +79,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	if err := Append(path, strings.Repeat("x", maxPage-10)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Write(t.Context(), line)
+	_, _, err := b.Write(t.Context(), line)
 	wantUsage(t, err)
 	if all, err := b.Store.Entries(t.Context(), store.EntryFilter{}); err != nil || len(all) > 0 {
 		t.Errorf("of a page that is full, %v is stored: %v", all, err)
@@ -93,7 +93,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	if err := os.Mkdir(old, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Write(t.Context(), note("fact", "the sky is blue")); err != nil {
+	if _, _, err := b.Write(t.Context(), note("fact", "the sky is blue")); err != nil {
 		t.Errorf("a note, while #%d waits for its page: %v", waiting.ID, err)
 	}
 	if err := b.File(t.Context(), 0); err == nil {
@@ -113,15 +113,41 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 func TestALineThatWaitsForItsPageIsNotAddedAgain(t *testing.T) {
 	b := newBook(t)
 	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: "released 1.4"}
-	if _, err := b.Store.AddEntry(t.Context(), line, nil, nil); err != nil {
+	waiting, err := b.Store.AddEntry(t.Context(), line, nil, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err := b.Write(t.Context(), line); err != nil || e.ID != 0 {
-		t.Errorf("Write = #%d, %v", e.ID, err)
+	if e, added, err := b.Write(t.Context(), line); err != nil || added || e.ID != waiting.ID {
+		t.Errorf("Write = #%d, %v, %v", e.ID, added, err)
 	}
 	line.CreatedAt = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	if e, err := b.Write(t.Context(), line); err != nil || e.ID == 0 {
-		t.Errorf("on another day: Write = #%d, %v", e.ID, err)
+	if e, added, err := b.Write(t.Context(), line); err != nil || !added || e.ID == waiting.ID {
+		t.Errorf("on another day: Write = #%d, %v, %v", e.ID, added, err)
+	}
+}
+
+func TestANoteIsStoredOnce(t *testing.T) {
+	b := newBook(t)
+	like := func(change func(*memoir.Entry)) memoir.Entry {
+		e := note("fact", "use  pnpm")
+		change(&e)
+		return e
+	}
+	for i, c := range []struct {
+		note  memoir.Entry
+		added bool
+	}{
+		{like(func(*memoir.Entry) {}), true},
+		{like(func(e *memoir.Entry) { e.Text = "use pnpm " }), false},
+		{like(func(e *memoir.Entry) { e.Text = "use PNPM" }), true},
+		{like(func(e *memoir.Entry) { e.Category = "preference" }), true},
+		{like(func(e *memoir.Entry) { e.Author = memoir.AuthorAgent }), true},
+		{like(func(e *memoir.Entry) { e.Kind, e.Category = memoir.EntryJournal, "" }), true},
+		{like(func(*memoir.Entry) {}), false},
+	} {
+		if e, added, err := b.Write(t.Context(), c.note); err != nil || added != c.added || !added && e.ID != 1 {
+			t.Errorf("%d: Write = #%d, %v, %v", i, e.ID, added, err)
+		}
 	}
 }
 

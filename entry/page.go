@@ -117,22 +117,33 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 // cut is at most maxSnippet characters of a text.
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
-// fits reports whether the page of an entry's day lacks its line, with entries that wait to be put on a page. The
-// error says that it has no room.
-func (b Book) fits(e memoir.Entry, waiting []memoir.Entry) (bool, error) {
-	page, err := b.Page(e.ProjectID, dayOf(e))
-	for _, other := range waiting {
-		if dayOf(other) == dayOf(e) {
-			page += "\n" + lineOf(other)
+// existing is the same note, or the line that is on the page of its day or waits for it; nil if there is none. It
+// fails if the page is full.
+func (b Book) existing(e memoir.Entry, latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
+	journal := e.Kind == memoir.EntryJournal
+	same := slices.DeleteFunc(latest, func(other memoir.Entry) bool {
+		return other.Text != e.Text || journal && dayOf(other) != dayOf(e) ||
+			!journal && (other.Category != e.Category || other.Author != e.Author)
+	})
+	if journal {
+		page, err := b.Page(e.ProjectID, dayOf(e))
+		for _, other := range unfiled {
+			if dayOf(other) == dayOf(e) {
+				page += "\n" + lineOf(other)
+			}
 		}
+		if err == nil && without(page, e) == page && len(page)+len(lineOf(e)) >= maxPage {
+			err = usage("", "the journal of %s is full", dayOf(e))
+		}
+		if err != nil || without(page, e) == page {
+			return nil, err
+		}
+		same = append(same, e)
 	}
-	if err != nil || without(page, e) != page {
-		return false, err
+	if len(same) == 0 {
+		return nil, nil
 	}
-	if len(page)+len(lineOf(e)) >= maxPage {
-		return false, usage("", "the journal of %s is full", dayOf(e))
-	}
-	return true, nil
+	return &same[0], nil
 }
 
 // onPage puts a journal's entry on the page of its day, unless a process that died has done so.

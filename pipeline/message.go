@@ -160,7 +160,7 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	}
 	for _, line := range lines[:min(len(lines), maxNews)] {
 		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line}
-		if _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // an invalid line is skipped
+		if _, _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // an invalid line is skipped
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func (s *server) takeNote(c call) (any, error) {
 	switch id := c.PostForm.Get("id"); {
 	case id == "":
 		if e, err = in.entry(c.project.ID); err == nil {
-			e, err = s.book(c.st).Write(c.Context(), e)
+			e, _, err = s.book(c.st).Write(c.Context(), e)
 		}
 	case c.PostForm.Has("content"):
 		e, err = s.rewrite(c, id, in)

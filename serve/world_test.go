@@ -228,7 +228,7 @@ func (w *world) note(text string) memoir.Entry {
 	st, err := w.open(w.t.Context(), store.Options{})
 	must(w.t, err)
 	defer st.Close()
-	e, err := entry.Book{Store: st, Home: w.options.Home, Redact: w.served.Redact}.Write(w.t.Context(), memoir.Entry{
+	e, _, err := entry.Book{Store: st, Home: w.options.Home, Redact: w.served.Redact}.Write(w.t.Context(), memoir.Entry{
 		ProjectID: lanternd, Kind: memoir.EntryNote, Category: "fact", Author: memoir.AuthorUser, Text: text})
 	must(w.t, err)
 	return e

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,20 +13,24 @@ import (
 
 // AddEntry stores an entry in one durable transaction and returns it as stored. The caller has redacted the text and
 // registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
-// the project becomes due. The entry is unfiled until FileEntries files it. If fits is not nil, it gets the unfiled
-// entries of the project and kind, while no other process adds or files entries. If it returns false, nothing is stored
-// and the ID stays 0.
+// the project becomes due. The entry is unfiled until FileEntries files it. If existing is not nil, it gets the
+// project's entries of the kind, the 100 last accessed ones and all unfiled ones, while no other process adds or files
+// entries. If it returns an entry, nothing is stored and AddEntry returns that entry.
 func (s *Store) AddEntry(
-	ctx context.Context, e memoir.Entry, statements []memoir.Statement, fits func(unfiled []memoir.Entry) (bool, error),
+	ctx context.Context, e memoir.Entry, statements []memoir.Statement,
+	existing func(latest, unfiled []memoir.Entry) (*memoir.Entry, error),
 ) (memoir.Entry, error) {
 	err := s.durably(ctx, func(t tx) error {
-		if fits != nil {
-			unfiled, err := selectEntries(t, EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Unfiled: true})
-			fit := false
-			if err == nil {
-				fit, err = fits(unfiled)
+		if existing != nil {
+			of := EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}
+			latest, err := selectEntries(t, of)
+			of.Unfiled, of.Max = true, 0
+			unfiled, fault := selectEntries(t, of)
+			if err = errors.Join(err, fault); err != nil {
+				return err
 			}
-			if err != nil || !fit {
+			if found, err := existing(latest, unfiled); err != nil || found != nil {
+				e = *cmp.Or(found, &e)
 				return err
 			}
 		}

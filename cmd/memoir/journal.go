@@ -10,7 +10,6 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
-	"memoir/serve"
 )
 
 // journalHits is how many lines `journal search` prints.
@@ -77,21 +76,8 @@ func (p *program) addToJournal(c *cli.Context) error {
 		return err
 	}
 	defer b.Store.Close()
-	e := memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
-		Text: strings.Join(c.Args().Slice(), " ")}
-	if e.CreatedAt, err = timeFlag(c, "now"); err == nil {
-		e, err = b.Write(c.Context, e)
-	}
-	if err != nil {
-		return err
-	}
-	return p.result(c, serve.EntryOf(e), func() {
-		if e.ID == 0 {
-			p.ui.say("today's journal already has this line")
-			return
-		}
-		p.ui.printf("#%d\n", e.ID)
-	})
+	return p.writeEntry(c, b, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+		Text: strings.Join(c.Args().Slice(), " ")})
 }
 
 func (p *program) searchJournal(c *cli.Context) error {

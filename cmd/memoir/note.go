@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ func rememberCommand(p *program) *cli.Command {
 		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. The next session gets it, and the next run adds it to MEMORY.md. Secrets are redacted\n"+
-			"before it is stored.",
+			"before it is stored. A note that exists is not stored again.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{
@@ -43,15 +44,30 @@ func rememberCommand(p *program) *cli.Command {
 			if !c.IsSet("category") {
 				e.Category = "fact"
 			}
-			if e.CreatedAt, err = timeFlag(c, "now"); err == nil {
-				e, err = b.Write(c.Context, e)
-			}
-			if err != nil {
-				return err
-			}
-			return p.result(c, serve.EntryOf(e), func() { p.ui.printf("#%d\n", e.ID) })
+			return p.writeEntry(c, b, e)
 		},
 	}
+}
+
+// writeEntry stores an entry and prints its number, or that of the same one if there is one already.
+func (p *program) writeEntry(c *cli.Context, b entry.Book, e memoir.Entry) (err error) {
+	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
+		return err
+	}
+	e, added, err := b.Write(c.Context, e)
+	if err != nil {
+		return err
+	}
+	return p.result(c, serve.EntryOf(e), func() {
+		if e.ID != 0 {
+			p.ui.printf("#%d\n", e.ID)
+		}
+		if !added && e.Kind == memoir.EntryNote {
+			p.ui.say("this note exists already")
+		} else if !added {
+			p.ui.say("today's journal already has this line")
+		}
+	})
 }
 
 func recallCommand(p *program) *cli.Command {
@@ -125,8 +141,9 @@ func (p *program) noteLine(n memoir.Entry) string {
 	return oneLine(line + n.Text)
 }
 
-// bookToWrite opens the entries to write one, and registers this directory's project where it is new; the caller
-// closes the store. The id is that of the project, or of the user's with --user.
+// bookToWrite opens the entries to write one, and registers the project of this directory, or of the directory that
+// --project names, if it is new; the caller closes the store. The id is that of the project, or of the user's with
+// --user.
 func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -139,9 +156,17 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	if c.Bool("user") && c.IsSet("project") {
 		return entry.Book{}, "", usagef("", "--project and --user exclude each other")
 	}
+	ref, err := projectFlag(c)
+	if err != nil {
+		return entry.Book{}, "", err
+	}
 	here := place{}
-	if !c.Bool("user") && !c.IsSet("project") {
-		if here, err = p.here(c, settings); err != nil {
+	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
+		if here, err = p.here(c, settings); ref != "" {
+			dir, fault := filepath.Abs(ref)
+			here, err = p.identify(settings, dir), fault
+		}
+		if err != nil {
 			return entry.Book{}, "", err
 		}
 		if why := p.switchedOff(c, &settings, here); why != "" {
@@ -156,11 +181,11 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	b := entry.Book{Store: st, Home: home, Redact: p.redact}
 	found := memoir.UserProject()
 	if !c.Bool("user") {
-		row, err := p.projectNamed(c, st, c.String("project"))
+		row, err := p.projectNamed(c, st, ref)
 		if err == nil {
 			return b, row.ID, nil
 		}
-		if c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
+		if memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
 			st.Close()
 			return b, "", err
 		}

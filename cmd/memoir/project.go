@@ -79,7 +79,7 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		return row, err
 	}
 	if !here.status.OK() {
-		return store.ProjectRow{}, notFoundf("pass --project; `memoir projects` lists them",
+		return store.ProjectRow{}, notFoundf("`memoir projects` lists projects, --project selects one",
 			"%s is not a project: %s", here.dir, here.status)
 	}
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound,
@@ -90,10 +90,15 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 // redacted matches a remote that contained a secret: two of them cannot be compared.
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
+// isPath reports whether a reference to a project is a path, not a name.
+func isPath(ref string) bool {
+	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+}
+
 // findProject returns the registered project that ref names: an id, a name or a path.
 func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings,
 	ref string) (store.ProjectRow, error) {
-	path := ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+	path := isPath(ref)
 	if !path {
 		row, err := st.FindProject(c.Context, ref)
 		if memoir.CodeOf(err) != memoir.CodeNotFound || !isDirectory(ref) {

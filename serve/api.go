@@ -187,7 +187,11 @@ func statusOf(err error) int {
 }
 
 func (s *server) failureOf(err error) failure {
-	return failure{s.clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	f := failure{s.clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	if statusOf(err) == http.StatusRequestEntityTooLarge {
+		f.Hint, f.Code = "at most 1 MB", "too_large"
+	}
+	return f
 }
 
 func usage(hint, format string, args ...any) error {
@@ -198,9 +202,23 @@ func usage(hint, format string, args ...any) error {
 func body(r *http.Request) ([]byte, error) {
 	content, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the request: %w", err)
+		return nil, usage("", "read the request: %w", err)
 	}
 	return content, nil
+}
+
+// decode reads the JSON object that a request sends. Fields that are not in the form are refused.
+func decode(r *http.Request, form any, example string) error {
+	in := json.NewDecoder(r.Body)
+	in.DisallowUnknownFields()
+	err := in.Decode(form)
+	if err == nil {
+		if _, err = in.Token(); err == io.EOF {
+			return nil
+		}
+		err = cmp.Or(err, errors.New("text follows the JSON object"))
+	}
+	return usage(example, "the request is not valid: %w", err)
 }
 
 // number is a number from 0 of a request; "" is 0.

@@ -143,10 +143,12 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"POST", "/projects/lanternd/notes", `{"content": "\u0000\u202e"}`, 422, "usage"},
 		{"POST", "/projects/lanternd/notes", `{"content": "x", "category": "opinion"}`, 422, "usage"},
 		{"POST", "/projects/lanternd/notes", `{"content": "x", "source": "nobody"}`, 422, "usage"},
-		{"POST", "/projects/lanternd/notes", `{"content": "` + large + `"}`, 413, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "x", "colour": "red"}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "x"} {}`, 422, "usage"},
+		{"POST", "/projects/lanternd/notes", `{"content": "` + large + `"}`, 413, "too_large"},
 		{"POST", "/projects/lanternd/notes", `{"content": "` + large[:1<<19] + `"}`, 422, "usage"},
 		{"POST", "/projects/nowhere/notes", `{"content": "x"}`, 404, "not_found"},
-		{"PUT", "/notes/1", `{"content": "` + large + `"}`, 413, "usage"},
+		{"PUT", "/notes/1", `{"content": "` + large + `"}`, 413, "too_large"},
 		{"PUT", "/notes/7", `{"content": "x"}`, 404, "not_found"},
 		{"DELETE", "/notes/7", ``, 404, "not_found"},
 		{"DELETE", "/notes/x", ``, 422, "usage"},
@@ -157,8 +159,9 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"GET", "/projects/lanternd/memory/x", ``, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "nobody", "content": "x"}]}`, 422, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "x", "colour": "red"}]}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": ""}]}`, 422, "usage"},
-		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "` + large + `"}]}`, 413, "usage"},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "` + large + `"}]}`, 413, "too_large"},
 		{"POST", "/projects/lanternd/messages", `{"conversation": "../x", "messages": [{"role": "user", "content": "x"}]}`, 422, "usage"},
 		{"POST", "/projects/nowhere/messages", `{"messages": [{"role": "user", "content": "x"}]}`, 404, "not_found"},
 		{"GET", "/projects/nowhere/messages", ``, 404, "not_found"},
@@ -174,17 +177,21 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"PATCH", "/projects/lanternd/memory", `{"ops": []}`, 422, "usage"},
 		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "remove", "line": 9999}]}`, 422, "usage"},
 		{"PATCH", "/projects/lanternd/memory", `{"ops": [{"op": "insert", "line": 1, "content": "` + large[:40000] + `"}]}`, 422, "invalid"},
-		{"PATCH", "/projects/lanternd/memory", large + "x", 413, "usage"},
+		{"PATCH", "/projects/lanternd/memory", large + "x", 413, "too_large"},
 	} {
-		if out := w.call(c.method, c.target, c.body, c.status); out["code"] != c.code || out["error"] == "" {
+		out := w.call(c.method, c.target, c.body, c.status)
+		unnamed := strings.Contains(c.body, "colour") && !strings.Contains(fmt.Sprint(out["error"]), "colour")
+		if out["code"] != c.code || out["error"] == "" || unnamed {
 			t.Errorf("%s %.60s: %v", c.method, c.target, out)
 		}
 	}
-	for _, c := range [][4]string{{"GET", "/nowhere", "404", ""}, {"POST", "/memory", "405", "GET, HEAD"},
-		{"OPTIONS", "/notes/1", "405", "PUT, DELETE"}} {
+	for _, c := range [][5]string{{"GET", "/nowhere", "404", "", "not_found"},
+		{"POST", "/memory", "405", "GET, HEAD", "method_not_allowed"},
+		{"OPTIONS", "/notes/1", "405", "PUT, DELETE", "method_not_allowed"}} {
 		answer := w.send(request(c[0], c[1], ""))
-		if allow := answer.Header().Get("Allow"); strconv.Itoa(answer.Code) != c[2] || allow != c[3] {
-			t.Errorf("%s: %d, and it takes %q", c, answer.Code, allow)
+		allow, body := answer.Header().Get("Allow"), answer.Body.String()
+		if strconv.Itoa(answer.Code) != c[2] || allow != c[3] || !strings.Contains(body, `"code":"`+c[4]+`"`) {
+			t.Errorf("%s: %d, it takes %q: %s", c, answer.Code, allow, body)
 		}
 	}
 	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 1 {

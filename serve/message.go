@@ -1,26 +1,18 @@
 package serve
 
-import (
-	"encoding/json"
-
-	"memoir/pipeline"
-)
+import "memoir/pipeline"
 
 // recapText is how many characters of a message a recap has.
 const recapText = 800
 
 // addMessages adds messages to a conversation of a project, as an application hands them over that keeps no transcript.
 func (s *server) addMessages(c call) (any, error) {
-	content, err := body(c.Request)
-	if err != nil {
-		return nil, err
-	}
 	var in struct {
 		Conversation string             `json:"conversation"`
 		Messages     []pipeline.Message `json:"messages"`
 	}
-	if err := json.Unmarshal(content, &in); err != nil {
-		return nil, usage(`{"messages": [{"role": "user", "content": "…"}]}`, "the request is not valid: %v", err)
+	if err := decode(c.Request, &in, `{"messages": [{"role": "user", "content": "…"}]}`); err != nil {
+		return nil, err
 	}
 	out, err := pipeline.Say(c.Context(), c.st, c.opts, c.project.ID, in.Conversation, in.Messages)
 	if err != nil {

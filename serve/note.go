@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,18 +24,11 @@ type noteIn struct {
 func noteOf(r *http.Request) (in noteIn, err error) {
 	if byForm(r) {
 		if err := r.ParseForm(); err != nil {
-			return in, memoir.Errorf(memoir.CodeUsage, "at most 1 MB", "read the form: %w", err)
+			return in, usage("", "read the form: %w", err)
 		}
 		return noteIn{Category: r.PostForm.Get("category"), Content: r.PostForm.Get("content")}, nil
 	}
-	content, err := body(r)
-	if err != nil {
-		return in, err
-	}
-	if err := json.Unmarshal(content, &in); err != nil {
-		return in, usage(`{"category": "fact", "content": "…"}`, "the request is not valid: %v", err)
-	}
-	return in, nil
+	return in, decode(r, &in, `{"category": "fact", "content": "…"}`)
 }
 
 // entry is the note that is to be written.

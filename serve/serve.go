@@ -61,13 +61,13 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /style.css", asset("style.css", "text/css"))
 	mux.HandleFunc("GET /script.js", asset("script.js", "text/javascript"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		status, known := http.StatusNotFound, allowed(mux, r)
+		status, code, known := http.StatusNotFound, string(memoir.CodeNotFound), allowed(mux, r)
 		if len(known) > 0 {
 			w.Header().Set("Allow", strings.Join(known, ", "))
-			status = http.StatusMethodNotAllowed
+			status, code = http.StatusMethodNotAllowed, "method_not_allowed"
 		}
 		s.refuse(w, r, status, failure{s.clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
-			"GET /openapi.json lists the requests", string(memoir.CodeNotFound)})
+			"GET /openapi.json lists the requests", code})
 	})
 	return s.guard(mux)
 }

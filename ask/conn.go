@@ -24,6 +24,7 @@ const grace = time.Second
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
 	l.Buffer(nil, mcp.DefaultMaxLineLength)
+	l.Split(l.split)
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx, transport{&mcp.IOTransport{Reader: l, Writer: out, MaxLineLength: -1}}) }()
 	select {
@@ -45,6 +46,18 @@ type lines struct {
 	io.Closer
 	out  io.Writer
 	rest []byte // of a line
+	long bool   // a line that is too long is skipped
+}
+
+// split is bufio.ScanLines. Of a line that is too long it yields the end, behind a byte that no message begins with.
+func (l *lines) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	advance, line, err = bufio.ScanLines(data, atEOF)
+	if l.long && line != nil {
+		l.long, line = false, append([]byte("!"), line...)
+	} else if advance == 0 && len(data) >= mcp.DefaultMaxLineLength {
+		advance, l.long = len(data), true
+	}
+	return advance, line, err
 }
 
 // Read implements io.Reader.

@@ -43,14 +43,11 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 	if err != nil {
 		return e, false, err
 	}
-	added = true
-	stored, err = b.Store.AddEntry(ctx, e, statements, func(latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
-		found, err := b.existing(e, latest, unfiled)
-		added = found == nil
-		return found, err
+	stored, added, err = b.Store.AddEntry(ctx, e, statements, func(latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
+		return b.existing(e, latest, unfiled)
 	})
 	if err != nil || !added {
-		return stored, false, err
+		return stored, added, err
 	}
 	if err := b.File(ctx, stored.ID); err != nil {
 		return stored, true, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err),

@@ -8,6 +8,7 @@
 package prompts
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
@@ -151,6 +152,7 @@ func Reflect(project, memory string, most int, session string) (system, input st
 type ReadPathVars struct {
 	Project       string // name; empty: not told
 	Root          string // path or URL of the memory; empty: memory://root
+	Files         string // what is below Root; empty: MEMORY.md and skills/<name>/SKILL.md
 	MemorySummary string // within the caller's limit
 }
 
@@ -168,6 +170,7 @@ func ReadPath(v ReadPathVars) string {
 	return render("read_path.md", map[string]string{
 		"project":        attribute(project),
 		"root":           attribute(strings.TrimRight(root, "/")),
+		"files":          cmp.Or(v.Files, "MEMORY.md and skills/<name>/SKILL.md"),
 		"memory_summary": strings.Trim(inert(v.MemorySummary), "\n"),
 	})
 }

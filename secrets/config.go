@@ -48,7 +48,11 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 	}
 	own, err := parseConfig(string(content))
 	if err == nil {
-		err = check(own)
+		err = check(own, func(list string, conditions ...[]string) {
+			if warn != nil && len(slices.Concat(conditions...)) > 0 {
+				warn(path + ": conditions on paths and commits have no effect in the allowlist of " + list)
+			}
+		})
 	}
 	if err != nil {
 		return configError(path, withoutSecrets(err, content))
@@ -67,28 +71,8 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 			}
 		}
 	}
-	if warn != nil {
-		warnOfPaths(path, own, warn)
-	}
 	merge(into, own)
 	return nil
-}
-
-// warnOfPaths tells of allowlists with conditions on paths or commits. A text has neither.
-func warnOfPaths(file string, c config.ViperConfig, warn func(string)) {
-	const noEffect = "%s: paths and commits have no effect in allowlist %q"
-	for _, list := range c.Allowlists {
-		if len(list.Paths)+len(list.Commits) > 0 {
-			warn(fmt.Sprintf(noEffect, file, list.Description))
-		}
-	}
-	for _, r := range c.Rules {
-		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
-			if list != nil && len(list.Paths)+len(list.Commits) > 0 {
-				warn(fmt.Sprintf(noEffect+" of rule %q", file, list.Description, r.ID))
-			}
-		}
-	}
 }
 
 // mergeProject merges a project's configuration. Of one that is not trusted only
@@ -103,7 +87,7 @@ func mergeProject(into *config.ViperConfig, path string, trusted bool, warn func
 	}
 	project, err := parseConfig(string(content))
 	if err == nil {
-		err = check(project)
+		err = check(project, func(string, ...[]string) {}) // its allowlists are ignored
 	}
 	if err != nil {
 		return configError(path, withoutSecrets(err, content))
@@ -163,8 +147,9 @@ func configError(path string, err error) error {
 		"read secret rules of %s: %w", path, err)
 }
 
-// check finds what gitleaks would panic at, or would not say by name.
-func check(c config.ViperConfig) error {
+// check finds what gitleaks would panic at, or would not say by name. Useless is told the conditions of each allowlist
+// that no text can meet.
+func check(c config.ViperConfig, useless func(list string, conditions ...[]string)) error {
 	for i, r := range c.Rules {
 		name := fmt.Sprintf("rule %q", r.ID)
 		if strings.TrimSpace(r.ID) == "" {
@@ -173,6 +158,7 @@ func check(c config.ViperConfig) error {
 		patterns := []string{r.Regex, r.Path}
 		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
 			if list != nil {
+				useless(name, list.Paths, list.Commits)
 				patterns = append(patterns, slices.Concat(list.Regexes, list.Paths)...)
 			}
 		}
@@ -184,6 +170,7 @@ func check(c config.ViperConfig) error {
 		}
 	}
 	for _, list := range c.Allowlists {
+		useless(fmt.Sprintf("all rules (%q)", list.Description), list.Paths, list.Commits)
 		if err := compiles("allowlist "+list.Description, slices.Concat(list.Regexes, list.Paths)); err != nil {
 			return err
 		}

@@ -15,12 +15,12 @@ import (
 // registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
 // the project becomes due. The entry is unfiled until FileEntries files it. If existing is not nil, it gets the
 // project's entries of the kind, the 100 last accessed ones and all unfiled ones, while no other process adds or files
-// entries. If it returns an entry, nothing is stored and AddEntry returns that entry.
+// entries. If it returns an entry, nothing is stored and AddEntry returns that entry and false.
 func (s *Store) AddEntry(
 	ctx context.Context, e memoir.Entry, statements []memoir.Statement,
 	existing func(latest, unfiled []memoir.Entry) (*memoir.Entry, error),
-) (memoir.Entry, error) {
-	err := s.durably(ctx, func(t tx) error {
+) (stored memoir.Entry, added bool, err error) {
+	err = s.durably(ctx, func(t tx) error {
 		if existing != nil {
 			of := EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}
 			latest, err := selectEntries(t, of)
@@ -34,9 +34,10 @@ func (s *Store) AddEntry(
 				return err
 			}
 		}
+		added = true
 		return s.addEntry(t, &e, statements)
 	})
-	return e, s.explain(err, "storing an entry")
+	return e, added, s.explain(err, "storing an entry")
 }
 
 // addEntry stores an entry and completes it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -122,6 +123,7 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 	given := flag.NewFlagSet("", flag.ContinueOnError)
 	given.String("home", "", "")
 	given.String("config", "", "")
+	given.String("project", "", "")
 	at := &completion{p: p, c: cli.NewContext(app, given, nil), word: word, commands: app.Commands, flags: app.Flags}
 	at.c.Context = ctx
 	open := at.read(app, words, given)
@@ -240,6 +242,8 @@ func (at *completion) offer(kind string) {
 		at.projects()
 	case "SESSION":
 		at.sessions()
+	case "GENERATION", "FROM", "TO":
+		at.generations()
 	case "SETTING":
 		for _, v := range config.Default().Values() {
 			at.found = append(at.found, candidate{v.Name, v.Doc})
@@ -306,7 +310,26 @@ func (at *completion) projects() {
 	}
 }
 
-// sessions offers the latest sessions whose id begins with the word.
+// generations offers those of the project.
+func (at *completion) generations() {
+	st := at.store()
+	if st == nil {
+		return
+	}
+	defer st.Close()
+	row, err := at.p.projectOf(at.c, st)
+	home, _ := at.p.home(at.c) // or there is no store
+	if err != nil {
+		return
+	}
+	if all, err := serve.Generations(at.c.Context, st, home, row.ID); err == nil {
+		for _, g := range all {
+			at.found = append(at.found, candidate{fmt.Sprint(g.Generation), noteOn(g)})
+		}
+	}
+}
+
+// sessions offers the latest sessions whose id begins with the word, and notes where a command takes them.
 func (at *completion) sessions() {
 	st := at.store()
 	if st == nil {
@@ -317,12 +340,13 @@ func (at *completion) sessions() {
 	if err != nil {
 		return
 	}
-	n := 0
+	n, takesNotes := 0, at.command.Name != "retry" && at.command.Name != "reflect"
 	for _, s := range sessions {
 		if n == mostSessions {
 			return
 		}
-		if s.Kind != memoir.KindEntry && strings.HasPrefix(s.ID, at.word) {
+		isNote := s.Kind == memoir.KindEntry
+		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
 			n++
 			serve.CleanSession(&s, at.p.redact)
 			about := when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)

@@ -64,6 +64,9 @@ func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 		{"view --project=la", "--project=lanternd"},
 		{"view --project ./", ":files"},
 		{"scan ", ":files"},
+		{"restore --project lanternd ", "1"},
+		{"diff --project=lanternd 1 ", "1"},
+		{"restore ", ""},
 		{"--home /nonexistent view --project ", ""},
 	} {
 		p := newProgram([]string{"HOME=" + t.TempDir(), "MEMOIR_HOME=" + home})

@@ -147,8 +147,7 @@ func viewCommand(p *program) *cli.Command {
 				case found.why != "":
 					p.ui.say("nothing to inject here: %s", found.why)
 				case found.text == "":
-					p.ui.say("nothing to inject here")
-					p.ui.sayHint("`memoir projects` lists the memories, `memoir run` creates one")
+					p.sayNoMemory(c)
 				case !settings.Memories.Enabled:
 					p.ui.say("memories.enabled is off: hooks inject nothing")
 				}
@@ -273,8 +272,7 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 			p.ui.warn(memoir.HintOf(err), "%v", err)
 		}
 	}
-	file := filepath.Join(here.top, config.ProjectFileName)
-	switch {
+	switch file := filepath.Join(here.top, config.ProjectFileName); {
 	case settings.Off && err != nil:
 		return file + " is not valid; memory is off"
 	case settings.Off:
@@ -295,7 +293,9 @@ const (
 // which may be empty, into the prompt of the read path. Limit is in tokens, of the whole. The root is a path,
 // which any agent can open.
 func frame(home, id, notes, user, summary string, recap []string, limit int) string {
-	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
+	root := memory.At(home, id)
+	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
+	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
 	empty := prompts.ReadPath(vars)
 	notes = memory.FitTokens(notes, limit/notesShare)
 	user = withoutRules(memory.FitTokens(memory.Neutralise(user), limit/userShare), notes)

@@ -64,22 +64,16 @@ func decoded(r io.Reader) io.Reader {
 	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 }
 
-// lossless is decoded, but its error is errNotUTF16 where a byte order mark of UTF-16 begins other bytes.
+// lossless is decoded, but fails with errNotUTF16 if the byte order mark of UTF-16 begins anything else.
 func lossless(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
-	head, _ := in.Peek(2)
-	order := unicode.LittleEndian
-	switch string(head) {
-	case "\xff\xfe":
-	case "\xfe\xff":
-		order = unicode.BigEndian
-	default:
+	head, _ := in.Peek(3)
+	orders := map[string]unicode.Endianness{"\xff\xfe": unicode.LittleEndian, "\xfe\xff": unicode.BigEndian}
+	order, marked := orders[string(head[:min(2, len(head))])]
+	if !marked || len(head) < 3 {
 		return decoded(in)
 	}
-	_, _ = in.Discard(len(head))
-	if _, err := in.Peek(1); err != nil { // a mark alone
-		return in
-	}
+	_, _ = in.Discard(2)
 	utf16 := unicode.UTF16(order, unicode.IgnoreBOM)
 	return transform.NewReader(in, &utf16Text{Transformer: utf16.NewDecoder(), back: utf16.NewEncoder()})
 }
@@ -99,8 +93,9 @@ func (t *utf16Text) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err 
 	nDst, nSrc, err = t.Transformer.Transform(dst, src, atEOF)
 	text := dst[:nDst]
 	t.ascii = t.ascii || bytes.ContainsFunc(text, func(r rune) bool { return r < 0x80 })
-	again, fault := t.back.Bytes(text)
-	if fault != nil || !bytes.Equal(again, src[:nSrc]) || bytes.IndexByte(text, 0) >= 0 || atEOF && err == nil && !t.ascii {
+	again, _ := t.back.Bytes(text)
+	ended := atEOF && err == nil
+	if !bytes.Equal(again, src[:nSrc]) || bytes.IndexByte(text, 0) >= 0 || ended && !t.ascii {
 		return 0, 0, errNotUTF16
 	}
 	return nDst, nSrc, err

@@ -108,6 +108,8 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 			map[string]string{"": "error.code -32700", "2": "result.tools.# 8"}},
 		{"two messages in a line", strings.TrimSpace(list) + list + initialize, "",
 			map[string]string{"": "error.code -32700", "1": "result.serverInfo.name memoir"}},
+		{"a line that is too long", initialize + `{"jsonrpc":"2.0","id":9,"method":"` + strings.Repeat("x", 17<<20) + "\"}\n" + list, "",
+			map[string]string{"": "error.code -32700", "2": "result.tools.# 8"}},
 		{"a message of another form", "[]\n" + initialize, "",
 			map[string]string{"": "error.code -32600", "1": "result.serverInfo.name memoir"}},
 		{"an input that ends in a message", initialize + `{"jsonrpc":"2.0","id":2,"meth`, "",

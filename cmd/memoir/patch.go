@@ -136,6 +136,9 @@ func mountCommand(p *program) *cli.Command {
 
 func (p *program) mount(c *cli.Context) error {
 	dir, err := argument(c, "directory")
+	if err == nil && !isDirectory(dir) {
+		err = usagef("mount writes DIR/.memoir", "%s is not a directory", dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -177,6 +180,17 @@ func (p *program) mount(c *cli.Context) error {
 
 // skillsDir is below a memory, and below a mount.
 const skillsDir = "skills/"
+
+// filesBelow names the files of a memory that a session is told of.
+func filesBelow(root memory.Root) string {
+	if _, err := os.Stat(root.Link()); err != nil {
+		return memoir.MemoryFile + ", once a run has published it"
+	}
+	if skills, _ := os.ReadDir(filepath.Join(root.Link(), skillsDir)); len(skills) > 0 {
+		return memoir.MemoryFile + " and " + skillsDir + "<name>/SKILL.md"
+	}
+	return memoir.MemoryFile
+}
 
 // mounted are the files of a memory that a mount has, besides the summary, without secrets.
 func (p *program) mounted(root memory.Root) (memory.Files, error) {

@@ -153,6 +153,30 @@ func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, 
 	return p.projectNamed(c, st, ref)
 }
 
+// sayNoMemory says why a session here is told nothing, and what to do next.
+func (p *program) sayNoMemory(c *cli.Context) {
+	st, err := p.openForReading(c)
+	var old []memoir.Session
+	if err == nil {
+		defer st.Close()
+		var row store.ProjectRow
+		if row, err = p.projectOf(c, st); err == nil {
+			old, err = st.Sessions(c.Context, store.Filter{Project: row.ID, Reason: memoir.ReasonTooOld})
+		}
+	}
+	switch {
+	case c.Bool("user") || err == nil && len(old) == 0:
+		p.ui.say("nothing to inject here")
+		p.ui.sayHint("`memoir run` creates a memory, `memoir projects` lists memories")
+	case err == nil:
+		p.ui.say("nothing to inject here: %s too old", count(len(old), "session"))
+		p.ui.sayHint("`memoir run --max-age 0` reads sessions of any age")
+	default:
+		p.ui.say("nothing to inject here: %v", err)
+		p.ui.sayHint(memoir.HintOf(err))
+	}
+}
+
 // projectsNamed returns the projects of --project or --all, else this directory's.
 func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
 	if c.Bool("all") {

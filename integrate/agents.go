@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// Agent is a coding agent that memoir can be connected with.
+// Agent is a coding agent that memoir can be installed in.
 type Agent struct {
 	Name    string
-	Channel string // by which the summary reaches the model
-	Confirm string // what a person has to confirm by hand in the agent, or should know; "": nothing
+	Channel string // how the summary reaches the model
+	Confirm string // what a person must confirm in the agent, or should know; "": nothing
 	command string
-	// dir is the agent's configuration directory, projectDir the one in a project, "" if it has none.
+	// dir returns the agent's configuration directory. projectDir is the one in a project; "": none.
 	dir        func(e Env) string
 	projectDir string
-	ownSkills  bool // it looks for a person's skills in its own directory alone
+	ownSkills  bool // it reads a person's skills only from its own directory
 	files      func(s site) []file
 }
 
-// file is a file of an agent with what memoir keeps in it.
+// file is a file of an agent with memoir's entries in it.
 type file struct {
 	path    string
 	entries []Entry
 	content string // of a file that is memoir's own
 }
 
-// startSeconds and endSeconds are the patience of an agent with memoir's hooks. Both return at once.
+// startSeconds and endSeconds are the timeouts of memoir's hooks in agents. The hooks return at once.
 const (
 	startSeconds = 10
 	endSeconds   = 3 // Codex takes no more
 )
 
-// untested is what is said of agents whose own program has not been seen with memoir.
+// untested is printed for agents whose real program was not tested with memoir.
 const untested = "not tested against the real program"
 
-// Agents are all that install knows, in the order in which they are listed.
+// Agents are all supported agents, in the order in which they are listed.
 var Agents = []Agent{
 	{
 		Name: "claude", Channel: "SessionStart hook", command: "claude",
@@ -175,10 +175,10 @@ var Agents = []Agent{
 	},
 }
 
-// serverWhat is what people are told of the entry for the MCP server.
+// serverWhat names the entry for the MCP server in messages.
 const serverWhat = "MCP server"
 
-// serverDescription is what agents list of the MCP server.
+// serverDescription is the MCP server's description in agents.
 const serverDescription = "Memory of earlier sessions in this project: search and read it"
 
 // Named returns an agent by its name.
@@ -190,7 +190,7 @@ func Named(name string) (Agent, bool) {
 	return Agents[i], true
 }
 
-// below is the directory that a variable names, else the one of a name in the home directory.
+// below returns a directory: the value of a variable, else a name in the home directory.
 func below(variable, name string) func(Env) string {
 	return func(e Env) string {
 		return cmp.Or(e.expand(e.Getenv(variable)), filepath.Join(e.UserHome, filepath.FromSlash(name)))
@@ -204,7 +204,7 @@ func (e Env) expand(path string) string {
 	return path
 }
 
-// config is the directory of configurations that follow the XDG rules.
+// config returns the XDG configuration directory.
 func (e Env) config() string {
 	if set := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(set) {
 		return set
@@ -212,7 +212,7 @@ func (e Env) config() string {
 	return filepath.Join(e.UserHome, ".config")
 }
 
-// skills is the directory in which an agent looks for a person's skills; most share one.
+// skills returns the directory from which an agent reads a person's skills; most agents share one.
 func (a Agent) skills(e Env) string {
 	if a.ownSkills {
 		return filepath.Join(a.dir(e), "skills")
@@ -220,7 +220,7 @@ func (a Agent) skills(e Env) string {
 	return filepath.Join(e.UserHome, ".agents", "skills")
 }
 
-// start, end and turn are the command lines of memoir's hooks, mcp that of its server.
+// start, end and turn return the command lines of memoir's hooks, mcp that of its server.
 func (s site) start() []string { return s.call("inject", "--agent", s.agent, "--run") }
 
 func (s site) end() []string { return s.call("run", "--startup", "--ended", s.agent) }
@@ -231,21 +231,21 @@ func (s site) mcp(more ...string) []string {
 	return s.call(append([]string{"mcp", "--agent", s.agent}, more...)...)
 }
 
-// entry is one that memoir keeps at the keys.
+// entry returns an entry of memoir at the keys.
 func entry(what string, value any, at ...string) Entry {
-	value, _ = plain(value) // of texts, numbers and what holds them
+	value, _ = plain(value) // JSON encodes texts, numbers, lists and objects without an error
 	return Entry{What: what, At: at, Value: value}
 }
 
-// server is the entry for the MCP server in the form that most agents share, with more members.
+// server returns the entry for the MCP server in the form that most agents use, with additional members.
 func (s site) server(section string, members object, more ...string) []Entry {
 	call := s.mcp(more...)
 	members["command"], members["args"] = call[0], call[1:]
 	return []Entry{entry(serverWhat, members, section, "memoir")}
 }
 
-// hooks are the entries of the form that Claude Code, Codex, Gemini CLI and Qwen Code share. A second is how they
-// count one.
+// hooks returns the entries in the form that Claude Code, Codex, Gemini CLI and Qwen Code use. second is one second in
+// the agent's unit of timeouts.
 func (s site) hooks(handler func(words []string) object, second int, start, end, turn string) []Entry {
 	hook := func(event, matcher string, words []string, seconds int) Entry {
 		inner := handler(words)
@@ -265,14 +265,14 @@ func (s site) hooks(handler func(words []string) object, second int, start, end,
 	return out
 }
 
-// settings is the file of Gemini CLI, or of Qwen Code, that holds hooks and servers.
+// settings returns the file of Gemini CLI or Qwen Code with hooks and servers.
 func (s site) settings(second int, turn string) []file {
 	named := func(words []string) object { return object{"name": "memoir", "command": commandLine(words)} }
 	return []file{{path: filepath.Join(s.dir, "settings.json"),
 		entries: append(s.hooks(named, second, "*", "*", turn), s.server("mcpServers", object{})...)}}
 }
 
-// extension is a file that is memoir's own, with the words of the program in it.
+// extension returns a file that belongs to memoir, with the program's path and flags filled in.
 func (s site) extension(path, text string) file {
 	quoted := func(v any) string { return string(marshal(v, "", "")) }
 	return file{path: filepath.Join(s.dir, filepath.FromSlash(path)), content: strings.NewReplacer(

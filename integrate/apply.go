@@ -13,8 +13,8 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Apply makes a change, which is recorded before it is made, or forgotten after it was taken back. A file
-// that is no longer as it was planned for is an error of memoir.CodeChanged.
+// Apply makes a change. It is recorded before it is made; the record of one that is undone is removed
+// afterwards. A file that has changed since the plan is an error with memoir.CodeChanged.
 func (r *Record) Apply(c Change) error {
 	current, err := read(c.Path)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *Record) Apply(c Change) error {
 	return c.write()
 }
 
-// Sweep removes what an earlier call left that died.
+// Sweep removes temporary files of earlier calls that were killed.
 func (r *Record) Sweep() (err error) {
 	for _, f := range r.Files {
 		err = errors.Join(err, disk.Discard(followed(f.Path)+disk.Beside))
@@ -51,7 +51,7 @@ func (r *Record) Sweep() (err error) {
 	return err
 }
 
-// followed is the file to which links lead, if it is there.
+// followed returns the path that links lead to, or path if they lead nowhere.
 func followed(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -59,7 +59,7 @@ func followed(path string) string {
 	return path
 }
 
-// write brings a file to its new content.
+// write writes the new content, or removes the file.
 func (c Change) write() (err error) {
 	path := followed(c.Path)
 	switch {
@@ -80,7 +80,7 @@ func (c Change) write() (err error) {
 	return nil
 }
 
-// removeDirs removes directories that were made for a file, as far as they are empty.
+// removeDirs removes those directories that are empty, inner ones first.
 func removeDirs(dirs []string) {
 	for _, dir := range slices.Backward(dirs) {
 		if failpoint.Remove(dir) != nil {

@@ -11,19 +11,19 @@ import (
 	"memoir"
 )
 
-// Finding is something about an agent that keeps memory from it, or gives it twice.
+// Finding is a reason why an agent gets no memory, or gets it twice.
 type Finding struct {
 	Text, Hint string
-	Fails      bool // it keeps memoir from working
+	Fails      bool // memoir does not work
 }
 
-// signs are the settings of agents that doctor looks at.
+// signs are the settings of agents that doctor checks.
 var signs = []struct {
 	agent, file string
 	key         string
 	good        any
-	unset       bool // not set is as bad
-	hooks       bool // it is about hooks, not about a memory of the agent's own
+	unset       bool // it is also a finding if the key is not set
+	hooks       bool // it concerns hooks, not the agent's own memory
 }{
 	{"claude", "settings.json", "disableAllHooks", false, false, true},
 	{"qwen", "settings.json", "disableAllHooks", false, false, true},
@@ -36,10 +36,10 @@ var signs = []struct {
 	{"gemini", "settings.json", "experimental.autoMemory", false, false, false},
 }
 
-// contextFiles are the files that an agent loads into each session by itself.
+// contextFiles are the files that agents load into each session.
 var contextFiles = []string{"CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md", "RULES.md", "copilot-instructions.md"}
 
-// Check looks for what keeps memory from an agent in which memoir is installed, or gives it twice.
+// Check finds reasons why an agent in which memoir is installed gets no memory, or gets it twice.
 func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 	add := func(fails bool, hint, format string, args ...any) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint, fails})
@@ -90,7 +90,7 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 	return findings
 }
 
-// settingsAgainst are the findings of an agent's settings.
+// settingsAgainst returns the findings about an agent's settings.
 func (a Agent) settingsAgainst(dir string) (findings []Finding) {
 	for _, s := range signs {
 		value, set := setting(filepath.Join(dir, s.file), strings.Split(s.key, ".")...)
@@ -107,7 +107,7 @@ func (a Agent) settingsAgainst(dir string) (findings []Finding) {
 	return findings
 }
 
-// setting is a value in a file of an agent; not set if the file cannot be read.
+// setting returns a value in a file of an agent; set is false if the file cannot be read.
 func setting(path string, at ...string) (value any, set bool) {
 	content, _ := read(path)
 	file, _ := syntaxOf(path).read(content)
@@ -115,15 +115,15 @@ func setting(path string, at ...string) (value any, set bool) {
 	return value, found == len(at)
 }
 
-// trusted reports whether Codex's state says that a person trusts the start hook of memoir. The keys of
-// that state tell the place of a hook, so it is looked for there. The hash is Codex's own to compare.
+// trusted reports whether Codex's state says that a person trusts memoir's start hook. A key of that state
+// contains the hook's position in the file. The hash is not checked: Codex does that.
 func trusted(dir string) bool {
 	path := filepath.Join(dir, "hooks.json")
 	value, _ := setting(path, "hooks", "SessionStart")
 	groups, _ := value.([]any)
 	i := slices.IndexFunc(groups, isOurs)
 	if i < 0 {
-		return true // that it is missing is another finding
+		return true // a missing hook is another finding
 	}
 	value, _ = setting(filepath.Join(dir, "config.toml"), "hooks", "state", fmt.Sprintf("%s:session_start:%d:0", path, i))
 	state, _ := value.(object)

@@ -15,17 +15,17 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// syntax is how files of one kind are read and edited.
+// syntax reads and edits files of one format.
 type syntax struct {
 	name  string
 	parse func(text []byte) (any, error)
-	// insert adds an entry, to a list in its place. The first there of its keys are in the file.
+	// insert adds an entry, in a list at its place. The first there keys exist in the file.
 	insert func(text []byte, e Entry, there int) ([]byte, error)
-	// remove takes out what stands at the keys, or element i of it if i is not negative.
+	// remove removes the value at the keys, or its element i if i is not negative.
 	remove func(text []byte, at []string, i int) ([]byte, error)
 }
 
-// syntaxOf is the syntax of a file, which its name tells.
+// syntaxOf returns the syntax of a file by its extension.
 func syntaxOf(path string) syntax {
 	switch filepath.Ext(path) {
 	case ".toml":
@@ -36,20 +36,20 @@ func syntaxOf(path string) syntax {
 	return syntax{"JSON", parseJSON, insertJSON, removeJSON} // with comments and trailing commas
 }
 
-// Entry is one value that memoir keeps in a file.
+// Entry is one value of memoir in a file.
 type Entry struct {
 	What  string   `json:"what"`           // for people, such as "SessionStart hook"
 	At    []string `json:"at"`             // the keys that lead to it
-	List  bool     `json:"list,omitempty"` // it is an element of the list there
-	Value any      `json:"value"`          // as plain gives it
-	Keep  int      `json:"keep,omitempty"` // how many of the keys were there before it
-	place int      // of an element that was there before, counted from 1, since agents number hooks; 0: the last
+	List  bool     `json:"list,omitempty"` // it is an element of the list at At
+	Value any      `json:"value"`          // as plain returns it
+	Keep  int      `json:"keep,omitempty"` // the number of keys that existed before it
+	place int      // index of an element that existed before, from 1, since agents number hooks; 0: last
 }
 
 // object is a JSON object.
 type object = map[string]any
 
-// plain is a value as JSON is decoded, so that those of all syntaxes can be compared.
+// plain returns a value as a JSON decoder does, so that values of all syntaxes can be compared.
 func plain(v any) (value any, err error) {
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -58,7 +58,7 @@ func plain(v any) (value any, err error) {
 	return value, err
 }
 
-// bom is the mark of UTF-8 that some editors write at the beginning of a file. No parser here takes it.
+// bom is the byte order mark of UTF-8, which the parsers do not accept.
 const bom = "\xef\xbb\xbf"
 
 // read decodes a file; nil if it is empty.
@@ -76,8 +76,8 @@ func (s syntax) read(content []byte) (value any, err error) {
 	return value, nil
 }
 
-// edit changes a file. It is an error if the file then differs from what is wanted by more than sections along
-// the keys that are empty.
+// edit changes a file. It is an error if the result differs from the wanted value, except for empty sections along
+// the keys.
 func (s syntax) edit(content []byte, at []string, wanted any, change func([]byte) ([]byte, error)) ([]byte, error) {
 	text := bytes.TrimPrefix(content, []byte(bom))
 	after, err := change(text)
@@ -90,8 +90,8 @@ func (s syntax) edit(content []byte, at []string, wanted any, change func([]byte
 	return slices.Concat(content[:len(content)-len(text)], after), nil
 }
 
-// put gives a file an entry, in the place of an earlier one of memoir's, and returns the splices that do so: none
-// if it is there as wanted. The entry gets its keys as the file has them, and how many of them were there.
+// put adds an entry, or replaces memoir's earlier one, and returns the splices; none if nothing is to change. It sets
+// the entry's keys to those of the file, and Keep.
 func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err error) {
 	file, err := s.read(content)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err
 	return out, append(splices, difference(content, out)...), err
 }
 
-// take removes an entry, and the list and the sections around it that it leaves empty and that were not there
+// take removes an entry, and the list and sections around it if they are then empty and did not exist
 // before it.
 func (s syntax) take(content []byte, e Entry) ([]byte, error) {
 	file, err := s.read(content)
@@ -169,8 +169,8 @@ func (s syntax) take(content []byte, e Entry) ([]byte, error) {
 	return s.edit(content, at, set(file, at, rest), func(text []byte) ([]byte, error) { return s.remove(text, at, i) })
 }
 
-// find is the place of an entry in the list that stands at its keys, or 0 if what stands there is the entry; -1
-// if it is not there. An entry that an earlier version or a person made counts.
+// find returns the index of an entry in the list at its keys, 0 if the value there is the entry, -1 if it is
+// missing. An entry that an earlier version or a person made counts.
 func (e Entry) find(there any) int {
 	is := func(v any) bool { return reflect.DeepEqual(v, e.Value) || isOurs(v) }
 	if list, ok := there.([]any); ok && e.List {
@@ -183,7 +183,7 @@ func (e Entry) find(there any) int {
 	return -1
 }
 
-// index is where the entry belongs in a list of n others.
+// index returns the entry's index in a list of n others.
 func (e Entry) index(n int) int {
 	if e.place == 0 {
 		return n
@@ -191,14 +191,14 @@ func (e Entry) index(n int) int {
 	return min(e.place-1, n)
 }
 
-// splice replaces a piece of a file by another.
+// splice replaces a part of a file.
 type splice struct {
 	At  int    `json:"at"` // in bytes
 	Old []byte `json:"old,omitempty"`
 	New []byte `json:"new,omitempty"`
 }
 
-// difference are the splices that make one text of another. What stays between two insertions is in none.
+// difference returns the splices that turn one text into another. They do not contain the text between insertions.
 func difference(before, after []byte) []splice {
 	at, end, most := 0, 0, min(len(before), len(after))
 	for at < most && before[at] == after[at] {
@@ -214,7 +214,7 @@ func difference(before, after []byte) []splice {
 	return []splice{{at, gone, come}}
 }
 
-// undoSplices takes splices back. It is false unless each stands where it was made.
+// undoSplices undoes splices. It returns false if one of them is not at its place.
 func undoSplices(content []byte, splices []splice) ([]byte, bool) {
 	for _, s := range slices.Backward(splices) {
 		if s.At > len(content) || !bytes.HasPrefix(content[s.At:], s.New) {
@@ -225,7 +225,7 @@ func undoSplices(content []byte, splices []splice) ([]byte, bool) {
 	return append([]byte{}, content...), true
 }
 
-// set returns a decoded file with a value at a path; nil removes what is there.
+// set returns a decoded file with a value at a path; nil removes the value there.
 func set(file any, at []string, value any) any {
 	if len(at) == 0 {
 		return value
@@ -241,7 +241,7 @@ func set(file any, at []string, value any) any {
 	return out
 }
 
-// pruned is a decoded file without what is empty on a path.
+// pruned returns a decoded file without empty values along a path.
 func pruned(file any, at []string) any {
 	if section, ok := file.(object); ok && len(at) > 0 {
 		file = set(section, at[:1], pruned(section[at[0]], at[1:]))
@@ -255,8 +255,8 @@ func pruned(file any, at []string) any {
 	return file
 }
 
-// lookup follows a path in a decoded file and returns what stands there, and how many of the keys are there. It
-// is nil unless all are.
+// lookup returns the value at a path in a decoded file, and how many of the keys exist. The value is nil unless
+// all of them do.
 func lookup(file any, at []string) (value any, found int) {
 	for i, key := range at {
 		section, _ := file.(object)
@@ -269,8 +269,8 @@ func lookup(file any, at []string) (value any, found int) {
 	return file, len(at)
 }
 
-// ours matches the texts of a value, joined, that calls memoir in one of the ways in which install has
-// it called, whatever its directory.
+// ours matches the joined texts of a value that calls memoir as an entry of install does, whatever
+// the program's directory.
 var ours = lazyregexp.New(`(^|[/\\\s'"])memoir(\.exe)?['"]?\s+(inject|mcp|run)(\s|$)`)
 
 // isOurs reports whether a decoded value calls memoir.

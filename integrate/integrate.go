@@ -1,10 +1,10 @@
 // Package integrate connects memoir with coding agents: hooks, extension files, entries for the MCP
-// server and links to skills. It knows where each agent reads them, changes configuration files without
-// touching what else is in them, and takes its changes back. It knows nothing of a memory's content.
+// server and links to skills. It knows where each agent reads them, edits configuration files without
+// changing anything else in them, and can undo its edits. It does not read memories.
 //
 // Read agents.go first (the table of agents), then plan.go (what would be changed), apply.go (the writes),
 // record.go (what was changed), edit.go with json.go and text.go (how a file is edited), skill.go (links to
-// skills) and check.go (what keeps memory from an agent).
+// skills) and check.go (why an agent gets no memory).
 package integrate
 
 import (
@@ -19,7 +19,7 @@ import (
 	"memoir"
 )
 
-// Env is the machine that agents are looked for on.
+// Env is the environment in which agents are looked for.
 type Env struct {
 	UserHome string              // the person's home directory
 	Getenv   func(string) string // the environment
@@ -28,9 +28,9 @@ type Env struct {
 // Options say what is installed.
 type Options struct {
 	Program string   // absolute path of memoir; it should stay valid when memoir is updated
-	Flags   []string // what every call of it needs, such as --home=DIR
+	Flags   []string // of every call, such as --home=DIR
 	Project string   // the directory of a project whose own files are changed; "": the user's
-	Turns   bool     // a hook after each turn, too
+	Turns   bool     // also install a hook that runs after each turn
 	NoHooks bool
 	NoMCP   bool
 }
@@ -70,20 +70,20 @@ func Program() (string, error) {
 	return self, nil
 }
 
-// site is what one agent's entries are made of.
+// site has the data for the entries of one agent.
 type site struct {
 	Options
 	Env
 	agent string
-	dir   string // of the agent's configuration, or of that in the project
+	dir   string // of the agent's configuration, for the user or in the project
 }
 
-// call is a command line of memoir, as words.
+// call returns a command line of memoir, as words.
 func (s site) call(words ...string) []string {
 	return slices.Concat([]string{s.Program}, words, s.Flags)
 }
 
-// commandLine is what runs words in a shell. A word that needs no quotes has none.
+// commandLine returns a command line for a shell. Words are quoted only if needed.
 func commandLine(words []string) string {
 	line := slices.Clone(words)
 	for i, word := range line {

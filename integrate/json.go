@@ -12,8 +12,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// parseTree parses JSON with comments and trailing commas. Packed again it is the same text and a line break,
-// without which a comment at the end would not be read.
+// parseTree parses JSON with comments and trailing commas. It adds a line break, without which a comment at the
+// end would be an error; packed again, the tree is the text with that line break.
 func parseTree(text []byte) (hujson.Value, error) {
 	return hujson.Parse(append(bytes.Clone(text), '\n'))
 }
@@ -28,8 +28,8 @@ func parseJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// children are the values in an object or a list, with the white space and comments before each. Those at the end
-// come last.
+// children returns the values in an object or a list, with the white space and comments before each, and then those
+// at the end.
 func children(in *hujson.Value) (before []*hujson.Extra, values []*hujson.Value) {
 	switch v := in.Value.(type) {
 	case *hujson.Object:
@@ -46,12 +46,12 @@ func children(in *hujson.Value) (before []*hujson.Extra, values []*hujson.Value)
 	return before, values
 }
 
-// section finds the value at keys that are there.
+// section finds the value at keys that exist.
 func section(tree *hujson.Value, at []string) *hujson.Value {
 	return tree.Find(strings.Join(append([]string{""}, at...), "/"))
 }
 
-// restOfLine matches white space and comments up to the end of a line; a comment of several lines is in it as a whole.
+// restOfLine matches white space and comments up to the end of a line, with the whole of a comment that spans lines.
 var restOfLine = lazyregexp.New(`^(?:[ \t]|//[^\r\n]*|(?s:/\*.*?\*/))*`)
 
 func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
@@ -96,8 +96,8 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	return bytes.TrimSuffix(tree.Pack(), []byte("\n")), err
 }
 
-// gap makes room for another child at i, in what comes before each child of a value whose line is indented by outer.
-// It returns what comes before the other one, and its indentation if it has lines of its own.
+// gap makes room for a child at i in the white space before the children of a value whose line is indented by outer.
+// It returns the white space before the new child, and its indentation if children have lines of their own.
 func gap(text []byte, before []*hujson.Extra, i int, outer string) (lead hujson.Extra, indent string, lines bool) {
 	n, eol, next := len(before)-1, eolOf(text), before[i]
 	// A comment that follows the child before it in its line stays there.
@@ -162,7 +162,7 @@ func removeJSON(text []byte, at []string, i int) ([]byte, error) {
 	return bytes.TrimSuffix(tree.Pack(), []byte("\n")), nil
 }
 
-// nest is the value of an entry in the sections that lead to it, from the given one.
+// nest returns the value of an entry within the sections that lead to it, from the given one on.
 func nest(e Entry, from int) any {
 	value := e.Value
 	if e.List {
@@ -174,23 +174,23 @@ func nest(e Entry, from int) any {
 	return value
 }
 
-// marshal is a value as JSON, without the escapes that are for HTML; over several lines if unit is not "".
+// marshal returns a value as JSON without HTML escapes; on several lines if unit, the indentation, is not "".
 func marshal(v any, indent, unit string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent(indent, unit)
-	_ = encoder.Encode(v) // of texts, numbers and what holds them
+	_ = encoder.Encode(v) // texts, numbers, lists and objects cannot fail
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// indentAt is the white space with which the line of a position begins.
+// indentAt returns the white space at the beginning of the line of a position.
 func indentAt(text []byte, at int) string {
 	line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unitOf is the indentation of the first line that has one.
+// unitOf returns the indentation of the first indented line.
 func unitOf(text []byte) string {
 	for line := range bytes.Lines(text) {
 		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(indent) > 0 && len(bytes.TrimSpace(line)) > 0 {

@@ -14,30 +14,30 @@ import (
 	"memoir/internal/disk"
 )
 
-// Change is what would be done to one file.
+// Change is a planned change of one file.
 type Change struct {
 	Agent  string
 	Path   string
-	What   []string // what is put in or taken out, for people
+	What   []string // the entries that are added or removed, for people
 	Before []byte   // nil: there is no file
-	After  []byte   // nil: there is none any more
+	After  []byte   // nil: it is removed
 
-	record *FileRecord // nil: what is recorded is taken back
+	record *FileRecord // nil: the recorded change is undone
 }
 
-// SettingsName stands for memoir itself among the agents of a record: its own config.yml.
+// SettingsName is the agent under which memoir's own config.yml is recorded.
 const SettingsName = "memoir"
 
-// Settings is memoir's own configuration file as something that install changes: memories.enabled is
-// switched on.
+// Settings returns memoir's own configuration file as if it belonged to an agent: install switches
+// memories.enabled on in it.
 func Settings(path string) Agent {
 	return Agent{Name: SettingsName, dir: func(Env) string { return filepath.Dir(path) }, files: func(site) []file {
 		return []file{{path: path, entries: []Entry{entry("memories.enabled", true, "memories", "enabled")}}}
 	}}
 }
 
-// Install plans what connects an agent: nothing if all is as wanted. A file that cannot be parsed, or in
-// which somebody else's entry has memoir's place, is an error.
+// Install plans the changes that connect an agent; none if it is connected. A file that cannot be parsed,
+// or has another program's entry in the place of memoir's, is an error.
 func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 	s := site{Options: o, Env: e, agent: a.Name, dir: a.dir(e)}
 	if o.Project != "" {
@@ -82,7 +82,7 @@ func planError(agent, path, verb string, err error) error {
 	return memoir.Errorf(memoir.CodeInvalid, hint, "%s: %s: %w", agent, path, err)
 }
 
-// install plans one file; nil if it is as wanted.
+// install plans the change of one file; nil if none is needed.
 func (r *Record) install(s site, f file) (*Change, error) {
 	current, err := readIn(s.Project, f.path)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	} else if base != nil && string(base) != f.content {
 		return nil, memoir.Errorf(memoir.CodeInvalid, "move it away, then install again", "another program's file exists")
 	}
-	value, _ := syntaxOf(f.path).read(current) // undone has told what is wrong with it
+	value, _ := syntaxOf(f.path).read(current) // undone reports the error
 	for _, e := range f.entries {
 		there, _ := lookup(value, e.At)
 		e.place = e.find(there) + 1
@@ -127,17 +127,17 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	return &change, nil
 }
 
-// lacks reports whether an entry, which was put in earlier, is no longer wanted.
+// lacks reports whether an entry that was added earlier is no longer wanted.
 func (f file) lacks(earlier Entry) bool {
 	return !slices.ContainsFunc(f.entries, func(e Entry) bool {
 		return strings.Join(e.At, ".") == strings.Join(earlier.At, ".")
 	})
 }
 
-// ownWhat is what people are told of a file that is memoir's as a whole.
+// ownWhat names a file in messages that belongs to memoir as a whole.
 const ownWhat = "a file of memoir"
 
-// drifted names what of a file is not as wanted.
+// drifted names the entries of a file that differ from the wanted ones.
 func drifted(f file, current []byte) (what []string) {
 	if f.content != "" && f.content != string(current) {
 		return []string{ownWhat}
@@ -150,7 +150,7 @@ func drifted(f file, current []byte) (what []string) {
 	return what
 }
 
-// TakeBack plans how a file is taken back: as it was, byte for byte, if nobody else changed it, else without
+// TakeBack plans how a change is undone: byte for byte if nobody else has changed the file, else by removing
 // memoir's entries.
 func (f FileRecord) TakeBack() (Change, error) {
 	change := Change{Agent: f.Agent, Path: f.Path}
@@ -167,7 +167,7 @@ func (f FileRecord) TakeBack() (Change, error) {
 	return change, nil
 }
 
-// undone is the content of a file without what memoir put in; nil if it had none.
+// undone returns the content of a file without memoir's changes; nil if there was no file.
 func (f FileRecord) undone(current []byte) ([]byte, error) {
 	for earlier := &f; earlier != nil; earlier = earlier.Earlier {
 		switch hash := hashOf(current); {
@@ -201,7 +201,7 @@ func (f FileRecord) undone(current []byte) ([]byte, error) {
 	return current, nil
 }
 
-// readIn is read for a file of a project, from which no link may lead out; "": the user's own.
+// readIn reads a file of a project, from which no link may lead out; "" stands for the user's own files.
 func readIn(project, path string) ([]byte, error) {
 	if project == "" {
 		return read(path)
@@ -240,7 +240,7 @@ func read(path string) ([]byte, error) {
 	return content, err
 }
 
-// missing are the directories of a path that are not there, outer ones first.
+// missing lists the directories of a path that do not exist, outer ones first.
 func missing(dir string) (dirs []string) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {

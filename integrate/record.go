@@ -14,14 +14,14 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// RecordName is the file of memoir's home that tells what was installed.
+// RecordName is the file in memoir's home that records what was installed.
 const RecordName = "integrations.json"
 
-// Record tells what was changed, so that exactly that can be taken back. It holds no file as a whole, only
-// what was put in and what that took the place of. A change is recorded before it is made: the hash of the
-// file then tells whether it was.
+// Record records changes, so that exactly they can be undone. It contains no whole file, only the added
+// parts and those that they replaced. A change is recorded before it is made; the file's hash shows
+// whether it was made.
 type Record struct {
-	Program string       `json:"program,omitempty"` // that agents were last told to call
+	Program string       `json:"program,omitempty"` // the path that agents call since the last install
 	Files   []FileRecord `json:"files"`
 	Skills  []SkillDir   `json:"skills,omitempty"`
 
@@ -31,24 +31,24 @@ type Record struct {
 // FileRecord is one file that was changed.
 type FileRecord struct {
 	Agent   string   `json:"agent"`
-	Project string   `json:"project,omitempty"` // whose own file it is; "": the user's
+	Project string   `json:"project,omitempty"` // the directory of the project that owns it; "": the user's
 	Path    string   `json:"path"`
 	Before  string   `json:"before"` // hash; "": there was no file
 	After   string   `json:"after"`
-	Made    []string `json:"made,omitempty"`    // directories that were made for it, outer ones first
-	Splices []splice `json:"splices,omitempty"` // that made one of the other
-	Entries []Entry  `json:"entries,omitempty"` // none: the file is memoir's as a whole
-	// Earlier is the change that this one replaces, for as long as the file may be as that left it.
+	Made    []string `json:"made,omitempty"`    // directories that were created for it, outer ones first
+	Splices []splice `json:"splices,omitempty"` // that turn the content of Before into that of After
+	Entries []Entry  `json:"entries,omitempty"` // none: the whole file belongs to memoir
+	// Earlier is the change that this one replaces, as long as the file may still have its content.
 	Earlier *FileRecord `json:"earlier,omitempty"`
 }
 
-// maxRecord and maxFile bound what is read, in bytes.
+// maxRecord and maxFile limit the size of files that are read, in bytes.
 const (
 	maxRecord = 16 << 20
 	maxFile   = 64 << 20
 )
 
-// Load reads the record of a home. One that is not there is empty.
+// Load reads the record of a home; an empty one if it does not exist.
 func Load(home string) (*Record, error) {
 	r := &Record{home: home}
 	path := filepath.Join(home, RecordName)
@@ -67,7 +67,7 @@ func Load(home string) (*Record, error) {
 	return r, nil
 }
 
-// save writes the record. One that tells nothing is removed.
+// save writes the record, or removes it if it is empty.
 func (r *Record) save() error {
 	path := filepath.Join(r.home, RecordName)
 	if len(r.Files) == 0 && len(r.Skills) == 0 {
@@ -83,12 +83,12 @@ func (r *Record) save() error {
 	return disk.Replace(path, append(content, '\n'), 0o600)
 }
 
-// find is the index of a file's record, -1 if there is none.
+// find returns the index of a file's record; -1 if there is none.
 func (r *Record) find(agent, path string) int {
 	return slices.IndexFunc(r.Files, func(f FileRecord) bool { return f.Agent == agent && f.Path == path })
 }
 
-// Agents lists whose files are recorded, in the order of the table; what is memoir's own comes last.
+// Agents lists the agents with recorded files, in the order of the table; SettingsName comes last.
 func (r *Record) Agents() (names []string) {
 	for _, a := range append(slices.Clone(Agents), Agent{Name: SettingsName}) {
 		if slices.ContainsFunc(r.Files, func(f FileRecord) bool { return f.Agent == a.Name }) ||

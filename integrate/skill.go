@@ -12,15 +12,15 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// SkillDir is a directory of skills in which links to those of memories are kept, and the agents that read it.
+// SkillDir is a directory with links to the skills of memories, and the agents that read it.
 type SkillDir struct {
 	Dir    string   `json:"dir"`
 	Agents []string `json:"agents"`
-	Made   []string `json:"made,omitempty"` // directories that were made for it, outer ones first
+	Made   []string `json:"made,omitempty"` // directories that were created for it, outer ones first
 }
 
-// LinkSkills records that an agent is offered the skills of memories. The links themselves are made by
-// RefreshSkills.
+// LinkSkills records that an agent gets links to the skills of memories. RefreshSkills creates the
+// links.
 func (r *Record) LinkSkills(e Env, a Agent) error {
 	dir := a.skills(e)
 	i := slices.IndexFunc(r.Skills, func(d SkillDir) bool { return d.Dir == dir })
@@ -35,7 +35,7 @@ func (r *Record) LinkSkills(e Env, a Agent) error {
 	return r.save()
 }
 
-// UnlinkSkills takes an agent's links away, unless another agent reads the same directory.
+// UnlinkSkills removes an agent's links, unless another agent reads the same directory.
 func (r *Record) UnlinkSkills(agent string) error {
 	i := slices.IndexFunc(r.Skills, func(d SkillDir) bool { return slices.Contains(d.Agents, agent) })
 	if i < 0 {
@@ -51,8 +51,8 @@ func (r *Record) UnlinkSkills(agent string) error {
 	return r.save()
 }
 
-// RefreshSkills makes the links in every directory lead to the skills that memories have now. It does
-// nothing where nothing is installed.
+// RefreshSkills updates the links in every directory to the present skills of memories. Without an
+// installation it does nothing.
 func (r *Record) RefreshSkills() error {
 	if len(r.Skills) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func (r *Record) RefreshSkills() error {
 	return err
 }
 
-// link brings the links of one directory to those that are wanted. What is not a link into memoir's home stays.
+// link creates and removes links in one directory. Files, and links that lead elsewhere than into memoir's home, stay.
 func (r *Record) link(d SkillDir, wanted map[string]string) error {
 	entries, err := os.ReadDir(d.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 	"memoir/internal/yamledit"
 )
 
-// eolOf is how lines of a text end.
+// eolOf returns the line ending of a text.
 func eolOf(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		return "\r\n"
@@ -22,7 +22,7 @@ func eolOf(text []byte) string {
 	return "\n"
 }
 
-// withLines is a text with lines put in at a position, where a line begins or the text ends.
+// withLines inserts lines at a position where a line begins or the text ends.
 func withLines(text []byte, at int, lines string) []byte {
 	if at > 0 && text[at-1] != '\n' {
 		lines = "\n" + lines
@@ -53,14 +53,14 @@ func removeTOML(text []byte, at []string, _ int) ([]byte, error) {
 	}
 	header := regexp.MustCompile(`^\s*\[\s*` + strings.Join(name, `\s*\.\s*`) + `\s*[\].]`)
 	empty := []byte(eolOf(text) + eolOf(text))
-	var out, behind []byte // behind is what follows the last key
+	var out, behind []byte // behind has the lines after the last key
 	inside := false
 	for line := range bytes.Lines(text) {
 		trimmed := bytes.TrimSpace(line)
 		switch {
 		case header.Match(line):
 			out, behind, inside = append(out, behind...), nil, true
-			if bytes.HasSuffix(out, empty) { // the line that was put before it
+			if bytes.HasSuffix(out, empty) { // the empty line that insertTOML added before it
 				out = out[:len(out)-len(empty)/2]
 			}
 		case !inside || bytes.HasPrefix(trimmed, []byte("[")):
@@ -85,7 +85,7 @@ func parseYAML(text []byte) (value any, err error) {
 	return value, err
 }
 
-// insertYAML adds an entry, whose value is written as JSON, or sets a switch.
+// insertYAML adds an entry with its value as JSON, or sets a switch.
 func insertYAML(text []byte, e Entry, _ int) ([]byte, error) {
 	return yamledit.Set(text, e.At, string(marshal(e.Value, "", "")))
 }

@@ -1,5 +1,5 @@
 // Package yamledit changes single values in the text of a YAML file. Comments, order and layout stay. It
-// does not check its result: a caller parses that, and compares it with what it wanted. Read Set first.
+// does not check its result: the caller must parse it and compare it with the wanted one. Read Set first.
 package yamledit
 
 import (
@@ -14,12 +14,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// errForm is the error of a file whose form is beyond what is edited here.
+// errForm is the error of a file in a form that this package does not edit.
 var errForm = errors.New("is written in a form that is not edited")
 
-// Set gives the keys that lead to a value that value, which is YAML on one line. A key may be joined to those
-// after it by dots in the file. A new entry stands below a comment "# KEY: …" in its section, else at the
-// section's beginning; a new section stands at the end.
+// Set sets the value at the keys to value, which is YAML on one line. In the file, keys may be joined by dots.
+// A new entry goes below a comment "# KEY: …" in its section, else to the beginning of the section; a new
+// section goes to the end.
 func Set(text []byte, at []string, value string) ([]byte, error) {
 	p, err := find(text, at)
 	if err != nil {
@@ -44,8 +44,8 @@ func Set(text []byte, at []string, value string) ([]byte, error) {
 	}
 }
 
-// Delete removes a key with its value, and the sections around it that hold nothing else, no comment either; the
-// outermost keep keys stay. A key that is not there is an error.
+// Delete removes a key with its value, and the sections around it if they contain nothing else, not even a comment.
+// Sections of the first keep keys stay. A missing key is an error.
 func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	p, err := find(text, at)
 	for p.found == len(at) && p.around != nil && p.around.found > keep && p.around.bare(text) {
@@ -68,17 +68,17 @@ func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	return splice(text, from, to, ""), nil
 }
 
-// bare reports whether a section holds one entry, and neither it nor the line below has a "#", as comments have.
+// bare reports whether a section contains one entry and no comment: no "#" in its lines and the next one.
 func (p place) bare(text []byte) bool {
 	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+2)
 	return len(p.value.Content) == 2 && bytes.IndexByte(text[from:to], '#') < 0
 }
 
-// place is how far keys lead in a file.
+// place is the deepest entry of a file that keys lead to.
 type place struct {
-	in, key, value *yaml.Node // the deepest entry that is there, and the section that it is in; nil: none is
-	found          int        // keys that lead to it
-	around         *place     // that section
+	in, key, value *yaml.Node // the entry and the section that contains it; key is nil if no key exists
+	found          int        // number of keys that lead to it
+	around         *place     // the place of that section
 }
 
 func find(text []byte, at []string) (p place, err error) {
@@ -105,7 +105,7 @@ func find(text []byte, at []string) (p place, err error) {
 	return p, nil
 }
 
-// member finds the entry of a section that the first keys lead to, and how many of them do.
+// member finds the entry of a section for the first keys, and returns how many keys it takes.
 func member(in *yaml.Node, at []string) (key, value *yaml.Node, n int) {
 	if in.Kind != yaml.MappingNode {
 		return nil, nil, 0
@@ -120,7 +120,7 @@ func member(in *yaml.Node, at []string) (key, value *yaml.Node, n int) {
 	return nil, nil, 0
 }
 
-// replace puts a value in the place of another.
+// replace replaces a value.
 func (p place) replace(text []byte, value string) ([]byte, error) {
 	colon := p.colon(text)
 	switch {
@@ -135,7 +135,7 @@ func (p place) replace(text []byte, value string) ([]byte, error) {
 	return splice(text, colon, colon, " "+value), nil
 }
 
-// colon is the position after the key and its colon.
+// colon returns the position after the key and its colon.
 func (p place) colon(text []byte) int {
 	at := offset(text, p.key) + len(p.key.Value)
 	return at + bytes.IndexByte(text[at:], ':') + 1
@@ -167,7 +167,7 @@ func (p place) insert(text []byte, rest []string, value string) []byte {
 	return splice(text, at, at, lines)
 }
 
-// belowComment is the position below a comment that holds an entry of the name, or otherwise.
+// belowComment returns the position below a comment "# NAME: …" in the section, or otherwise.
 func (p place) belowComment(text []byte, name string, otherwise int) int {
 	comment := regexp.MustCompile(`^ *# *` + regexp.QuoteMeta(name) + `:`)
 	from, outer := 0, -1
@@ -187,7 +187,7 @@ func (p place) belowComment(text []byte, name string, otherwise int) int {
 	return otherwise
 }
 
-// end is the position after the value, which begins on its key's line: a word, a quoted text, or what brackets hold.
+// end returns the position after a value that begins on its key's line: a word, a quoted text, or brackets.
 func (p place) end(text []byte) int {
 	if p.value.Value == "" && p.value.Tag == "!!null" && p.value.Kind == yaml.ScalarNode {
 		return p.colon(text)
@@ -212,7 +212,7 @@ func (p place) end(text []byte) int {
 	return at + len(bytes.TrimRight(text[at:], " "))
 }
 
-// closing is the position of the quote that ends what the one at a position begins.
+// closing returns the position of the quote that closes the one at a position.
 func closing(text []byte, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch {
@@ -225,7 +225,7 @@ func closing(text []byte, at int) int {
 	return len(text)
 }
 
-// last is the last line of a value, at least least.
+// last returns the last line of a value, or least if that is greater.
 func last(n *yaml.Node, least int) int {
 	least = max(least, n.Line)
 	for _, inner := range n.Content {
@@ -240,7 +240,7 @@ func splice(text []byte, from, to int, by string) []byte {
 	return slices.Concat(text[:from], []byte(by), text[to:])
 }
 
-// offset is the position of a node, whose column counts characters.
+// offset returns the byte position of a node. Its column counts characters.
 func offset(text []byte, n *yaml.Node) int {
 	at := lineStart(text, n.Line)
 	for range n.Column - 1 {
@@ -250,7 +250,7 @@ func offset(text []byte, n *yaml.Node) int {
 	return at
 }
 
-// lineStart is the position of a line, counted from 1.
+// lineStart returns the position of a line; lines are counted from 1.
 func lineStart(text []byte, line int) int {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	return len(bytes.Join(lines[:min(line-1, len(lines))], nil))

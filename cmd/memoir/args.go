@@ -14,8 +14,8 @@ import (
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
 // subcommand, flags with their values joined, "--", arguments. A person may write them in any
-// order. `help run` becomes `run --help`. It also returns the name of the command: "sessions
-// disable". Words that are wrong stay: the parser refuses them.
+// order; a word such as -5 is an argument. `help run` becomes `run --help`. It also returns the name
+// of the command: "sessions disable". The parser refuses wrong words, so they stay.
 func arrange(app *cli.App, args []string) (line []string, command string) {
 	var path, flags, arguments []string
 	commands, arity := app.Commands, flagArity(app)
@@ -50,8 +50,8 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 	return line, strings.Join(path, " ")
 }
 
-// flagArity tells for every flag of every command whether it takes a value. A name has the same
-// arity in all commands, so it can be read before the command is known.
+// flagArity returns for every flag of every command whether it takes a value. That is the same in all
+// commands, so flags can be parsed before the command is known.
 func flagArity(app *cli.App) map[string]bool {
 	arity := map[string]bool{}
 	for c := range everyCommand(app.Commands) {
@@ -140,10 +140,10 @@ func usageError(c *cli.Context, err error, _ bool) error {
 // flagName matches the beginning of a flag in an error of the parser, which writes one dash before long names, too.
 var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)
 
-// minSimilarity is the Jaro-Winkler similarity from which on a word is suggested.
+// minSimilarity is the Jaro-Winkler similarity above which a word is suggested.
 const minSimilarity = 0.8
 
-// didYouMean is the hint for an unknown word: the nearest candidate, or all.
+// didYouMean returns the hint for an unknown word: the nearest candidate, else all of them.
 func didYouMean(word string, candidates []string) string {
 	if near := nearest(word, candidates); near != "" {
 		return "did you mean " + near + "?"
@@ -151,7 +151,7 @@ func didYouMean(word string, candidates []string) string {
 	return "one of " + strings.Join(candidates, ", ")
 }
 
-// nearest returns the candidate that word is probably a typing error of, "" if there is none.
+// nearest returns the candidate that is most similar to a misspelt word; "" if none is near.
 func nearest(word string, candidates []string) string {
 	best, most := "", minSimilarity
 	for _, c := range candidates {

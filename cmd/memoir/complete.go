@@ -17,20 +17,20 @@ import (
 	"memoir/store"
 )
 
-// completeFlag as the last argument asks what the word before it may become: the scripts of shells pass it.
-// The answer is a line for each word: the word, a tab, what it is.
+// completeFlag is the last argument of a call by a shell's script. It asks for completions of the word before it.
+// The answer has a line for each: the word, a tab, its description.
 const completeFlag = "--complete"
 
-// filesToo is the line that asks the script for names of files as well.
+// filesToo is a line that asks the script to offer file names, too.
 const filesToo = ":files"
 
-// mostSessions is how many sessions are offered, the latest first.
+// mostSessions limits the number of sessions that are offered, the latest first.
 const mostSessions = 100
 
-// aboutWidth is how much is told of a word, in characters.
+// aboutWidth limits the description of a word, in characters.
 const aboutWidth = 60
 
-// completionScripts are what a shell evaluates, by its name. Each asks memoir for the words.
+// completionScripts are the scripts by shell. They ask memoir for the words.
 var completionScripts = map[string]string{
 	"bash": `# bash completion for memoir
 _memoir() {
@@ -93,10 +93,10 @@ func completionCommand(p *program) *cli.Command {
 
 func shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
 
-// candidate is a word that is offered, with a few words about it.
+// candidate is a completion with its description.
 type candidate struct{ word, about string }
 
-// completion is a command line up to the word that is completed.
+// completion is a command line up to the word to complete.
 type completion struct {
 	p         *program
 	c         *cli.Context // has --home and --config
@@ -110,7 +110,7 @@ type completion struct {
 	files     bool
 }
 
-// complete prints what the last word may become. An error offers nothing: a shell shows no message.
+// complete prints the completions of the last word; none after an error, since a shell shows no message.
 func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 	word := ""
 	if n := len(words); n > 0 {
@@ -148,7 +148,7 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 	at.print("")
 }
 
-// read takes the words that are complete. It returns the flag whose value comes next, "" if that is no value.
+// read parses the complete words. It returns the flag whose value comes next; "" if none does.
 func (at *completion) read(app *cli.App, words []string, given *flag.FlagSet) string {
 	arity := flagArity(app)
 	for i := 0; i < len(words); i++ {
@@ -170,7 +170,7 @@ func (at *completion) read(app *cli.App, words []string, given *flag.FlagSet) st
 	return ""
 }
 
-// pass takes a word that is complete: a command or an argument.
+// pass parses a complete word: a command or an argument.
 func (at *completion) pass(app *cli.App, word string) {
 	c := findCommand(at.commands, word)
 	switch {
@@ -186,7 +186,7 @@ func (at *completion) pass(app *cli.App, word string) {
 	}
 }
 
-// argument offers subcommands and what the command's next argument may be.
+// argument offers subcommands and values of the command's next argument.
 func (at *completion) argument() {
 	if at.arguments == 0 {
 		for _, c := range at.commands {
@@ -213,7 +213,7 @@ func (at *completion) argument() {
 	}
 }
 
-// value offers what a flag may be set to.
+// value offers values of a flag.
 func (at *completion) value(name string) {
 	for _, f := range at.flags {
 		if !slices.Contains(f.Names(), name) {
@@ -225,13 +225,13 @@ func (at *completion) value(name string) {
 	}
 }
 
-// usageOf is what a flag is for.
+// usageOf returns a flag's description.
 func usageOf(f cli.Flag) string {
 	doc, _ := f.(cli.DocGenerationFlag)
 	return strings.ReplaceAll(doc.GetUsage(), "`", "")
 }
 
-// offer adds what may stand where help writes kind: what is written in lower case, as itself.
+// offer adds the values of a placeholder of help, kind. A word in lower case stands for itself.
 func (at *completion) offer(kind string) {
 	var words []string
 	switch kind {
@@ -272,7 +272,7 @@ func (at *completion) offer(kind string) {
 	}
 }
 
-// store opens the database of the home, nil where there is none that can be read now.
+// store opens the database of the home; nil if it does not exist or cannot be read now.
 func (at *completion) store() *store.Store {
 	home, err := at.p.home(at.c)
 	if err != nil {
@@ -284,7 +284,7 @@ func (at *completion) store() *store.Store {
 	return nil
 }
 
-// projects offers registered projects by name, or by id where several have the name; a path is completed as a file.
+// projects offers registered projects by name, or by id if several share the name; a path is completed as a file.
 func (at *completion) projects() {
 	at.files = strings.ContainsAny(at.word, "./~")
 	st := at.store()
@@ -355,7 +355,7 @@ func (at *completion) sessions() {
 	}
 }
 
-// print writes the words that begin with what is there, after a prefix that belongs to each.
+// print prints the words that begin with the present text, each after a prefix.
 func (at *completion) print(prefix string) {
 	for _, f := range at.found {
 		if strings.HasPrefix(f.word, at.word) && plainWord(f.word) {
@@ -371,7 +371,7 @@ func (at *completion) print(prefix string) {
 	}
 }
 
-// plainWord reports whether a word means itself in every shell, and in the scripts.
+// plainWord reports whether a word needs no quoting in any shell or in the scripts.
 func plainWord(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./@+", r)

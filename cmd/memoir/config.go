@@ -89,7 +89,7 @@ func configCommand(p *program) *cli.Command {
 	}
 }
 
-// settingsHere are the settings that hold in this directory. What a project's file may not set is reported.
+// settingsHere returns the settings of this directory's project. It warns of settings that its file may not change.
 func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -185,7 +185,7 @@ func (p *program) setSetting(c *cli.Context) error {
 	})
 }
 
-// roleOf is the role that a setting gives a model; none if it gives none.
+// roleOf returns the model role that a setting configures; the zero value if it configures none.
 func roleOf(settings config.Settings, name string) (role model.Role) {
 	for _, r := range model.Roles(settings) {
 		if r.Setting == name {
@@ -209,7 +209,7 @@ func (p *program) unsetSetting(c *cli.Context) error {
 	})
 }
 
-// changeSetting changes config.yml, and says so if something else decides about the setting.
+// changeSetting changes config.yml. It warns if a variable overrides the setting.
 func (p *program) changeSetting(c *cli.Context, name string, change func(*config.File) (string, error)) error {
 	o, err := p.configOptions(c)
 	if err != nil {
@@ -246,7 +246,7 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	return err
 }
 
-// editSettings runs an editor, in a shell since the variables may hold arguments.
+// editSettings runs an editor. A shell starts it, since the variables may contain arguments.
 func (p *program) editSettings(c *cli.Context) error {
 	o, err := p.configOptions(c)
 	if err != nil {
@@ -278,7 +278,7 @@ func (p *program) editSettings(c *cli.Context) error {
 	return nil
 }
 
-// configOptions say where config.yml is; an error if there can be none.
+// configOptions returns the directory of config.yml; an error if there is no home directory for it.
 func (p *program) configOptions(c *cli.Context) (config.Options, error) {
 	dir, err := p.configDir(c)
 	if err == nil && dir == "" {
@@ -351,7 +351,7 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 	})
 }
 
-// trust records trust in a project's settings and in its secret rules; one of them may be missing.
+// trust trusts a project's settings and its secret rules; one of the files may be missing.
 func (p *program) trust(home, file string) error {
 	rules := config.RulesFile(filepath.Dir(file))
 	if _, err := os.Stat(rules); err != nil {

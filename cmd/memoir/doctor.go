@@ -58,7 +58,7 @@ type doctor struct {
 	settings config.Settings // the defaults if those of the command are invalid
 }
 
-// installation checks what there is outside of the home.
+// installation checks settings, agents and configuration files, which are outside the home.
 func (d *doctor) installation(c *cli.Context) {
 	settings, err := d.program.settings(c, nil)
 	d.check("settings", "valid", err)
@@ -80,7 +80,7 @@ func (d *doctor) installation(c *cli.Context) {
 	d.configuration(c)
 }
 
-// data checks the home, and what is stored in it.
+// data checks the home and the data in it.
 func (d *doctor) data(c *cli.Context) {
 	ctx := c.Context
 	home, err := d.home(c)
@@ -119,7 +119,7 @@ func (d *doctor) data(c *cli.Context) {
 	}
 }
 
-// check adds a check that err fails.
+// check adds a check, which fails if err is not nil.
 func (d *doctor) check(name, good string, err error) {
 	if err != nil {
 		d.fail(name, memoir.HintOf(err), err.Error())
@@ -155,8 +155,8 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports for each agent the directories in which its sessions are looked for: those that exist, and the
-// others if all is set or none exists.
+// agents reports the directories of each agent's sessions: those that exist, and also the others if all is set
+// or none exists.
 func (d *doctor) agents(all bool) {
 	var others checklist
 	var absentees []string // agents without any directory
@@ -192,8 +192,8 @@ func (d *doctor) agents(all bool) {
 	}
 }
 
-// configuration checks who may change the settings, which name programs and servers that receive
-// transcripts, and a person's own rules for secrets.
+// configuration checks that no other user may change the settings, which name programs and servers that get
+// transcripts. It also checks a person's own rules for secrets.
 func (d *doctor) configuration(c *cli.Context) {
 	dir, err := d.configDir(c)
 	if err != nil || dir == "" {
@@ -222,8 +222,8 @@ func (d *doctor) configuration(c *cli.Context) {
 	d.check("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
 }
 
-// permissions looks for files of the home that others may read, and for directories and databases
-// that their owner may not write.
+// permissions finds files of the home that other users may read, and directories and databases that
+// their owner may not write.
 func (d *doctor) permissions(home string) {
 	if runtime.GOOS == "windows" {
 		return
@@ -259,7 +259,7 @@ func (d *doctor) permissions(home string) {
 	}
 }
 
-// limits reports a limit on costs that may not hold.
+// limits warns of a limit on costs that cannot be enforced, because a price is unknown.
 func (d *doctor) limits() {
 	if name := pipeline.Unpriced(d.settings); name != "" {
 		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
@@ -267,10 +267,10 @@ func (d *doctor) limits() {
 	}
 }
 
-// shellWord makes a path one word of a command line.
+// shellWord quotes a word for a command line.
 func shellWord(path string) string {
 	word, err := syntax.Quote(path, syntax.LangPOSIX)
-	if err != nil { // a byte that no shell takes
+	if err != nil { // it has a byte that no shell accepts
 		return path
 	}
 	return word
@@ -336,7 +336,7 @@ func (l *checklist) clean(redact func(string) string) {
 	}
 }
 
-// printChecks writes a line for each check, with its hint below.
+// printChecks prints a line for each check, with its hint below.
 func (u *ui) printChecks(checks []check) {
 	for _, c := range checks {
 		u.printf("%-4s  %s: %s\n", c.Status, c.Name, oneLine(c.Detail))

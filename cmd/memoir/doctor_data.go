@@ -16,8 +16,8 @@ import (
 	"memoir/store"
 )
 
-// database checks the database and reports whether it can be read. Copies that were moved aside
-// because they were damaged are left for a person to remove.
+// database checks the database and returns whether it can be read. Damaged copies that were moved aside
+// are reported; a person removes them.
 func (d *doctor) database(ctx context.Context, home string, st *store.Store) bool {
 	aside, _ := filepath.Glob(filepath.Join(home, databaseName+".damaged*")) // the pattern is valid
 	if len(aside) > 0 {
@@ -41,8 +41,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 	return true
 }
 
-// unread reports records that no reader understood. An unknown type means that an agent's format
-// has changed.
+// unread reports records that were skipped. An unknown type means that an agent's format has changed.
 func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	rows, err := st.SkippedRecords(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	}
 }
 
-// projectCheck compares the files of a project with what was published and recorded.
+// projectCheck compares the files of a project with its manifest and the database.
 type projectCheck struct {
 	*doctor
 	root memory.Root
@@ -90,7 +89,7 @@ func (p projectCheck) ok(format string, args ...any) {
 	p.doctor.ok("project "+p.row.ID, fmt.Sprintf(format, args...))
 }
 
-// rebuild is the beginning of hints that have the memory published again.
+// rebuild returns the beginning of hints that publish the memory again.
 func (p projectCheck) rebuild() string {
 	return "`memoir rebuild --project " + p.row.ID + "` and `memoir run`"
 }
@@ -144,7 +143,7 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	}
 }
 
-// looksDamaged tells a file that a disk or a crash damaged from one that a person changed.
+// looksDamaged reports whether an edit looks like damage by a disk or crash: an empty file, or one that is not text.
 func looksDamaged(e memory.Edit) bool {
 	if e.Now == nil || len(e.Published) == 0 || !utf8.Valid(e.Published) {
 		return false
@@ -152,7 +151,7 @@ func looksDamaged(e memory.Edit) bool {
 	return len(e.Now) == 0 || !utf8.Valid(e.Now) || bytes.IndexByte(e.Now, 0) >= 0
 }
 
-// archives reads every archive whole: each holds the hashes of its own files.
+// archives reads each archive completely, which checks the hashes of its files.
 func (p projectCheck) archives() {
 	kept, err := p.root.Generations()
 	if err != nil {
@@ -201,7 +200,7 @@ func (d *doctor) integrations(c *cli.Context) {
 	for _, name := range names {
 		agent, ok := integrate.Named(name)
 		if !ok {
-			continue // memoir's own settings, which have a check of their own
+			continue // memoir's own settings: another check reports them
 		}
 		findings := record.Check(env, agent)
 		for _, f := range findings {

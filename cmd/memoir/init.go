@@ -42,7 +42,7 @@ func initCommand(p *program) *cli.Command {
 	}
 }
 
-// offerInit asks whether to set memoir up, where nothing is set up and somebody can answer.
+// offerInit asks whether to set memoir up, if there is no database, no config.yml, and a terminal.
 func (p *program) offerInit(c *cli.Context) (wanted bool, err error) {
 	home, noHome := p.home(c)
 	o, noConfig := p.configOptions(c)
@@ -76,7 +76,7 @@ type setupJSON struct {
 	Config string           `json:"config"` // the path of config.yml
 	Plan   pipeline.Report  `json:"plan"`
 	Report *pipeline.Report `json:"report"` // null: nothing was run
-	View   string           `json:"view"`   // what the next session is told
+	View   string           `json:"view"`   // the context of the next session
 }
 
 func (s *setup) do() error {
@@ -133,7 +133,7 @@ func (s *setup) do() error {
 	return status(exitPartly)
 }
 
-// find says what sessions are here.
+// find looks for sessions and says how many there are.
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
@@ -163,7 +163,7 @@ func (s *setup) find() (err error) {
 	return nil
 }
 
-// listed names those with most sessions.
+// listed names the agents or projects with most sessions.
 func listed(all []pipeline.Counted) string {
 	const shown = 8
 	var parts []string
@@ -176,7 +176,7 @@ func listed(all []pipeline.Counted) string {
 	return strings.Join(parts, ", ")
 }
 
-// choose finds the model, and puts it into the settings of this run and of the file.
+// choose chooses the model, and sets it for this run and in the file.
 func (s *setup) choose() (err error) {
 	roles := s.opts.Settings.ModelRoles
 	name, asked := s.c.String("model"), true
@@ -219,10 +219,10 @@ func (s *setup) choose() (err error) {
 	return nil
 }
 
-// declined is said when a person does not want what is planned.
+// declined is the message after a person has said no.
 const declined = "config.yml was not written, and nothing was run"
 
-// askModel asks for one of some models, unless there is but one.
+// askModel asks which model to use, unless only one is offered.
 func (s *setup) askModel(offers []model.Offer) (string, error) {
 	if len(offers) == 1 {
 		return offers[0].Model, nil
@@ -238,7 +238,7 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 	return offers[n-1].Model, nil
 }
 
-// plan says what a first run would do, and what language models would take for it.
+// plan says what a first run would do and cost.
 func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
@@ -284,7 +284,7 @@ func (s *setup) confirm(run bool) (bool, error) {
 	return s.ui.askYes(s.ctx, fmt.Sprintf("write %s?", s.file.Path))
 }
 
-// show prints the memory of the project here, else of the one with most in it, and what comes next.
+// show prints the memory of this directory's project, else the largest memory, and the next step.
 func (s *setup) show() error {
 	settings := s.opts.Settings
 	found, err := s.told(s.c, &settings, hookInput{}, "")

@@ -139,7 +139,7 @@ type integrationJSON struct {
 	Applied bool         `json:"applied"`
 	Changes []changeJSON `json:"changes"`
 	Failed  []agentText  `json:"failed"`
-	Confirm []agentText  `json:"confirm"` // what a person has to confirm by hand
+	Confirm []agentText  `json:"confirm"` // what a person must confirm in the agent
 }
 
 type changeJSON struct {
@@ -185,7 +185,7 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 		return nil, usagef("user or project", "--scope: %q is not a scope", scope)
 	}
 	in.out.Program = in.options.Program
-	// Of two at once, each would save a record without the other's changes.
+	// Two processes would overwrite each other's record.
 	if in.unlock, err = store.LockFolder(in.env.UserHome); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	return in, err
 }
 
-// agentEnv is the machine as package integrate sees it.
+// agentEnv returns the environment in which package integrate looks for agents.
 func (p *program) agentEnv() (integrate.Env, error) {
 	env := integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv}
 	if env.UserHome == "" {
@@ -202,7 +202,7 @@ func (p *program) agentEnv() (integrate.Env, error) {
 	return env, nil
 }
 
-// agentCall is how agents are to call this program: with the directories that it would not find by itself.
+// agentCall returns how agents call this program, with flags for directories other than the default.
 func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
 	settings, err := p.settings(c, nil)
 	if err != nil && c.Command.Name != "uninstall" { // which undoes what invalid settings do not say
@@ -237,7 +237,7 @@ func unknownAgent(name string) error {
 	return usagef("one of "+strings.Join(agentNames(), ", "), "%q is not an agent", name)
 }
 
-// agents are those that the command line names, else those that are found here.
+// agents returns the agents of the command line, else those that are found here.
 func (in *integration) agents() (agents []integrate.Agent, err error) {
 	for _, name := range in.c.Args().Slice() {
 		a, ok := integrate.Named(name)
@@ -261,7 +261,7 @@ func (in *integration) agents() (agents []integrate.Agent, err error) {
 	return agents, nil
 }
 
-// add adds the changes of one agent. An error leaves them out: then it is false.
+// add adds the changes of one agent. If err is not nil, it records that instead and returns false.
 func (in *integration) add(agent string, changes []integrate.Change, err error) bool {
 	if err != nil {
 		in.failed = append(in.failed, err)
@@ -272,7 +272,7 @@ func (in *integration) add(agent string, changes []integrate.Change, err error) 
 	return true
 }
 
-// enable adds the change that switches memories.enabled on, if agents are connected.
+// enable adds the change that switches memories.enabled on, if the changes of any agent could be planned.
 func (in *integration) enable(agents int) error {
 	settings, err := in.settings(in.c, nil)
 	if err != nil {
@@ -305,7 +305,7 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 	return in.record.RefreshSkills()
 }
 
-// finish shows the changes, asks, makes them and ends with what remains to be done.
+// finish shows the changes, asks, makes them, and says what a person must still confirm.
 func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
 	in.describe()
 	for _, err := range in.failed {
@@ -344,7 +344,7 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 	return nil
 }
 
-// describe prints the changes as diffs, without secrets that stand beside them, unless they are made without asking.
+// describe prints the changes as redacted diffs, except with --yes.
 func (in *integration) describe() {
 	for _, change := range in.changes {
 		j := changeJSON{change.Agent, change.Path, "change", change.What, ""}

@@ -46,8 +46,8 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 	return store.Open(c.Context, path, p.forWork(settings))
 }
 
-// openForReading opens a home's database without a write transaction. Where
-// there is none the error is memoir.CodeNotFound.
+// openForReading opens a home's database without a write transaction. If it does not exist, the
+// error has the code memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	return p.openWith(c, settings)
 }
 
-// openWith is openForReading with settings that need not be those of the command.
+// openWith is openForReading with given settings.
 func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Store, error) {
 	home, err := p.home(c)
 	if err != nil {
@@ -76,8 +76,8 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	return st, err
 }
 
-// openForListing is openForReading for commands that succeed where nothing is registered: the store
-// is nil then, and a message was written.
+// openForListing is openForReading for commands that succeed without a database: it prints a message
+// then, and the store is nil.
 func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
 	st, err := p.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -94,7 +94,7 @@ const (
 	injectDatabase = 300 * time.Millisecond // a session starts only when inject has ended
 )
 
-// forWork are the options of a command that a person called: it waits for the database and says so
+// forWork returns the options for a command that a person called. It waits for the database, and says so
 // once.
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
@@ -111,7 +111,7 @@ func (p *program) forWork(settings config.Settings) store.Options {
 }
 
 func busyTimeout(settings config.Settings) time.Duration {
-	// To the store, 0 means its default.
+	// The store takes 0 for its default.
 	return max(time.Duration(settings.Memories.BusyTimeoutSeconds)*time.Second, time.Millisecond)
 }
 
@@ -134,8 +134,8 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 	return memoir.Session{}, usagef("use one of "+shortened(keys), "%q matches %s", ref, count(len(sessions), "session"))
 }
 
-// options are the options of the pipeline for a command that takes --wait. Flags are the settings that
-// its flags set.
+// options returns the options of the pipeline for a command with --wait. flags are the settings that the
+// command's flags override.
 func (p *program) options(c *cli.Context, flags map[string]string) (opts pipeline.Options, err error) {
 	opts.Env, opts.Progress = p.env(), p.ui.progress
 	if opts.Wait, err = durationFlag(c, "wait"); err != nil {

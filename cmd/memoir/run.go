@@ -64,7 +64,7 @@ func runCommand(p *program) *cli.Command {
 	}
 }
 
-// errTimeout is the cause of a run whose time is over: nobody interrupted it, so it fails.
+// errTimeout is the cause of a run that --timeout stopped. It fails, since nobody interrupted it.
 var errTimeout = errors.New("stopped by --timeout")
 
 func (p *program) run(c *cli.Context) error {
@@ -116,7 +116,7 @@ func (p *program) run(c *cli.Context) error {
 	return p.reportRun(c, report, err)
 }
 
-// sayNext says how to read what was published: of the project here, if that was, else of another.
+// sayNext says how to read a published memory: that of this directory's project, else another.
 func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options, report pipeline.Report) {
 	if !p.ui.errTTY || c.Bool("json") || c.Bool("background") {
 		return
@@ -172,8 +172,8 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 	return nil
 }
 
-// handlesToRun is the number of files that a run may have open at once: the database and its
-// readers, and for each worker a session with its files, or the files of a memory.
+// handlesToRun returns the number of files that a run may have open: the database with its readers,
+// and for each worker the files of a session or of a memory.
 func handlesToRun(workers int) int { return 32 + 16*workers }
 
 // runOptions reads the flags of `run`.
@@ -211,7 +211,7 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 	return opts, err
 }
 
-// sessionsDirectory is the absolute path of a directory with session files, which a person named.
+// sessionsDirectory returns the absolute path of a directory of session files that a flag names.
 func sessionsDirectory(flag, dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -223,7 +223,7 @@ func sessionsDirectory(flag, dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// projectToRun finds the project of --project. If it is not registered, a scan may register it.
+// projectToRun finds the project of --project. If it is not registered, it scans first.
 func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options,
 	ref string) (string, error) {
 	row, err := p.findProject(c, st, opts.Settings, ref)

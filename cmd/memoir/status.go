@@ -90,7 +90,7 @@ type nextJSON struct {
 	Hint     string        `json:"hint,omitempty"`
 }
 
-// unfinishedJSON is something that was begun, and that a later run has to end.
+// unfinishedJSON is unfinished work of a killed run, which a later run completes.
 type unfinishedJSON struct {
 	What    string `json:"what"` // forgetting, purge, folder or publication
 	Project string `json:"project"`
@@ -98,7 +98,7 @@ type unfinishedJSON struct {
 	Hint    string `json:"hint"`
 }
 
-// currentStatus collects all that status shows.
+// currentStatus collects the data that status shows.
 func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.Options, out *statusJSON) error {
 	ctx := c.Context
 	now, err := st.Status(ctx)
@@ -148,7 +148,7 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	return err
 }
 
-// waits reports that a project's consolidation is dead, or waits for its next attempt.
+// waits reports whether a project's consolidation is dead, or waits for its next attempt.
 func (s *statusJSON) waits(project string) bool {
 	of := func(j serve.Failed) bool { return j.Session == project }
 	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j serve.Failed) bool {
@@ -156,7 +156,7 @@ func (s *statusJSON) waits(project string) bool {
 	})
 }
 
-// unfinishedWork lists what was begun and waits for the next run.
+// unfinishedWork lists the unfinished work that the next run completes.
 func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []store.ProjectRow) ([]unfinishedJSON,
 	error) {
 	out := []unfinishedJSON{}
@@ -197,13 +197,13 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []st
 	return out, nil
 }
 
-// What status shows of long lists and texts without -v.
+// Limits of lists and texts without -v.
 const (
 	maxListed = 10
 	maxText   = 200 // characters
 )
 
-// printStatus shows the state to a person.
+// printStatus prints the status as text.
 func (p *program) printStatus(s statusJSON) {
 	var due []string
 	for _, project := range s.Projects {
@@ -251,7 +251,7 @@ func (p *program) statusLine(label, text string) {
 	p.ui.printf("%-11s%s\n", label, text)
 }
 
-// statusList prints a line for each of a list, as many as are listed.
+// statusList prints a line for each element of a list, at most maxListed without -v.
 func statusList[T any](p *program, label string, all []T, say func(T) string) {
 	for i, one := range all {
 		if i == maxListed && !p.ui.verbose {

@@ -84,7 +84,7 @@ func (p *program) sayLeft(r pipeline.Report, again string) {
 	}
 }
 
-// sayUsage omits the cost if it is unknown.
+// sayUsage returns calls, tokens and cost as text, without the cost if it is unknown.
 func sayUsage(u memoir.Usage) string {
 	text := fmt.Sprintf("%s, %d tokens in, %d out", count(u.Calls, "call"), u.InputTokens, u.OutputTokens)
 	if u.Cost > 0 {
@@ -93,10 +93,10 @@ func sayUsage(u memoir.Usage) string {
 	return text
 }
 
-// dollars is a cost as people read it.
+// dollars returns a cost as text.
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
-// whyNothing is the hint of a run that found nothing to do; "" if sessions were extracted before.
+// whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before.
 func whyNothing(scan pipeline.ScanReport) string {
 	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
@@ -187,7 +187,7 @@ func sayProject(r pipeline.ProjectReport) string {
 	return name + ": " + text
 }
 
-// printPlan prints what a dry run would do.
+// printPlan prints the plan of a dry run.
 func (p *program) printPlan(r pipeline.Report) {
 	if len(r.Would) == 0 {
 		p.ui.say("nothing to do")

@@ -9,15 +9,17 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Anchors finds, for each statement of an extraction's raw memory, where the session saw or wrote the pieces of it:
-// values, names, flags and paths that it states, and the targets and scripts of its commands, which the
-// working tree of now may show as well: look, unless it is nil, returns the text of a file there. Of the files in
-// which a piece stood the one that was seen closest to the items that the statement cites counts; if two
-// are as close, none. Items are redacted. Keys are those of memoir.LineKey.
+// Anchors returns anchors for the statements of an extraction's raw memory, by memoir.LineKey. An
+// anchor is a place in a file where the session saw or wrote a piece of the statement: a value,
+// name, flag or path, or the target or script of a command. If a piece was in several files, the
+// one seen closest to the cited items counts; with a tie, none does. Targets and scripts may
+// also be in the current working tree: look, unless it is nil, returns the text of a file
+// there. Items must be redacted.
 func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	look func(path string) (text string, exists bool),
 ) map[string][]memoir.Anchor {
-	v := &seen{strings.TrimRight(top, "/"), map[string]map[string][]stand{"": {}}, map[string][]string{}, newShellParser()}
+	v := &seen{top: strings.TrimRight(top, "/"), sightings: map[string]map[string][]sighting{"": {}},
+		pieces: map[string][]string{}, parser: newShellParser()}
 	statements := memoir.ParseStatements(e.RawMemory)
 	told := make([]pieces, len(statements))
 	for i, st := range statements {
@@ -63,7 +65,7 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	return out
 }
 
-// pieces are the parts of a statement that can be looked up.
+// pieces are the parts of a statement that can be found in files.
 type pieces struct {
 	runs  []*run // commands
 	texts []string
@@ -75,8 +77,8 @@ var (
 	pathForm  = lazyregexp.New(`^(?:\.{0,2}/)?(?:[\w@.+-]+/)+[\w@.+-]*$|^[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,9}$`)
 )
 
-// piecesOf finds the pieces of a statement: all words of a code span, and outside of them those that
-// have a form of code.
+// piecesOf returns the pieces of a statement: all words in code spans, and other words that
+// look like code.
 func piecesOf(st memoir.Statement, dir string) (out pieces) {
 	parser := newShellParser()
 	rest := st.Text
@@ -95,7 +97,7 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 		if !isCommand {
 			all := strings.Fields(span)
 			for _, w := range all {
-				if len(all) == 1 || w[0] != '-' { // an option of a command tells of its program
+				if len(all) == 1 || w[0] != '-' { // an option in a command concerns its program
 					out.word(w, len(all) == 1)
 				}
 			}
@@ -109,7 +111,7 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 	return out
 }
 
-// inDirectory is where the built-in model says that a command ran: "`make` in `DIR`".
+// inDirectory returns the directory of a command as the built-in model writes it: "`make` in `DIR`".
 func inDirectory(text, span string) string {
 	_, behind, _ := strings.Cut(text, span)
 	if m := codeSpans.FindStringSubmatchIndex(behind); m != nil && behind[:m[0]] == " in " && m[4] >= 0 {
@@ -118,7 +120,7 @@ func inDirectory(text, span string) string {
 	return ""
 }
 
-// word enters a word; whole means that it is a whole code span.
+// word adds a word; whole means that it is a whole code span.
 func (p *pieces) word(w string, whole bool) {
 	w = strings.Trim(w, ",;:!?\"'“”‘’()[]{}<>*=…")
 	w = strings.TrimRight(w, ".")
@@ -145,50 +147,50 @@ func (p *pieces) word(w string, whole bool) {
 	}
 }
 
-// pieceForm is the alphabet of pieces; of what begins with a hash, only colours are any.
+// pieceForm matches the characters of pieces; after a hash, only colours.
 var pieceForm = lazyregexp.New(`^(?:[\w$@.:/+%*-]+|#[0-9A-Fa-f]{3,8})$`)
 
 var dateForm = lazyregexp.New(`^\d{4}-\d\d-\d\d`)
 
-// coded is a form that prose has not: a flag, or a name of several parts that is not written as TypeScript is.
+// coded matches forms of code: a flag, or a name of several parts, but not a brand such as TypeScript.
 var coded = lazyregexp.New(`^--|_|::|^[a-z][A-Z]|^[^A-Z].*[a-z][A-Z]|[a-z][A-Z].*[a-z][A-Z]`)
 
-// plainWord could stand in any text.
+// plainWord matches words that could be in any text.
 var plainWord = lazyregexp.New(`^.[a-z]{0,10}$`)
 
-// maxHolders is how many files may hold a piece that still tells one of them from the others.
+// maxHolders bounds the files of a piece: with more, it does not identify one.
 const maxHolders = 8
 
-// piece is the anchor of a text that a statement tells. A value that stands twice behind its key has none: one
-// of them may change.
+// piece returns the anchor of a text in a statement. A value that follows its key twice has
+// none: one of them may change.
 func (v *seen) piece(text string, st memoir.Statement) (memoir.Anchor, bool) {
-	name, stands := v.closest(text, st)
-	if len(stands) == 0 {
+	name, sightings := v.closest(text, st)
+	if len(sightings) == 0 {
 		return memoir.Anchor{}, false
 	}
-	first, value := stands[0], memoir.IsValue(text)
+	first, value := sightings[0], memoir.IsValue(text)
 	a := memoir.Anchor{Path: name, Text: text}
 	if key := first.key(); value || key != "" && speaksOf(st.Text, key) {
 		a.Key = key
 	}
 	switch {
 	case a.Key != "":
-		again := func(s stand) bool { return s.item == first.item && s.key() == a.Key }
-		return a, a.In(first.line) == memoir.Present && !(value && slices.ContainsFunc(stands[1:], again)) &&
+		again := func(s sighting) bool { return s.item == first.item && s.key() == a.Key }
+		return a, a.In(first.line) == memoir.Present && !(value && slices.ContainsFunc(sightings[1:], again)) &&
 			(strings.Trim(text, digits) != "" || speaksOf(st.Text, first.line))
-	case value: // a number means nothing without what it is given to
+	case value: // a number without its key means nothing
 		return a, strings.Contains(text, ".")
 	}
 	return a, !plainWord.MatchString(text)
 }
 
-// closest is where in the file in which it was seen next to what a statement cites a piece stood: nowhere if
-// that is not one file.
-func (v *seen) closest(text string, st memoir.Statement) (name string, found []stand) {
+// closest returns the file in which a piece was seen closest to the cited items, with its
+// sightings there; none if several files are as close or more than maxHolders have it.
+func (v *seen) closest(text string, st memoir.Statement) (name string, found []sighting) {
 	best, tie := -1, false
-	for p, stands := range v.stands[text] {
+	for p, sightings := range v.sightings[text] {
 		far := -1
-		for _, s := range stands {
+		for _, s := range sightings {
 			for _, cited := range st.Items {
 				if d := max(s.item-cited, cited-s.item); far < 0 || d < far {
 					far = d
@@ -200,12 +202,12 @@ func (v *seen) closest(text string, st memoir.Statement) (name string, found []s
 		}
 		switch {
 		case found == nil || far < best:
-			name, found, best, tie = p, stands, far, false
+			name, found, best, tie = p, sightings, far, false
 		case far == best:
 			tie = true
 		}
 	}
-	if tie || len(v.stands[text]) > maxHolders {
+	if tie || len(v.sightings[text]) > maxHolders {
 		return "", nil
 	}
 	return name, found
@@ -217,8 +219,8 @@ var phrase = lazyregexp.New(`^\S+ +\w`)
 
 var keyEnd = lazyregexp.New("([A-Za-z_][\\w./-]*)([\\s:=\"'`@~^<>(]+)$")
 
-// key is the name that a piece is given to where it was seen, empty if there is none.
-func (s stand) key() string {
+// key returns the name to which a sighted piece is assigned; empty if there is none.
+func (s sighting) key() string {
 	m := keyEnd.FindStringSubmatch(s.line[:s.at])
 	if m == nil || len(m[1]) < 2 {
 		return ""
@@ -246,8 +248,8 @@ func speaksOf(statement, line string) bool {
 	return have[strings.ToLower(line)]
 }
 
-// entries say in which files, relative to where they run, programs find what they are told to do, and
-// how it is written there.
+// entries lists the files, relative to the working directory, in which programs define targets
+// or scripts, with the marks around a name there.
 var entries = []struct {
 	programs, files string
 	before, after   string
@@ -260,7 +262,7 @@ var entries = []struct {
 	{"composer", "composer.json", `"`, `":`},
 }
 
-// entryIn is the first target or script that a command names, and how its file writes it.
+// entryIn returns the first target or script of a command as its file writes it, and the possible files.
 func (r *run) entryIn() (files []string, entry string) {
 	for _, e := range entries {
 		if !slices.Contains(strings.Fields(e.programs), r.program) {
@@ -279,8 +281,8 @@ func (r *run) entryIn() (files []string, entry string) {
 	return nil, ""
 }
 
-// script is the first path that a command names: itself, a script that a shell or an interpreter runs,
-// or a file or directory that it is applied to; empty if there is none.
+// script returns the first path in a command: the program, its script, or a file or directory
+// argument; empty if there is none.
 func (r *run) script() string {
 	for _, w := range append([]string{r.program}, r.args...) {
 		w = strings.TrimSuffix(w, "/...")
@@ -292,7 +294,8 @@ func (r *run) script() string {
 	return ""
 }
 
-// command is the anchor of a command: what it names, where the session or the tree shows it.
+// command returns the anchor of a command: its target or script, in a file of the session or the
+// working tree.
 func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	dir := r.dir
 	if in, ok := r.option("-C", "--directory", "--prefix"); ok {
@@ -307,7 +310,7 @@ func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor,
 		if a.Path == "" {
 			continue
 		}
-		if entry != "" && v.stands[entry][a.Path] != nil || entry == "" && v.named(a.Path) == a.Path {
+		if entry != "" && v.sightings[entry][a.Path] != nil || entry == "" && v.named(a.Path) == a.Path {
 			return a, true
 		}
 		if look != nil {

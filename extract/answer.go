@@ -26,22 +26,22 @@ const (
 	maxLines     = 500  // of a summary
 	maxLine      = 2400 // bytes of one
 	maxListed    = 8    // statements that an objection names
-	maxHistory   = 1200 // bytes of what a history says of a session
+	maxHistory   = 1200 // bytes of a history entry
 )
 
-// used is what can be used of an answer. The extraction has its texts, and nothing of
-// the session yet.
+// used is the valid part of an answer. The extraction has the texts, but not yet the session's
+// fields.
 type used struct {
 	memoir.Extraction
 	kept    int // statements
 	dropped Dropped
 }
 
-// A complaint is why an answer can't be used: the reason for a person, without the
-// answer's words, and the objection for the model that gave it.
+// A complaint says why an answer is invalid: the reason is for people, without the answer's
+// words; the objection is for the model.
 type complaint struct{ reason, objection string }
 
-// object makes an objection that has no word of the answer in it.
+// object returns a complaint without words of the answer.
 func object(format string, args ...any) *complaint {
 	reason := fmt.Sprintf(format, args...)
 	return &complaint{reason: reason, objection: "That can't be used: " + reason + ". " + answerAgain}
@@ -49,8 +49,8 @@ func object(format string, args ...any) *complaint {
 
 const answerAgain = "Answer again with the whole JSON object and nothing else, by the rules that you were given."
 
-// readAnswer makes an extraction of a model's answer: what it says of the session
-// is held against the items that were shown. No texts mean that nothing was worth keeping.
+// readAnswer makes an extraction of a model's answer, whose statements are checked against the
+// items that were shown. Empty texts mean that nothing was worth keeping.
 func readAnswer(text string, session memoir.Session, items []memoir.Item) (used, *complaint) {
 	fields, bad := readFields(text)
 	if bad != nil {
@@ -64,13 +64,13 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	}
 	ev := newEvidence(session, items)
 	var out used
-	kept, why := out.hold(fields[fieldMemory], ev)
-	if len(kept) == 0 || out.dropped.Unplaced > len(kept) { // as where a model translated the headings
+	kept, why := out.checkMemory(fields[fieldMemory], ev)
+	if len(kept) == 0 || out.dropped.Unplaced > len(kept) { // for example with translated headings
 		return used{}, noStatements(why, out.dropped.Unplaced)
 	}
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
-	heading, body := out.holdSummary(fields[fieldSummary], ev)
+	heading, body := out.checkSummary(fields[fieldSummary], ev)
 	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" {
 		out.Title = title(session, kept)
 	}
@@ -84,7 +84,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	}
 	out.RolloutSummary = summaryHead(session, out.Title) + body
 	entry := stamp.ReplaceAllString(strings.Join(strings.Fields(fields[fieldHistory]), " "), "")
-	if ev.spoils(entry) {
+	if ev.invalidLine(entry) {
 		out.dropped.Summary++
 	} else {
 		out.HistoryEntry = shorten(entry, maxHistory)
@@ -95,10 +95,10 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	return out, nil
 }
 
-// stamp is a time at the beginning of what a history says: the session itself tells it.
+// stamp matches a time at the beginning of a history entry; the session's own time is used instead.
 var stamp = lazyregexp.New(`^\[[\d:T. Z-]+\]\s*`)
 
-// readFields reads the texts of an answer. Null is an empty text.
+// readFields reads the texts of an answer; null is an empty text.
 func readFields(text string) (map[string]string, *complaint) {
 	names := []string{fieldMemory, fieldSummary, fieldSlug, fieldHistory, fieldUpdate}
 	raw, err := model.Object(text, names)
@@ -130,8 +130,8 @@ func readFields(text string) (map[string]string, *complaint) {
 	return out, nil
 }
 
-// hold keeps the statements of a raw memory that the items bear out, and tells of the others.
-func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why []string) {
+// checkMemory returns the statements of a raw memory that the items support, and why it dropped the others.
+func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Statement, why []string) {
 	var read []memoir.Statement
 	read, u.dropped.Unplaced = ev.readStatements(markdown)
 	for _, st := range read {
@@ -143,10 +143,10 @@ func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why
 			problem, count = fmt.Sprintf("cites item %d, which is not in the transcript", n), &u.dropped.Missing
 		} else if unnamed(st) {
 			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
-		} else if strange := ev.strange(st); strange != "" {
-			problem = fmt.Sprintf("has %q, which is not in the items that it cites", shorten(strange, 80))
+		} else if unsupported := ev.unsupported(st); unsupported != "" {
+			problem = fmt.Sprintf("has %q, which is not in the items that it cites", shorten(unsupported, 80))
 		} else {
-			problem, count = ev.putInMouth(st), &u.dropped.Foreign
+			problem, count = ev.misattributed(st), &u.dropped.Foreign
 		}
 		if problem == "" {
 			kept = append(kept, st)
@@ -160,7 +160,7 @@ func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why
 	return kept, why
 }
 
-// noStatements is the objection to a raw memory of which nothing, or too little, can be kept.
+// noStatements returns the complaint about a raw memory with no valid statement, or too few.
 func noStatements(why []string, unplaced int) *complaint {
 	if unplaced > 0 || len(why) == 0 {
 		return object("%s has too few statements, and %d under other headings than those that were named. A statement is a "+
@@ -175,19 +175,19 @@ func noStatements(why []string, unplaced int) *complaint {
 	}
 }
 
-// holdSummary splits a summary into its title and the lines that cite items and quote what is
-// somewhere in the session, if they do. No text means that nothing is left.
-func (u *used) holdSummary(text string, ev *evidence) (heading, body string) {
+// checkSummary splits a summary into its title and its valid lines (see invalidLine). The body is
+// empty if no line of text is left.
+func (u *used) checkSummary(text string, ev *evidence) (heading, body string) {
 	var b strings.Builder
 	said, n := false, 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			continue // what a fence holds is text like any other, and one that is open would swallow the rest
+			continue // fenced text is ordinary text, and an open fence would swallow the rest
 		}
 		title, isTitle := strings.CutPrefix(line, "# ")
 		switch n++; {
-		case n > maxLines || ev.spoils(line):
+		case n > maxLines || ev.invalidLine(line):
 			u.dropped.Summary++
 		case isTitle && heading == "" && !said:
 			heading = strings.TrimSpace(title)
@@ -202,9 +202,9 @@ func (u *used) holdSummary(text string, ev *evidence) (heading, body string) {
 	return heading, "\n" + strings.TrimSpace(b.String()) + "\n"
 }
 
-// spoils reports whether a line cites an item or quotes what was not shown, or is an instruction
-// that no person gave.
-func (ev *evidence) spoils(line string) bool {
+// invalidLine reports whether a line cites an item or quotes text that was not shown, or is an
+// instruction that no person gave.
+func (ev *evidence) invalidLine(line string) bool {
 	for _, cited := range citation.FindAllString(line, -1) {
 		if items := ev.cited(cited); items == nil || ev.missing(items) > 0 {
 			return true

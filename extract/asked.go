@@ -13,15 +13,15 @@ const (
 	maxRequestSentences = 2
 )
 
-// A request is what a person asked for, with the turns that went on with it: after an
-// assent, a correction, a refusal, or what they threw in while the agent was busy.
+// A request is a person's request with the turns that continue it: those after an assent, a
+// correction or a refusal, and those of messages queued while the agent was busy.
 type request struct {
 	text  string
 	item  int
 	turns []*turn
 }
 
-// requests are those of the session, in order.
+// requests returns the requests of the session, in order.
 func (s *session) requests() (out []request) {
 	for _, t := range s.turns {
 		if text := requestOf(t); text != "" && (len(out) == 0 || t.ask.origin != memoir.OriginQueued) {
@@ -34,8 +34,8 @@ func (s *session) requests() (out []request) {
 	return out
 }
 
-// asked is the signal of what was requested, with what became of it: a pull request or a
-// commit. What led to neither is left out, since the next message may have undone it.
+// asked is the signal of requests with their results: a pull request or a commit. Requests
+// without a result are left out, since the next message may have undone the work.
 func asked(s *session) []candidate {
 	var out []candidate
 	all := s.requests()
@@ -51,8 +51,8 @@ func asked(s *session) []candidate {
 	return out
 }
 
-// vague reports whether a request says nothing of what was to be done: a question, or
-// words that fit any work. What came of it stands for itself as an outcome.
+// vague reports whether a request does not name its task: a question, or words that fit any
+// task. Its result is kept as an outcome.
 func vague(request string) bool {
 	if strings.HasSuffix(request, "?") || strings.Contains(request, "REDACTED") {
 		return true
@@ -65,15 +65,15 @@ func vague(request string) bool {
 	return true
 }
 
-// anyWork are words of four letters and more that fit any work.
+// anyWork are words of four letters and more that fit any task.
 var anyWork = words("address addressed feedback failing fails check checks make pull request comment comments commit " +
 	"push review reply discussion issue this that these them then there work please continue finish separate next " +
 	"with what want need just changes open create")
 
-// minRequest is how many words a request has at least; "yes" and "fix it" continue the one before.
+// minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
 const minRequest = 3
 
-// requestOf is what a person asked for in a turn, in one line; empty if they asked for nothing new.
+// requestOf returns the new request of a turn in one line; empty if it has none.
 func requestOf(t *turn) string {
 	if t.ask.origin == memoir.OriginPlanHandover {
 		_, rest, _ := strings.Cut(t.ask.text, "# ")
@@ -96,7 +96,7 @@ func requestOf(t *turn) string {
 	return text
 }
 
-// became tells what came of the items from one to before another, and at which item.
+// became returns the last pull request, else the last commit, of the items in [from, until), with its item.
 func (s *session) became(from, until int) (string, int) {
 	var commit, pull *post
 	for i := range s.posts {

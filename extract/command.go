@@ -16,10 +16,10 @@ type certainty int
 const (
 	bound  certainty = iota // it succeeded if the line did
 	masked                  // it succeeded if the line did and printed no failure: a pipe, ";" or line break follows
-	unsure                  // it may not have run, or nothing tells its status
+	unsure                  // it may not have run, or its status is unknown
 )
 
-// A run is one simple command of a command line that was run.
+// A run is one simple command of an executed command line.
 type run struct {
 	item    int
 	program string   // the first word, unquoted
@@ -43,25 +43,25 @@ type call struct {
 	runs   []*run
 }
 
-// maxShellLine bounds, in bytes, the command lines that are parsed: what is longer is a
-// file written by a here-document or generated code.
+// maxShellLine bounds, in bytes, the command lines that are parsed: longer ones write a
+// file by a here-document or are generated code.
 const maxShellLine = 64 << 10
 
-// maxRuns bounds the commands that are read of one line: what has more is generated.
+// maxRuns bounds the commands that are read from one line: a line with more is generated.
 const maxRuns = 200
 
-// maxNesting bounds how deep shells that are handed command lines are followed.
+// maxNesting bounds the depth of nested shells ("bash -c") whose command lines are parsed.
 const maxNesting = 3
 
 // A shellParser splits command lines into simple commands. It is not safe for concurrent use.
 type shellParser struct {
 	parser *syntax.Parser
 	line   string
-	dir    string // in force at the command that is read; absolute where the call's directory is
+	dir    string // of the current command; absolute if the call's directory is
 	depth  int
 	runs   []*run
 	wrote  []textFile
-	// partial is set where a line holds what is not followed: a loop, a condition, a function.
+	// partial is set if a line has constructs that are not parsed: a loop, a condition, a function.
 	partial bool
 }
 
@@ -98,7 +98,7 @@ func (p *shellParser) read(line string, c certainty) {
 	p.line = outer
 }
 
-// list reads statements of which only the last gives its status to the whole.
+// list reads statements of which the last one determines the status of the list.
 func (p *shellParser) list(stmts []*syntax.Stmt, c certainty) {
 	for i, s := range stmts {
 		if i+1 < len(stmts) {
@@ -143,8 +143,8 @@ func (p *shellParser) statement(s *syntax.Stmt, c certainty, filter bool) {
 	}
 }
 
-// pipedInto tells what is known of a command whose output goes into another one: a
-// pager shows a failure, any other program may swallow it.
+// pipedInto returns the certainty of a command whose output is piped into s: a pager shows
+// an error message, any other program may hide it.
 func pipedInto(s *syntax.Stmt) certainty {
 	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
 		switch c.Args[0].Lit() {
@@ -225,7 +225,7 @@ func (p *shellParser) write(name, text string) {
 	}
 }
 
-// source is a part of the line as it was written.
+// source returns the text of a node as it was written.
 func (p *shellParser) source(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from < 0 || to > len(p.line) || from > to {
@@ -234,8 +234,8 @@ func (p *shellParser) source(n syntax.Node) string {
 	return p.line[from:to]
 }
 
-// value is what a word stands for once quoting is undone. A substitution that prints
-// a here-document stands for it; any other expansion makes the word dynamic.
+// value returns a word without its quoting. A substitution that prints a here-document is
+// replaced by it; any other expansion makes the word dynamic.
 func (p *shellParser) value(w *syntax.Word) (text string, dynamic bool) {
 	return p.expanded(w, expand.Literal)
 }
@@ -276,7 +276,7 @@ func (p *shellParser) expanded(
 	return text, dynamic
 }
 
-// printed is the here-document that a substitution such as $(cat <<'EOF' …) prints.
+// printed returns the here-document that a substitution such as $(cat <<'EOF' …) prints.
 func printed(x *syntax.CmdSubst) *syntax.Word {
 	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 {
 		return nil
@@ -288,7 +288,7 @@ func printed(x *syntax.CmdSubst) *syntax.Word {
 	return x.Stmts[0].Redirs[0].Hdoc
 }
 
-// wrapper counts the words that only say how the command behind them is run.
+// wrapper counts the leading words of wrappers such as sudo, with their options.
 func wrapper(words []string) int {
 	i := 0
 	for i < len(words) {
@@ -317,7 +317,7 @@ func join(dir, p string) string {
 	return path.Join(dir, p)
 }
 
-// words are the words of a run that are not options, the program first.
+// words returns the words of a run that are not options, the program first.
 func (r *run) words() []string {
 	out := []string{r.program}
 	for _, w := range r.args {

@@ -13,8 +13,8 @@ const (
 	minProse = 5   // words of a claim outside of code spans
 )
 
-// conclusions is the signal of what the agent concluded: sentences of its closing
-// answers that name something. They are claims.
+// conclusions is the signal of the agent's conclusions: sentences of its closing answers
+// that name something. They are claims.
 func conclusions(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
@@ -36,7 +36,7 @@ func conclusions(s *session) []candidate {
 	return out
 }
 
-// openSections are words in headings under which nothing is concluded.
+// openSections are words in headings of sections without conclusions.
 var openSections = []string{
 	"option", "options", "next", "next steps", "issue", "issues", "test", "tests", "testing", "verification",
 	"verified", "validation", "plan", "recommend", "recommended",
@@ -44,7 +44,7 @@ var openSections = []string{
 	"questions", "alternative", "alternatives", "would you like me to", "feedback", "approach",
 }
 
-// claims are the sentences of a paragraph that conclude something.
+// claims returns the sentences of a paragraph that state a conclusion.
 func claims(p paragraph) []string {
 	var out []string
 	if strings.HasPrefix(p.text, "::") { // a directive to the agent's app
@@ -66,7 +66,7 @@ func claims(p paragraph) []string {
 	return out
 }
 
-// joined puts a short sentence to the one before it, which it depends on.
+// joined appends each short sentence to the one before it, on which it depends.
 func joined(list []string) []string {
 	var out []string
 	for _, text := range list {
@@ -87,29 +87,29 @@ var (
 )
 
 var (
-	// suppositions are in a sentence that only supposes something.
+	// suppositions occur in a sentence that states a guess.
 	suppositions = []string{
 		"probably", "maybe", "might", "perhaps", "seems", "seem", "appears", "likely", "could", "may be", "i think",
 		"i suspect", "i believe", "possibly", "presumably", "not sure", "unclear", "suspect", "apparently",
 		"i assume", "would be", "hypothesis", "guess", "looks like", "if so",
 	}
-	// offers are in a sentence that announces, offers, proposes or asks for something.
+	// offers occur in a sentence that announces, offers, proposes or asks for something.
 	offers = []string{
 		"i'll", "i will", "let me", "want me", "would you", "shall i", "do you want", "if you", "let's", "i'd",
 		"i can", "we can", "you can", "next i", "i'm", "you want", "recommend", "suggest", "consider", "should",
 		"proposed", "proposal", "todo", "to fix", "needs to", "need to", "will need", "please",
 	}
-	// passing words are in a sentence that holds for the moment, or says how the work stands.
+	// passing words occur in a sentence that is true for a short time only, or reports progress.
 	passing = []string{
 		"currently", "right now", "at the moment", "so far", "for now", "yet", "still", "tests pass", "tests passed",
 		"all pass", "passes", "passed", "is green", "are green", "in progress", "is clean",
 	}
-	// instructing words begin a sentence that says what is to be done.
+	// instructing words begin an instruction.
 	instructing = []string{
 		"add", "rename", "replace", "remove", "update", "use", "open", "modify", "create", "run", "change", "move",
 		"bump", "try", "fix", "keep", "make", "check", "line", "lines",
 	}
-	// reports begin a sentence that tells how the work stands rather than what was learned.
+	// reports begin a sentence about the progress of the work.
 	reports = []string{
 		"done", "pushed", "committed", "all tests", "tests", "verified", "i ran", "i've", "i have", "the build",
 		"great", "perfect", "you're right", "good", "all checks", "checks", "validation", "sorry", "yes that",

@@ -1,12 +1,11 @@
-// Package extract is Phase 1: one session in, one Extraction out. It knows the
-// items of a session and what is worth remembering of them; it knows no
-// database, no transcript format and no other session.
+// Package extract is Phase 1: it makes one Extraction of one session. It reads the items of
+// the session only, without access to a database, a transcript or another session.
 //
-// Open extract.go first: the interface, the built-in model and its signals. session.go
+// Start with extract.go: the interface, the built-in model and its signals. session.go
 // arranges the items; command.go, purpose.go and status.go read command lines, typed.go and
-// text.go what people and agents wrote. Each signal has a file; preference.go has two of them, a
-// person's rules and corrections. rank.go drops what the session later took back and decides
-// what is kept; render.go makes title and slug. llm.go asks a language model instead.
+// text.go the texts of people and agents. Each signal has a file; preference.go has two, a
+// person's rules and corrections. rank.go drops retracted statements and selects from the
+// others; render.go makes title and slug. llm.go asks a language model instead.
 package extract
 
 import (
@@ -32,22 +31,22 @@ type Extractor interface {
 	Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error)
 }
 
-// BuiltinName is the name of the model that needs no network.
+// BuiltinName is the name of the built-in model, which needs no network.
 const BuiltinName = "builtin"
 
 type builtin struct{}
 
 var _ Extractor = builtin{}
 
-// NewBuiltin returns the built-in model: few signals by form, deterministic, offline,
-// milliseconds a session. It is made to be hardly ever wrong, and short.
+// NewBuiltin returns the built-in model: a few signals that match by form, deterministic and
+// offline, in milliseconds per session. It prefers precision to recall.
 func NewBuiltin() Extractor { return builtin{} }
 
 // Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Extract makes the memory of one session, of at most maxRawTokens; the usage is zero. Its
-// error is that of the context.
+// Extract makes the memory of one session, of at most 1500 tokens; the usage is zero. Its
+// only error is the context's.
 func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return memoir.Extraction{}, memoir.Usage{}, err
@@ -57,7 +56,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	var all []candidate
 	for _, find := range signals {
 		for _, c := range find(s) {
-			if s.stands(c) {
+			if s.stillHolds(c) {
 				all = append(all, c)
 			}
 		}
@@ -76,27 +75,27 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	return out, memoir.Usage{}, nil
 }
 
-// signals find statements of one class each in a session, certain ones first. What a certain
-// signal finds is borne out by what the session shows: a command that ran, a commit, a person's
-// words. Anything that only the agent's words support is a claim.
+// signals find statements of one class each in a session, certain ones first. The session
+// itself proves a certain statement: a command that ran, a commit, a person's words. A
+// statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
 	asked, posted, rules, corrections, fixed, passedCommands, required, procedures, conclusions,
 }
 
-// A candidate is a statement with what rank and stands need to know of it.
+// A candidate is a statement with the data that rank and stillHolds need.
 type candidate struct {
 	memoir.Statement
-	times int      // how often the session showed it; at least 1
+	times int      // occurrences in the session; at least 1
 	paths []string // files that it depends on
-	said  string   // a person's words or the agent's claim, which later words can take back
+	said  string   // a person's words or the agent's claim, which later words can retract
 }
 
-// state makes a candidate of one text.
+// state returns a candidate with one text.
 func state(kind memoir.StatementKind, text string, items ...int) candidate {
 	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Items: items}, times: 1}
 }
 
-// describe fills in what an extraction says of its session.
+// describe fills in the fields of an extraction that describe its session and model.
 func describe(e memoir.Extraction, s memoir.Session, model string) memoir.Extraction {
 	e.SessionKey, e.ProjectID, e.CWD, e.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
 	e.StartedAt, e.EndedAt, e.Model = s.CreatedAt, s.UpdatedAt, model
@@ -112,9 +111,9 @@ const (
 
 var slugForm = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Check holds an extraction to its rules before it is stored, whatever made it:
-// both texts or neither, bounded sizes, a slug that is safe in a file name, and
-// citations of items that the session has. Its errors have the code CodeInvalid.
+// Check validates an extraction before it is stored: both texts or neither, bounded sizes,
+// a slug that is safe in a file name, and citations of existing items. Its errors have the
+// code CodeInvalid.
 func Check(e memoir.Extraction, items []memoir.Item) error {
 	if e.Empty() {
 		return nil

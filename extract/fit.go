@@ -10,26 +10,26 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// itemFrame is what an item's number, role and marks cost when it is rendered, in bytes.
+// itemFrame is the size, in bytes, of an item's number, role and marks when it is rendered.
 const itemFrame = 24
 
-// Cost estimates the tokens of an item as a language model sees it: 4 bytes a
-// token, its frame included.
+// Cost estimates the tokens of an item as a language model reads it: 4 bytes per token,
+// its frame included.
 func Cost(it memoir.Item) int {
 	return tokensOf(itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output))
 }
 
 func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 
-// Fit chooses what of a session a language model with room for a number of tokens reads. First
-// noise goes (see quiet). Of the rest it keeps lines by their class, the newest first within one,
-// and returns them in order, with marks where something of an item is left out, and how many
-// items were left out for length. A budget of 0 or less leaves out noise alone.
+// Fit selects the part of a session that a language model reads within a budget of tokens. It
+// removes noise (see quiet), then keeps lines by class, the newest first within a class. The
+// items are in order, with marks where text is left out; omitted counts items left out for
+// length. A budget of 0 or less removes noise only.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
 	return choose(quiet(items), tokens)
 }
 
-// A class is what a line tells of a session, the most valuable first.
+// A class is the value of a line, the most valuable first.
 type class int
 
 const (
@@ -37,28 +37,28 @@ const (
 	classAnswer               // closing answers of the agent
 	classCause                // changed lines, failed commands and their error lines, texts of commits
 	classCommand              // commands that passed
-	classSaid                 // the agent's other words, sub-agents' reports, the rest of a person's message
-	classTail                 // the end of what a command printed, lines beside error lines
+	classSaid                 // the agent's other words, subagents' reports, the rest of a person's message
+	classTail                 // the end of a command's output, lines beside error lines
 	classLater                // changes and failures beyond their share
 	classCall                 // other calls, and further lines of a command
-	classEnds                 // the beginning and the end of what they printed
+	classEnds                 // the beginning and the end of their output
 	classRest
 )
 
 const (
-	personHead = 400 // bytes of a message that are taken for a person's own words
-	endLines   = 4   // lines that are an output's beginning and end
+	personHead = 400 // bytes at the beginning of a message that count as a person's own words
+	endLines   = 4   // lines of an output's beginning, and of its end
 	maxPiece   = 200 // bytes of a piece
 )
 
-// The share of changes and failures in the room that people's words and closing answers leave: they
-// are kept whole where they take no more than the first, else they get the second.
+// The share of changes and failures in the room beside people's words and closing answers: they
+// are kept whole up to the first, else they get the second.
 const (
 	evidenceWhole = 1 / 2.
 	evidenceShare = 1 / 4.
 )
 
-// The parts of an item that text stands in.
+// The parts of an item that have text.
 const (
 	partText = iota
 	partInput
@@ -71,20 +71,20 @@ func part(it *memoir.Item, n int) *string {
 	return [partCount]*string{&it.Text, &it.Input, &it.Output}[n]
 }
 
-// A piece is the least that is kept or left out of an item: a line, or a part of a long one.
+// A piece is the smallest unit of selection: a line, or a part of a long one.
 type piece struct {
 	item, part int
-	n          int // among those of the part
+	n          int // index within the part
 	text       string
 	class      class
 	kept       bool
 }
 
-// A selection is the pieces of items, and which of them are kept.
+// A selection is the pieces of items, with those that are kept.
 type selection struct {
 	items  []memoir.Item
 	pieces [][partCount][]*piece // of each item
-	bytes  []int                 // what each item takes, 0 if nothing of it is kept
+	bytes  []int                 // kept of each item, 0 if nothing is
 }
 
 // choose is Fit of items without noise.
@@ -118,7 +118,7 @@ func choose(read []reading, tokens int) (fitted []memoir.Item, omitted int) {
 	return fitted, len(items) - len(fitted)
 }
 
-// cutUp cuts a text into lines, and long ones at the end of a sentence or word.
+// cutUp splits a text into lines, and long lines at the end of a sentence or word.
 func cutUp(text string) (out []string) {
 	for line := range strings.Lines(text) {
 		for len(line) > maxPiece {
@@ -142,7 +142,7 @@ func cutUp(text string) (out []string) {
 var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bglab mr\b` +
 	`|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b`)
 
-// classesOf returns what tells the class of a line of an item's part.
+// classesOf returns a function that returns the class of a line of an item's part.
 func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 	it, bad := &read[i].Item, read[i].bad
 	if it.Kind != memoir.ItemTool {
@@ -171,7 +171,7 @@ func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 	}
 }
 
-// outputClass tells the class of a line that a call printed; ends is that of the last ones.
+// outputClass returns the class of a line of a call's output; ends is the class of the last lines.
 func outputClass(it *memoir.Item, n int, lines []string, bad bool, ends class) class {
 	switch {
 	case bad && errorText.MatchString(lines[n]):
@@ -188,7 +188,7 @@ func outputClass(it *memoir.Item, n int, lines []string, bad bool, ends class) c
 	return classRest
 }
 
-// messageClass tells the class of a line of a message.
+// messageClass returns a function that returns the class of a message's line; lines come in order.
 func messageClass(it *memoir.Item, last bool) func(part, n int, lines []string) class {
 	at := 0
 	return func(_, n int, lines []string) class {
@@ -211,7 +211,7 @@ func (s *selection) fill(order []*piece, tokens int) {
 	limitEvidence(order, tokens)
 	slices.SortStableFunc(order, byClass)
 	for _, p := range order {
-		if strings.TrimSpace(p.text) == CutMark { // what is left out is marked anyway
+		if strings.TrimSpace(p.text) == CutMark { // gaps are marked anyway
 			continue
 		}
 		before := s.bytes[p.item]
@@ -223,7 +223,7 @@ func (s *selection) fill(order []*piece, tokens int) {
 	}
 }
 
-// limitEvidence lowers the class of lines that others hold already, and of changes and failures beyond their share.
+// limitEvidence lowers the class of repeated lines, and of changes and failures beyond their share.
 func limitEvidence(order []*piece, tokens int) {
 	room, evidence := 4*tokens, 0
 	for _, p := range order {
@@ -253,19 +253,19 @@ func limitEvidence(order []*piece, tokens int) {
 	}
 }
 
-// cost is how many bytes longer its item gets when a piece is kept.
+// cost returns the bytes that a piece adds to its item.
 func (s *selection) cost(p *piece) int {
 	bytes := len(p.text)
 	if s.bytes[p.item] == 0 {
 		bytes += itemFrame + len(s.items[p.item].Tool)
 		for _, list := range s.pieces[p.item] {
 			if len(list) > 0 {
-				bytes += len(omission) // in the place of all of it
+				bytes += len(omission) // in place of the whole part
 			}
 		}
 	}
 	list := s.pieces[p.item][p.part]
-	marks := 1 // one mark is parted into two, stays, or goes
+	marks := 1 // the change in the number of marks: one more, the same, or one fewer
 	if p.n == 0 || list[p.n-1].kept {
 		marks--
 	}
@@ -275,7 +275,7 @@ func (s *selection) cost(p *piece) int {
 	return bytes + marks*len(omission)
 }
 
-// item is what is kept of an item.
+// item returns the kept pieces of an item.
 func (s *selection) item(i int) memoir.Item {
 	it := s.items[i]
 	for p := range partCount {

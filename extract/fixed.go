@@ -11,15 +11,15 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// maxApart is how many items lie at most between a failure and what succeeded instead.
+// maxApart bounds the distance, in items, between a failure and its remedy.
 const maxApart = 25
 
 // maxMessageLine bounds, in bytes, the error messages that are quoted. Longer ones are not quoted.
 const maxMessageLine = 200
 
-// fixed is the signal of failures whose remedy the session shows: a program that is not
-// installed and what ran it instead; a wrong use of a command and the right one, where
-// the message names what was exchanged.
+// fixed is the signal of failures with a remedy in the session: the replacement of a program
+// that is not installed, and the right use of a command after a wrong one if the error
+// message names the word that changed.
 func fixed(s *session) []candidate {
 	var out []candidate
 	said := map[string]bool{}
@@ -45,11 +45,11 @@ func fixed(s *session) []candidate {
 	return out
 }
 
-// viewers show and search things; how they are called wrongly is common knowledge.
+// viewers show and search files; mistakes in calling them are common knowledge.
 var viewers = words("rg grep egrep find fd ls cat sed awk jq head tail cd test [ diff wc rm cp mv mkdir kill curl " +
 	"sleep echo printf which command export chmod ssh")
 
-// runsAfter are the runs of later calls within maxApart items.
+// runsAfter returns the runs of later calls within maxApart items.
 func (s *session) runsAfter(i int) []*run {
 	item := s.runs[i].item
 	from := i + 1
@@ -66,7 +66,7 @@ func (s *session) runsAfter(i int) []*run {
 // notFound matches a shell's message that a program is missing.
 var notFound = lazyregexp.New(`(?m)(?:^|[: ])(?:([\w.+-]+): (?:command )?not found|command not found: ([\w.+-]+))\s*$`)
 
-// missingProgram is a program that the call of a run reports as not found.
+// missingProgram returns a program that the call of a run reports as not found; empty if none.
 func missingProgram(r *run) string {
 	if r.call.status == statusPassed && r.depends == bound || !strings.Contains(r.call.output, "not found") {
 		return ""
@@ -78,10 +78,9 @@ func missingProgram(r *run) string {
 	return m[1] + m[2]
 }
 
-// substituted finds what ran instead of a program that was not found: the same
-// arguments for another program, the program behind a launcher or by its path, or the
-// program after it was installed; where a run needs the program, another one for the same
-// purpose on the same file.
+// substituted finds the replacement of a program that was not found: another program with the
+// same arguments, the program behind a launcher or by its path, or the command that installed
+// it. For a run that needs the program, it finds another command for its purpose and file.
 func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
 	installed := ""
 	for _, l := range later {
@@ -122,7 +121,7 @@ func servesFor(r, other *run) bool {
 	})
 }
 
-// launchesAt reports whether a launcher such as npx starts the program among its arguments.
+// launchesAt reports whether a launcher such as npx starts the program at an argument.
 func launchesAt(l *run, at int) bool {
 	if _, g := grammarOf(l.program, l.args[0]); g == byCommand || g == byOwnCommand {
 		return true
@@ -130,7 +129,7 @@ func launchesAt(l *run, at int) bool {
 	return strings.HasPrefix(path.Base(l.program), "python") && at > 0 && l.args[at-1] == "-m"
 }
 
-// usageWords mark messages about how a command was called.
+// usageWords mark error messages about a command's arguments.
 var usageWords = []string{
 	"unknown", "unrecognized", "unrecognised", "unexpected argument", "unexpected option", "invalid",
 	"no such", "not found", "no rule to make", "missing script", "unsupported",
@@ -138,8 +137,8 @@ var usageWords = []string{
 	"not defined", "cannot be used with", "not a git command", "illegal option",
 }
 
-// misused finds the right use of a command after a message that names what was wrong, or the
-// same behind a launcher or with variables set, where nothing was edited between.
+// misused finds the right use of a command after a message that names the wrong word, or the
+// same command behind a launcher or with variables set if no edit lies between.
 func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	message := firstClause(usageMessage(r))
 	for _, l := range later {
@@ -162,8 +161,8 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	return candidate{}, false
 }
 
-// sameHead reports whether two runs are of one program and, where it is a driver, of
-// the same subcommand; a wrong subcommand may differ in itself.
+// sameHead reports whether two runs have the same program and the same first word, or differ
+// in the first word only.
 func sameHead(a, b *run) bool {
 	if a.program != b.program {
 		return false
@@ -173,7 +172,7 @@ func sameHead(a, b *run) bool {
 	return x == y || len(a.args) > 0 && len(b.args) > 1 && slices.Equal(a.args[1:], b.args[1:])
 }
 
-// usageMessage is the first line of a failed run's output about how it was called.
+// usageMessage returns the first line of a failed run's output about its arguments.
 func usageMessage(r *run) string {
 	output := clean(r.call.output[:min(len(r.call.output), window)])
 	for line := range strings.Lines(output) {
@@ -191,8 +190,8 @@ func usageMessage(r *run) string {
 	return ""
 }
 
-// firstClause is a message without what follows its first clause: a tool's output may go on with
-// advice that nobody has tried, or with an order.
+// firstClause returns the first clause of a message: the next one may be untested advice or
+// an instruction.
 func firstClause(message string) string {
 	if m := firstEnd.FindStringIndex(message); m != nil {
 		return message[:m[0]]
@@ -202,12 +201,12 @@ func firstClause(message string) string {
 
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
-// namesWord reports whether a message holds a word as a whole.
+// namesWord reports whether a message has a whole word.
 func namesWord(message, word string) bool {
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
 }
 
-// failure states what failed and what succeeded instead.
+// failure returns the statement of a failure and its remedy.
 func failure(r *run, message, remedy string, item int) candidate {
 	text := code(r.text) + " failed: " + strings.TrimRight(message, ". ") + "; fixed by " + remedy
 	c := state(memoir.StatementFailure, text, r.item, item)

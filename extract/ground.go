@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	maxVerbatims  = 24 // verbatim parts of a statement that are looked for; one with more is not believed
-	minPart       = 4  // bytes that the longest part of a shortened quotation has at least
+	maxVerbatims  = 24 // verbatim parts of a statement; one with more is rejected
+	minPart       = 4  // least bytes of the longest part of a shortened quotation
 	maxCitedItems = 32 // items that a statement cites
 	maxRange      = 64 // items of a range such as 12-20
-	copied        = 20 // bytes, found in one text and not in another, that tell that they were copied
+	copied        = 20 // bytes in one text, but not in another, that count as copied
 )
 
-// evidence is the session that a model was shown, as its statements are held against it.
+// evidence is the session that a model was shown, prepared to check its statements.
 type evidence struct {
 	items []memoir.Item
 	at    map[int]int // index by number
-	texts []string    // of the items, as loose writes them
+	texts []string    // of the items, normalised by loose
 	whole string      // all of these
 
-	tool, typed string          // what tools returned; what people wrote
-	done, said  string          // this with the commands that were run; that with the agent's words
-	orders      map[string]bool // words of the lines in which people wrote like an instruction to an agent
+	tool, typed string          // tool results; people's texts
+	done, said  string          // typed and the executed commands; done and the agent's words
+	orders      map[string]bool // words of people's lines that read like an instruction to an agent
 }
 
 func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
@@ -49,7 +49,7 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 			person.WriteString("\n" + it.Text + "\n" + it.Input)
 			tool.WriteString("\n" + it.Output)
 		case it.Kind == memoir.ItemTool:
-			if it.Shell() { // a text that an agent searched for, or put into a file, ran nothing
+			if it.Shell() { // search patterns and file contents are not executed
 				input.WriteString("\n" + it.Input)
 			}
 			tool.WriteString("\n" + it.Output + "\n" + it.Text)
@@ -71,7 +71,7 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	return ev
 }
 
-// missing is the first of some items that was not shown, 0 if all were.
+// missing returns the first of some items that was not shown, 0 if all were.
 func (ev *evidence) missing(items []int) int {
 	for _, n := range items {
 		if _, ok := ev.at[n]; !ok {
@@ -81,15 +81,16 @@ func (ev *evidence) missing(items []int) int {
 	return 0
 }
 
-// around are the indices of the first to the last item that is cited, and of those beside them.
+// around returns the range of indices from the item before the first cited one to the item
+// after the last.
 func (ev *evidence) around(cited []int) (from, to int) {
 	return max(ev.at[slices.Min(cited)]-1, 0), min(ev.at[slices.Max(cited)]+2, len(ev.items))
 }
 
-// strange is the first verbatim part of a statement that the session does not bear out,
-// empty if there is none. A command, and what a person is quoted with, stands in the items
-// that are cited, next to them or between them. A name may stand anywhere in the session.
-func (ev *evidence) strange(st memoir.Statement) string {
+// unsupported returns the first verbatim part of a statement that the session does not have;
+// empty if it has all. Commands and quotations must be in the cited items, next to them or
+// between them. A name may be anywhere in the session.
+func (ev *evidence) unsupported(st memoir.Statement) string {
 	all := verbatims(st)
 	if len(all) > maxVerbatims {
 		return all[maxVerbatims].text
@@ -108,8 +109,8 @@ func (ev *evidence) strange(st memoir.Statement) string {
 	return ""
 }
 
-// unnamed reports whether a statement of what can be copied from a session copies nothing
-// of it: a command, a file or a procedure that no verbatim part names could be anyone's.
+// unnamed reports whether a statement about a command, a file or a procedure has no verbatim
+// part: it could be about any session.
 func unnamed(st memoir.Statement) bool {
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementFile, memoir.StatementProcedure:
@@ -118,11 +119,11 @@ func unnamed(st memoir.Statement) bool {
 	return false
 }
 
-// putInMouth says what is wrong with a statement that gives one voice of a session the
-// words of another; empty if nothing is. What a person wants stands in that person's
-// words, what is to be run was run or was said by one who takes part, and what only a
-// tool, a file or a page said is no rule and no instruction.
-func (ev *evidence) putInMouth(st memoir.Statement) string {
+// misattributed returns the fault of a statement that attributes words to the wrong author;
+// empty if it has none. A preference must quote the person. A command must have been run, or
+// written by the person or the agent. Text that only a tool, a file or a page had cannot be a
+// rule or an instruction.
+func (ev *evidence) misattributed(st memoir.Statement) string {
 	wish, orders := st.Kind == memoir.StatementPreference, prompts.Instructs(st.Text)
 	from, to := ev.around(st.Items)
 	switch {
@@ -133,7 +134,7 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	case orders && !ev.gaveInstruction(st.Text):
 		return "is an instruction that no person gave"
 	}
-	told := "" // where what is to be run must stand
+	told := "" // the text that commands must be in
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementProcedure:
 		told = ev.done
@@ -153,15 +154,15 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	return ""
 }
 
-// gaveInstruction reports whether a person wrote, in words like those of a text, what reads
-// as an instruction to the agent: they may.
+// gaveInstruction reports whether a person wrote an instruction to the agent in words like
+// those of a text.
 func (ev *evidence) gaveInstruction(text string) bool {
 	want := contentWords(text)
-	return len(want) > 0 && 2*held(want, ev.orders) >= len(want)
+	return len(want) > 0 && 2*shared(want, ev.orders) >= len(want)
 }
 
-// copies reports whether a part of a text stands in what tools returned, and neither in what
-// people wrote nor in a command that was run: that an agent repeats it makes it nobody else's.
+// copies reports whether a part of a text is in tool results, but neither in people's texts
+// nor in an executed command. The agent's texts don't count, since it may repeat a result.
 func (ev *evidence) copies(text string) bool {
 	text = loose(text)
 	for i := 0; i+copied <= len(text); i++ {
@@ -172,16 +173,16 @@ func (ev *evidence) copies(text string) bool {
 	return false
 }
 
-// A verbatim is a part of a statement that must be copied from the session: what
-// stands in a code span or in quotation marks.
+// A verbatim is a part of a statement that must be copied from the session: a code span or
+// text in quotation marks.
 type verbatim struct {
 	text   string
-	quoted bool // somebody's words rather than code
+	quoted bool // words rather than code
 }
 
 var spans = lazyregexp.New("``+[^`]+``+|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|" + `\B"[^"]*"`)
 
-// verbatims finds the verbatim parts of a statement. The name that begins a procedure is no quotation.
+// verbatims finds the verbatim parts of a statement, without the quoted name of a procedure.
 func verbatims(st memoir.Statement) []verbatim {
 	text := st.Text
 	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(text, "“") {
@@ -200,11 +201,11 @@ func verbatims(st memoir.Statement) []verbatim {
 	return out
 }
 
-// leftOut is what stands for something else: an ellipsis, and what is written in the place of a secret.
+// leftOut matches the marks of omitted text: an ellipsis and the mark of a redacted secret.
 var leftOut = lazyregexp.New(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?`)
 
-// in reports whether a verbatim part is in a text that loose wrote, as it stands or in parts
-// where it leaves something out.
+// in reports whether a text normalised by loose has a verbatim part: the whole of it, or the
+// parts between its omissions.
 func (v verbatim) in(text string) bool {
 	if strings.Contains(text, loose(v.text)) {
 		return true
@@ -222,9 +223,9 @@ func (v verbatim) in(text string) bool {
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
 	`\u003e`, ">", `\u0026`, "&", "&lt;", "<", "\n+", "\n")
 
-// loose drops the escapes of JSON, the marks of added lines, the space of a text with Markdown's
-// marks and the case of its letters, and levels what typographers write in another way, and
-// those who make text safe to show.
+// loose normalises a text for comparison. It drops JSON escapes, the marks of added lines,
+// space, Markdown's marks and the case of letters. It unifies quotation marks, apostrophes,
+// dashes and the brackets that clean writes.
 func loose(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -252,12 +253,12 @@ var (
 	numbers    = lazyregexp.New(`(\d+)(?:[–-](\d+))?`)
 )
 
-// readStatements reads the raw memory that a model wrote. Beyond what memoir.ParseStatements
-// takes, it knows other bullets and levels of headings, statements of several lines, and other
-// forms of citations. Unplaced are cited statements under no heading of those that there are.
+// readStatements reads the raw memory that a model wrote. It is more tolerant than
+// memoir.ParseStatements: it accepts other bullets, heading levels and forms of citations, and
+// statements of several lines. It counts cited statements under an unknown heading in unplaced.
 func (ev *evidence) readStatements(markdown string) (out []memoir.Statement, unplaced int) {
 	var kind memoir.StatementKind
-	open := "" // the statement that is being read
+	open := "" // the current statement
 	flush := func() {
 		st := memoir.Statement{Kind: kind, Text: strings.Join(strings.Fields(open), " ")}
 		if at := citations.FindStringIndex(st.Text); at != nil {
@@ -297,8 +298,8 @@ func (ev *evidence) readStatements(markdown string) (out []memoir.Statement, unp
 	return out, unplaced
 }
 
-// cited are the items that citations name, of a range the ends and those between that there are;
-// nil if they name none, or a range that is none.
+// cited returns the items that citations name: of a range, its ends and the existing items
+// between them. It returns nil if they name no item or an invalid range.
 func (ev *evidence) cited(text string) []int {
 	var out []int
 	for _, m := range numbers.FindAllStringSubmatch(text, 4*maxRange) {

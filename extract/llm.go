@@ -14,51 +14,51 @@ import (
 	"memoir/prompts"
 )
 
-// LLM is what an extraction by a language model needs.
+// LLM configures an extraction by a language model.
 type LLM struct {
-	Model model.Model // tries again and counts by itself
+	Model model.Model // must retry and record usage itself
 
-	InputTokens int     // of a session that are shown at most; 0: as many as the window takes
+	InputTokens int     // maximum tokens of a session that are shown; 0: limited by the window only
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
-	MaxOutput   int     // tokens of an answer; 0: as the model is configured
+	MaxOutput   int     // maximum tokens of an answer; 0: as the model is configured
 
-	// Report is told what became of each answer that was used; nil: nobody. It must
-	// be safe for concurrent use.
+	// Report is called, if it is not nil, after each successful extraction. It must be
+	// safe for concurrent use.
 	Report func(Report)
 }
 
-// DefaultPayload is the share of a window that a session fills where nobody says.
+// DefaultPayload is the default share of a window that a session may fill.
 const DefaultPayload = 0.7
 
-// Report is what was kept of a model's answer, and what was not.
+// Report counts the kept and the dropped parts of a model's answer.
 type Report struct {
 	Session string // its key
 	Shown   int    // items that the model saw
 	Omitted int    // items left out for length
-	Calls   int    // that it took
+	Calls   int    // to the model
 	Kept    int    // statements
 	Dropped Dropped
 }
 
-// Dropped counts what an answer said and the session does not show.
+// Dropped counts the parts of an answer that the session does not support.
 type Dropped struct {
-	Uncited    int // statements without an item
+	Uncited    int // statements without a citation
 	Missing    int // statements that cite an item which was not shown
 	Ungrounded int // statements with a command, path, flag or quotation that is not in or next to the items they cite
-	Foreign    int // statements that make a wish, a rule or a step of what only a tool, a file or a page said
-	Unplaced   int // statements under no heading that was named
-	Summary    int // lines of the summary with such a quotation
+	Foreign    int // statements that turn text of a tool, a file or a page into a preference, a rule or a step
+	Unplaced   int // statements under an unknown heading
+	Summary    int // unsupported lines of the summary, and history entries
 }
 
-// Statements is how many statements were dropped.
+// Statements returns the number of dropped statements.
 func (d Dropped) Statements() int {
 	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Unplaced
 }
 
 const (
-	minBudget   = 200      // tokens of a session that are shown at least
-	answerRoom  = 4096     // tokens of the window that are left to an answer whose cap is unknown
-	maxShrinks  = 3        // times that less of a session is shown after a call that was too long
+	minBudget   = 200      // least tokens of a session that are shown
+	answerRoom  = 4096     // tokens of the window that are reserved for an answer without a known cap
+	maxShrinks  = 3        // times that a session is halved after a call that was too long
 	maxShownBad = 16 << 10 // bytes of a bad answer that its model is shown again
 )
 
@@ -68,14 +68,14 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session costs one call as a rule. One more is made where the model says that the input is
-// too long (half of it is shown, three times at most), and once where the answer was cut or can't
-// be used (the model is shown its answer and what is wrong with it). The usage is that of all
-// calls, also beside an error. An answer that is of no use leads to a *memoir.AnswerError,
-// a call that failed to an error with the code CodeModel, which wraps the *model.Error.
+// A session normally needs one call. If the input is too long for the model, half of it is
+// shown in another call, at most three times. If the answer was cut or is invalid, the model
+// gets it back once, with an objection. The usage covers all calls, also with an error. A
+// second invalid answer, a refusal and an empty answer are a *memoir.AnswerError. A failed
+// call is an error with the code CodeModel, which wraps the *model.Error.
 func NewLLM(o LLM) Extractor { return llm{o} }
 
-// Name is the model's.
+// Name returns the model's name.
 func (x llm) Name() string { return x.Model.Name() }
 
 // answerSchema is the JSON Schema of an answer.
@@ -92,7 +92,7 @@ type inquiry struct {
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int
-	shrunk   int  // times that less was shown because the input was too long
+	shrunk   int  // times that the input was halved because it was too long
 	objected bool // the model was shown its error
 }
 
@@ -116,15 +116,16 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 	return describe(out, in.Session, x.Name()), a.used, nil
 }
 
-// begin tells what is to be read of a session: without what no reader sees, since it may say
-// something else than what one sees.
+// begin prepares the reading of a session, without invisible characters and comments: they could
+// hide text from people.
 func (x llm) begin(in Input) *inquiry {
 	system, frame := prompts.StageOne(vars(in.Session, shown{text: "[]"}))
 	return &inquiry{session: in.Session, items: readings(in.Items),
 		budget: x.Budget(memoir.Tokens(system) + memoir.Tokens(frame))}
 }
 
-// Shown is what a language model sees of items within a number of tokens: a JSON array.
+// Shown returns the part of items that a language model reads within a budget of tokens, as a
+// JSON array.
 func Shown(items []memoir.Item, tokens int) string { return fitShown(readings(items), tokens).text }
 
 func readings(items []memoir.Item) []reading {
@@ -136,7 +137,8 @@ func readings(items []memoir.Item) []reading {
 	return quiet(readable)
 }
 
-// ask asks the model, and once more for each thing that can be mended.
+// ask calls the model, with fewer items after an input that was too long, and again after the
+// first invalid answer.
 func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -153,7 +155,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			if class, _ := model.ClassOf(err); class != model.ClassTooLong || a.shrunk == maxShrinks {
 				return s, used{}, x.failure(err)
 			}
-			// An objection to an answer that rested on more is withdrawn with it.
+			// An earlier objection concerns an answer to a longer input, so it is dropped.
 			a.shrunk, a.budget, a.earlier = a.shrunk+1, max(memoir.Tokens(s.text)/2, 1), nil
 			continue
 		}
@@ -182,7 +184,8 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	}
 }
 
-// Budget is how many tokens of a session are shown beside a frame of so many; 0 if nothing limits them.
+// Budget returns the tokens that remain for a session beside a frame of so many tokens; 0 if
+// they are unlimited.
 func (o LLM) Budget(frame int) int {
 	window := o.Model.Window()
 	if window <= 0 {
@@ -203,7 +206,7 @@ func (o LLM) Budget(frame int) int {
 	return max(room, minBudget)
 }
 
-// request puts a session as it is shown into a question.
+// request makes the model request for the shown part of a session.
 func (x llm) request(a *inquiry, s shown) model.Request {
 	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
@@ -223,8 +226,8 @@ func (x llm) unusable(code memoir.Code, hint, what string) error {
 	return &memoir.AnswerError{Err: memoir.Errorf(code, hint, "%s: %s", x.Name(), what)}
 }
 
-// failure gives a failed call its code and hint. What is no failure of the model's (a
-// spending limit, an interruption) stays as it is.
+// failure adds code and hint to the error of a failed call. Other errors (a spending limit, an
+// interruption) are returned unchanged.
 func (x llm) failure(err error) error {
 	var known *memoir.Error
 	var failed *model.Error
@@ -234,7 +237,8 @@ func (x llm) failure(err error) error {
 	return memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
 }
 
-// cutText cuts a text to a number of bytes, at a character, and says so.
+// cutText cuts a text to at most a number of bytes, at a character, and appends the number of
+// bytes left out.
 func cutText(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
@@ -243,15 +247,15 @@ func cutText(text string, most int) string {
 	return fmt.Sprintf("%s\n[%d bytes more]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
 }
 
-// shown is what a language model sees of a session.
+// shown is the part of a session that a language model reads.
 type shown struct {
 	items   []memoir.Item
 	omitted int    // items that were left out for length
 	text    string // the items as a JSON array
 }
 
-// shownItem is an item in the input of a language model. What does not change from one
-// item to the next is said once.
+// shownItem is an item in the input of a language model. Day, directory and branch are
+// written when they change.
 type shownItem struct {
 	N      int    `json:"n"`
 	Kind   string `json:"kind"`
@@ -269,8 +273,8 @@ type shownItem struct {
 	Failed bool   `json:"failed,omitempty"`
 }
 
-// fitShown renders what a number of tokens holds of a session, all of it if that is 0. Fit counts
-// texts, and JSON adds names and escapes to them: less is chosen until the rendering fits, too.
+// fitShown renders the part of a session that fits into a number of tokens, all of it if that
+// is 0. Since JSON adds names and escapes, it selects less until the rendering fits, too.
 func fitShown(read []reading, tokens int) (s shown) {
 	goal := 0
 	for {
@@ -288,7 +292,7 @@ func fitShown(read []reading, tokens int) (s shown) {
 	}
 }
 
-// render writes items as JSON, one a line.
+// render writes items as JSON, one per line.
 func render(items []memoir.Item) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
@@ -318,7 +322,7 @@ func render(items []memoir.Item) string {
 	return b.String()
 }
 
-// changed returns a value if it is another than the last one, else nothing.
+// changed returns a value that differs from the last one, else nothing.
 func changed(last *string, value string) string {
 	if value == "" || value == *last {
 		return ""

@@ -8,28 +8,27 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// CutMark stands where something of a text was left out, with a space on either side. The
-// prompt of Phase 1 names it.
+// CutMark marks omitted text, with a space on either side. The prompt of Phase 1 names it.
 const CutMark = "[…]"
 
 const omission = " " + CutMark + " "
 
 const (
-	longLine  = 600 // bytes; of a longer line in what a tool printed, the ends are kept
+	longLine  = 600 // bytes; of a longer line of output, both ends are kept
 	longInput = 4000
-	sameLine  = 20 // bytes of a line that is not printed twice
-	fewLines  = 5  // of an output that is not looked through for known lines
+	sameLine  = 20 // least bytes of a line that is removed as a repetition
+	fewLines  = 5  // outputs of at most so many lines keep repeated ones
 )
 
-// A reading is an item with what choosing of it has to know.
+// A reading is an item with its properties for the selection.
 type reading struct {
 	memoir.Item
-	looks, bad bool // the call only prints what is there; it failed
+	looks, bad bool // the call only reads; it failed
 }
 
-// quiet leaves out what says nothing of a session: calls that only keep a plan, looks and polls
-// that show nothing new, lines that were printed before, progress, HTML, the middle of long
-// lines. An edit becomes a diff of its changed lines. Numbers of items stay as they are.
+// quiet removes noise: calls that only keep a plan, reads and polls without new output,
+// repeated lines, progress, HTML, the middle of long lines. An edit becomes a diff of its
+// changed lines. Items keep their numbers.
 func quiet(items []memoir.Item) []reading {
 	var out []reading
 	q := quieter{printed: map[string]bool{}, parser: newShellParser()}
@@ -63,31 +62,31 @@ func quiet(items []memoir.Item) []reading {
 	return out
 }
 
-// A quieter knows what was printed already.
+// A quieter records the lines printed so far.
 type quieter struct {
 	printed map[string]bool
 	parser  *shellParser
 }
 
-// planTools only keep the agent's own list of what to do, or look for tools.
+// planTools only keep the agent's own task list, or look for tools.
 var planTools = words("todowrite todoread updateplan writetodos todo think taskcreate taskupdate tasklist taskget " +
 	"enterplanmode toolsearch")
 
-// pollTools ask for more of what a running command printed, or end it.
+// pollTools read further output of a running command, or end it.
 var pollTools = words("bashoutput taskoutput agentoutputtool writestdin wait process killshell killbash taskstop")
 
-// readTools print files, or where something stands in them.
+// readTools print or search files.
 var readTools = words("read readfile readmanyfiles view webfetch list ls listdirectory grep glob search find " +
 	"searchfilecontent")
 
-// plainName is a tool's name in lower case, without underscores.
+// plainName returns a tool's name in lower case, without underscores.
 func plainName(tool string) string { return strings.ReplaceAll(strings.ToLower(tool), "_", "") }
 
-// pollFrame is what a client writes around a poll's output.
+// pollFrame matches the frame that clients write around a poll's output.
 var pollFrame = lazyregexp.New(`<(?:status|timestamp|retrieval_status|task_id|task_type|exit_code)>[^<]*</\w+>` +
 	`|</?(?:stdout|stderr|output)>|\(no output\)`)
 
-// foundNothing reports whether an output says that there is nothing, or nothing new.
+// foundNothing reports whether an output is empty, or has no result or nothing new.
 func foundNothing(output string) bool {
 	if len(output) > longLine {
 		return false
@@ -97,14 +96,14 @@ func foundNothing(output string) bool {
 		strings.HasPrefix(output, "no matches found")
 }
 
-// lookers are programs that print what is there and change nothing.
+// lookers are programs that only read.
 var lookers = words("rg grep egrep find fd ls tree file cat bat less head tail nl sed awk jq stat sort uniq cut tr " +
 	"wc xargs pwd which echo true")
 
-// gitLooks are the subcommands of git that do.
+// gitLooks are the subcommands of git that only read.
 var gitLooks = words("log show diff status grep ls-files blame branch rev-parse")
 
-// looks reports whether a call does no more than print what is there.
+// looks reports whether a call only reads.
 func (q *quieter) looks(it memoir.Item) bool {
 	if !it.Shell() {
 		return readTools[plainName(it.Tool)]
@@ -119,7 +118,7 @@ func (q *quieter) looks(it memoir.Item) bool {
 	return len(runs) > 0 && len(wrote) == 0 && !q.parser.partial
 }
 
-// tidy is what a call printed, without what says nothing. Nothing of a failure counts as known.
+// tidy returns a call's output without noise. Repeated lines of a failure are kept.
 func (q *quieter) tidy(output string, bad, looks bool) string {
 	if htmlPage.MatchString(output[:min(len(output), 2000)]) {
 		output = htmlTag.ReplaceAllString(htmlScript.ReplaceAllString(output, ""), "")
@@ -134,7 +133,7 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 			if !cut { // the last line of progress stays
 				kept = append(kept, CutMark)
 			}
-		case cut && looks && len(strings.TrimSpace(line)) < sameLine: // a brace between lines that are known
+		case cut && looks && len(strings.TrimSpace(line)) < sameLine: // a brace between repeated lines
 		case line == "" && (len(kept) == 0 || kept[len(kept)-1] == ""):
 		default:
 			kept = append(kept, cutMiddle(line, longLine))
@@ -143,7 +142,7 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 	return strings.Trim(strings.Join(kept, "\n"), "\n")
 }
 
-// again reports whether a line was printed before, with another line number or none.
+// again reports whether a line was printed before, whatever its line number.
 func (q *quieter) again(line string) bool {
 	line = strings.TrimSpace(linePrefix.ReplaceAllString(line, ""))
 	before := q.printed[line]
@@ -165,7 +164,7 @@ var (
 		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,})`)
 )
 
-// errorText is in a line that tells what failed, or why.
+// errorText matches lines that report a failure or its cause.
 var errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback)\b` +
 	`|\b(?:denied|refused|not found|no such|unable to|cannot|can't|could not|undefined|unknown|unexpected)\b` +
 	`|\b(?:unrecognized|invalid|missing|mismatch|assert(?:ion)?|timed out|rejected|conflict)\b` +
@@ -173,7 +172,7 @@ var errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?
 
 func progress(line string) bool { return len(line) <= longLine && progressLine.MatchString(line) }
 
-// cutMiddle cuts a text that is longer than a number of bytes: a third of what is kept is its end.
+// cutMiddle cuts a text to a number of bytes; a third of them is its end.
 func cutMiddle(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -181,8 +180,8 @@ func cutMiddle(text string, n int) string {
 	return strings.ToValidUTF8(text[:n*2/3], "") + omission + strings.ToValidUTF8(text[len(text)-n/3:], "")
 }
 
-// failed reports whether a call failed: the format says so, or nothing tells its status and a
-// line of what it printed, where it does more than look, does.
+// failed reports whether a call failed: by its recorded status, or, if that is unknown and the
+// call does not only read, by a line of its output.
 func failed(it memoir.Item, looks bool) bool {
 	if it.Failed || it.Exit != nil || !it.Shell() && it.Tool != "exec" {
 		return it.Failed && !(looks && it.Shell())

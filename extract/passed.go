@@ -10,7 +10,7 @@ import (
 	"memoir"
 )
 
-// A shape groups the runs of a command that differ in their operands only.
+// A shape groups the runs of a command that differ only in operands.
 type shape struct {
 	purpose string
 	best    *run // the most general example, the newest of equals
@@ -21,12 +21,12 @@ type shape struct {
 // maxCommand bounds, in bytes, the commands that are worth repeating.
 const maxCommand = 140
 
-// passedCommands is the signal of the commands that succeeded: one example a shape,
-// general and repeated ones first. How many of a purpose are kept is for rank.
+// passedCommands is the signal of successful commands: one example per shape, general and
+// repeated ones first. rank limits the number per purpose.
 func passedCommands(s *session) []candidate {
 	byShape := map[string]*shape{}
 	var order []*shape
-	broken := map[string]bool{} // heads of builds, set-ups, releases and the like whose last run failed
+	broken := map[string]bool{} // heads whose last run failed, except those of checks
 	for _, r := range s.runs {
 		purpose, head := r.purpose()
 		broken[head] = r.status != statusPassed && !checks(purpose)
@@ -70,13 +70,13 @@ func passedCommands(s *session) []candidate {
 	return out
 }
 
-// checks reports whether a failure of a command of some purpose is one of what it checks.
+// checks reports whether commands of a purpose check something: their failure is a result.
 func checks(purpose string) bool {
 	return slices.Contains([]string{forTest, forLint, forFormat, forCheck}, purpose)
 }
 
-// repeatable tells the purpose and head of a command that passed and can be run again;
-// both are empty for any other.
+// repeatable returns the purpose and head of a command that passed and can be run again;
+// both are empty for other commands.
 func (s *session) repeatable(r *run) (purpose, head string) {
 	if r.status != statusPassed || r.dynamic || r.filter || r.stdin != "" || len(r.text) > maxCommand ||
 		strings.ContainsAny(r.text, "\n") {
@@ -121,8 +121,8 @@ func (r *run) single(head string) bool {
 	return false
 }
 
-// adds reports whether an installer names a package: that changes the project once
-// and does not set it up.
+// adds reports whether an installer names a package: it then adds a dependency instead of
+// setting up the project.
 func (r *run) adds(head string) bool {
 	for _, w := range r.words()[1:] {
 		if !strings.Contains(head, w) && !strings.ContainsAny(w, "./") {
@@ -132,7 +132,7 @@ func (r *run) adds(head string) bool {
 	return false
 }
 
-// flags are the names of a command's options, sorted.
+// flags returns the names of a command's options, sorted.
 func (r *run) flags() []string {
 	var out []string
 	for _, w := range r.args {
@@ -145,7 +145,7 @@ func (r *run) flags() []string {
 	return slices.Compact(out)
 }
 
-// files are the files below the session's root that a command names.
+// files returns the file names among a command's words, joined to its directory.
 func (r *run) files() []string {
 	var out []string
 	for _, w := range append([]string{r.program}, r.args...) {
@@ -156,7 +156,7 @@ func (r *run) files() []string {
 	return out
 }
 
-// maxCited is how many items a statement cites at most: the first and the last ones.
+// maxCited bounds the items that a statement cites: the first and the last ones.
 const maxCited = 4
 
 func ends(items []int) []int {
@@ -169,11 +169,11 @@ func ends(items []int) []int {
 
 const (
 	minSteps = 3  // distinct steps of a procedure
-	maxSteps = 10 // steps of one; more are no procedure but a day's work
+	maxSteps = 10 // longer sequences are not procedures
 )
 
-// procedures is the signal of what was done in order until it ended in something that
-// is more than a check: a push, a pull request, a release, a program that ran.
+// procedures is the signal of sequences of steps that end in more than a check: a push, a pull
+// request, a release, a program that ran.
 func procedures(s *session) []candidate {
 	var out []candidate
 	for _, w := range s.requests() {
@@ -201,8 +201,8 @@ func procedures(s *session) []candidate {
 	return out
 }
 
-// step is a command as a step of a procedure, without what differs each time, and
-// whether it does more than check.
+// step returns a command as a step of a procedure, without variable parts, and whether it does
+// more than check.
 func (s *session) step(r *run) (text string, acts bool) {
 	words := strings.Join(r.words(), " ") + " "
 	for _, step := range []string{

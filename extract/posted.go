@@ -12,27 +12,27 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// What a post is.
+// The kinds of posts.
 const (
 	postCommit = "commit"
 	postPull   = "pull request"
 	postPlan   = "approved plan"
 )
 
-// A post is a text that was published in the session: the message of a commit that
-// succeeded, a pull request that was opened or edited, a plan that was approved.
+// A post is a text that was published in the session: the message of a successful commit, an
+// opened or edited pull request, an approved plan.
 type post struct {
 	item   int
 	kind   string
-	number string // of a pull request, as far as it is known
-	hash   string // of a commit, abbreviated, as far as it is known
+	number string // of a pull request, if known
+	hash   string // of a commit, abbreviated, if known
 	title  string
 	body   string
-	void   bool // a later post takes its place, or it was undone
+	void   bool // a later post replaced it, or it was undone
 }
 
-// publish enters a post. One that replaces another, such as an edited pull request, takes over
-// what it does not say itself. A commit's message is always whole.
+// publish records a post. A replacement, such as an edited pull request, inherits missing
+// fields from the post that it replaces. A commit with a new title does not inherit the body.
 func (s *session) publish(p post, replaces bool) {
 	if old := s.standing(p.kind, p.number); old != nil && replaces {
 		p.number, p.title = cmp.Or(p.number, old.number), cmp.Or(p.title, old.title)
@@ -46,7 +46,7 @@ func (s *session) publish(p post, replaces bool) {
 	}
 }
 
-// standing is the newest post of a kind that still stands, of a number where one is known;
+// standing returns the newest valid post of a kind, with the same number if both are known;
 // nil if there is none.
 func (s *session) standing(kind, number string) *post {
 	for i := len(s.posts) - 1; i >= 0; i-- {
@@ -57,7 +57,7 @@ func (s *session) standing(kind, number string) *post {
 	return nil
 }
 
-// post reads what the commands of a call published, and what they took back.
+// post reads the posts that the commands of a call published or undid.
 func (s *session) post(c *call) {
 	for _, r := range c.runs {
 		program := path.Base(r.program)
@@ -97,7 +97,7 @@ func (s *session) commit(r *run) {
 	}
 }
 
-// worktree notes the directory of a working tree that a git command adds.
+// worktree records the directory of a working tree that a git command adds.
 func (s *session) worktree(r *run) {
 	if i := slices.Index(r.args, "worktree"); i >= 0 && i+1 < len(r.args) && r.args[i+1] == "add" {
 		for _, word := range r.args[i+2:] {
@@ -108,8 +108,8 @@ func (s *session) worktree(r *run) {
 	}
 }
 
-// elsewhere reports whether a command of version control worked on another repository: neither below
-// the session's root nor above it, and in no working tree that was added there.
+// elsewhere reports whether a command of version control worked on another repository: its
+// directory is neither below nor above the session's root, nor in a working tree of the project.
 func (s *session) elsewhere(r *run) bool {
 	dir := s.worksIn(r)
 	if s.root == "" || dir == "" || dir[0] != '/' && dir[0] != '~' && !strings.HasPrefix(dir, "..") ||
@@ -122,7 +122,7 @@ func (s *session) elsewhere(r *run) bool {
 	return dir == "" || !s.worktrees[dir]
 }
 
-// worksIn is the directory that a command of version control works in.
+// worksIn returns the working directory of a command of version control.
 func (s *session) worksIn(r *run) string {
 	if in, ok := r.option("-C"); ok {
 		return s.relative(join(join(s.root, r.dir), in))
@@ -130,7 +130,7 @@ func (s *session) worksIn(r *run) string {
 	return r.dir
 }
 
-// textOf is the text that a command takes from the file that an option names, or from standard input.
+// textOf returns the text of the file that an option names, or of standard input for "-".
 func (s *session) textOf(r *run, options ...string) string {
 	name, ok := r.option(options...)
 	switch {
@@ -142,7 +142,7 @@ func (s *session) textOf(r *run, options ...string) string {
 	return s.texts[s.relative(join(join(s.root, r.dir), name))]
 }
 
-// pull reads a pull request that a command of gh or glab opens, edits or closes.
+// pull records a pull request that a command of gh or glab opens, edits or closes.
 func (s *session) pull(r *run) {
 	words := append(r.words(), "", "", "")
 	if words[1] != "pr" && words[1] != "mr" {
@@ -171,13 +171,13 @@ var (
 	pullAddress = lazyregexp.New(`/(?:pull|merge_requests)/(\d+)|^(\d+)$`)
 )
 
-// pullNumber is the number of the pull request that a text names by its number or address.
+// pullNumber returns the number of the pull request that a text names by number or address.
 func pullNumber(text string) string {
 	m := pullAddress.FindStringSubmatch(strings.TrimSpace(text))
 	return strings.Join(m[min(len(m), 1):], "")
 }
 
-// postTool reads what a tool other than a shell published.
+// postTool reads a post by a tool other than a shell.
 func (s *session) postTool(it *memoir.Item, name string) {
 	switch {
 	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
@@ -192,8 +192,8 @@ func (s *session) postTool(it *memoir.Item, name string) {
 	}
 }
 
-// plan enters a plan that a person approved, or began the session with. Its heading is its
-// title. It takes the place of the one before if that has the same.
+// plan records a plan that a person approved, or with which the session began. Its heading is
+// its title. It replaces the plan before it if that has the same title.
 func (s *session) plan(item int, text string) {
 	if _, rest, ok := strings.Cut("\n"+clean(text), "\n# "); ok {
 		p := post{item: item, kind: postPlan}
@@ -204,7 +204,7 @@ func (s *session) plan(item int, text string) {
 	}
 }
 
-// undo marks the commits that a git command takes back.
+// undo marks the commits that a git command undoes.
 func (s *session) undo(r *run) {
 	words := r.words()
 	if len(words) < 3 {
@@ -229,9 +229,9 @@ func (s *session) undo(r *run) {
 	}
 }
 
-// posted is the signal of what was delivered. Left out are commits about feedback,
-// style and merges, those that a pull request of the same title describes, and those
-// without a body where others have one.
+// posted is the signal of delivered work. It leaves out commits about feedback, style and
+// merges, those with the title of a pull request, and those without a body if a pull request
+// or another commit describes the work.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
@@ -258,7 +258,7 @@ func posted(s *session) []candidate {
 	return out
 }
 
-// name is how a statement calls the post.
+// name returns the post's name in statements.
 func (p post) name() string {
 	if p.number != "" {
 		return p.kind + " #" + p.number
@@ -277,12 +277,12 @@ func housekeeping(title string) bool {
 		"merge", "wip", "fixup", "typo", "prettier", "whitespace")
 }
 
-// maxBody bounds, in bytes, what is taken from the body of a post.
+// maxBody bounds, in bytes, the text that is taken from the body of a post.
 const maxBody = 300
 
-// statements returns the first statements of a body, whole, up to maxBody bytes:
-// without headings, trailers, test plans and notes that an agent wrote it. Of a plan
-// only what stands under its first heading counts: the rest are steps.
+// statements returns the first statements of a body, whole, up to maxBody bytes: without
+// headings, trailers, test plans and notes on its author. Of a plan it reads the first section
+// only: the rest are steps.
 func statements(body string, plan bool) string {
 	if body == "" {
 		return ""
@@ -308,7 +308,7 @@ func statements(body string, plan bool) string {
 	return strings.Join(out, "; ")
 }
 
-// endOfBody are words in the headings that end what a body says of the change.
+// endOfBody are words in headings that end a body's description of the change.
 var endOfBody = []string{"test", "tests", "testing", "test plan", "tested", "verification", "validation",
 	"checklist", "changes required", "how to test"}
 

@@ -7,8 +7,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// rules is the signal of what a person wants always: a sentence of theirs, whole, that
-// is a lasting instruction by its form.
+// rules is the signal of a person's lasting instructions: whole sentences that have the form
+// of a rule.
 func rules(s *session) []candidate {
 	var out []candidate
 	for _, t := range s.turns {
@@ -26,8 +26,8 @@ func rules(s *session) []candidate {
 	return out
 }
 
-// maxOwn is how many sentences a person types at most around what they paste. A
-// message with a paste and more sentences is a document.
+// maxOwn bounds the sentences that a person types around pasted text. A message with a paste
+// and more sentences is a document.
 const maxOwn = 4
 
 const (
@@ -36,19 +36,19 @@ const (
 )
 
 var (
-	// orders begin a sentence that is a rule whatever follows.
+	// orders begin a rule.
 	orders = []string{
 		"always", "never", "from now on", "in this repo", "in this project", "in this repository",
 		"in this codebase", "we always", "we never", "we use", "we prefer",
 		"we don't", "we do not", "i prefer", "i always want", "i never want", "prefer", "by default",
 		"as a rule", "in general", "in future", "in the future", "next time",
 	}
-	// instructions begin a sentence that is a rule only where it speaks of every case.
+	// instructions begin a sentence that is a rule only if it applies to every case.
 	instructions = []string{
 		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must",
 		"before", "after", "whenever", "when", "please", "run", "keep", "avoid",
 	}
-	// everyCase are the words by which a sentence speaks of every case, everyTime those of them that say when.
+	// everyCase words make a sentence apply to every case; everyTime are those of them that name a time.
 	everyCase = append([]string{
 		"ever", "every", "each", "any", "all", "unless i", "without asking", "anywhere",
 	}, everyTime...)
@@ -57,12 +57,12 @@ var (
 		"before you push", "after every", "in this repo", "in this project", "from now on", "in general", "by default",
 		"in future",
 	}
-	// momentary words tie a sentence to the work at hand.
+	// momentary words limit a sentence to the current task.
 	momentary = []string{
 		"for now", "now", "today", "yet", "this", "that", "these", "those", "it", "them", "here", "first",
 		"this time", "again", "then", "until", "anymore", "still", "just", "currently",
 	}
-	// errands are instructions that are no rules in any form.
+	// errands begin instructions that are never rules.
 	errands = []string{
 		"don't worry", "don't know", "don't think", "don't need", "don't have", "don't see", "don't mind",
 		"don't care", "don't forget", "don't understand", "don't get",
@@ -87,12 +87,12 @@ func lasting(text string) bool {
 	switch {
 	case startsAny(lower, orders...):
 		return !hasAny(lower, "this", "that one")
-	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"): // no more, or not so
-		clause, _, _ := strings.Cut(text, ",") // behind it, "them" is what the clause names
+	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"):
+		clause, _, _ := strings.Cut(text, ",") // in the next clause, "them" may refer to this one
 		return !hasAny(strings.ReplaceAll(lowerWords(clause), " again ", " "), momentary...)
-	case startsAny(lower, "every", "each", "all"): // else they begin a report
+	case startsAny(lower, "every", "each", "all"): // without such a verb, it is a report
 		return hasAny(lower, "must", "should", "has to", "have to", "needs to", "need to") && !hasAny(lower, momentary...)
-	case startsAny(lower, "run all", "run every", "run each", "use every", "use each"): // now, if no time is named
+	case startsAny(lower, "run all", "run every", "run each", "use every", "use each"): // without a time, it means now
 		return hasAny(lower, everyTime...) && !hasAny(lower, momentary...)
 	case startsAny(lower, instructions...):
 		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
@@ -102,7 +102,7 @@ func lasting(text string) bool {
 	return false
 }
 
-// withoutLead drops the words with which people begin to speak.
+// withoutLead drops opening words such as "ok" and "please".
 func withoutLead(lower string) string {
 	for again := true; again; {
 		again = false
@@ -116,12 +116,12 @@ func withoutLead(lower string) string {
 	return lower
 }
 
-// maxCorrection bounds, in bytes, what is quoted of a correction: whole sentences.
+// maxCorrection bounds, in bytes, the whole sentences that are quoted of a correction.
 const maxCorrection = 280
 
-// corrections is the signal of what a person set right after the agent had acted, of
-// what they chose when they were asked, and of why they refused a call. What was set
-// right is marked, because most of it holds for the work at hand only.
+// corrections is the signal of a person's corrections after the agent had acted, their answers
+// to its questions and their reasons for a refusal. Corrections are marked, because most of
+// them apply to the current task only.
 func corrections(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
@@ -158,16 +158,16 @@ func corrections(s *session) []candidate {
 }
 
 var (
-	// objections begin a message that sets something right.
+	// objections begin a correction.
 	objections = []string{
 		"no", "nope", "not", "wrong", "actually", "i meant", "i mean", "that's wrong", "that's not",
 		"that is not", "this is not", "it should", "should", "don't", "do not",
 		"you should", "we should", "it's not", "instead", "rather", "sorry my point",
 	}
-	// contrasts occur in a message that sets something right.
+	// contrasts occur in a correction.
 	contrasts = []string{"not correct", "incorrect", "instead of", "rather than", "i meant", "not what i",
 		"is wrong", "should be"}
-	// assents begin a message that says no though it sets nothing right.
+	// assents begin a message that is not a correction, although it begins like one.
 	assents = []string{
 		"no worries", "no problem", "not sure", "not bad", "no need", "no idea", "not yet", "don't worry",
 		"no rush", "do not worry", "actually never mind", "no thanks",
@@ -175,7 +175,7 @@ var (
 	}
 )
 
-// corrects reports whether a message sets right what the agent did. Questions alone do not.
+// corrects reports whether a message corrects the agent. Questions alone do not.
 func corrects(own []string) bool {
 	questions := 0
 	for _, text := range own {
@@ -207,13 +207,13 @@ func wholeSentences(own []string, limit int) string {
 	return text
 }
 
-// related is the one sentence of an answer that shares the most words with what a
-// person said to it, two at least.
+// related returns the sentence of an answer that shares the most words with a person's reply,
+// at least two.
 func related(answer, text string) string {
 	words, best, most := contentWords(text), "", 1
 	for _, p := range paragraphs(answer) {
 		for _, s := range sentences(p.text) {
-			if n := held(contentWords(s), words); n > most && len(s) <= maxSubject && len(s) >= minClaim {
+			if n := shared(contentWords(s), words); n > most && len(s) <= maxSubject && len(s) >= minClaim {
 				best, most = s, n
 			}
 		}
@@ -221,10 +221,10 @@ func related(answer, text string) string {
 	return best
 }
 
-// answered is one of the pairs of a question and its answer that agents record.
+// answered matches a pair of question and answer, as agents record it.
 var answered = lazyregexp.New(`"([^"]+)"="([^"]+)"`)
 
-// choice states what a person answered to a question of the agent.
+// choice returns the statement of a person's answer to a question of the agent.
 func choice(text string) string {
 	var out []string
 	for _, m := range answered.FindAllStringSubmatch(text, 4) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The purposes of a command, in the words that Phase 2 reads.
+// The purposes of commands; Phase 2 reads these words.
 const (
 	forTest     = "test"
 	forLint     = "lint"
@@ -20,8 +20,8 @@ const (
 	forRun      = "run"
 )
 
-// purposeWords are the words that tell a purpose where they name a program, a
-// subcommand, a script or a target, alone or as a part ("test:e2e", "lint-fix").
+// purposeWords maps names of programs, subcommands, scripts and targets to purposes. A script
+// or target may have the word as a part ("test:e2e", "lint-fix").
 var purposeWords = byWord(map[string]string{
 	forTest: "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec " +
 		"ctest phpunit bats gotestsum tox nox behave playwright cypress",
@@ -36,20 +36,20 @@ var purposeWords = byWord(map[string]string{
 	forRun:      "run start dev serve exec",
 })
 
-// A grammar says where the word stands that tells what a program does.
+// A grammar is the position of the word that determines a command's purpose.
 type grammar int
 
 const (
 	byName       grammar = iota // the name of the program itself
 	bySubcommand                // the first word, if it is one of purposeWords
 	byTarget                    // the first word, a target or script of the project
-	byScript                    // the file or module that an interpreter is given
-	byCommand                   // the command behind it
-	byOwnCommand                // the same, also of a program that is the project's own
-	byNothing                   // it is not worth remembering
+	byScript                    // the file or module that an interpreter runs
+	byCommand                   // the command that a launcher starts
+	byOwnCommand                // the same, including programs of the project
+	byNothing                   // not worth remembering
 )
 
-// grammars are those of programs, with their first word where that matters ("npm_run").
+// grammars maps programs to grammars, with their first word if that matters ("npm_run").
 var grammars = byWord(map[grammar]string{
 	bySubcommand: "go cargo dotnet swift zig mix deno flutter dart ruff biome terraform buf npm uv poetry bundle " +
 		"composer bazel pre-commit lefthook docker",
@@ -61,7 +61,7 @@ var grammars = byWord(map[grammar]string{
 	byNothing:    "docker_run docker_start docker_exec",
 })
 
-// noTargets are the words by which programs with targets manage packages and themselves.
+// noTargets are the subcommands of programs with targets that manage packages or the program.
 var noTargets = words("add remove rm list ls why view config store outdated info pm init link workspace")
 
 func byWord[T comparable](lists map[T]string) map[string]T {
@@ -74,8 +74,8 @@ func byWord[T comparable](lists map[T]string) map[string]T {
 	return out
 }
 
-// grammarOf returns the name and the grammar of a program with the first word that it is given.
-// Where the grammar depends on that word, the name holds it: "npm run".
+// grammarOf returns the name and the grammar of a program with a first word. If the grammar
+// depends on the word, the name includes it: "npm run".
 func grammarOf(program, word string) (name string, g grammar) {
 	program = path.Base(program)
 	if g := grammars[program+"_"+word]; g != byName {
@@ -84,8 +84,8 @@ func grammarOf(program, word string) (name string, g grammar) {
 	return program, grammars[strings.TrimRight(program, "0123456789.")]
 }
 
-// purpose tells what a command is for and its head, the words that name what it runs;
-// both are empty for a command that is not worth remembering.
+// purpose returns a command's purpose and its head, the words that name the program or script
+// that runs; both are empty for a command that is not worth remembering.
 func (r *run) purpose() (purpose, head string) {
 	if asksAbout(r.args) || strings.ContainsAny(r.program, "$*{}()=") {
 		return "", ""
@@ -123,7 +123,7 @@ func classify(words []string) (purpose, head string) {
 	return purposeWords[name], name
 }
 
-// targeted classifies a program by the target or script of the project that it is given.
+// targeted classifies a program by its target or script of the project.
 func targeted(name string, words []string) (purpose, head string) {
 	word, _ := firstWord(words)
 	switch {
@@ -135,7 +135,7 @@ func targeted(name string, words []string) (purpose, head string) {
 	return cmp.Or(wordPurpose(word), forRun), name + " " + word
 }
 
-// launched classifies the command behind a launcher, from its "--" on if it has one.
+// launched classifies the command that a launcher starts: the words after "--" if there is one.
 func launched(launcher string, words []string, own bool) (purpose, head string) {
 	if i := slices.Index(words, "--"); i >= 0 {
 		words = words[i+1:]
@@ -175,14 +175,13 @@ func interpreted(name string, args []string) (purpose, head string) {
 	return "", ""
 }
 
-// projectFile reports whether a word is a relative path below the directory.
+// projectFile reports whether a word is a relative path below the working directory.
 func projectFile(w string) bool {
 	return strings.Contains(w, "/") && !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, "~") &&
 		!strings.HasPrefix(w, "..") && !strings.ContainsAny(w, "$*`:{") && !strings.Contains(w, "tmp/")
 }
 
-// wordPurpose tells a purpose from a word or from one of the parts that a script's
-// name is made of; empty if it tells none.
+// wordPurpose returns the purpose of a word or of one of its parts; empty if it has none.
 func wordPurpose(w string) string {
 	w = strings.ToLower(w)
 	if p := purposeWords[w]; p != "" {
@@ -196,7 +195,7 @@ func wordPurpose(w string) string {
 	return ""
 }
 
-// firstWord returns the first word that is not an option, and what follows it.
+// firstWord returns the first word that is not an option, and the words after it.
 func firstWord(words []string) (string, []string) {
 	for i, w := range words {
 		if !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "+") {
@@ -206,7 +205,7 @@ func firstWord(words []string) (string, []string) {
 	return "", nil
 }
 
-// asksAbout reports whether a program is only asked for its version or help.
+// asksAbout reports whether the arguments only ask for a version, help or a list.
 func asksAbout(args []string) bool {
 	for i, w := range args {
 		switch w {

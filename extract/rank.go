@@ -7,15 +7,15 @@ import (
 	"memoir"
 )
 
-// The numbers that decide what is kept of what the signals found.
+// The limits of rank's selection.
 const (
 	maxRawTokens = 1500 // of one raw memory
 	maxClaims    = 950  // tokens of its claims
 	maxPurpose   = 4    // commands of one purpose
-	sameWords    = 0.8  // share of words from which two statements say the same
+	sameWords    = 0.8  // statements that share more of their words are the same
 )
 
-// most is how many statements of a kind are kept.
+// most bounds the statements per kind.
 var most = map[memoir.StatementKind]int{
 	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
 	memoir.StatementFailure: 8,
@@ -24,9 +24,9 @@ var most = map[memoir.StatementKind]int{
 	memoir.StatementClaim:     40,
 }
 
-// rank orders candidates and keeps what fits: certain ones before claims, newer tasks,
-// outcomes, preferences and claims before older ones, commands and files by how often
-// they occurred. What is kept stands in the order of its kind.
+// rank orders candidates and keeps those that fit: certain ones before claims, newer tasks,
+// outcomes, preferences and claims before older ones, commands and files by number of
+// occurrences. It returns them by kind, and within most kinds in order of items.
 func rank(all []candidate) []memoir.Statement {
 	byKind := map[memoir.StatementKind][]candidate{}
 	for _, c := range all {
@@ -76,10 +76,10 @@ func perPurpose(list []candidate) []candidate {
 	})
 }
 
-// maxCompared is how many statements back a repetition is looked for.
+// maxCompared bounds the earlier statements that each one is compared with.
 const maxCompared = 60
 
-// distinct drops statements that say what an earlier one of the list says.
+// distinct drops repetitions of earlier statements.
 func distinct(list []candidate) []candidate {
 	var out []candidate
 	var words []map[string]bool
@@ -97,37 +97,37 @@ func distinct(list []candidate) []candidate {
 	return out
 }
 
-// stands is the one veto: it reports whether what a signal found still holds at the end
-// of the session. It does not where a file that it depends on was removed or restored
-// later, and where a person or the agent took the words back.
-func (s *session) stands(c candidate) bool {
+// stillHolds reports whether a candidate is still true at the end of the session. It is not if
+// a file that it depends on was removed or restored later, or if a person or the agent
+// retracted the words.
+func (s *session) stillHolds(c candidate) bool {
 	last := c.Items[len(c.Items)-1]
 	for _, p := range c.paths {
 		if s.gone[p] > last {
 			return false
 		}
 	}
-	return c.said == "" || !s.takenBack(c.said, last)
+	return c.said == "" || !s.retractedAfter(c.said, last)
 }
 
-// retractions begin a sentence that takes back what was said before.
+// retractions begin a sentence that retracts an earlier one.
 var retractions = []string{
 	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what",
 	"on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
 	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
 }
 
-// maxRetractions bounds the retractions, the last ones, that each statement is compared with.
+// maxRetractions bounds the retractions, the last ones, that are compared with each statement.
 const maxRetractions = 100
 
-// A retraction is a sentence that takes something back: the words of what it names.
+// A retraction is the words of a sentence that retracts something.
 type retraction struct {
 	item  int
 	words map[string]bool
 }
 
-// takenBack reports whether a later sentence takes back words that were said at an item.
-func (s *session) takenBack(text string, item int) bool {
+// retractedAfter reports whether a sentence after an item retracts a text.
+func (s *session) retractedAfter(text string, item int) bool {
 	if s.retracted == nil {
 		s.retracted = s.retracting()
 	}
@@ -139,14 +139,14 @@ func (s *session) takenBack(text string, item int) bool {
 		if words == nil {
 			words = contentWords(text)
 		}
-		if held(words, r.words) >= 2 {
+		if shared(words, r.words) >= 2 {
 			return true
 		}
 	}
 	return false
 }
 
-// retracting are the last retractions of the session.
+// retracting returns the last retractions of the session.
 func (s *session) retracting() []retraction {
 	out := []retraction{}
 	add := func(item int, text string) {

@@ -15,7 +15,7 @@ const (
 	maxSlug  = 60
 )
 
-// title names a session after what was asked first, else after what came of it.
+// title returns the title of a session: its first task, else its own title, else its first statement.
 func title(s memoir.Session, kept []memoir.Statement) string {
 	for _, k := range kept {
 		if k.Kind == memoir.StatementTask {
@@ -28,7 +28,7 @@ func title(s memoir.Session, kept []memoir.Statement) string {
 	return asTitle(kept[0].Text)
 }
 
-// asTitle makes a title of a line of Markdown.
+// asTitle turns a line of Markdown into a title.
 func asTitle(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -44,11 +44,11 @@ func asTitle(text string) string {
 	return shorten(withoutOpening(text), maxTitle)
 }
 
-// opening matches the words with which people begin to ask.
+// opening matches the opening words of a request, such as "could you please".
 var opening = lazyregexp.New(`(?i)^(?:(?:ok(?:ay)?|alright|hey|hi|bro|dude|btw),? |(?:so|hmm), |please ` +
 	`|(?:can|could|would) you (?:please )?|i(?: want|'d like)(?: you)? to |pasted: )+`)
 
-// withoutOpening strips the words with which people begin to ask, where something is left.
+// withoutOpening strips the opening words of a request, if enough text remains.
 func withoutOpening(text string) string {
 	if rest := opening.ReplaceAllString(text, ""); len(rest) > 8 {
 		return strings.TrimLeft(rest, " ,")
@@ -61,7 +61,7 @@ var (
 	address = lazyregexp.New(`https://(?:[^/\s)\]>,?#]+/)?([^\s)\]>,?#]+)[^\s)\]>,]*`)
 )
 
-// shortLinks replaces links by their labels, and addresses by their paths, or hosts where they have none.
+// shortLinks replaces links by their labels, and addresses by their paths, else by their hosts.
 func shortLinks(text string) string {
 	text = address.ReplaceAllString(labels(text), "$1")
 	return strings.Join(strings.Fields(text), " ")
@@ -78,8 +78,8 @@ func labels(text string) string {
 	})
 }
 
-// slug makes a file name's part of a title: at most 60 bytes of [a-z0-9-]. A
-// title without Latin letters falls back to the end of the thread id.
+// slug returns a part of a file name for a title: at most 60 bytes of [a-z0-9-]. For a
+// title without Latin letters it uses the end of the thread id.
 func slug(title, id string) string {
 	name := ""
 	for _, w := range plainWords(title) {
@@ -95,7 +95,7 @@ func slug(title, id string) string {
 	return "session-" + tail[max(0, len(tail)-12):]
 }
 
-// plainWords are the words of a text in letters and digits of ASCII, accents dropped.
+// plainWords returns the words of a text in lower-case ASCII letters and digits, without accents.
 func plainWords(text string) []string {
 	return strings.Fields(strings.Map(func(r rune) rune {
 		switch {
@@ -108,7 +108,7 @@ func plainWords(text string) []string {
 	}, norm.NFKD.String(strings.ToLower(text))))
 }
 
-// summaryHead is the title and what the session was.
+// summaryHead returns the title and the fields of a session at the top of its summary.
 func summaryHead(session memoir.Session, title string) string {
 	var b strings.Builder
 	b.WriteString("# " + plainTitle(title) + "\n\n")
@@ -126,7 +126,7 @@ func summaryHead(session memoir.Session, title string) string {
 	return b.String()
 }
 
-// plainTitle keeps a title from being anything but a heading's text.
+// plainTitle strips leading Markdown marks from a title; it is "Session" if nothing remains.
 func plainTitle(s string) string {
 	if s = strings.TrimLeft(s, "#-*+> "); s != "" {
 		return s

@@ -14,8 +14,8 @@ import (
 var conventional = lazyregexp.New(
 	`^(feat|fix|docs|chore|refactor|test|perf|ci|build|style|revert)(\([^)]+\))?!?: \S`)
 
-// required is the signal of what the repository demands of commits, and of the files that were
-// worked on. Its wording is the same in every session, so that Phase 2 can count the sessions.
+// required is the signal of the repository's requirements for commits, and of edited files. Its
+// wording is the same in every session, so that Phase 2 can count the sessions.
 func required(s *session) []candidate {
 	var out []candidate
 	out = append(out, commitStyle(s)...)
@@ -23,7 +23,7 @@ func required(s *session) []candidate {
 	return append(out, editedFiles(s)...)
 }
 
-// commitStyle states the form of the subjects where all commits have it.
+// commitStyle states the conventional form of subjects if all commits and pull requests have it.
 func commitStyle(s *session) []candidate {
 	n, item := 0, 0
 	for _, p := range s.posts {
@@ -42,7 +42,7 @@ func commitStyle(s *session) []candidate {
 		memoir.RequiredMark+"commit subjects have the form type(scope): subject; the scope may be missing", item)}
 }
 
-// hooks states which manager of hooks a commit ran, as its output names it.
+// hooks states the hook manager that the output of a commit names.
 func hooks(s *session) []candidate {
 	for _, p := range []string{"husky", "lefthook", "commitlint", "lint-staged", "pre-commit"} {
 		for _, q := range s.posts {
@@ -59,8 +59,8 @@ func hooks(s *session) []candidate {
 	return nil
 }
 
-// plainPath reports whether a path lies below the session's root and is made of the
-// characters of ordinary paths: a file's name can hold anything, an instruction too.
+// plainPath reports whether a path is below the session's root and has ordinary characters
+// only: a file name could contain an instruction.
 func plainPath(p string) bool {
 	if p == "" || p[0] == '/' || p[0] == '~' || strings.HasPrefix(p, "..") {
 		return false
@@ -73,7 +73,7 @@ func plainPath(p string) bool {
 	return true
 }
 
-// editedFiles states the files that were changed, most edits first, that still stand.
+// editedFiles states the changed files with their number of edits, in order of the first edit.
 func editedFiles(s *session) []candidate {
 	at := map[string]int{}
 	var out []candidate

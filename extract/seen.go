@@ -10,23 +10,23 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// seen is what a session saw of the project's files: at which items which piece of text stood in
-// which file, as far as it still does when the session ends.
+// seen records where a session saw pieces of text in the project's files, without those that
+// are gone when the session ends.
 type seen struct {
-	top    string                        // the project's top directory; paths are relative to it
-	stands map[string]map[string][]stand // by piece and path; the piece "" is the path alone
-	pieces map[string][]string           // by their first word
-	parser *shellParser
+	top       string                           // the project's top directory; paths are relative to it
+	sightings map[string]map[string][]sighting // by piece and path; the piece "" is the path alone
+	pieces    map[string][]string              // by their first word
+	parser    *shellParser
 }
 
-// A stand is where a piece was seen in a file.
-type stand struct {
+// A sighting is one place of a piece in a file.
+type sighting struct {
 	item int
 	line string
 	at   int // the offset in the line
 }
 
-// look enters what an item shows of the files.
+// look records the file contents that an item shows.
 func (v *seen) look(it *memoir.Item) {
 	if diff, ok := EditOf(it); ok {
 		v.edited(it, diff)
@@ -43,7 +43,7 @@ func (v *seen) look(it *memoir.Item) {
 	}
 }
 
-// edited enters a patch.
+// edited records a patch.
 func (v *seen) edited(it *memoir.Item, diff string) {
 	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
 		head, lines, _ := strings.Cut(part, "\n")
@@ -53,7 +53,7 @@ func (v *seen) edited(it *memoir.Item, diff string) {
 		case name == "":
 		case verb == "Delete File":
 			v.gone(name, true)
-		case verb == "Move to": // the file that the lines before are of
+		case verb == "Move to": // belongs to the file before it
 		default:
 			if verb == "Add File" {
 				v.gone(name, false)
@@ -61,7 +61,7 @@ func (v *seen) edited(it *memoir.Item, diff string) {
 			var fresh strings.Builder
 			for line := range strings.Lines(lines) {
 				if strings.HasPrefix(line, "-") {
-					v.each(line[1:], func(piece string, _ int) { delete(v.stands[piece], name) })
+					v.each(line[1:], func(piece string, _ int) { delete(v.sightings[piece], name) })
 				} else if strings.HasPrefix(line, "+") {
 					fresh.WriteString(line[1:])
 				}
@@ -71,14 +71,15 @@ func (v *seen) edited(it *memoir.Item, diff string) {
 	}
 }
 
-// readers print the one file that they are given, searchers lines of the last one.
+// readers print their one file, searchers lines of the last one, finders lines with their paths.
 var (
 	readers   = words("cat head tail nl bat less more")
 	searchers = words("sed head tail grep rg awk")
 	finders   = words("grep rg ag ack")
 )
 
-// shell enters what a command line wrote, removed and printed. What several commands printed is nobody's.
+// shell records the files that a command line wrote, removed and printed. The output of several
+// commands can't be attributed.
 func (v *seen) shell(it *memoir.Item) {
 	runs, wrote := v.parser.parse(clean(it.Input), it.CWD)
 	for _, w := range wrote {
@@ -102,7 +103,7 @@ func (v *seen) shell(it *memoir.Item) {
 	}
 }
 
-// prints enters what a command printed of a file, or of many.
+// prints records a command's output as the text of one file or of many.
 func (v *seen) prints(it *memoir.Item, r *run) {
 	words := r.words()
 	last := words[len(words)-1]
@@ -114,10 +115,10 @@ func (v *seen) prints(it *memoir.Item, r *run) {
 	}
 }
 
-// hit is a line of what a search prints: path, line number if it is told, text.
+// hit matches a line of search output: path, optional line number, text.
 var hit = lazyregexp.New(`^([\w@.+/-]*[\w@+-][./][\w@+/.-]*):(?:\d+[:-])?(.*)$`)
 
-// listed enters the lines of a search's output.
+// listed records the lines of a search's output.
 func (v *seen) listed(item int, dir, output string) {
 	for line := range strings.Lines(output) {
 		if m := hit.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
@@ -126,34 +127,34 @@ func (v *seen) listed(item int, dir, output string) {
 	}
 }
 
-// shows enters that a text stands in a file.
+// shows records a text of a file.
 func (v *seen) shows(item int, name, text string) {
 	if name == "" {
 		return
 	}
-	v.stands[""][name] = append(v.stands[""][name], stand{item: item})
+	v.sightings[""][name] = append(v.sightings[""][name], sighting{item: item})
 	v.each(text, func(piece string, at int) {
 		from := strings.LastIndexByte(text[:at], '\n') + 1
 		line, _, _ := strings.Cut(text[from:], "\n")
-		v.stands[piece][name] = append(v.stands[piece][name], stand{item, line, at - from})
+		v.sightings[piece][name] = append(v.sightings[piece][name], sighting{item, line, at - from})
 	})
 }
 
-// apart reports whether a character is none of the words by which pieces are found.
+// apart reports whether a character separates the words by which pieces are found.
 func apart(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// enter has a piece looked for.
+// enter adds a piece to those that are searched for.
 func (v *seen) enter(piece string) {
-	if words := strings.FieldsFunc(piece, apart); len(words) > 0 && v.stands[piece] == nil {
-		v.stands[piece] = map[string][]stand{}
+	if words := strings.FieldsFunc(piece, apart); len(words) > 0 && v.sightings[piece] == nil {
+		v.sightings[piece] = map[string][]sighting{}
 		v.pieces[words[0]] = append(v.pieces[words[0]], piece)
 	}
 }
 
-// each calls found for each piece that stands in a text, with its offset. It goes over the text once,
-// since a session shows megabytes and states hundreds of pieces.
+// each calls found for each piece in a text, with its offset. It scans the text once, since a
+// session shows megabytes and states hundreds of pieces.
 func (v *seen) each(text string, found func(piece string, at int)) {
 	for from, end := 0, 0; from < len(text); from = end + 1 {
 		for end = from; end < len(text) && !apart(rune(text[end])); {
@@ -171,16 +172,16 @@ func (v *seen) each(text string, found func(piece string, at int)) {
 	}
 }
 
-// gone enters that a file was removed, or that none of its text stays.
+// gone records the removal of a file, or of its text only.
 func (v *seen) gone(name string, removed bool) {
-	for piece, paths := range v.stands {
+	for piece, paths := range v.sightings {
 		if piece != "" || removed {
 			delete(paths, name)
 		}
 	}
 }
 
-// relative expresses a path relative to the top directory; "" if it does not lie below it.
+// relative returns a path relative to the top directory; "" if it is not below it.
 func (v *seen) relative(dir, name string) string {
 	name = join(dir, strings.TrimSpace(name))
 	if strings.HasPrefix(name, "/") {
@@ -195,15 +196,15 @@ func (v *seen) relative(dir, name string) string {
 	return name
 }
 
-// named finds the one file of the session that a statement names by its path or the end of it, or the
-// directory that it names.
+// named returns the file or directory of the session with a path, or the only file whose path
+// ends with it.
 func (v *seen) named(name string) string {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
 	if strings.HasPrefix(name, "/") {
 		name = v.relative("", name)
 	}
 	var ends []string
-	for p := range v.stands[""] {
+	for p := range v.sightings[""] {
 		if p == name || strings.HasPrefix(p, name+"/") {
 			return name
 		}

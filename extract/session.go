@@ -10,7 +10,7 @@ import (
 	"memoir"
 )
 
-// A session is one session arranged for the signals. It is read once.
+// A session is a memoir.Session with its items arranged for the signals.
 type session struct {
 	memoir.Session
 	root      string // the directory that paths are made relative to; may be empty
@@ -18,21 +18,21 @@ type session struct {
 	calls     []*call
 	runs      []*run // of all calls
 	edits     []edit
-	texts     map[string]string // what the session wrote into files, by path relative to root
+	texts     map[string]string // written by the session, by path relative to root
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
 	gone      map[string]int    // path -> the item that removed or restored the file
-	retracted []retraction      // see takenBack; nil until asked for
+	retracted []retraction      // see retractedAfter; nil until it is called
 }
 
-// A turn begins with what a person said and holds all that the agent did until they
-// spoke again. The first turn of a session that begins with the agent has an ask without an item.
+// A turn is a person's message with all that the agent did until the next one. If a session
+// begins with the agent, the ask of its first turn has no item.
 type turn struct {
 	ask     ask
 	runs    []*run
 	edits   []edit
 	says    []say
-	final   say // the agent's closing answer, behind which nothing was done; item 0 if there is none
+	final   say // the agent's closing answer, with no call after it; item 0 if there is none
 	tools   int
 	refused string // the last call of the turn before, if the person refused it
 }
@@ -49,8 +49,8 @@ type edit struct {
 	path string // relative to the session's root where it lies below it
 }
 
-// maxMessage bounds, in bytes, what is read of one message. What is longer holds
-// data; its beginning and end are read.
+// maxMessage bounds, in bytes, the text that is read of one message. Of a longer one, which
+// contains data, the beginning and the end are read.
 const maxMessage = 64 << 10
 
 // arrange reads the items of a session.
@@ -92,7 +92,7 @@ func (s *session) next(t *turn) *turn {
 	return &turn{}
 }
 
-// tool enters a call of a tool. It returns how the call is named if a person refused it.
+// tool records a tool call. It returns the call's name if a person refused it.
 func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 	t.final = say{}
 	t.tools++
@@ -113,7 +113,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 	return ""
 }
 
-// change enters what an edit changed: its diff names each file on a line of its own.
+// change records the files of an edit: its diff names each on a line of its own.
 func (s *session) change(t *turn, it *memoir.Item, diff string) {
 	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
 		head, lines, _ := strings.Cut(part, "\n")
@@ -131,7 +131,7 @@ func (s *session) change(t *turn, it *memoir.Item, diff string) {
 	}
 }
 
-// shell enters a command line.
+// shell records a command line.
 func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	c := &call{item: it.N, output: it.Output, status: ended(it, s.Source)}
 	runs, wrote := parser.parse(clean(it.Input), it.CWD)
@@ -164,7 +164,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 
 func inPlace(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") }
 
-// removes lists the files that a command removes or restores to their former state, and where it moves them.
+// removes returns the files that a command removes, restores or moves, with the target of a move.
 func (r *run) removes() (names []string, to string) {
 	words := r.words()
 	git := r.program == "git" && len(words) > 2
@@ -184,7 +184,7 @@ func (r *run) removes() (names []string, to string) {
 	return nil, ""
 }
 
-// maxTexts bounds how many files' texts are kept, for commits that are given a file.
+// maxTexts bounds the files whose texts are kept, for commits that read their message from one.
 const maxTexts = 50
 
 func (s *session) write(name, text string) {
@@ -202,7 +202,7 @@ func (s *session) edit(t *turn, item int, name string) {
 	t.edits = append(t.edits, e)
 }
 
-// relative expresses a path relative to the session's root where it lies below it.
+// relative returns a path relative to the session's root if it is below it, else unchanged.
 func (s *session) relative(p string) string {
 	switch {
 	case s.root == "" || p == "":
@@ -218,7 +218,7 @@ func (s *session) relative(p string) string {
 // acted reports whether the agent used tools in the turn.
 func (t *turn) acted() bool { return t.tools > 0 }
 
-// callName is a short name of a call: its command line, or its tool with its file.
+// callName returns a short name of a call: the first line of its command, or its tool and file.
 func callName(it *memoir.Item) string {
 	if it.Shell() {
 		line, _, _ := strings.Cut(clean(it.Input), "\n")
@@ -232,7 +232,7 @@ func callName(it *memoir.Item) string {
 	return it.Tool
 }
 
-// withoutMiddle cuts whole lines out of the middle of a text that is too long.
+// withoutMiddle removes whole lines from the middle of a text longer than maxMessage.
 func withoutMiddle(text string) string {
 	if len(text) <= maxMessage {
 		return text
@@ -247,7 +247,7 @@ func withoutMiddle(text string) string {
 	return strings.ToValidUTF8(head+"\n"+tail, "")
 }
 
-// What a patch, and the diff of a file, begins with.
+// The first lines of a patch, and of the diff of a file.
 const (
 	beginPatch = "*** Begin Patch"
 	addFile    = "*** Add File: "
@@ -260,8 +260,9 @@ func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
 
-// EditOf is the changed lines of a call that edits files, under their paths as in the patches
-// that Codex applies. A call edits by a patch, in itself or in one of its arguments, or by arguments.
+// EditOf returns the changed lines of a call that edits files, in the patch format of Codex
+// without context. The input is a patch, has one as an argument, or has the edit in arguments.
+// ok is false for other calls.
 func EditOf(it *memoir.Item) (diff string, ok bool) {
 	args := gjson.Result{}
 	if strings.HasPrefix(it.Input, "{") && !it.Shell() && gjson.Valid(it.Input) {
@@ -302,7 +303,7 @@ func EditOf(it *memoir.Item) (diff string, ok bool) {
 // pathArguments name the file that a call reads or edits.
 var pathArguments = []string{"file_path", "path", "filePath", "absolute_path", "file", "notebook_path"}
 
-// firstText is the first of some arguments that is a text.
+// firstText returns the first of some arguments that is a non-empty string.
 func firstText(args gjson.Result, names ...string) string {
 	for _, name := range names {
 		if text := args.Get(name); text.Type == gjson.String && text.Str != "" {
@@ -312,7 +313,7 @@ func firstText(args gjson.Result, names ...string) string {
 	return ""
 }
 
-// without is the lines that are neither empty nor among others.
+// without returns the lines that are neither empty nor among others, ignoring indentation.
 func without(lines, others []string) []string {
 	known := map[string]bool{"": true}
 	for _, line := range others {
@@ -321,7 +322,7 @@ func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return known[strings.TrimSpace(line)] })
 }
 
-// signed is lines, each behind a line break and a sign.
+// signed joins lines, each after a line break and a sign.
 func signed(sign string, lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {

@@ -9,7 +9,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// A status is what is known of how a command ended.
+// A status is the result of a command.
 type status int
 
 const (
@@ -18,14 +18,14 @@ const (
 	statusFailed
 )
 
-// marksFailures reports whether an agent marks every failed call, so that a call
-// without a mark and without an exit status succeeded.
+// marksFailures reports whether an agent marks every failed call: a call without a mark and
+// without an exit status then succeeded.
 func marksFailures(s memoir.Source) bool {
 	return s != memoir.SourceCodex && s != memoir.SourceUnknown
 }
 
-// ended tells how a call ended. A call without an exit status of an agent that does not
-// mark failures counts as passed here; judge then looks at what it printed.
+// ended returns the status of a call. If the agent does not mark failures, a call with output
+// but without an exit status counts as passed; judge then reads the output.
 func ended(it *memoir.Item, source memoir.Source) status {
 	switch {
 	case begins(it.Output, refusals) || begins(it.Output, stillRunning):
@@ -38,9 +38,9 @@ func ended(it *memoir.Item, source memoir.Source) status {
 	return statusPassed
 }
 
-// judge sets the status of every command of a call. Without an exit status, all of
-// them are judged by what was printed. Of a call that failed, a command failed for certain
-// only where it is the only one that reads no other's output.
+// judge sets the status of every command of a call, from the output if the call is unmarked.
+// A failed call marks a command as failed only if no other command could have failed, except
+// filters of its output.
 func judge(c *call, unmarked bool) {
 	sources := 0
 	for _, r := range c.runs {
@@ -60,26 +60,26 @@ func judge(c *call, unmarked bool) {
 	}
 }
 
-// refusals are in results of calls that were refused, interrupted or stopped rather than failed.
+// refusals occur in results of calls that were refused, interrupted or stopped.
 var refusals = []string{
 	"doesn't want to proceed", "was rejected", "rejected by user", "User rejected", "interrupted by user",
 	"Command aborted", "aborted by user", "[Request interrupted", "timed out after", "Operation aborted",
 	"user cancelled", "denied by the user",
 }
 
-// stillRunning is in results of calls whose command was still running.
+// stillRunning occurs in results of calls whose command was still running.
 var stillRunning = []string{"running with session ID", "running in background", "Script running with cell"}
 
-// begins reports whether one of some phrases stands near the beginning of an output.
+// begins reports whether the first 300 bytes of an output have one of some phrases.
 func begins(output string, phrases []string) bool {
 	head := output[:min(len(output), 300)]
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(head, p) })
 }
 
-// window is how many bytes of an output's beginning and end are read.
+// window is the number of bytes that are read at an output's beginning and at its end.
 const window = 6 << 10
 
-// failureLine returns the line of an output that says that something failed; empty if there is none.
+// failureLine returns the first line of an output that reports a failure; empty if there is none.
 func failureLine(output string) string {
 	if len(output) > 2*window {
 		output = output[:window] + "\n" + output[len(output)-window:]
@@ -92,14 +92,14 @@ func failureLine(output string) string {
 	return ""
 }
 
-// failureStarts begin lines that say that something failed.
+// failureStarts begin lines that report a failure.
 var failureStarts = []string{
 	"error:", "error[", "Error:", "ERROR:", "[ERROR]", "ERROR ", "fatal:", "Fatal", "FAIL", "--- FAIL",
 	"not ok ", "panic:", "Traceback (most recent", "npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ",
 	"undefined reference", "Usage:", "usage:", "✗", "✘", "✖", "thread '",
 }
 
-// failureParts occur in lines that say that something failed.
+// failureParts occur in lines that report a failure.
 var failureParts = []string{
 	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL",
 	"panicked at", "Segmentation fault", "ELIFECYCLE", "exited with code 1", "exit status 1", "exit code 1",
@@ -108,8 +108,8 @@ var failureParts = []string{
 	"is not recognized",
 }
 
-// failureCount is in a line that counts failures, and not none; failureNote is a line that notes
-// an exit status other than 0, as scripts do: "exit=1".
+// failureCount matches a nonzero count of failures; failureNote matches a line with an exit
+// status other than 0, as scripts print it: "exit=1".
 var (
 	failureCount = lazyregexp.New(`(?i)(?:^|[\s(\[*])0*[1-9]\d*[\s),.;\]*]+(?:(?:tests?|checks|suites|specs)\s+)*` +
 		`(?:fail|error|problem|issue)`)

@@ -8,10 +8,9 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// clean makes foreign text safe to quote: no terminal sequences, no control or
-// invisible format characters except line feeds and tabs, no HTML comments, and
-// the tags of memoir's own frames in other brackets, so that a quotation cannot
-// close the frame in which it is injected.
+// clean makes foreign text safe to quote. It removes terminal sequences, HTML comments, and
+// control and invisible format characters except line feeds and tabs. It changes the brackets
+// of memoir's own tags, so that a quotation can't close the frame in which it is injected.
 func clean(text string) string {
 	if strings.IndexByte(text, 0x1b) >= 0 {
 		text = terminal.ReplaceAllString(text, "")
@@ -42,7 +41,7 @@ var (
 	frame    = lazyregexp.New(`(?i)<(/?memoir-)`)
 )
 
-// unclean reports whether a character is not to be quoted, or is another line break.
+// unclean reports whether clean removes or replaces a character.
 func unclean(r rune) bool {
 	if r < 0x7f {
 		return r < ' ' && r != '\n' && r != '\t'
@@ -76,7 +75,7 @@ func shorten(line string, limit int) string {
 	return strings.TrimRight(head, " ,;:([-—–*_\"'“") + "…"
 }
 
-// balance closes or removes a code mark or emphasis that has no partner.
+// balance removes an unpaired code mark, and all marks of strong emphasis.
 func balance(line string) string {
 	if strings.Count(line, "`")%2 == 1 {
 		i := strings.LastIndexByte(line, '`')
@@ -106,7 +105,7 @@ var notEnds = map[string]bool{
 	"z.b": true, "d.h": true, "bzw": true, "p.ex": true, "mr": true, "dr": true, "no": true, "resp": true,
 }
 
-// sentences splits a paragraph at the ends of sentences that stand outside code spans.
+// sentences splits a paragraph at the ends of sentences outside code spans.
 func sentences(text string) []string {
 	var out []string
 	start, span := 0, false
@@ -133,7 +132,8 @@ func sentences(text string) []string {
 	return out
 }
 
-// sentenceEnd is the offset behind the sentence that the mark at an offset ends, 0 if it ends none.
+// sentenceEnd returns the offset after the sentence that the mark at an offset ends, 0 if it
+// does not end one.
 func sentenceEnd(text string, mark int) int {
 	end := mark + 1
 	for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
@@ -154,7 +154,8 @@ func sentenceEnd(text string, mark int) int {
 	return end
 }
 
-// contentWords are the words of a text that carry meaning, code included.
+// contentWords returns the words of a text with more than three bytes, including code, and those
+// that begin with a character outside ASCII.
 func contentWords(text string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
@@ -168,7 +169,7 @@ func contentWords(text string) map[string]bool {
 	return out
 }
 
-// words is the set of the words of a list.
+// words returns the set of the words of a list.
 func words(list string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {
@@ -177,7 +178,7 @@ func words(list string) map[string]bool {
 	return out
 }
 
-// overlap is the share of the smaller set that the larger one holds.
+// overlap returns the share of the smaller set that is in the larger one; 0 for fewer than three words.
 func overlap(a, b map[string]bool) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -185,11 +186,11 @@ func overlap(a, b map[string]bool) float64 {
 	if len(a) < 3 {
 		return 0
 	}
-	return float64(held(a, b)) / float64(len(a))
+	return float64(shared(a, b)) / float64(len(a))
 }
 
-// held counts the words of a that b holds.
-func held(a, b map[string]bool) int {
+// shared counts the words that a and b share.
+func shared(a, b map[string]bool) int {
 	n := 0
 	for w := range a {
 		if b[w] {
@@ -199,7 +200,7 @@ func held(a, b map[string]bool) int {
 	return n
 }
 
-// A paragraph is a part of a Markdown text on one line, with what stands above it.
+// A paragraph is a part of a Markdown text, joined into one line, with its heading.
 type paragraph struct {
 	heading string // the heading, or the line with a colon at its end, above it
 	text    string
@@ -241,7 +242,7 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// section reports whether the paragraph stands under a heading that holds one of some words.
+// section reports whether the paragraph's heading has one of some words.
 func (p paragraph) section(names ...string) bool {
 	return p.heading != "" && hasAny(lowerWords(p.heading), names...)
 }

@@ -9,16 +9,16 @@ import (
 	"memoir"
 )
 
-// An ask is what a person said at the beginning of a turn.
+// An ask is a person's message at the beginning of a turn.
 type ask struct {
 	item   int // 0: the turn began without a person
 	origin memoir.Origin
 	text   string   // as typed, cleaned
-	own    []string // sentences that they wrote themselves, in order
+	own    []string // sentences that the person wrote, in order
 	pasted bool     // it also holds a log, code, a list, a quotation or a review
 }
 
-// readAsk reads a message of a person.
+// readAsk reads a person's message.
 func readAsk(it *memoir.Item) ask {
 	a := ask{item: it.N, origin: it.Origin, text: clean(withoutMiddle(it.Text))}
 	if it.Origin == memoir.OriginSlashCommand || it.Origin == memoir.OriginPlanHandover {
@@ -33,16 +33,14 @@ func (a ask) typed() bool {
 	return a.item > 0 && (a.origin == memoir.OriginTyped || a.origin == memoir.OriginQueued)
 }
 
-// maxParagraph is how many bytes a paragraph has at most that a person is taken to
-// have typed; what is longer was pasted.
+// maxParagraph bounds, in bytes, a line that counts as typed; a longer one was pasted.
 const maxParagraph = 700
 
-// ownSentences splits what a person wrote into sentences. Fences, quotations, tables,
-// logs, code and list items are not their own sentences, nor is what follows a line
-// that announces something pasted.
+// ownSentences splits a person's own text into sentences. It leaves out fences, quotations,
+// tables, logs, code, list items and all text after a line that announces a paste.
 func ownSentences(text string) (own []string, pasted bool) {
 	fence, after := false, false // after: the line before was pasted
-	open := ""                   // a line that goes on in the next one
+	open := ""                   // a line that continues in the next one
 	flush := func() {
 		for _, s := range sentences(open) {
 			if strings.ContainsFunc(s, unicode.IsLetter) {
@@ -122,7 +120,7 @@ func looksPasted(line, trimmed string) bool {
 	return symbols(trimmed) > 0.3
 }
 
-// listItem reports whether a line is an item of a list.
+// listItem reports whether a line is a list item.
 func listItem(trimmed string) bool {
 	if strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "• ") {
 		return true
@@ -131,7 +129,8 @@ func listItem(trimmed string) bool {
 	return len(rest) < len(trimmed) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// symbols is the share of characters that are neither letters, digits nor spaces.
+// symbols returns the share of characters that are neither letters, digits nor spaces; 0 for
+// fewer than 12 characters.
 func symbols(s string) float64 {
 	n, odd := 0, 0
 	for _, r := range s {
@@ -146,8 +145,8 @@ func symbols(s string) float64 {
 	return float64(odd) / float64(n)
 }
 
-// lowerWords are the words of a sentence in lower case, apostrophes straightened,
-// with a space before, between and after them, so that " word " finds whole words.
+// lowerWords returns the words of a sentence in lower case with straight apostrophes. A space
+// is before, between and after them, so that " word " finds whole words.
 func lowerWords(s string) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -167,12 +166,12 @@ func lowerWords(s string) string {
 	return b.String()
 }
 
-// hasAny reports whether one of some words or phrases occurs in lowerWords' result.
+// hasAny reports whether a result of lowerWords has one of some words or phrases.
 func hasAny(words string, phrases ...string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, " "+p+" ") })
 }
 
-// startsAny reports whether lowerWords' result begins with one of some words or phrases.
+// startsAny reports whether a result of lowerWords begins with one of some words or phrases.
 func startsAny(words string, phrases ...string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.HasPrefix(words, " "+p+" ") })
 }

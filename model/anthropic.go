@@ -11,7 +11,7 @@ import (
 
 const (
 	anthropicVersion = "2023-06-01"
-	// anthropicOutput is the cap on an answer where none is set: this API demands one.
+	// anthropicOutput is the default cap on an answer: this API requires one.
 	anthropicOutput = 8192
 )
 
@@ -33,8 +33,8 @@ func (anthropicAPI) authorize(h http.Header, key string) {
 	}
 }
 
-// body puts the schema into the input of a tool that the model must call. The system prompt
-// never varies for a kind of call, so it is what the server caches.
+// body puts the schema into the input of a tool that the model must call. It asks the server
+// to cache the system prompt, which all calls of a kind share.
 func (anthropicAPI) body(c call) map[string]any {
 	block := func(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
 	var messages []any
@@ -63,7 +63,7 @@ func (anthropicAPI) body(c call) map[string]any {
 	return body
 }
 
-// outputEffort is the API's word for an effort. It has none below low.
+// outputEffort returns the API's word for an effort. The lowest one is "low".
 func outputEffort(effort string) string {
 	if effort == "none" || effort == "minimal" {
 		return "low"

@@ -19,7 +19,7 @@ type Role struct {
 	Origin  string // file:line, or what else set it; empty: not looked up
 }
 
-// Roles lists the settings that name a model, as far as they are set.
+// Roles returns the settings that name models.
 func Roles(s config.Settings) []Role {
 	m := s.ModelRoles
 	return slices.DeleteFunc([]Role{
@@ -29,7 +29,7 @@ func Roles(s config.Settings) []Role {
 	}, func(r Role) bool { return r.Model == "" })
 }
 
-// Phases picks the role of either phase.
+// Phases returns the roles of the two phases.
 func Phases(m config.ModelRoles) (one, two Role) {
 	roles := map[string]Role{}
 	for _, r := range Roles(config.Settings{ModelRoles: m}) {
@@ -38,16 +38,16 @@ func Phases(m config.ModelRoles) (one, two Role) {
 	return cmp.Or(roles["phase1"], roles["default"]), cmp.Or(roles["phase2"], roles["smol"], roles["default"])
 }
 
-// Choice is the model of a role, as far as it is known without calling anybody.
+// Choice is the model of a role with its options, found without a call.
 type Choice struct {
 	Role
 	Spec    Spec
 	Options Options // without the key
-	Key     Key     // where that comes from
+	Key     Key     // its source
 }
 
-// Choose finds out what a role's model is called with. Errors have
-// memoir.CodeConfig and name the role.
+// Choose returns the model and the options of a role. Errors have memoir.CodeConfig and
+// name the role.
 func Choose(s config.Settings, role Role) (Choice, error) {
 	role.Origin = s.Origin(role.Setting)
 	c, err := choose(s, role)
@@ -99,8 +99,7 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	return c, err
 }
 
-// Check finds what can be known to be wrong with a model without calling it or
-// running a command. Errors are as of Choose.
+// Check validates a model without calling it or running a command. Errors are as of Choose.
 func (c Choice) Check(getenv func(string) string) error {
 	if c.Spec.Builtin() {
 		return nil
@@ -112,7 +111,7 @@ func (c Choice) Check(getenv func(string) string) error {
 	return c.Name(err)
 }
 
-// Program is the path of the program that the model is; "" if it is none, or cannot be found.
+// Program returns the path of the model's program; "" if it has none or it is not found.
 func (c Choice) Program() string {
 	if p, err := newProgram(c.Spec, c.Options); err == nil {
 		return p.command[0]
@@ -120,12 +119,11 @@ func (c Choice) Program() string {
 	return ""
 }
 
-// Builtin is the name of the model that is part of the program: no network, no
-// key, no cost.
+// Builtin is the name of the built-in model, which needs no network and no key.
 const Builtin = "builtin"
 
-// Spec names a model: a provider and what the provider calls the model. The
-// built-in model has the provider Builtin and no model name.
+// Spec names a model: a provider and the provider's name of the model. The built-in model
+// has the provider Builtin and no model name.
 type Spec struct {
 	Provider string
 	Model    string
@@ -134,7 +132,7 @@ type Spec struct {
 // Builtin reports whether the spec names the built-in model.
 func (s Spec) Builtin() bool { return s.Provider == Builtin }
 
-// String is the form that SpecOf reads.
+// String returns the form that SpecOf reads.
 func (s Spec) String() string {
 	if s.Model == "" {
 		return s.Provider
@@ -143,9 +141,8 @@ func (s Spec) String() string {
 }
 
 // SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin".
-// The model's name may itself contain slashes. The provider is one that is known or
-// configured. A name that has not this form, or whose provider is neither, is an error
-// with memoir.CodeConfig.
+// The model's name may itself contain slashes. The provider must be known or configured.
+// Other names are an error with memoir.CodeConfig.
 func SpecOf(s config.Settings, text string) (Spec, error) {
 	text = strings.TrimSpace(text)
 	if text == Builtin {
@@ -170,16 +167,16 @@ func SpecOf(s config.Settings, text string) (Spec, error) {
 	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)
 }
 
-// provider is a provider that is known by name.
+// provider has the defaults of a known provider.
 type provider struct {
 	api     API
 	baseURL string
 	keyEnv  string // the variable that the provider's documentation names; empty: no key is needed
-	usual   string // the model that is offered where the key is set; empty: none is
+	usual   string // the model that is offered if the key is set; empty: none
 }
 
-// providers need no settings but a key, where they take one. Local servers have the
-// addresses at which they listen by default.
+// providers need no settings except a key. Local servers need none and have their default
+// addresses.
 var providers = map[string]provider{
 	"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5"},
 	"anthropic":  {APIAnthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"},

@@ -13,44 +13,44 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Class says what a failed call means for the next one.
+// Class is the kind of a failed call, which determines whether it is repeated.
 type Class string
 
 // The classes.
 const (
-	ClassTemporary   Class = "temporary"   // 5xx, a time-out, a connection that broke: try again
+	ClassTemporary   Class = "temporary"   // 5xx, a timeout, a broken connection: try again
 	ClassLimited     Class = "limited"     // 429 or 529: try again later
-	ClassUnreachable Class = "unreachable" // nobody answers there, or the command does not start
+	ClassUnreachable Class = "unreachable" // no connection to the server, or the command does not start
 	ClassTooLong     Class = "too_long"    // more than the model's window: ask with less
 	ClassDenied      Class = "denied"      // 401 or 403: the key
 	ClassMissing     Class = "missing"     // 404: the model's name or the base URL
 	ClassInvalid     Class = "invalid"     // 400: the request
 	ClassProgram     Class = "program"     // an external command failed
 
-	// classDeclined is a filter's refusal of what was asked, which is an answer: StopRefusal.
+	// classDeclined is a filter's refusal of the request; Call returns it as StopRefusal.
 	classDeclined Class = "declined"
 )
 
-// Error is a call that failed. It never holds a key, a header or the request.
+// Error is a failed call. It never contains a key, a header or the request.
 type Error struct {
 	Class      Class
 	Model      string        // provider/model
-	Program    string        // of APIExec: what was started; else empty
+	Program    string        // of APIExec: the program; else empty
 	Status     int           // of HTTP, or the exit status of a command; 0 if there is none
-	RetryAfter time.Duration // what the server asked for; 0 if nothing
-	Message    string        // the server's words, at most 500 bytes: foreign text
+	RetryAfter time.Duration // the wait that the server asked for; 0 if none
+	Message    string        // the server's words, at most 500 bytes: untrusted text
 
-	Usage     memoir.Usage // what the call cost all the same
+	Usage     memoir.Usage // of the failed call
 	Estimated bool         // as in Answer
 	// Untold is true if a time limit, an interrupt or a broken connection ended the call
-	// before any usage was reported: Usage has no tokens then.
+	// before any usage was reported; Usage then has no tokens.
 	Untold bool
 	// TimedOut is the model's time limit, if that is what ended the call; else 0.
 	TimedOut time.Duration
 	Err      error // the cause; may be nil
 }
 
-// Error says which model failed and how.
+// Error names the model and describes the failure.
 func (e *Error) Error() string {
 	switch {
 	case e.Status > 0 && e.Message != "":
@@ -63,8 +63,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Model, e.Class)
 }
 
-// timedOut makes e a call that the model's time limit ended. It has no cause: that
-// would look like a deadline of the caller's. The last words of a program stay.
+// timedOut marks e as ended by the model's time limit. It drops the cause, which would look
+// like the caller's deadline. The end of a program's output stays.
 func (e *Error) timedOut(limit time.Duration) {
 	said := ""
 	if e.Program != "" && e.Message != "" {
@@ -77,7 +77,7 @@ func (e *Error) timedOut(limit time.Duration) {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint says what a person can do about it; empty if nothing but waiting.
+// Hint returns advice for a person; empty if waiting is the only remedy.
 func (e *Error) Hint() string {
 	switch {
 	case e.TimedOut > 0:
@@ -109,7 +109,7 @@ func (e *Error) Hint() string {
 	return ""
 }
 
-// settings names where a model is configured.
+// settings names the setting of a model.
 func (e *Error) settings() string {
 	provider, _, _ := strings.Cut(e.Model, "/")
 	return "providers." + provider
@@ -129,7 +129,7 @@ func ClassOf(err error) (Class, bool) {
 	return "", false
 }
 
-// What servers and agents say where no status says enough.
+// Words of servers and agents that classify a failure better than its status.
 var (
 	noCredit = lazyregexp.New(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|access_terminated|` +
 		`credit balance is too low`)
@@ -138,8 +138,8 @@ var (
 		`tokens must be reduced|reduce the length of|exceeds the (context|model)`)
 )
 
-// classes tell by the words of a server or an agent what a failure means. The first match
-// counts, since a limit is often reported together with a status that says less.
+// classes maps words of a server or an agent to the class of a failure. The first match
+// counts.
 var classes = []struct {
 	class Class
 	form  *lazyregexp.Regexp
@@ -159,7 +159,7 @@ var classes = []struct {
 		`connection (error|reset|closed)|disconnected|internal server error|service unavailable`)},
 }
 
-// classOfWords returns the class of a failure by what is said of it.
+// classOfWords returns the class of a failure by its message.
 func classOfWords(text string) (Class, bool) {
 	for _, c := range classes {
 		if c.form.MatchString(text) {
@@ -169,11 +169,11 @@ func classOfWords(text string) (Class, bool) {
 	return "", false
 }
 
-// maxMessage bounds, in bytes, what is told of a failure in foreign words.
+// maxMessage bounds, in bytes, the message of a failure in foreign words.
 const maxMessage = 500
 
-// words makes one short line of foreign text: the beginning of what a server says, the end of
-// what a program says. It is cut at a blank: nobody would know what is left of a secret.
+// words makes one short line of foreign text: the beginning of a server's message, the end of
+// a program's. It cuts at a blank, since the rest of a cut secret would not be recognised.
 func (o Options) words(text string, end bool) string {
 	text = o.clean(text)
 	switch {
@@ -192,8 +192,8 @@ func (o Options) words(text string, end bool) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// clean makes one line of foreign text, without the key and other secrets. These go before the
-// text is cut: half a secret is not recognised.
+// clean makes one line of foreign text, without the key and other secrets. It must be called
+// before the text is cut, since a part of a secret is not recognised.
 func (o Options) clean(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	if len(o.Key) >= leastKey {
@@ -217,6 +217,6 @@ func (o Options) clean(text string) string {
 }
 
 const (
-	leastKey   = 4 // bytes; what is shorter is no secret
+	leastKey   = 4 // bytes; shorter texts are not secrets
 	shownOfKey = 8 // bytes of its beginning that give a key away
 )

@@ -14,21 +14,20 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// maxAnswer bounds, in bytes, what a program may print.
+// maxAnswer bounds, in bytes, a program's output.
 const maxAnswer = 16 << 20
 
-// program is a command as a model: the question on its standard input, the answer on
-// its standard output. It is started without a shell, in an empty directory that is
-// gone afterwards, and with it whatever it started.
+// program is a command as a model: it reads the question from its standard input and prints
+// the answer. It runs without a shell, in an empty temporary directory, and is ended with all
+// its children.
 type program struct {
 	command []string
-	preset  *preset // nil: a person's own command, which is given no switches
+	preset  *preset // nil: a person's own command, which gets no switches
 	model   string  // as the preset's agent calls it; "": the agent's own choice
 	o       Options
 }
 
-// newProgram finds the program, so that one that is missing is told before there is
-// work to do with it.
+// newProgram finds the program, so that a missing one is reported before the first call.
 func newProgram(spec Spec, o Options) (*program, error) {
 	p := &program{command: o.Command, o: o}
 	var err error
@@ -43,7 +42,7 @@ func newProgram(spec Spec, o Options) (*program, error) {
 		return nil, memoir.Errorf(memoir.CodeConfig, "install "+p.command[0]+", or give the provider's command another path",
 			"%s: program %s cannot be run: %w", spec, p.command[0], errors.Unwrap(err))
 	}
-	if path, err = filepath.Abs(path); err == nil { // it is started from another directory
+	if path, err = filepath.Abs(path); err == nil { // it runs in another directory
 		p.command = append([]string{path}, p.command[1:]...)
 	}
 	return p, nil
@@ -67,7 +66,7 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 	}
 	out, err := run(ctx, s)
 	if p.preset != nil && err == nil && out.status != 0 && strings.Contains(out.stderr, "nknown option: "+p.preset.newer) {
-		if i := slices.Index(s.command, p.preset.newer); i >= 0 { // it asked nobody yet
+		if i := slices.Index(s.command, p.preset.newer); i >= 0 { // it made no request yet
 			s.command = slices.Delete(s.command, i, i+1)
 			out, err = run(ctx, s)
 		}
@@ -85,19 +84,19 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 	return p.read(out)
 }
 
-// read makes an answer of what was printed.
+// read makes an answer of a program's output.
 func (p *program) read(out printed) (received, *Error) {
 	r, why := received{text: string(out.stdout)}, ""
 	if p.preset != nil {
 		r, why = p.preset.read(out.stdout)
 	}
 	r.text = strings.TrimSpace(r.text)
-	// One that fails by itself has mostly not asked anybody, as when nobody is logged in.
+	// A failed program has mostly made no request, for example because no account is logged in.
 	r.begun = r.usage != nil || out.status <= 0
 	switch {
 	case out.status != 0 || why != "":
 		told := cmp.Or(why, out.stderr)
-		class, known := classOfWords(told) // an answer may speak of anything else
+		class, known := classOfWords(told) // only of failures: an answer may have the same words
 		if !known {
 			class = ClassProgram
 		}
@@ -117,12 +116,12 @@ func (p *program) failed(class Class, status int, message string, err error) *Er
 
 // The directories of one call.
 const (
-	workDir = "work"  // where the program runs: empty
-	fileDir = "files" // what it is told to read
+	workDir = "work"  // the working directory: empty
+	fileDir = "files" // its input files
 	tempDir = "tmp"   // its temporary files
 )
 
-// scratch makes the directories of a call below a new one.
+// scratch makes the directories of a call below a new temporary one.
 func scratch() (dir string, err error) {
 	if err = failpoint.Before("make scratch directory"); err == nil {
 		dir, err = os.MkdirTemp("", "memoir-exec-")
@@ -135,9 +134,8 @@ func scratch() (dir string, err error) {
 	return dir, err
 }
 
-// prompt is a question in one text. The marker comes first, where a session that the
-// program keeps in spite of all is known by it; what is the same for each call follows,
-// for the sake of caches.
+// prompt returns a question as one text. It begins with a marker by which a session that the
+// program keeps anyway is recognised. The text that all calls share follows, for caches.
 func prompt(q Request, system, schema bool) string {
 	parts := []string{memoir.OwnRunMarker}
 	if system && q.System != "" {
@@ -155,8 +153,8 @@ func prompt(q Request, system, schema bool) string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// around are variables by which a session tells its children of itself. A program that
-// a hook started has them, and with them would take itself for a part of that session.
+// around are variables by which an agent's session identifies itself to its children. Our
+// process has them if a hook started it; a program that inherits them would join that session.
 var around = []string{
 	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
 	"CLAUDE_CODE_SSE_PORT", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "AI_AGENT", "AGENT", "CODEX_THREAD_ID",
@@ -164,8 +162,8 @@ var around = []string{
 	"COPILOT_CLI", "QWEN_CODE_SESSION_ID",
 }
 
-// environ is the environment of a program that runs below a directory: ours, with what keeps
-// it from starting us and from leaving files behind.
+// environ returns the environment of a program that runs below a directory: ours, with
+// variables that keep it from starting memoir and from leaving files behind.
 func environ(ours []string, dir string) []string {
 	out := slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

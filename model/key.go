@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	keyTime = 10 * time.Second // how long a command may take to print a key
+	keyTime = 10 * time.Second // time limit of a key command
 	maxKey  = 16 << 10         // bytes
 )
 
-// Key says where the key of a provider comes from. It holds none, and neither do the
-// errors of its methods, nor what a command said while it looked for one.
+// Key is the source of a provider's key. Neither it nor its errors contain the key or the
+// output of a key command.
 type Key struct {
 	Provider string
 	Variable string   // of the environment; empty: none
-	Command  []string // program and arguments; runs where the variable is not set; nil: none
-	Origin   string   // of what names it: file:line
-	Optional bool     // the variable is sent if it is set, and not missed if it is not
+	Command  []string // program and arguments; runs if the variable is not set; nil: none
+	Origin   string   // of the setting: file:line
+	Optional bool     // the variable may be unset
 }
 
-// Source says where the key comes from, as a person is told it.
+// Source describes the source of the key for people.
 func (k Key) Source(getenv func(string) string) string {
 	switch {
 	case k.Variable != "" && k.fromEnvironment(getenv) != "":
@@ -48,7 +48,7 @@ func (k Key) fromEnvironment(getenv func(string) string) string {
 	return strings.TrimSpace(getenv(k.Variable))
 }
 
-// Check fails with memoir.CodeConfig if the key cannot be had. It runs nothing.
+// Check fails with memoir.CodeConfig if the key is not available. It does not run the command.
 func (k Key) Check(getenv func(string) string) error {
 	switch key := k.fromEnvironment(getenv); {
 	case key != "":
@@ -65,7 +65,7 @@ func (k Key) Check(getenv func(string) string) error {
 	return nil
 }
 
-// usable fails if a text can be no key, without repeating it.
+// usable fails if a text can't be a key. The error does not repeat the text.
 func (k Key) usable(key, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone",
@@ -74,8 +74,8 @@ func (k Key) usable(key, from string) error {
 	return nil
 }
 
-// failed is an error of the command. The program's name is left out: where people
-// put their key in the wrong place, that is it.
+// failed returns an error of the command, without the program's name: people may have written
+// the key in its place.
 func (k Key) failed(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeConfig, "run it by hand: it must print the key, alone, within "+keyTime.String(),
 		"%s: providers.%s.keyCommand: %s", k.Origin, k.Provider, fmt.Sprintf(format, args...))
@@ -90,8 +90,8 @@ func (k Key) Read(ctx context.Context, getenv func(string) string) (string, erro
 	return k.run(ctx, keyTime)
 }
 
-// run runs the command, without a shell and with nothing on its standard input, and
-// returns the one line that it prints. All that it started ends with it.
+// run runs the command, without a shell and with an empty standard input, and returns the
+// one line that it prints. Its children are ended with it.
 func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -1,10 +1,10 @@
-// Package model calls language models. It knows how a person names a model, which
-// providers there are, how each is called, what a call cost and what its failure
-// means. It knows nothing of prompts and memory, and nothing of the built-in model.
+// Package model calls language models. It resolves names of models, has the known providers
+// and their APIs, measures the cost of calls and classifies failures. It does not depend on
+// prompts, memory or the built-in model.
 //
-// Start with Model and Open in this file. remote.go makes a call over HTTP, with one
-// file per wire format (openai_chat.go, anthropic.go). exec.go
-// runs a command instead. retry.go repeats calls that failed.
+// Start with Model and Open in this file. remote.go makes a call over HTTP, with one file per
+// wire format (openai_chat.go, anthropic.go). exec.go runs a command instead. retry.go repeats
+// failed calls.
 package model
 
 import (
@@ -17,22 +17,22 @@ import (
 	"memoir"
 )
 
-// callTimeout is the time limit of a call where none is configured.
+// callTimeout is the default time limit of a call.
 const callTimeout = 10 * time.Minute
 
 // Model is one language model. Its methods are safe for concurrent use.
 type Model interface {
 	// Name is provider/model, as a person writes it.
 	Name() string
-	// Window is how many tokens a call may hold, input and output together, as
-	// configured; 0 if unknown.
+	// Window is the configured limit of tokens in a call, input and output together; 0 if
+	// unknown.
 	Window() int
 	// Call asks once, without a retry. It fails with an *Error.
 	Call(ctx context.Context, q Request) (Answer, error)
 }
 
-// Open returns the model of a spec without calling it. A program that cannot be run is an
-// error with memoir.CodeConfig.
+// Open returns the model of a spec without calling it. If its program can't be run, the error
+// has memoir.CodeConfig.
 func Open(spec Spec, o Options) (Model, error) {
 	o.Key = strings.TrimSpace(o.Key)
 	o.Timeout = cmp.Or(o.Timeout, callTimeout)
@@ -49,8 +49,8 @@ func Open(spec Spec, o Options) (Model, error) {
 	return m, err
 }
 
-// opened is a model with what is the same for servers and programs: the time limit of a call,
-// what a call cost, and how its failure is told.
+// opened is a model with the common parts of servers and programs: the time limit of a call,
+// its usage and its error.
 type opened struct {
 	caller
 	spec Spec
@@ -61,15 +61,15 @@ var _ Model = (*opened)(nil)
 
 // caller makes a call.
 type caller interface {
-	// call asks until ctx ends. What was received before an error is returned too.
+	// call makes a call, until ctx ends. It also returns the data received before an error.
 	call(ctx context.Context, q Request) (received, *Error)
 }
 
-// received is what has arrived of an answer.
+// received is the received part of an answer.
 type received struct {
 	text  string
 	stop  Stop          // empty: it is complete
-	begun bool          // the model was at work, so the call has a cost
+	begun bool          // the model had started, so the call has a cost
 	usage *memoir.Usage // nil: not reported
 }
 
@@ -79,7 +79,7 @@ func (m *opened) Name() string { return m.spec.String() }
 // Window is in tokens, as configured; 0: unknown.
 func (m *opened) Window() int { return m.o.Window }
 
-// Call asks within the model's time limit.
+// Call makes a call within the model's time limit.
 func (m *opened) Call(ctx context.Context, q Request) (Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (m *opened) Call(ctx context.Context, q Request) (Answer, error) {
 	return Answer{}, e
 }
 
-// usage is what was reported, else an estimate from the texts.
+// usage returns the reported usage, else an estimate from the texts.
 func (m *opened) usage(q Request, r received) (u memoir.Usage, estimated bool) {
 	if r.usage != nil {
 		u = *r.usage
@@ -136,18 +136,18 @@ func withoutThoughts(text string) string {
 
 // Request is one question to a model.
 type Request struct {
-	System    string          // the part that every call of a kind shares: cached where the provider can
+	System    string          // the part that every call of a kind shares: cached if the provider can
 	Input     string          // the part that differs
 	Earlier   []Exchange      // rejected answers with the reason, in order
 	Schema    json.RawMessage // JSON Schema of the answer; nil: free text
 	MaxOutput int             // tokens; 0: as the model is configured
-	Output    int             // tokens that the answer may need: a lower configured cap is raised to it; 0: unknown
+	Output    int             // tokens that the answer may need; a lower configured cap is raised to it; 0: unknown
 }
 
-// Exchange is an answer that could not be used, and why.
+// Exchange is an invalid answer with the objection to it.
 type Exchange struct{ Answer, Objection string }
 
-// Answer is what a model said.
+// Answer is a model's answer.
 type Answer struct {
 	Text      string
 	Stop      Stop
@@ -155,10 +155,10 @@ type Answer struct {
 	Estimated bool         // the provider reported no tokens: Usage is computed from the texts
 }
 
-// Stop is why an answer ended.
+// Stop is the reason why an answer ended.
 type Stop string
 
-// The ways in which an answer ends.
+// The reasons.
 const (
 	StopEnd     Stop = "end"     // it is complete
 	StopLength  Stop = "length"  // the cap on the output cut it
@@ -166,7 +166,7 @@ const (
 	StopEmpty   Stop = "empty"   // it has no text
 )
 
-// API is how a provider is spoken to.
+// API is the interface of a provider.
 type API string
 
 // The APIs.
@@ -176,7 +176,7 @@ const (
 	APIExec      API = "exec"
 )
 
-// Options are what a model is called with.
+// Options are the options of a model's calls.
 type Options struct {
 	API         API
 	BaseURL     string
@@ -190,17 +190,16 @@ type Options struct {
 	Timeout     time.Duration
 	Price       Price
 
-	// Redact takes secrets out of what a server or a program says of a failure, before that
-	// is folded into a line and cut: half a secret is not recognised. Nil: nobody does. It
-	// must be safe for concurrent use.
+	// Redact removes secrets from the message of a failure, before it is shortened: a part of
+	// a secret is not recognised. It may be nil and must be safe for concurrent use.
 	Redact func(text string) string
 }
 
-// Price is in US dollars for a million tokens; zero is unknown.
+// Price is in US dollars per million tokens; 0 is unknown.
 type Price struct{ Input, Cached, Output float64 }
 
-// Cost is what tokens cost: cached ones are part of the input, and cost as the rest
-// of it where no price of their own is known.
+// Cost returns the price of a usage in US dollars. Cached tokens are part of the input and
+// have its price unless their own is known.
 func (p Price) Cost(u memoir.Usage) float64 {
 	cached := p.Cached
 	if cached == 0 {

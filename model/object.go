@@ -12,25 +12,22 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Bounds on what is read of an answer.
+// Bounds of reading an answer.
 const (
 	maxObject  = 4 << 20  // bytes of an answer
-	maxStarts  = 16       // braces at which an object is looked for
-	maxRepair  = 32 << 10 // bytes that are repaired at once: the library's time may grow with their square
-	maxRepairs = 96 << 10 // bytes that are repaired of one answer, counted each time
-	maxNesting = 64       // of what is repaired
+	maxStarts  = 16       // opening braces that are tried
+	maxRepair  = 32 << 10 // bytes of a repaired object: the library's time may grow with their square
+	maxRepairs = 96 << 10 // bytes repaired per answer, over all attempts
+	maxNesting = 64       // of a repaired object
 )
 
-// Object finds the JSON object of an answer and returns those of its fields that
-// are asked for. Code fences, words before and after, and unknown fields are passed
-// over. An object of at most 32 KiB that is not valid JSON is mended by jsonrepair. If it
-// then has a field that nobody asked for, it is not taken: a quotation mark within a text
-// was read as its end, and the rest of the text as fields. Where there is no object, the texts of
-// the fields are looked for by themselves.
+// Object finds the JSON object of an answer and returns the requested fields. It ignores code
+// fences, words before and after, and unknown fields. jsonrepair repairs an invalid object of
+// at most 32 KiB. A repaired object with an unknown field is rejected: a quotation mark in a
+// text was probably taken for its end. Without an object, the fields are searched by pattern.
 //
-// A field that the answer lacks is missing in the result; there is an error if
-// it has none of them, or is larger than 4 MiB. Types are the caller's to check.
-// The error holds nothing of the text.
+// The result lacks the fields that the answer lacks. An answer with none of them, or of more
+// than 4 MiB, is an error, which does not quote the answer. The caller must check types.
 func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 	if len(text) > maxObject {
 		return nil, fmt.Errorf("the answer has %d bytes, more than %d", len(text), maxObject)
@@ -64,7 +61,7 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 	return nil, fmt.Errorf("the answer holds no JSON object with %s", strings.Join(fields, ", "))
 }
 
-// objectAt returns the fields of the object that a text begins with.
+// objectAt returns the fields of the object at the beginning of a text.
 func objectAt(text string, fields []string, mend bool) map[string]json.RawMessage {
 	if !mend {
 		var all map[string]json.RawMessage
@@ -82,13 +79,13 @@ func objectAt(text string, fields []string, mend bool) map[string]json.RawMessag
 	return nil
 }
 
-// fieldText is a field with a text, which may have line breaks; lineBreaks make it JSON.
+// fieldText matches a field with a text; lineBreaks escapes the line breaks in it.
 var (
 	fieldText  = lazyregexp.New(`(?s)"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*")\s*(?:[,}]|$)`)
 	lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
 )
 
-// byPattern returns the texts of fields that stand in no object; none if one that is named has no whole text.
+// byPattern returns the texts of fields outside an object; none if a named field lacks a complete text.
 func byPattern(text string, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, m := range fieldText.FindAllStringSubmatch(text, -1) {
@@ -105,7 +102,7 @@ func byPattern(text string, fields []string) map[string]json.RawMessage {
 	return out
 }
 
-// among returns the fields that are asked for.
+// among returns the requested fields.
 func among(all map[string]json.RawMessage, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, f := range fields {
@@ -116,7 +113,7 @@ func among(all map[string]json.RawMessage, fields []string) map[string]json.RawM
 	return out
 }
 
-// repaired mends an object; nil if it cannot be mended within the bounds.
+// repaired returns a repaired object; nil if that is impossible within the bounds.
 func repaired(text string) (all map[string]json.RawMessage) {
 	if len(text) > maxRepair || nesting(text) > maxNesting {
 		return nil
@@ -133,7 +130,7 @@ func repaired(text string) (all map[string]json.RawMessage) {
 	return all
 }
 
-// nesting is how deep the brackets of a text lie within each other at most.
+// nesting returns the depth of nested brackets in a text.
 func nesting(text string) int {
 	depth, most := 0, 0
 	for i := range len(text) {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Offer is a model that could be used here without settings of its provider.
+// Offer is a model that can be used on this machine without provider settings.
 type Offer struct {
 	Model string // provider/model
 	Why   string // one line for people
-	Local bool   // nothing leaves the machine, and nothing is spent
+	Local bool   // no data leaves the machine, and calls are free
 }
 
 // Offers lists the built-in model, the agents whose program is installed, and the providers whose key is in the
-// environment. Nothing is called: whether an agent is logged in shows when it is asked.
+// environment. It makes no calls, so an agent may turn out not to be logged in.
 func Offers(getenv func(string) string) []Offer {
 	offers := []Offer{{Builtin, "precise and short; no key, no network", true}}
 	for _, p := range presets {

@@ -11,7 +11,7 @@ import (
 	"memoir"
 )
 
-// chatAPI is OpenAI's Chat Completions, which most other servers speak too.
+// chatAPI is OpenAI's Chat Completions API, which most other servers offer too.
 type chatAPI struct{}
 
 func (chatAPI) path(string) string { return "/chat/completions" }
@@ -28,11 +28,11 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// conversation is a request as messages, the system prompt not included.
+// conversation returns a request as messages, without the system prompt.
 func conversation(q Request) []message {
 	out := []message{{"user", q.Input}}
 	for _, e := range q.Earlier {
-		answer := cmp.Or(strings.TrimSpace(e.Answer), "(no answer)") // APIs refuse an empty text
+		answer := cmp.Or(strings.TrimSpace(e.Answer), "(no answer)") // APIs reject an empty text
 		out = append(out, message{"assistant", answer}, message{"user", e.Objection})
 	}
 	return out
@@ -60,8 +60,8 @@ func (chatAPI) body(c call) map[string]any {
 	return body
 }
 
-// limitName names the cap on the output as the server does. OpenAI's newer models refuse
-// max_tokens; others ignore what they do not know, and then nothing would bound the answer.
+// limitName returns the server's name of the cap on the output. OpenAI's newer models reject
+// max_tokens; other servers ignore unknown names, which would leave the answer unbounded.
 func limitName(base string) string {
 	if u, err := url.Parse(base); err == nil &&
 		(strings.HasSuffix(u.Hostname(), ".openai.com") || strings.HasSuffix(u.Hostname(), ".azure.com")) {
@@ -79,7 +79,7 @@ func (chatAPI) read(data []byte, r *received) *Error {
 	r.begun = true
 	usage := said.Get("usage")
 	in, out := usage.Get("prompt_tokens").Int(), usage.Get("completion_tokens").Int()
-	if in+out > 0 { // a report without tokens is none
+	if in+out > 0 { // otherwise the usage was not reported
 		r.usage = &memoir.Usage{InputTokens: in, OutputTokens: out,
 			CachedTokens: min(usage.Get("prompt_tokens_details.cached_tokens").Int(), in)}
 	}

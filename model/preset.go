@@ -19,25 +19,25 @@ import (
 // preset is an agent that answers a question as a model does: without tools, hooks or
 // servers and, where it can, without keeping a session. Its name is that of its program.
 //
-// In switches, variables and files, {model}, {effort}, {schema} and {cap} are what is asked
-// for, {work} is the directory it runs in, {prompt} the system prompt as JSON, and the name
+// In switches, variables and files, {model}, {effort}, {schema} and {cap} are values of the
+// request, {work} is the working directory, {prompt} the system prompt as JSON, and the name
 // of a file in braces is that file's path.
 type preset struct {
 	name     string
-	newer    string            // a switch that older versions refuse; they are called without it
-	switches [][]string        // those of a group are left out if a value in them is empty
+	newer    string            // a switch that older versions reject; they are called without it
+	switches [][]string        // in groups; a group with an empty value is left out
 	env      []string          // the same, one by one
 	files    map[string]string // besides system.md and schema.json
-	schema   bool              // it takes the schema; else the question asks for its form in words
-	efforts  map[string]string // its words for ours, where they differ
-	events   []event           // what is read of its output
+	schema   bool              // it accepts a schema; else the question has the schema in words
+	efforts  map[string]string // its words for ours, if they differ
+	events   []event           // of its output
 }
 
-// event is a line of JSON that an agent prints, and where in it is what. The last line that
-// tells a text or a failure counts; usage is added up.
+// event describes a JSON line of an agent's output with the paths of its values. The last line
+// with a text or a failure counts; usage is added up.
 type event struct {
-	when                  map[string]string // values by path, by which the event is known
-	text                  []string          // the first that is there
+	when                  map[string]string // values by path that identify the event
+	text                  []string          // the first that exists
 	stop                  string
 	why                   []string // of a failure, joined; none is there if it is none
 	input, cached, output []string // tokens, added up; cached ones are part of the input
@@ -155,9 +155,9 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// presetOf returns the agent that answers for a model, nil for a person's own command, and what
-// the agent calls the model. A provider named exec has its preset in the model's name,
-// exec/claude/opus; another one in Options.
+// presetOf returns the preset of a model, nil for a person's own command, and the agent's name of
+// the model. The provider exec has its preset in the model's name, as in exec/claude/opus;
+// other providers have it in Options.
 func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	name, model := o.Preset, spec.Model
 	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) &&
@@ -175,7 +175,7 @@ func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	return &presets[i], model, nil
 }
 
-// ask adds an agent's switches, variables and input to what is started. Without a system prompt the
+// ask adds an agent's switches, variables and input to a start. Without a system prompt the
 // agent would use its own, which is about tools and files.
 func (p *preset) ask(s *start, q Request, model, effort string) error {
 	q.System = cmp.Or(q.System, "Answer the question.")
@@ -211,7 +211,7 @@ func (p *preset) ask(s *start, q Request, model, effort string) error {
 	return nil
 }
 
-// fill puts values in their places; nil if one of them is empty.
+// fill replaces placeholders by their values; nil if one of them is empty.
 func fill(group []string, values map[string]string) []string {
 	var pairs []string
 	for name, value := range values {
@@ -229,7 +229,7 @@ func fill(group []string, values map[string]string) []string {
 	return out
 }
 
-// read finds an agent's answer in what it printed, or why there is none, in its words.
+// read returns the answer in an agent's output, or its message of failure.
 func (p *preset) read(stdout []byte) (r received, why string) {
 	found, used := false, memoir.Usage{}
 	for line := range bytes.Lines(stdout) {
@@ -275,7 +275,7 @@ func (k event) read(e gjson.Result, r *received) {
 	}
 }
 
-// texts are the texts at some paths, one or a list at each, without empty ones.
+// texts returns the non-empty texts at some paths, one or a list at each.
 func texts(e gjson.Result, paths ...string) (out []string) {
 	for _, path := range paths {
 		for _, one := range e.Get(path).Array() {
@@ -287,7 +287,7 @@ func texts(e gjson.Result, paths ...string) (out []string) {
 	return out
 }
 
-// sum adds the numbers at some paths.
+// sum returns the sum of the numbers at some paths.
 func sum(e gjson.Result, paths []string) (n int64) {
 	for _, path := range paths {
 		n += e.Get(path).Int()

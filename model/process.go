@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// stopTime is how long a program may take to end once it is asked to: a person who
-// interrupts a run waits for it.
+// stopTime is the time that a program has to end after a signal: a person who interrupts a run
+// waits for it.
 const stopTime = 500 * time.Millisecond
 
-// printed is what a program left.
+// printed is the result of a program.
 type printed struct {
 	begun  bool // it was started
 	stdout []byte
@@ -33,9 +33,9 @@ type start struct {
 	stdin   string
 }
 
-// run runs a program to its end and returns what it printed. Where ctx ends first, or
-// the program prints too much, it is asked to end and then made to, with all of its
-// process group. On Windows only the program itself is ended.
+// run runs a program and returns its output. If ctx ends first, or the output is too long, the
+// process group is asked to end, and killed after stopTime. On Windows only the program itself
+// is ended.
 func run(ctx context.Context, s start) (printed, error) {
 	runtime.LockOSThread() // the program ends with the thread that started it
 	defer runtime.UnlockOSThread()
@@ -48,7 +48,7 @@ func run(ctx context.Context, s start) (printed, error) {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	own(cmd)
 	cmd.Cancel = func() error { return terminate(cmd) }
-	cmd.WaitDelay = stopTime // also for what a program left behind that holds its output open
+	cmd.WaitDelay = stopTime // also for children that keep the output open
 	if err := cmd.Start(); err != nil {
 		return printed{}, err
 	}
@@ -70,13 +70,13 @@ func run(ctx context.Context, s start) (printed, error) {
 	return out, nil
 }
 
-// bounded keeps what is written, up to maxAnswer bytes.
+// bounded is a buffer of at most maxAnswer bytes.
 type bounded struct {
 	kept []byte
 	full func()
 }
 
-// Write takes all of p, or nothing: beyond the bound it calls full and fails with
+// Write writes all of p, or nothing: beyond the bound it calls full and fails with
 // errOutputTooLong.
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(b.kept)+len(p) > maxAnswer {
@@ -87,11 +87,11 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ending keeps the last bytes of what is written.
+// ending keeps the end of the text that is written to it.
 type ending struct{ kept []byte }
 
-// Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost,
-// with the word that it ends in: nobody would know what is left of a secret.
+// Write never fails. It keeps the last 4*maxMessage bytes, without the word that is cut at
+// their beginning: the rest of a secret would not be recognised.
 func (e *ending) Write(p []byte) (int, error) {
 	e.kept = append(e.kept, p...)
 	if over := len(e.kept) - 4*maxMessage; over > 0 {

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// own makes a command the head of a session of its own: it has no terminal to ask at,
-// and ends with all that it started.
+// own makes a command the leader of a new session: it has no terminal to prompt on, and its
+// children can be ended with it.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Where the system can, which is Linux, it kills the program when we are killed: nobody is
-	// left to hear what it would go on asking and be paid for.
+	// Linux kills the program when our process is killed: otherwise it would continue to make
+	// paid requests.
 	if field := reflect.ValueOf(cmd.SysProcAttr).Elem().FieldByName("Pdeathsig"); field.IsValid() {
 		field.SetInt(int64(syscall.SIGKILL))
 	}

@@ -15,7 +15,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// readRefusal reads an error response.
+// readRefusal reads an error response of a server.
 func readRefusal(status int, header http.Header, body []byte) *Error {
 	e := refusalIn(status, body)
 	if e == nil {
@@ -34,7 +34,7 @@ func readRefusal(status int, header http.Header, body []byte) *Error {
 	return e
 }
 
-// refusalIn finds the error in a body of JSON, nil if it holds none. An error is an
+// refusalIn returns the error in a body of JSON, nil if it has none. An error is an
 // object or a text below "error" (OpenAI, Ollama), in a list (Gemini), the body
 // itself (vLLM), or "detail" (FastAPI). The status is that of HTTP, 0 for an answer.
 func refusalIn(status int, body []byte) *Error {
@@ -76,7 +76,7 @@ func refusalIn(status int, body []byte) *Error {
 
 var title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
 
-// words are what is told of a body that is no JSON: a page is its title.
+// words returns the message of a body that is not JSON: the title of a page.
 func words(body []byte) string {
 	text := bytes.TrimSpace(body)
 	if !bytes.HasPrefix(text, []byte("<")) {
@@ -89,14 +89,13 @@ func words(body []byte) string {
 }
 
 var (
-	// tooLarge is a call that alone is more than what a minute allows: no waiting helps.
+	// tooLarge is a call that alone exceeds the limit per minute: waiting does not help.
 	tooLarge = lazyregexp.New(`(?i)request too large|tokens must be reduced`)
 	declined = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
 )
 
-// classOf says what a refusal means for the next call. The code is such as
-// context_length_exceeded, the kind such as invalid_request_error. The status goes before the
-// words where servers agree on it.
+// classOf returns the class of a refusal. A code is for example context_length_exceeded, a kind
+// invalid_request_error. A status on which servers agree counts more than words.
 func classOf(status int, code, kind, message string) Class {
 	said := strings.Join([]string{code, kind, message}, " ")
 	switch {
@@ -127,10 +126,10 @@ func classOf(status int, code, kind, message string) Class {
 	return ClassInvalid
 }
 
-// maxRetryAfter bounds what a server may ask for.
+// maxRetryAfter bounds the wait that a server may ask for.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads how long a server asks to wait: milliseconds, seconds, or a date.
+// retryAfter returns the wait that a server asks for, in milliseconds, in seconds, or until a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	for _, h := range []struct {
 		name string

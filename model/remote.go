@@ -18,39 +18,39 @@ import (
 )
 
 const (
-	// maxBody bounds, in bytes, what is read of one answer: hundreds of times the
-	// longest that a model gives.
+	// maxBody bounds, in bytes, the body of one answer: hundreds of times the longest answer of
+	// a model.
 	maxBody = 64 << 20
-	// idleConnections is how many connections to a server are kept, so that a run's
-	// workers need no new handshake for each call.
+	// idleConnections is the number of idle connections per server, so that a run's workers
+	// don't need a new handshake for each call.
 	idleConnections = 16
-	// schemaName is what a form of an answer is called, where an API wants a name.
+	// schemaName is the name of a schema for APIs that require one.
 	schemaName = "answer"
 )
 
 // wire is the form of one HTTP API.
 type wire interface {
-	// path is where calls go, below a base URL.
+	// path returns the path of calls below a base URL.
 	path(base string) string
 	// authorize puts the key into a header; an empty key adds nothing.
 	authorize(h http.Header, key string)
 	// body returns the fields of a call.
 	body(c call) map[string]any
-	// read takes what the model said from the JSON of an answer.
+	// read returns the answer in a JSON body.
 	read(data []byte, r *received) *Error
 }
 
-// call is what a wire makes a body of.
+// call is the data of a request body.
 type call struct {
 	Request
 	model string
 	o     Options
-	// plain leaves out what not every server takes: the form of the answer, which the system
-	// prompt then asks for.
+	// plain leaves out the schema, which not every server accepts; the system prompt then has it
+	// in words.
 	plain bool
 }
 
-// maxOutput is the cap on the answer in tokens; usual where nobody set one.
+// maxOutput returns the cap on the answer in tokens; usual is the default.
 func (c call) maxOutput(usual int) int {
 	n := cmp.Or(c.MaxOutput, c.o.MaxOutput, usual)
 	if c.MaxOutput == 0 && n > 0 {
@@ -59,7 +59,7 @@ func (c call) maxOutput(usual int) int {
 	return n
 }
 
-// system is the system prompt, with the schema in words in a plain call.
+// system returns the system prompt, with the schema in words in a plain call.
 func (c call) system() string {
 	if c.Schema == nil || !c.plain {
 		return c.System
@@ -74,11 +74,11 @@ type remote struct {
 	o      Options
 	api    wire
 	client *http.Client
-	plain  atomic.Bool // the server answers plain calls alone
+	plain  atomic.Bool // the server accepts only plain calls
 }
 
-// newRemote takes key and base URL from the options alone, never from the environment. It
-// follows no redirect: the key and the text of a session go only where the user said.
+// newRemote reads key and base URL from the options only, never from the environment. It does not
+// follow redirects: the key and the text of a session go only to the configured server.
 func newRemote(spec Spec, o Options, api wire) *remote {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -89,8 +89,8 @@ func newRemote(spec Spec, o Options, api wire) *remote {
 	return &remote{model: spec.Model, o: o, api: api, client: client}
 }
 
-// call asks, and where the server refuses the call's form, asks once more in the plain form.
-// Such a refusal costs nothing, so the usage counts one call.
+// call makes a request and, if the server rejects its form, a second one in the plain form. The
+// usage counts one call, since a rejected request is free.
 func (m *remote) call(ctx context.Context, q Request) (received, *Error) {
 	for plain := m.plain.Load(); ; plain = true {
 		r, e := m.send(ctx, m.api.body(call{Request: q, model: m.model, o: m.o, plain: plain}))
@@ -147,12 +147,12 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e
 	return r, e
 }
 
-// unreadable is an answer that does not follow the API.
+// unreadable returns the error of an answer that does not follow the API.
 func unreadable(why string) *Error {
 	return &Error{Class: ClassTemporary, Message: "the answer cannot be read: " + why}
 }
 
-// unsent makes an *Error of a request that got no response.
+// unsent returns the *Error of a request without a response.
 func unsent(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -164,8 +164,8 @@ func unsent(err error) *Error {
 	return &Error{Class: ClassTemporary, Message: err.Error(), Untold: true, Err: err}
 }
 
-// unreachable reports whether a call failed before a server of the API saw it: no name,
-// no connection, or another kind of server.
+// unreachable reports whether a call failed before it reached a server of the API: an unknown
+// name, no connection, or another kind of server.
 func unreachable(err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError

@@ -10,15 +10,15 @@ import (
 	"memoir"
 )
 
-// RetryPolicy says how often and after what waits a call is tried again.
+// RetryPolicy is the number of attempts of a call and the waits between them.
 type RetryPolicy struct {
 	Attempts int           // calls at most, the first included; below 1 is 1
 	Base     time.Duration // the longest wait before the second call; doubled for each further one
 	MaxWait  time.Duration // the longest wait before any call
-	// Sleep waits, or returns the context's error as soon as it is done. Nil is a real one.
+	// Sleep waits, or returns the context's error as soon as it is done; nil: the function Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Random returns a number in [0, 1), as rand.Float64 does, which it is if nil. Both
-	// functions must be safe for concurrent use.
+	// Random returns a number in [0, 1); nil: rand.Float64. Both functions must be safe for
+	// concurrent use.
 	Random func() float64
 }
 
@@ -29,14 +29,13 @@ type retrying struct {
 	policy RetryPolicy
 }
 
-// Retrying returns a model that repeats the calls of m that fail with an Error for
-// which Again is true. It waits a random time below a bound that doubles with each
-// call, so that callers that were turned away together do not come back together;
-// and as long as the server asks, in addition. A server that asks for more than
-// MaxWait is not waited for: the error says so, and its RetryAfter for how long.
+// Retrying returns a model that repeats the calls of m that fail with an Error for which
+// Again is true. It waits for the time that the server asks for, plus a random time below a
+// bound that doubles with each call, so that callers do not retry together. If the server
+// asks for more than MaxWait, the call fails without a wait.
 //
-// The usage of the answer, or of the error, is the sum over all calls: those
-// that failed may have cost too. A context that is done ends a wait at once.
+// The usage of the answer, or of the error, is the sum over all calls, including failed
+// ones. The end of the context ends a wait at once.
 func Retrying(m Model, p RetryPolicy) Model {
 	if p.Sleep == nil {
 		p.Sleep = Sleep
@@ -47,7 +46,7 @@ func Retrying(m Model, p RetryPolicy) Model {
 	return &retrying{Model: m, policy: p}
 }
 
-// Call asks until there is an answer, or no sense in asking again.
+// Call makes calls until one succeeds, a retry is useless or the attempts are used up.
 func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 	var used memoir.Usage
 	for attempt := 1; ; attempt++ {
@@ -78,14 +77,14 @@ func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 	}
 }
 
-// wait is how long to wait after a failed attempt, from 1 on. It is at least what the server asked for.
+// wait returns the wait after a failed attempt, numbered from 1. It is at least the server's RetryAfter.
 func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
 	bound := min(p.Base<<min(attempt-1, 16), p.MaxWait)
 	jitter := time.Duration(p.Random() * float64(bound))
 	return asked + min(jitter, p.MaxWait-asked)
 }
 
-// Sleep waits until d has passed, or the context is done, whose error it returns.
+// Sleep waits for d, or returns the context's error as soon as it is done.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

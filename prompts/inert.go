@@ -11,28 +11,27 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// frames are the tags that hold data in the prompts of this package, with '-' for what may
-// join their words.
+// frames are the tags around data in the prompts of this package, with '-' for any character
+// that may join their words.
 var frames = []string{
 	"memoir-context", "transcript", "current-memory", "current-summary", "current-skills",
 	"hand-edits", "journals", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories",
 	"rollout-summaries",
 }
 
-// turns are the marks by which servers that render a chat as one text tell whose turn it is,
-// behind their opening bracket: some take them from data as well.
+// turns are the marks, after the opening bracket, by which servers that render a chat as one
+// text mark its turns: some servers also accept them in data.
 var turns = []string{
 	"｜", "s>", "/s>", "bos>", "eos>", "start_of_turn>", "end_of_turn>", "<SYS>>", "</SYS>>",
 	"INST]", "/INST]", "SYSTEM_PROMPT]", "/SYSTEM_PROMPT]", "TOOL_CALLS]", "TOOL_RESULTS]", "/TOOL_RESULTS]",
 	"AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]",
 }
 
-// special is a mark of that kind that begins with a bar, which is an operator elsewhere.
+// special matches such a mark that begins with a bar, which is an operator elsewhere.
 var special = lazyregexp.New(`^\|[a-zA-Z/]`)
 
-// inert makes a text unable to close or to imitate the tags around it, however they are
-// spelled, and to begin a turn of its own. It is otherwise left as it is, broken UTF-8
-// apart, which no model's interface takes.
+// inert returns a text that can neither close nor imitate the tags around it, in any spelling,
+// nor begin a turn of a chat. Otherwise it only replaces invalid UTF-8, which model APIs reject.
 func inert(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if strings.ContainsFunc(text, concealed) {
@@ -54,9 +53,9 @@ func inert(text string) string {
 	})
 }
 
-// Untag replaces the opening bracket of those tags in a text, however they are spelled, whose
-// names a function picks: in lower case, with '-' for what joins their words, and "|" for a mark
-// of a chat template. The name may go on with words behind it: that of <system x> is "system-x".
+// Untag replaces the opening bracket of the tags in a text, in any spelling, whose names a
+// function accepts. A name is in lower case with '-' between words, or "|" for a mark of a chat
+// template. It may include words after it: that of <system x> is "system-x".
 func Untag(text string, picks func(name string) bool) string {
 	return replaceBrackets(text, func(bracket byte, rest string) string {
 		if bracket != '[' && picks(tagName(rest)) {
@@ -66,8 +65,8 @@ func Untag(text string, picks func(name string) bool) string {
 	})
 }
 
-// replaceBrackets replaces characters that may open a tag or a mark by what a function returns
-// for what stands behind them; "" leaves them.
+// replaceBrackets replaces characters that may open a tag or a mark by a function's result for
+// the text after them; "" leaves them.
 func replaceBrackets(text string, by func(bracket byte, rest string) string) string {
 	var b strings.Builder
 	done := 0
@@ -92,7 +91,7 @@ func begins(text string, marks []string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
-// tagName is the beginning of the name that a reader takes a tag to have, read from behind its
+// tagName returns the beginning of a tag's name as a reader sees it, from the text after its
 // bracket.
 func tagName(text string) string {
 	slash := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("/／\\⁄∕⧸", r) }
@@ -119,15 +118,15 @@ func tagName(text string) string {
 	return string(name)
 }
 
-// concealed reports whether a character shows nothing and may stand within a tag or spell
-// what no reader sees: zero-width and bidirectional marks, tag characters, variation selectors.
+// concealed reports whether a character is invisible, so that it may hide in a tag or spell
+// invisible text: zero-width and bidirectional marks, tag characters, variation selectors.
 func concealed(r rune) bool {
 	return r >= 0x80 && unicode.In(r, unicode.Cf, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// block is a text between tags: inert, and visibly empty if it is.
+// block returns a text for use between tags: inert, and visibly empty if it is empty.
 func block(text string) string {
 	if text = strings.Trim(inert(text), "\n"); strings.TrimSpace(text) == "" {
 		return "(none)"
@@ -135,7 +134,7 @@ func block(text string) string {
 	return text
 }
 
-// inline is a text within a line: inert, on one line, within a bound.
+// inline returns a text for use within a line: inert, on one line, within a bound.
 func inline(text string) string {
 	const most = 300
 	text = strings.Join(strings.FieldsFunc(inert(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
@@ -148,7 +147,7 @@ func inline(text string) string {
 	return text
 }
 
-// bullets lists texts, one a line.
+// bullets returns texts as a list, one per line.
 func bullets(texts []string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -157,8 +156,8 @@ func bullets(texts []string) string {
 	return b.String()
 }
 
-// steering lists the tags by which agents mark text as not the user's: a memory
-// that holds one must not be taken for its author.
+// steering lists the tags by which agents mark text of another author than the user: a memory
+// with such a tag must not be attributed to that author.
 var steering = []string{
 	"system-reminder", "system", "developer", "instructions", "user-instructions", "environment-context",
 	"session-start-hook", "user-prompt-submit-hook", "hook-context", "function-calls", "function-results",
@@ -179,17 +178,15 @@ var steering = []string{
 	"tool-results", "invoke", "antml", "start-of-turn", "end-of-turn",
 }
 
-// Steers reports whether a tag of a name as Untag reads it is one by which agents are told whose
-// word a text is.
+// Steers reports whether a tag, with a name as in Untag, marks the author of a text for agents.
 func Steers(name string) bool {
 	return name == "|" || strings.HasPrefix(name, "memoir") ||
 		slices.ContainsFunc(steering, func(tag string) bool { return strings.HasPrefix(name+"-", tag+"-") })
 }
 
-// Plain is the character that a reader takes another one for: of a letter of another script
-// or style that looks like a Latin one that letter, of a full-width, circled, superscript or
-// accented form what it is a form of. Characters that look like no ASCII one are returned
-// as they are.
+// Plain returns the ASCII character that a character looks like: the Latin letter for a letter
+// of another script or style, the base of a full-width, circled, superscript or accented form.
+// It returns other characters unchanged.
 func Plain(r rune) rune {
 	if r < utf8.RuneSelf {
 		return r
@@ -212,7 +209,7 @@ func Plain(r rune) rune {
 	return r
 }
 
-// lookAlikes are letters of other scripts by the Latin ones that they look like.
+// lookAlikes maps letters of other scripts to the Latin ones that they look like.
 var lookAlikes = map[rune]rune{
 	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'р': 'p', 'х': 'x', 'у': 'y', 'і': 'i', 'ѕ': 's', 'ј': 'j', 'һ': 'h',
 	'ԁ': 'd', 'ո': 'n', 'ԛ': 'q', 'ԝ': 'w', 'м': 'm', 'т': 't', 'к': 'k', 'в': 'b', 'н': 'h', 'г': 'r', 'п': 'n',

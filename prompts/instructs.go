@@ -8,9 +8,9 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// instructions are forms in which a text that an agent reads poses as its user, as its
-// system prompt or as a wish to be remembered. They are verbs and what they are about,
-// speakers' labels at a beginning, images that are fetched with something filled in.
+// instructions match texts that pose as an agent's user, as its system prompt or as a
+// preference to remember: verbs with their objects, speakers' labels at the beginning, and
+// images whose address carries data.
 var instructions = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|drop)\b[^.!?\n]{0,30}\b(?:previous|prior` +
 		`|above|earlier|preceding|other|existing|all|any|your|system)\b[^.!?\n]{0,30}\b(?:instructions?|prompts?|rules?` +
@@ -95,7 +95,7 @@ var instructions = []*lazyregexp.Regexp{
 	lazyregexp.New(`!\[[^\]]*\]\((?:https?:)?//`),
 }
 
-// foreign are the first of these forms in other languages, as they are written.
+// foreign are the first of these forms in other languages.
 var foreign = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)\bignor(?:ier(?:e|en sie|t)?|ez|er|a|ar|ad|á|e|en|eer)\s[^.!?\n]{0,40}\b(?:anweisung(?:en)?` +
 		`|instruktion(?:en)?|vorgaben|instructions|consignes|instruc(?:ciones|ções|c[ií]ones)|istruzioni` +
@@ -106,17 +106,16 @@ var foreign = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)игнорир(?:уй|уйте|овать)[^.!?\n]{0,40}(?:инструкци|указани|правил)`),
 }
 
-// Instructs reports whether a text reads as an instruction to the model or agent that
-// reads it: one that no program prints and no document holds for its own sake. It knows
-// published forms and not every other; what it misses is data that is told as such.
+// Instructs reports whether a text reads as an instruction to the model or agent that reads it.
+// It matches published forms of prompt injection, which programs and documents do not normally
+// contain. The prompts mark all other text as data, too.
 func Instructs(text string) bool {
 	plain := legible(text)
 	return slices.ContainsFunc(foreign, func(form *lazyregexp.Regexp) bool { return form.MatchString(text) }) ||
 		slices.ContainsFunc(instructions, func(form *lazyregexp.Regexp) bool { return form.MatchString(plain) })
 }
 
-// legible is a text as one reads it aloud: without what hides between letters, look-alike
-// letters as those that they look like.
+// legible returns a text without invisible characters, and with ASCII for look-alike letters.
 func legible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

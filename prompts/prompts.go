@@ -1,10 +1,9 @@
-// Package prompts knows what is said to language models and to the agents that
-// memory is injected into: static Markdown files with placeholders, the variables
-// that each declares, and how they are filled in. It knows no model, and nothing
-// of where its values come from.
+// Package prompts has the texts for language models and for the agents into which memory is
+// injected: static Markdown files with placeholders, their variables and the rendering. It
+// does not depend on models or on the sources of the values.
 //
-// Read the Markdown files first, then prompts.go (how they are filled in), inert.go (how
-// their data is kept from posing as more) and instructs.go (what reads as an order).
+// Read the Markdown files first, then prompts.go (rendering), inert.go (data that can't pose
+// as instructions or tags) and instructs.go (detection of instructions).
 package prompts
 
 import (
@@ -22,9 +21,8 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// render fills in the values of a prompt. A value is inserted as it is and never looked
-// through for variables. It panics on a variable without a value, or a file that is not
-// there: both are mistakes in the program.
+// render fills in the values of a prompt. It does not expand variables in values. It panics on a
+// variable without a value and on a missing file: both are bugs.
 func render(file string, values map[string]string) string {
 	text, err := files.ReadFile(file)
 	if err != nil {
@@ -83,14 +81,14 @@ func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// ConsolidateVars is what Phase 2 shows to a model. Empty texts are shown as
-// none. Sessions are named as they are to be cited: short id and date.
+// ConsolidateVars is the input of Phase 2 for a model. Empty texts are shown as "none". Sessions
+// are named as citations name them: short id and date.
 type ConsolidateVars struct {
 	Project           string
 	Date              time.Time // of the newest session: the same input gives the same question
 	MemoryBytes       int       // limit of memory_md
 	SummaryTokens     int       // limit of memory_summary
-	Over              int       // bytes that the present memory has, if that is more than it may ever have
+	Over              int       // bytes of the current memory, if they exceed the hard limit
 	CurrentMemory     string
 	CurrentSummary    string
 	CurrentSkills     string
@@ -133,8 +131,8 @@ func Consolidate(v ConsolidateVars) (system, input string) {
 	return system, input
 }
 
-// Reflect renders the question for a patch of a memory after a session: the system part, which is always the same,
-// and the input, in which the memory's lines are numbered. Most is how many bytes the memory may have.
+// Reflect renders the prompts for a patch of a memory after a session: the system part, which is always the same,
+// and the input, in which the memory's lines are numbered. most is the limit of the memory in bytes.
 func Reflect(project, memory string, most int, session string) (system, input string) {
 	var numbered strings.Builder
 	n := 0
@@ -148,17 +146,17 @@ func Reflect(project, memory string, most int, session string) (system, input st
 	})
 }
 
-// ReadPathVars is what is injected into an agent's session.
+// ReadPathVars are the values of the text that is injected into an agent's session.
 type ReadPathVars struct {
-	Project       string // name; empty: not told
+	Project       string // name; empty: left out
 	Root          string // path or URL of the memory; empty: memory://root
 	Files         string // what is below Root; empty: MEMORY.md and skills/<name>/SKILL.md
 	MemorySummary string // within the caller's limit
 }
 
-// ReadPath renders the text that is injected into an agent's session. Whatever
-// the values contain, its first line opens the one memoir-context element in it
-// and its last line closes it, so that it is recognised in transcripts.
+// ReadPath renders the text that is injected into an agent's session. Whatever the values
+// contain, it is one memoir-context element, opened by its first line and closed by its last,
+// so that it is recognised in transcripts.
 func ReadPath(v ReadPathVars) string {
 	project, root := v.Project, v.Root
 	if project == "" {
@@ -177,5 +175,5 @@ func ReadPath(v ReadPathVars) string {
 
 var attributeEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
 
-// attribute is a text that may stand between the quotes of an attribute.
+// attribute returns a text that is safe between the quotes of an attribute.
 func attribute(text string) string { return attributeEscapes.Replace(inline(text)) }

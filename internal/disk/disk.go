@@ -1,7 +1,6 @@
-// Package disk is what a file system refuses or can't do, said so that a person can
-// act: which error calls for what, whether enough files can be opened, and whether a
-// directory is fit for a home. It opens regular files and nothing else (open.go). It knows
-// nothing of what is kept there.
+// Package disk explains errors and limits of file systems: it has hints for errors, and checks
+// whether enough files can be opened and whether a directory is fit for a home. It opens
+// regular files only (open.go) and replaces files atomically (replace.go).
 package disk
 
 import (
@@ -14,13 +13,12 @@ import (
 	"memoir"
 )
 
-// Least is what a reader of a database needs beside it: 32 KiB of shared memory.
+// Least is the size of the shared-memory file that a reader of a database needs: 32 KiB.
 const Least = 32 << 10
 
-// Fit is an error of memoir.CodeStorage where a home in dir, which exists, would be on a
-// network file system: other machines have none of the memory by which the processes that
-// opened a database tell each other of it. What else a file system lacks, SQLite finds when
-// the database is opened.
+// Fit returns an error of memoir.CodeStorage if dir, which must exist, is on a network file
+// system: SQLite's WAL needs shared memory, which processes on different machines don't have.
+// Other faults of a file system show when the database is opened.
 func Fit(dir string) error {
 	if !network(dir) {
 		return nil
@@ -30,10 +28,10 @@ func Fit(dir string) error {
 		"%s is on a network file system, on which processes can't share a database", dir)
 }
 
-// Remote reports whether a directory is on another machine, as far as that is known.
+// Remote reports whether a directory is known to be on another machine.
 func Remote(dir string) bool { return network(existing(dir)) }
 
-// existing is the nearest directory at or above a path that is there.
+// existing returns the nearest existing directory at or above a path.
 func existing(path string) string {
 	for {
 		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
@@ -43,8 +41,7 @@ func existing(path string) string {
 	}
 }
 
-// Hint says what a person can do about an error of a file system; empty if nothing
-// is known.
+// Hint returns advice on an error of a file system; empty if there is none.
 func Hint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -77,8 +74,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// Lacking reports an error that says nothing of the file it came up with: the
-// process or the machine has run out of what opening any file takes.
+// Lacking reports whether an error concerns the process or the machine rather than the file: a
+// resource for opening files is used up.
 func Lacking(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }

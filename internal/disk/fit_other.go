@@ -2,15 +2,15 @@
 
 package disk
 
-// Nothing is known here of a file system: what it can't do shows when it is used.
+// On other systems a file system is not checked: its limits show when it is used.
 
 func network(string) bool { return false }
 
-// Full reports whether nothing can be added below a directory.
+// Full reports whether a directory's file system is full.
 func Full(string) bool { return false }
 
-// Handles does nothing: files are not counted here.
+// Handles does nothing: open files are not limited here.
 func Handles(int) error { return nil }
 
-// Sizes does nothing: files have no limit of their own here.
+// Sizes does nothing: file sizes are not limited per process here.
 func Sizes(int64) error { return nil }

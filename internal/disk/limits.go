@@ -10,9 +10,8 @@ import (
 	"memoir"
 )
 
-// Handles is an error of memoir.CodeStorage unless n more files can be opened now.
-// Without a handful the runtime itself dies at the first file, and without a few
-// dozen a run would stop in the middle, so it is found out before.
+// Handles returns an error of memoir.CodeStorage unless n more files can be opened now. Without a
+// handful the Go runtime crashes at the first file; without a few dozen a run would stop midway.
 func Handles(n int) error {
 	opened := make([]int, 0, n)
 	defer func() {
@@ -39,14 +38,14 @@ func Handles(n int) error {
 			)
 		}
 		if err != nil {
-			return nil // no /dev here: what opens files will say so
+			return nil // without /dev, the first use of a file reports the limit
 		}
 		opened = append(opened, fd)
 	}
 	return nil
 }
 
-// Sizes is an error of memoir.CodeStorage unless the process may write files of n bytes.
+// Sizes returns an error of memoir.CodeStorage unless the process may write files of n bytes.
 func Sizes(n int64) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || uint64(limit.Cur) >= uint64(n) {
@@ -61,8 +60,8 @@ func Sizes(n int64) error {
 	)
 }
 
-// Full reports whether nothing can be added below a directory: there is no room for
-// the least file of use, or for a name.
+// Full reports whether a directory's file system is full: it has no space for the smallest
+// useful file, or no free inode.
 func Full(dir string) bool {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {

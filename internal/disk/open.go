@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// ErrNotRegular is what is said of a directory, a named pipe, a device and the like.
+// ErrNotRegular is the error for a directory, a named pipe, a device and the like.
 var ErrNotRegular = errors.New("it is not a regular file")
 
-// ErrTooLarge is what is said of a file that has more bytes than its reader allows.
+// ErrTooLarge is the error for a file above the size limit of its reader.
 var ErrTooLarge = errors.New("it is too large")
 
 // Open opens a regular file for reading; anything else is ErrNotRegular in a *fs.PathError. It never
-// waits for the writer of a named pipe, which may have taken a file's place at any moment.
+// waits for the writer of a named pipe, which may have replaced a file.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -32,7 +32,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile returns what is in a regular file of at most limit bytes. One that has more is ErrTooLarge
+// ReadFile returns the content of a regular file of at most limit bytes. A larger one is ErrTooLarge
 // in a *fs.PathError.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)

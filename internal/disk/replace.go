@@ -8,11 +8,11 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Beside is what the name of a file ends with that is about to take another's place.
+// Beside is the suffix of a file that will replace another one.
 const Beside = ".memoir-new"
 
-// Replace writes a file beside another and renames it, so that a reader sees one or the other. What has the place
-// beside it, such as a link that a repository brings, is removed and not followed.
+// Replace writes a file beside another and renames it, so that a reader sees one or the other. An
+// existing entry of the temporary name, such as a link from a repository, is removed, not followed.
 func Replace(path string, content []byte, mode fs.FileMode) error {
 	if err := Discard(path + Beside); err != nil {
 		return err
@@ -31,7 +31,7 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// flush gives a file its mode and makes its content durable.
+// flush sets a file's mode and makes its content durable.
 func flush(path string, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // nothing is written
 	if err != nil {
@@ -43,7 +43,7 @@ func flush(path string, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// Discard removes a file that may be gone.
+// Discard removes a file that may not exist.
 func Discard(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil

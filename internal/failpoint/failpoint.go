@@ -1,27 +1,25 @@
-// Package failpoint names the moments before and after each write of the program, so
-// that a test can kill the process there, or let the disk be full. It does so only in
-// a program that was built with the tag failpoint; in any other its functions do
-// nothing and cost nothing.
+// Package failpoint has failpoints before and after each write of the program, where a test can
+// kill the process or make the disk full. They exist only in a program that was built with the
+// tag failpoint; in any other, the functions have no effect and no cost.
 //
-// The variable FAILPOINT says what happens, to the program that was built so:
+// The variable FAILPOINT sets the action:
 //
-//	log FILE         each moment is added to FILE, one a line: process, name, on whose behalf
-//	kill N [group]   the process kills itself, or its process group, at the Nth moment,
+//	log FILE         append each failpoint to FILE, one per line: process, name, caller
+//	kill N [group]   kill the process, or its process group, at the Nth failpoint,
 //	                 counted from 1
 //	interrupt N [group]
-//	                 the process sends itself SIGINT at the Nth moment, or its group, and goes on
+//	                 send SIGINT to the process, or to its group, at the Nth failpoint and continue
 //	terminate N [group]
 //	                 the same with SIGTERM
-//	fail N [COUNT]   the Nth write, and those after it up to COUNT in all (0: every
-//	                 later one), find no room on the disk
+//	fail N [COUNT]   let COUNT writes from the Nth on fail with ENOSPC (0: all of them)
 //	stop N, stop NAME
-//	                 the process stops itself (SIGSTOP) at the Nth moment, or at the first
-//	                 one whose name in the log begins with NAME, as heartbeats shift numbers
+//	                 stop the process (SIGSTOP) at the Nth failpoint, or at the first one
+//	                 whose name in the log begins with NAME, since heartbeats shift numbers
 //
-// The variable FAILPOINT_CLOCK names a file with a duration, such as -24h: the wall clock
-// of such a program is wrong by as much, from the moment that the file says so.
+// The variable FAILPOINT_CLOCK names a file with a duration, such as -24h, by which the wall
+// clock of the program is shifted. The file is read at each use of the clock.
 //
-// The order of moments is the same for each run only where one worker writes.
+// The order of failpoints is deterministic only if one worker writes.
 package failpoint
 
 import (
@@ -29,7 +27,7 @@ import (
 	"os"
 )
 
-// The functions below, Remove and RemoveAll are those of package os, with a moment
+// The functions below, Remove and RemoveAll are those of package os, with a failpoint
 // before the write.
 
 // Rename is os.Rename.
@@ -56,7 +54,7 @@ func Mkdir(path string, mode fs.FileMode) error {
 	return os.Mkdir(path, mode)
 }
 
-// MkdirAll is os.MkdirAll. A directory that is there is no write.
+// MkdirAll is os.MkdirAll, without a failpoint for an existing directory.
 func MkdirAll(path string, mode fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil
@@ -67,7 +65,7 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	return os.MkdirAll(path, mode)
 }
 
-// WriteFile is os.WriteFile, with a moment when half of the file is written.
+// WriteFile is os.WriteFile, with a further failpoint when half of the file is written.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	if err := Before("write"); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}

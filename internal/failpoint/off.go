@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Enabled says that tests may stop the program at its writes.
+// Enabled reports whether the program was built with failpoints.
 const Enabled = false
 
-// Before is called before a write. What it returns stands for the write's failure.
+// Before is called before a write. Its error replaces the write.
 func Before(string) error { return nil }
 
-// Now is the wall clock.
+// Now returns the time of the wall clock.
 func Now() time.Time { return time.Now() }
 
 // After is called after a write.

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// Enabled says that tests may stop the program at its writes.
+// Enabled reports whether the program was built with failpoints.
 const Enabled = true
 
-// Variable says what happens, as the package comment has it.
+// Variable sets the action; see the package comment.
 const Variable = "FAILPOINT"
 
 var (
@@ -35,7 +35,7 @@ type order struct {
 	file  *os.File
 	at, n int
 	whom  string
-	name  string // of the moment; empty: at says which
+	name  string // of the failpoint; empty: at has its number
 }
 
 func read(text string) (o order) {
@@ -65,17 +65,17 @@ func read(text string) (o order) {
 	return o
 }
 
-// Before is called before a write. What it returns stands for the write's failure.
+// Before is called before a write. Its error replaces the write.
 func Before(name string) error { return pass(name, true) }
 
 // After is called after a write.
 func After(name string) { _ = pass(name, false) }
 
-// ClockVariable names a file that says, as a duration, by how much the wall clock is
-// wrong from now on. It is read at each look at the clock.
+// ClockVariable names a file with the duration by which the wall clock is shifted. The file is
+// read at each use of the clock.
 const ClockVariable = "FAILPOINT_CLOCK"
 
-// Now is the wall clock.
+// Now returns the time of the wall clock.
 func Now() time.Time {
 	path := os.Getenv(ClockVariable)
 	if path == "" {
@@ -119,7 +119,7 @@ func pass(name string, canFail bool) error {
 		named := plan.name != "" && strings.HasPrefix(name+" "+caller()+" ", plan.name)
 		if named || passed == plan.at {
 			plan.name = ""
-			// Another thread may take the signal, and this one must not go on until it did.
+			// Another thread may receive the signal; this one must wait for that.
 			goesOn := make(chan os.Signal, 1)
 			signal.Notify(goesOn, syscall.SIGCONT)
 			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -133,7 +133,7 @@ func pass(name string, canFail bool) error {
 	return nil
 }
 
-// target is the process, or the group, that a signal goes to.
+// target returns the process or the group that receives a signal.
 func (o order) target() int {
 	if o.whom == "group" {
 		return 0
@@ -141,7 +141,7 @@ func (o order) target() int {
 	return os.Getpid()
 }
 
-// Remove is os.Remove. Where nothing is there, there is no moment.
+// Remove is os.Remove, without a failpoint if nothing exists.
 func Remove(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		if err := Before("remove"); err != nil {
@@ -151,7 +151,7 @@ func Remove(path string) error {
 	return os.Remove(path)
 }
 
-// RemoveAll is os.RemoveAll, with a moment before each file and directory.
+// RemoveAll is os.RemoveAll, with a failpoint before each file and directory.
 func RemoveAll(path string) error {
 	var entries []fs.DirEntry
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
@@ -181,7 +181,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return os.WriteFile(path, content, mode)
 }
 
-// caller names the exported function on whose behalf a write happens.
+// caller returns the name of the exported function that caused a write.
 func caller() string {
 	var pcs [24]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])

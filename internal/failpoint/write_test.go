@@ -22,7 +22,7 @@ var (
 	osWrites = []string{"Link", "Truncate"}
 )
 
-// without are the functions that have fewer moments than writes, and why.
+// without are the functions that have fewer failpoints than writes, with the reason.
 var without = map[string]string{
 	"disk.flush":              "it opens what a write made, and has a moment",
 	"store.reserve":           "what is not there can't be lost",
@@ -40,8 +40,8 @@ var without = map[string]string{
 	"store.unwritable":        "it opens what is there",
 }
 
-// TestEveryWriteHasAMoment reads the source: as many moments stand in a function as
-// writes, so that who adds a write is told to let tests disturb the program there.
+// TestEveryWriteHasAMoment reads the source: each function must have as many failpoints as
+// writes.
 func TestEveryWriteHasAMoment(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -90,7 +90,7 @@ func TestEveryWriteHasAMoment(t *testing.T) {
 	}
 }
 
-// count tells which writes a function makes, and how many moments it has.
+// count returns the writes of a function and its number of failpoints.
 func count(fn *ast.FuncDecl) (found []string, moments int) {
 	ast.Inspect(fn, func(node ast.Node) bool {
 		// Statements of SQL are executed on a tx; whoever makes one may write.
@@ -119,7 +119,7 @@ func count(fn *ast.FuncDecl) (found []string, moments int) {
 	return found, moments
 }
 
-// reads reports whether a file is opened for nothing else.
+// reads reports whether a file is opened for reading only.
 func reads(open *ast.CallExpr) bool {
 	only := false
 	ast.Inspect(open, func(node ast.Node) bool {

@@ -1,8 +1,8 @@
-// Package lazyregexp has regular expressions that are compiled when they are first
-// used. Most commands need few of the hundreds that the rooms have, and agents wait
-// for some of those commands at every start of a session.
+// Package lazyregexp has regular expressions that are compiled at their first use. Most commands
+// need few of the hundreds in the program, and agents wait for some commands at every start of a
+// session.
 //
-// The linker lays out a variable that New alone makes: starting costs nothing.
+// The linker initialises a variable that is set by New alone, so it has no cost at startup.
 package lazyregexp
 
 import (
@@ -10,17 +10,16 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression of the regexp package, with the methods that are in
-// use here. It may be used by several goroutines at once.
+// Regexp is a regular expression with those methods of regexp.Regexp that the program uses. It is
+// safe for concurrent use.
 type Regexp struct {
 	expression string
 	once       sync.Once
 	compiled   *regexp.Regexp
 }
 
-// New returns a regular expression that panics when it is first used if it is not
-// valid. The test of this package compiles all that the program has, so expression is
-// to be a constant.
+// New returns a regular expression, which panics at its first use if it is invalid. The test of
+// this package compiles all expressions of the program, so expression must be a constant.
 func New(expression string) *Regexp { return &Regexp{expression: expression} }
 
 func (r *Regexp) get() *regexp.Regexp {

@@ -11,12 +11,12 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// An Anchor is where the session of a statement saw, or wrote, a piece of what it states. Whether
-// the piece still stands there says whether the statement is still true.
+// An Anchor is the place where a session saw or wrote a piece of its statement. If the piece is
+// no longer there, the statement is out of date.
 type Anchor struct {
 	Path string `json:"path"`           // slash-separated, relative to the project's top directory
 	Text string `json:"text,omitempty"` // the exact piece, of one line; empty: the path alone
-	Key  string `json:"key,omitempty"`  // the name that the text was given to: "go" of "go 1.26"
+	Key  string `json:"key,omitempty"`  // the name to which the text is assigned: "go" of "go 1.26"
 }
 
 // Bounds of anchors.
@@ -26,8 +26,8 @@ const (
 	maxAnchorText = 100 // bytes of text and of key
 )
 
-// Valid reports whether an anchor keeps the bounds, holds nothing that was redacted, and its path stays
-// below the top directory and out of what git keeps there.
+// Valid reports whether an anchor is within the bounds and contains no redacted text, and its path
+// is below the top directory and outside .git.
 func (a Anchor) Valid() bool {
 	odd := func(r rune) bool { return r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || Hidden(r) }
 	first, _, _ := strings.Cut(a.Path, "/")
@@ -36,18 +36,18 @@ func (a Anchor) Valid() bool {
 		!strings.ContainsFunc(a.Path+a.Text+a.Key, odd) && !strings.Contains(a.Path+a.Text+a.Key, "[REDACTED:")
 }
 
-// Standing says how an anchor's text stands in a file.
+// Standing is the state of an anchor's text in a file.
 type Standing int
 
 // The standings of an anchor.
 const (
-	Absent   Standing = iota // neither the text nor another one given to its key
-	Replaced                 // its key was given another text
+	Absent   Standing = iota // neither the text nor its key with another one
+	Replaced                 // its key has another text
 	Present
 )
 
-// In says how the anchor's text stands in what a file holds. One with a key stands where it is given
-// to the key; in a file without the key, wherever it stands, unless it is so short a number that any file may hold it.
+// In returns the state of the anchor's text in a file's content. A text with a key must be assigned to
+// the key. In a file without the key it may be anywhere, unless it is a short number.
 func (a Anchor) In(content string) Standing {
 	at, ok := Token(content, a.Key, 0)
 	if !ok {
@@ -72,12 +72,12 @@ func (a Anchor) In(content string) Standing {
 	return standing
 }
 
-// maxGap is how many bytes may stand between a key and its text.
+// maxGap bounds the bytes between a key and its text.
 const maxGap = 16
 
-// Given finds what is given to the name that a text follows: "1.26" in ` = "1.26"` and in " 1.26", which
-// begins gap bytes further. Words alone are given by a colon or an equals sign; given is empty if
-// nothing is.
+// Given returns the value at the beginning of the text after a name: "1.26" in ` = "1.26"` and in
+// " 1.26". The value begins gap bytes further. A word is a value only after a colon or an equals
+// sign; given is empty if there is no value.
 func Given(rest string) (gap int, given string) {
 	rest = rest[:min(len(rest), maxGap+maxAnchorText)]
 	given = strings.TrimLeft(rest, " \t:=\"'`@~^<>(")
@@ -102,8 +102,8 @@ func IsValue(text string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Token finds a text in another one from an offset on, as a whole: "lint" does not stand in "golint"
-// or "lint-all", "1.2" not in "1.2.3", and "build:" not in "rebuild:".
+// Token finds a text as a whole token in another one, from an offset on: it does not find "lint" in
+// "golint" or "lint-all", "1.2" in "1.2.3", or "build:" in "rebuild:".
 func Token(content, text string, from int) (at int, ok bool) {
 	for text != "" && from <= len(content) {
 		i := strings.Index(content[from:], text)
@@ -118,13 +118,13 @@ func Token(content, text string, from int) (at int, ok bool) {
 	return 0, false
 }
 
-// stands reports whether a text stands at an offset of another one as a whole.
+// stands reports whether a text is a whole token at an offset of another one.
 func stands(content, text string, at int) bool {
 	return strings.HasPrefix(content[at:], text) && !extended(content[:at], text, true) &&
 		!extended(content[at+len(text):], text, false)
 }
 
-// extended reports whether a text goes on in what stands before or behind it.
+// extended reports whether a token continues before or after a text.
 func extended(beside, text string, before bool) bool {
 	edge, _ := take(text, !before)
 	next, beside := take(beside, before)
@@ -148,10 +148,10 @@ func take(text string, last bool) (r rune, rest string) {
 	return r, text[size:]
 }
 
-// lineKeyBytes is how much of a hash names a line.
+// lineKeyBytes is the length of the hash prefix in a line's key.
 const lineKeyBytes = 10
 
-// LineKey names a line of a memory by a hash of its LineText.
+// LineKey returns the key of a memory's line, a hash of its LineText.
 func LineKey(line string) string {
 	sum := sha256.Sum256([]byte(LineText(line)))
 	return hex.EncodeToString(sum[:lineKeyBytes])
@@ -162,8 +162,8 @@ var (
 	lineCitation = lazyregexp.New(` \[\S+ \d{4}-\d\d-\d\d[^\]]*\]\.?$`)
 )
 
-// LineText is the words of a line of a memory, without the mark of a list before them and the citation of
-// sessions behind them.
+// LineText returns the words of a memory's line, without the list mark before them and the
+// citation after them.
 func LineText(line string) string {
 	words := strings.Join(strings.Fields(line), " ")
 	return lineCitation.ReplaceAllString(lineMark.ReplaceAllString(words, ""), "")

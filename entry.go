@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Entry is what a person or an agent writes down at once. It is a session of SourceEntry and KindEntry whose
-// one message is the text, so that what finds, forgets and consolidates sessions does so with entries.
+// Entry is a note or a line of a journal or history. It is stored as a session of SourceEntry and KindEntry
+// with the text as its one message, so that entries are found, forgotten and consolidated like sessions.
 type Entry struct {
-	ID        int64 // from 1; none is given twice
+	ID        int64 // from 1, never reused
 	ProjectID string
 	Kind      EntryKind
 	Category  string // of a note, one of Categories
 	Author    Author
 	Text      string
 	CreatedAt time.Time
-	// AccessedAt is when a note was last recalled, at first when it was made.
+	// AccessedAt is the time of a note's last recall, initially of its creation.
 	AccessedAt time.Time
 }
 
 // SourceEntry is the source of sessions that are entries.
 const SourceEntry Source = "memoir"
 
-// EntryKind says where an entry was written.
+// EntryKind is the place of an entry.
 type EntryKind string
 
 // The kinds of an entry.
@@ -33,21 +33,21 @@ const (
 	EntryHistory EntryKind = "history" // a paragraph on a session
 )
 
-// Categories are those of notes.
+// Categories are the categories of notes.
 var Categories = []string{"preference", "fact", "project", "person", "routine"}
 
-// Author says on whose account an entry was written.
+// Author is the originator of an entry.
 type Author string
 
-// The authors of an entry. What others than a person write is a claim.
+// The authors of an entry. Entries of AuthorAuto and AuthorAgent are claims.
 const (
 	AuthorUser  Author = "user"  // a person asked for it
-	AuthorAuto  Author = "auto"  // it was noticed
-	AuthorAgent Author = "agent" // an agent decided so
+	AuthorAuto  Author = "auto"  // memoir noticed it
+	AuthorAgent Author = "agent" // an agent decided it
 )
 
-// Unconfirmed ends a line of MEMORY.md that an agent wrote, until a person takes it off or out. Such a line is a
-// claim: no session is told it.
+// Unconfirmed ends a line of MEMORY.md that an agent wrote, until a person removes the mark or the line. Such
+// a line is a claim and is not injected.
 const Unconfirmed = " (not confirmed)"
 
 // IsEntry reports whether a session's key is that of an entry.
@@ -58,14 +58,13 @@ func IsJournal(key string) bool {
 	return strings.HasPrefix(key, string(SourceEntry)+":"+string(EntryJournal)+"-")
 }
 
-// IsKept reports whether nobody but memoir keeps what a session's key names: an entry, or a conversation. Forgetting
-// it deletes it.
+// IsKept reports whether only memoir has the session of a key: an entry or a conversation. Forgetting deletes it.
 func IsKept(key string) bool {
 	source, _ := SplitKey(key)
 	return source == SourceEntry || source == SourceConversation
 }
 
-// EntryID is the id of the entry that a session is; 0: it is none.
+// EntryID returns the id of a session's entry; 0 if it is not an entry.
 func EntryID(key string) int64 {
 	if !IsEntry(key) {
 		return 0
@@ -77,7 +76,7 @@ func EntryID(key string) int64 {
 	return id
 }
 
-// Key is the key of the session that the entry is.
+// Key returns the key of the entry's session.
 func (e Entry) Key() string {
 	return SessionKey(SourceEntry, string(e.Kind)+"-"+strconv.FormatInt(e.ID, 10))
 }

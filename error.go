@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Code classifies an error where a caller decides by it.
+// Code is the class of an error, by which callers decide.
 type Code string
 
 // The codes.
 const (
-	CodeUsage       Code = "usage"       // a command line that makes no sense
+	CodeUsage       Code = "usage"       // an invalid command line
 	CodeConfig      Code = "config"      // a setting that is unknown or out of range
 	CodeNotFound    Code = "not_found"   // the named session, project or file is unknown
 	CodeBusy        Code = "busy"        // another process holds the lease
@@ -21,28 +21,28 @@ const (
 	CodeNewer       Code = "newer"       // the database was written by a newer version
 	CodeStorage     Code = "storage"     // the disk is full, read-only or forbidden
 	CodeInvalid     Code = "invalid"     // an answer or artifact that breaks its rules
-	CodeModel       Code = "model"       // a call to a language model failed, or gave nothing of use
+	CodeModel       Code = "model"       // a call to a language model failed, or its answer is useless
 	CodeLimit       Code = "limit"       // a spending limit stops the work
 	CodeInterrupted Code = "interrupted" // stopped by a signal or a time limit
 	CodeInternal    Code = "internal"
 )
 
-// Error is an error that a person may read: what failed, and what they can do.
+// Error is an error for people: what failed, and what they can do.
 type Error struct {
 	Code    Code
 	Message string // lower case, without a full stop, its cause included
-	Hint    string // what to do about it; may be empty
+	Hint    string // advice; may be empty
 	Err     error  // the cause, for errors.Is; may be nil
 }
 
-// Error returns the message; the hint is the caller's to show.
+// Error returns the message, without the hint.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause, nil if there is none.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error whose message is formatted as by fmt.Errorf; a %w verb
-// sets its cause.
+// Errorf returns an Error whose message is formatted as by fmt.Errorf; a %w verb sets its
+// cause.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: err.Error(), Hint: hint, Err: errors.Unwrap(err)}
@@ -73,14 +73,14 @@ func HintOf(err error) string {
 	return ""
 }
 
-// AnswerError tells that a language model's answer could not be used. The answer, which is
-// foreign text, is not kept.
+// AnswerError is the error of an invalid answer of a language model. It does not contain the
+// answer, which is untrusted text.
 type AnswerError struct {
-	Err error // what was wrong with the answer
+	Err error // the fault of the answer
 }
 
-// Error says what was wrong with the answer.
+// Error describes the fault of the answer.
 func (e *AnswerError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what was wrong with the answer.
+// Unwrap returns the fault of the answer.
 func (e *AnswerError) Unwrap() error { return e.Err }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// The names of what a project's memory holds.
+// The names in a project's memory.
 const (
 	MemoryFile      = "MEMORY.md"
 	SummaryFile     = "memory_summary.md"
@@ -40,8 +40,8 @@ func (c Consolidation) Files() map[string]string {
 	return files
 }
 
-// ConsolidationOf reads a consolidation back from files. A skill counts from its SKILL.md
-// on; files that a consolidation has no place for are left out.
+// ConsolidationOf reads a consolidation from files. A skill needs its SKILL.md; files that do not
+// belong to a consolidation are left out.
 func ConsolidationOf(files map[string]string) Consolidation {
 	c := Consolidation{MemoryMD: files[MemoryFile], MemorySummary: files[SummaryFile]}
 	skills := map[string]*Skill{}
@@ -64,7 +64,7 @@ func ConsolidationOf(files map[string]string) Consolidation {
 }
 
 // SkillPath splits skills/NAME/SKILL.md, of which folder and rest are empty, and
-// skills/NAME/FOLDER/REST; ok says that a Skill has a place for a file of that path.
+// skills/NAME/FOLDER/REST; ok reports whether a Skill can have a file of that path.
 func SkillPath(path string) (name, folder, rest string, ok bool) {
 	tail, ok := strings.CutPrefix(path, SkillsDir+"/")
 	if name, tail, _ = strings.Cut(tail, "/"); !ok || !LegalSkill(name) {
@@ -77,8 +77,8 @@ func SkillPath(path string) (name, folder, rest string, ok bool) {
 	return name, folder, rest, rest != "" && slices.Contains(skillFolders, folder)
 }
 
-// LegalSkill reports whether a skill may have a name: lower-case words of letters and
-// digits joined by single hyphens, at most 64 bytes, as the Agent Skills specification has it.
+// LegalSkill reports whether a skill's name is legal by the Agent Skills specification:
+// lower-case words of letters and digits joined by single hyphens, at most 64 bytes.
 func LegalSkill(name string) bool {
 	for word := range strings.SplitSeq(name, "-") {
 		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -88,8 +88,8 @@ func LegalSkill(name string) bool {
 	return len(name) <= 64 && !device(name)
 }
 
-// OfferedSkill is the name under which agents are offered a skill of a project, whose id it takes: agents
-// show the skills of all projects in one list, and want the name of the directory in SKILL.md as well.
+// OfferedSkill returns the name under which agents see a skill of the project with an id: agents show the
+// skills of all projects in one list.
 func OfferedSkill(projectID, skill string) string {
 	name, hash := projectID, ""
 	if i := strings.LastIndexByte(projectID, '-'); i >= 0 {
@@ -112,10 +112,10 @@ const (
 	maxDepth = 8   // parts
 )
 
-// CheckPath reports why a path may not be that of a file in a memory, with CodeInvalid. A
-// legal path is relative and slash-separated, and means the same on every system: its parts
-// are printable, without \ : * ? " < > | and without a dot, hyphen or space at their beginning,
-// or a dot or space at their end; they are no names of devices or of editors' own files.
+// CheckPath returns an error with CodeInvalid if a file of a memory can't have a path. A legal
+// path is relative and slash-separated, and means the same on every system. Its parts are
+// printable, without \ : * ? " < > |, without a dot, hyphen or space at the beginning and
+// without a dot or space at the end. They are not names of devices or of editors' own files.
 func CheckPath(path string) error {
 	parts := strings.Split(path, "/")
 	switch {
@@ -138,7 +138,7 @@ func pathError(path, why string) error {
 	return Errorf(CodeInvalid, "give the file another name", "path %q %s", path, why)
 }
 
-// partFault says what is wrong with one part of a path, "" if nothing is.
+// partFault returns the fault of one part of a path, "" if it has none.
 func partFault(part string) string {
 	switch {
 	case part == "":
@@ -161,14 +161,13 @@ func partFault(part string) string {
 	return ""
 }
 
-// EditorsOwn reports whether a name is one that editors and systems give to files of their
-// own: swap files, backups, .DS_Store, .git. A memory holds no such file.
+// EditorsOwn reports whether a name is that of a file of an editor or system: swap files,
+// backups, .DS_Store, .git. A memory has no such files.
 func EditorsOwn(name string) bool {
 	return name[0] == '.' || name[len(name)-1] == '~' || name[0] == '#' && name[len(name)-1] == '#'
 }
 
-// device reports whether Windows takes a name for a device, which it does whatever the
-// extension.
+// device reports whether a name is a device on Windows, with any extension.
 func device(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 	switch stem {
@@ -179,10 +178,9 @@ func device(name string) bool {
 		'0' <= stem[3] && stem[3] <= '9'
 }
 
-// CheckPaths holds the paths of a memory's files to CheckPath, and against each other, with
-// CodeInvalid: memory goes from systems that tell capitals apart to others, so no two paths
-// differ by case alone, and none is both file and directory. Nor do they differ by
-// case from the names above.
+// CheckPaths applies CheckPath to the paths of a memory's files and compares them; its errors
+// have CodeInvalid. Memory moves between systems, so two paths, or a path and a name above,
+// must not differ only by case. A path can't be both file and directory.
 func CheckPaths(paths []string) error {
 	type place struct {
 		path string

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folded is a text as it is compared with one that a person looks for: in lower case
-// and one Unicode form, without characters that nobody sees, each run of space and
-// line breaks as one blank.
+// Folded returns a text in the form that is compared with a person's search text: in lower
+// case and one Unicode form, without invisible characters, each run of space and line
+// breaks as one blank.
 func Folded(text string) string {
 	if isFolded(text) {
 		return text
@@ -23,7 +23,7 @@ func Folded(text string) string {
 	space := false
 	for _, r := range text {
 		switch {
-		case r > ' ' && r < utf8.RuneSelf: // most of what there is
+		case r > ' ' && r < utf8.RuneSelf: // most characters
 			if space {
 				b.WriteByte(' ')
 				space = false
@@ -53,7 +53,7 @@ func Folded(text string) string {
 	return b.String()
 }
 
-// isFolded is a quick look that is sure of plain text.
+// isFolded is a quick check, which may miss folded text outside ASCII.
 func isFolded(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -64,8 +64,8 @@ func isFolded(text string) bool {
 	return true
 }
 
-// LinesHolding lists the lines of a text, from 1, on which a folded text stands, or a
-// part of it where it goes on over the end of a line. It does not over an empty one.
+// LinesHolding returns the numbers, from 1, of the lines of a text that contain a folded text
+// or a part of it. An occurrence may span lines, but not an empty one.
 func LinesHolding(text, folded string) []int {
 	if folded == "" {
 		return nil
@@ -78,7 +78,7 @@ func LinesHolding(text, folded string) []int {
 	for from, first := range lines {
 		whole := first
 		for to := from; lines[to] != ""; {
-			// An occurrence that begins in the first line and ends in the last one.
+			// The occurrence must begin in the first line and end in the last one.
 			at := strings.LastIndex(whole[:min(len(whole), len(first)+len(folded)-1)], folded)
 			if at >= 0 && at+len(folded) > len(whole)-len(lines[to]) {
 				for n := from; n <= to; n++ {
@@ -94,7 +94,7 @@ func LinesHolding(text, folded string) []int {
 	return slices.Sorted(maps.Keys(holds))
 }
 
-// RuleKey is the same for rules that differ in letter case, punctuation and marks of code alone.
+// RuleKey returns the same key for rules that differ only in letter case, punctuation and code marks.
 func RuleKey(text string) string {
 	return strings.Join(strings.FieldsFunc(Folded(text), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)

@@ -5,12 +5,11 @@ import (
 	"unicode"
 )
 
-// MaxMarks is how many combining marks a character keeps in what is shown or published: as
-// many as scripts pile up. More of them write over the lines above and below.
+// MaxMarks bounds the combining marks of a character in displayed and published text: scripts
+// need no more. Further marks would cover the lines above and below.
 const MaxMarks = 5
 
-// WithoutFloods leaves those combining marks of a text out that exceed MaxMarks on one
-// character.
+// WithoutFloods removes the combining marks of a text that exceed MaxMarks on one character.
 func WithoutFloods(text string) string {
 	marks := 0
 	flood := false
@@ -40,7 +39,7 @@ func marksTo(r rune, marks int) int {
 	return marks + 1
 }
 
-// Hidden reports whether a character shows nothing: controls, format characters
+// Hidden reports whether a character is invisible: controls, format characters
 // (zero-width, bidirectional, tags), variation selectors, fillers.
 func Hidden(r rune) bool {
 	switch {

@@ -1,7 +1,6 @@
 // Package memoir is the vocabulary of the program: sessions, items, extractions,
-// consolidations, projects and what they may be. It holds plain values and the
-// rules about them; it knows no file, no database and no network, and imports
-// nothing but the standard library's value types.
+// consolidations and projects. It has plain values with their rules, and does not access
+// files, databases or the network.
 //
 // Read memoir.go first (the words), then statement.go (the form of a raw
 // memory) and error.go (codes, hints).
@@ -27,11 +26,11 @@ const (
 	SourceQwen     Source = "qwen"
 	SourceCopilot  Source = "copilot"
 	SourceUnknown  Source = "unknown" // a file that no reader recognises
-	// SourceConversation is no agent, but an application that hands its messages over.
+	// SourceConversation is an application that adds its messages itself.
 	SourceConversation Source = "conversation"
 )
 
-// SessionKind says who drove a session. Only main sessions are extracted.
+// SessionKind is the kind of a session's author. By default, only main sessions are extracted.
 type SessionKind string
 
 // The kinds of a session.
@@ -43,16 +42,16 @@ const (
 	KindEntry      SessionKind = "entry"      // no transcript: an Entry
 )
 
-// OwnRunMarker in the first text of a session says that memoir itself made it: it
-// begins every question that is put to an agent, since some keep each of their runs.
+// OwnRunMarker in the first text of a session identifies memoir's own model calls: it begins
+// every question to an agent, since some agents store each run as a session.
 const OwnRunMarker = "memoir:own-run"
 
-// ChildVariable is set in the environment of whatever memoir starts, so that hooks
-// which start memoir in turn do nothing.
+// ChildVariable is set in the environment of programs that memoir starts, so that memoir does
+// nothing when their hooks start it.
 const ChildVariable = "MEMOIR_CHILD"
 
-// Reason says what becomes of a session, and why. Every registered session has
-// exactly one: the first that applies, in the order of Reasons.
+// Reason is why a session is, or is not, extracted. Every registered session has exactly one:
+// the first that applies, in the order of Reasons.
 type Reason string
 
 // The reasons, in order of precedence.
@@ -81,12 +80,12 @@ var Reasons = []Reason{
 	ReasonTooOld, ReasonBackoff, ReasonDead, ReasonOverCap, ReasonEligible,
 }
 
-// File is one file of a session as the file system describes it. Two files with
-// equal Size, ModTime and Inode are taken to hold the same bytes.
+// File is one file of a session as the file system describes it. Files with equal Size,
+// ModTime and Inode are assumed to have the same content.
 //
 // An agent may keep many sessions in one database, or one in many files. Then Path
 // is <database>#<session id>, or the session's own file, and Size, ModTime and
-// Inode do no more than tell one state of the session from another.
+// Inode only distinguish states of the session.
 type File struct {
 	Path    string
 	Size    int64 // bytes
@@ -102,15 +101,15 @@ type Session struct {
 	ParentID  string // thread id of the session that started this one, if known
 	ProjectID string // empty: no project
 	Title     string
-	CWD       string // where the session began, as recorded
+	CWD       string // first working directory, as recorded
 	Branch    string
-	Remote    string // the repository URL that the session recorded, without credentials
+	Remote    string // recorded URL of the repository, without credentials
 	Files     []File // in reading order
 	Bytes     int64  // sum over Files
 	CreatedAt time.Time
 	UpdatedAt time.Time // time of the last record, else of the last modification
 	Reason    Reason
-	Error     string // what is wrong with an unreadable session, or its last failure
+	Error     string // why the session is unreadable, or its last failure
 }
 
 // Key identifies a session among all agents: ids of different agents may collide.
@@ -141,8 +140,8 @@ const (
 	RoleTool      = "tool"
 )
 
-// Origin says how a text entered the conversation. ByPerson says
-// which of them are a person's own words.
+// Origin is how a text entered the conversation. ByPerson reports which of them are a
+// person's own words.
 type Origin string
 
 // The origins of an item.
@@ -151,12 +150,12 @@ const (
 	OriginQueued            Origin = "queued"        // typed while the agent was busy
 	OriginSlashCommand      Origin = "slash_command" // a command's name and arguments
 	OriginShell             Origin = "shell"         // a command that the person ran in the agent's prompt
-	OriginPlanHandover      Origin = "plan_handover" // a plan that the agent wrote and a new session began with
-	OriginInjected          Origin = "injected"      // put there by the agent, a hook or a tool
+	OriginPlanHandover      Origin = "plan_handover" // an agent's plan at the beginning of a new session
+	OriginInjected          Origin = "injected"      // added by the agent, a hook or a tool
 	OriginCompactionSummary Origin = "compaction_summary"
-	OriginSubagentTask      Origin = "subagent_task" // the task that a parent session gave
-	OriginRejection         Origin = "rejection"     // what a person said when refusing a tool call
-	OriginAnswer            Origin = "answer"        // what a person answered to a question of the agent
+	OriginSubagentTask      Origin = "subagent_task" // the task from a parent session
+	OriginRejection         Origin = "rejection"     // a person's words with the refusal of a tool call
+	OriginAnswer            Origin = "answer"        // a person's answer to a question of the agent
 	OriginAgent             Origin = "agent"         // the agent's own text
 	OriginTool              Origin = "tool"
 )
@@ -172,24 +171,23 @@ func (o Origin) ByPerson() bool {
 
 // Item is one normalised entry of a session, in conversation order.
 type Item struct {
-	N      int    // position in the session, from 1, counted before anything is left out
+	N      int    // position in the session, from 1; omitted items count, too
 	Kind   string // ItemMessage, ItemTool or ItemSummary
 	Role   string // RoleUser, RoleAssistant or RoleTool
 	Origin Origin
 	Text   string // of a message or summary
-	Final  bool   // the agent's closing answer of a turn, where the format says so
+	Final  bool   // the agent's closing answer of a turn, if the format marks it
 	Tool   string // the tool's name as the agent recorded it
 	Input  string // of a tool call: the command line of a shell tool, else its arguments as JSON
 	Output string // of a tool call: the result without the agent's framing
-	Exit   *int   // exit status, where the format has one
+	Exit   *int   // exit status, if the format has one
 	Failed bool   // the format marks the call as failed, or Exit is not 0
 	At     time.Time
-	CWD    string // in force at this item
-	Branch string // in force at this item
+	CWD    string // at this item
+	Branch string // at this item
 }
 
-// Shell reports whether the item is a command line that was run; Input is then
-// that command line.
+// Shell reports whether the item is an executed command line, which Input then has.
 func (it Item) Shell() bool {
 	if it.Kind != ItemTool {
 		return false
@@ -202,18 +200,18 @@ func (it Item) Shell() bool {
 	return false
 }
 
-// Project is where memory belongs: a repository, else a directory.
+// Project is the unit of memory: a repository, else a directory.
 type Project struct {
 	ID          string // <name>-<hash of Identity>: also the name of its folder; never collides
 	Name        string
-	Identity    string // what makes it this project: a normalised remote, a common git directory or a directory
+	Identity    string // a normalised remote, a common git directory or a directory
 	Remote      string // normalised, without credentials; empty if unknown
 	Directories []string
 	Aliases     []string // earlier identities and names
 }
 
-// UserProjectID is the id of the project that is the user's own memory: what a person stated in
-// several projects. No session belongs to it. Its hash is none that an identity has.
+// UserProjectID is the id of the user's own memory, a project with the rules that a person stated
+// in several projects. It has no sessions. Its hash differs from those of all identities.
 const UserProjectID = "user-000000000000"
 
 // UserProject is the project of UserProjectID.
@@ -233,17 +231,17 @@ type Extraction struct {
 	RolloutSummary string // Markdown
 	RolloutSlug    string // [a-z0-9-], at most 60 bytes
 	Title          string
-	HistoryEntry   string // what the project's history says of the session, in one line; empty: what RawMemory says
+	HistoryEntry   string // the project's history entry, in one line; empty: made from RawMemory
 	CWD            string
 	Branch         string
 	StartedAt      time.Time // of the session
 	EndedAt        time.Time // of the session
-	ContentHash    string    // of the items it was made from
-	FilterVersion  int       // of the filter that chose those items
+	ContentHash    string    // of its items
+	FilterVersion  int       // of the filter that selected the items
 	Model          string    // provider/model, or "builtin"
 	Seq            int64     // the project's change sequence when it was stored
 
-	// Anchors are those of the statements of RawMemory, by LineKey of their texts.
+	// Anchors are the anchors of RawMemory's statements, by LineKey of their texts.
 	Anchors map[string][]Anchor
 }
 
@@ -256,18 +254,17 @@ func (e Extraction) Empty() bool {
 type Consolidation struct {
 	MemoryMD      string
 	MemorySummary string
-	Skills        []Skill // sorted by name; a skill that is not listed is gone
+	Skills        []Skill // all skills, sorted by name
 
 	// Citations lists all sessions behind a line of MEMORY.md that cites more than one,
-	// newest first, each as "KEY DATE". A line is named by a hash of its words without
-	// citations, so that the list itself tells nothing.
+	// newest first, each as "KEY DATE". Its keys are hashes of lines without citations, so that
+	// the list does not reveal their text.
 	Citations map[string][]string
 
-	// Anchors are those of the lines of MEMORY.md and of the summary, by LineKey.
+	// Anchors are the anchors of the lines of MEMORY.md and of the summary, by LineKey.
 	Anchors map[string][]Anchor
 
-	// Open are the keys of sessions that are yet to be folded in: another consolidation
-	// goes on with them.
+	// Open are the keys of sessions that are left for the next consolidation.
 	Open []string
 }
 
@@ -280,27 +277,27 @@ type Skill struct {
 	Examples  []SkillFile
 }
 
-// SkillFile is a file of a skill; Path is relative to its folder and stays in it.
+// SkillFile is a file of a skill; Path is relative to its folder and can't leave it.
 type SkillFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 }
 
-// Note is a person's own change to a project's memory, found by comparing the
-// live files with what was published. Notes outlive generations: Phase 2 applies
-// them each time, so that what a person wrote stays and what they deleted stays away.
+// Note is a person's edit of a project's memory, found by comparing the live files with the
+// published ones. Phase 2 applies all notes to every generation, so that a person's lines
+// stay and deleted lines don't return.
 type Note struct {
 	ID        int64
 	ProjectID string
 	File      string // slash-separated, relative to the root
 	Action    NoteAction
-	Section   string // the Markdown heading line the text stands under, empty at the top
+	Section   string // the Markdown heading line above the text, empty at the top
 	After     string // the line before it, empty if it is the first of its section
 	Text      string // one line; the whole content for NoteFile
 	At        time.Time
 }
 
-// NoteAction says what a person did.
+// NoteAction is a kind of edit.
 type NoteAction string
 
 // The actions of a note.
@@ -311,13 +308,13 @@ const (
 	NoteDeleted NoteAction = "deleted" // a whole file a person deleted
 )
 
-// Usage is what model calls consumed.
+// Usage is the consumption of model calls.
 type Usage struct {
 	Calls        int     `json:"calls"`
 	InputTokens  int64   `json:"input_tokens"`
 	CachedTokens int64   `json:"cached_tokens"`
 	OutputTokens int64   `json:"output_tokens"`
-	Cost         float64 `json:"cost"` // US dollars; 0 where the price is unknown
+	Cost         float64 `json:"cost"` // US dollars; 0 if the price is unknown
 }
 
 // Add returns the sum of two usages.
@@ -331,10 +328,10 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Tokens estimates the tokens of a text: 4 characters (bytes of UTF-8) a token, rounded up.
+// Tokens estimates the tokens of a text: 4 bytes per token, rounded up.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
 
-// Count says how many: "1 session", "3 sessions", "2 memories".
+// Count returns a number with its noun: "1 session", "3 sessions", "2 memories".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -345,7 +342,7 @@ func Count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Cut is at most a number of characters of a text, of which the last one tells that there were more.
+// Cut shortens a text to a number of characters, the last of which is an ellipsis.
 func Cut(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
@@ -353,11 +350,11 @@ func Cut(text string, most int) string {
 	return text
 }
 
-// maxTitle is how many characters of a title are shown.
+// maxTitle bounds the characters of a displayed title.
 const maxTitle = 80
 
-// ShortTitle cuts a title for display, at a word where there is one. Titles are
-// redacted before they are cut: half a secret is not recognised.
+// ShortTitle cuts a title for display, at a word if possible. The title must be redacted
+// before, since a part of a secret is not recognised.
 func ShortTitle(title string) string {
 	title = strings.Join(strings.Fields(title), " ")
 	runes := []rune(title)

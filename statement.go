@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// StatementKind is the section of a raw memory that a statement stands in.
+// StatementKind is the section of a statement in a raw memory.
 type StatementKind string
 
 // The kinds of a statement; the value is the section's heading in Markdown.
 const (
-	StatementTask        StatementKind = "Task"        // what was asked, with what became of it
-	StatementOutcome     StatementKind = "Outcome"     // what was delivered: a commit, a pull request, an approved plan
+	StatementTask        StatementKind = "Task"        // a request with its result
+	StatementOutcome     StatementKind = "Outcome"     // delivered work: a commit, a pull request, an approved plan
 	StatementPreference  StatementKind = "Preferences" // a person's rule or correction
-	StatementFailure     StatementKind = "Failures"    // what failed, and what made it succeed
+	StatementFailure     StatementKind = "Failures"    // a failure with its remedy
 	StatementCommand     StatementKind = "Commands"    // a command that passed
 	StatementDecision    StatementKind = "Decisions"   // a choice with its reason
 	StatementFinding     StatementKind = "Findings"    // a cause that was found, a fact about the repository
-	StatementRefuted     StatementKind = "Refuted"     // a hypothesis that turned out wrong, and what showed it
-	StatementFile        StatementKind = "Files"       // a file that matters
+	StatementRefuted     StatementKind = "Refuted"     // a wrong hypothesis with the evidence against it
+	StatementFile        StatementKind = "Files"       // an important file
 	StatementEnvironment StatementKind = "Environment" // versions, services, quirks
 	StatementProcedure   StatementKind = "Procedure"   // ordered steps as actually run
-	StatementOpen        StatementKind = "Open"        // what is left to do
+	StatementOpen        StatementKind = "Open"        // unfinished work
 
-	// StatementClaim holds what only the agent's own words support. It can be found by
-	// searching and never reaches MEMORY.md or memory_summary.md.
+	// StatementClaim is a statement that only the agent's own words support. It can be found
+	// by searching and never reaches MEMORY.md or memory_summary.md.
 	StatementClaim StatementKind = "Claims of the agent, not verified"
 )
 
@@ -38,23 +38,23 @@ var StatementKinds = []StatementKind{
 // The built-in extractor begins some statements with a mark, which the built-in
 // consolidator reads.
 const (
-	// CorrectionMark begins a preference that set right what the agent had just done. It
-	// counts as lasting only where several sessions say it.
+	// CorrectionMark begins a preference that corrected the agent. It counts as lasting only if
+	// several sessions have it.
 	CorrectionMark = "corrected: "
-	// RequiredMark begins a statement of the environment about what the repository
-	// demands, by its hooks or files.
+	// RequiredMark begins a statement of the environment about a requirement of the
+	// repository's hooks or files.
 	RequiredMark = "required: "
 )
 
-// Statement is one claim of a raw memory with the items it rests on.
+// Statement is one statement of a raw memory with the items that support it.
 type Statement struct {
 	Kind  StatementKind
 	Text  string // one line of Markdown
 	Items []int  // item numbers of the session, ascending
 }
 
-// FormatStatements writes statements as the Markdown of a raw memory: a section
-// a kind, a bullet a statement, its items in brackets at the end:
+// FormatStatements writes statements as the Markdown of a raw memory: a section per kind, a
+// bullet per statement, with its items in brackets at the end:
 //
 //	## Commands
 //	- `go test ./...` passes (ran 3 times) [12, 40]
@@ -91,9 +91,8 @@ func FormatStatements(statements []Statement) string {
 	return b.String()
 }
 
-// ParseStatements reads what FormatStatements writes, and tolerates what a
-// language model makes of it: unknown sections, prose and missing citations are
-// passed over or read as far as they go.
+// ParseStatements reads the format of FormatStatements, with the deviations of language
+// models: it skips unknown sections and prose, and accepts missing citations.
 func ParseStatements(markdown string) []Statement {
 	var out []Statement
 	var kind StatementKind

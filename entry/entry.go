@@ -1,9 +1,9 @@
-// Package entry is what people and agents write down at once: notes, and pages of journals that are files below a
-// project's folder; and the history of a project's sessions there. It checks and redacts a text, stores it, and reads
-// it again. It knows the database and the folder; it knows no model, no agent's format and no terminal.
+// Package entry stores and reads what people and agents write down themselves: notes, the pages of journals, which are
+// files in a project's folder, and the history of a project's sessions there. It checks and redacts each text. It uses
+// the database and the folder, and knows no model, no agent's format and no terminal.
 //
-// Read entry.go first (writing and recalling), then page.go (journals), history.go, told.go (what a session is told)
-// and patch.go (changing lines of MEMORY.md).
+// Read entry.go first (writing and recalling), then page.go (journals), history.go, told.go (the notes that a session
+// gets) and patch.go (changing lines of MEMORY.md).
 package entry
 
 import (
@@ -33,11 +33,11 @@ type Book struct {
 	Redact func(string) string // takes secrets out of a text
 }
 
-// Write checks an entry, takes out secrets and stores it durably: the next process finds it, and the next session
-// is told a person's note. The ID is set here, and CreatedAt if it is zero. The error of a text or a category that
-// cannot be stored has the code memoir.CodeUsage; then nothing is stored. If the day's journal has the line, or one of
-// the project's 100 notes that were accessed last is the same, nothing is stored either: added is false, and the entry
-// is the one that is there, with ID 0 if a person wrote the line into the page.
+// Write checks and redacts an entry and stores it durably. It sets the ID, and CreatedAt if that is zero. The next
+// process finds the entry, and the next session gets a person's note. The error of an invalid text or category has the
+// code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry. That
+// is one of the project's 100 last accessed notes, or a line of the day's journal, with ID 0 if a person wrote it into
+// the file.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	e, statements, err := b.Checked(e)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 	return stored, true, nil
 }
 
-// Checked is an entry as Write stores it, with what it states.
+// Checked returns an entry as Write stores it, and its statements.
 func (b Book) Checked(e memoir.Entry) (memoir.Entry, []memoir.Statement, error) {
 	var err error
 	if e.Text, err = b.line(e.Text); err != nil {
@@ -71,8 +71,8 @@ func (b Book) Checked(e memoir.Entry) (memoir.Entry, []memoir.Statement, error) 
 	return e, []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}, known(e.Category)
 }
 
-// File does in the projects' folders what an entry calls for, or with id 0 all that a process left which died: a
-// journal's entry is put on its page, and a project that has notes is marked.
+// File updates the projects' folders for an entry, or with id 0 for all entries that a dead process left: it adds a
+// line to the journal's page, and marks a project that has notes.
 func (b Book) File(ctx context.Context, id int64) error {
 	return b.Store.FileEntries(ctx, id, func(e memoir.Entry) error {
 		if e.Kind == memoir.EntryJournal {
@@ -82,7 +82,7 @@ func (b Book) File(ctx context.Context, id int64) error {
 	})
 }
 
-// line is a text as an entry holds it: one line, without secrets and control characters.
+// line converts a text to one line without secrets and control characters.
 func (b Book) line(text string) (string, error) {
 	if len(text) > 16*MaxText { // too long even to be redacted
 		return "", usage("shorten it, or write several", "a text may have %d bytes, and this one has %d", MaxText, len(text))
@@ -103,7 +103,7 @@ func (b Book) line(text string) (string, error) {
 	return text, nil
 }
 
-// statementOf says what a note states. What no person asked for is a claim.
+// statementOf returns the kind of a note's statement. A note that no person asked for is a claim.
 func statementOf(e memoir.Entry) memoir.StatementKind {
 	switch {
 	case e.Author != memoir.AuthorUser:
@@ -114,7 +114,7 @@ func statementOf(e memoir.Entry) memoir.StatementKind {
 	return memoir.StatementFinding
 }
 
-// worded is the text of a note as statements have it: a person's rules are quoted.
+// worded returns the text of a note's statement: a person's rules are quoted.
 func worded(e memoir.Entry) string {
 	if statementOf(e) == memoir.StatementPreference {
 		return "“" + e.Text + "”"
@@ -122,8 +122,8 @@ func worded(e memoir.Entry) string {
 	return e.Text
 }
 
-// Recall returns the notes of projects that hold all words, those accessed last first, at most MaxRecall, and notes
-// that they were accessed. Category "" is any.
+// Recall returns at most MaxRecall notes of projects that contain all words, last accessed first, and records the
+// access. Category "" is any.
 func (b Book) Recall(ctx context.Context, projects []string, category string, words []string) ([]memoir.Entry, error) {
 	if err := known(category); err != nil && category != "" {
 		return nil, err
@@ -142,7 +142,7 @@ func (b Book) Notes(ctx context.Context, projects []string, category string) ([]
 	return notes, err
 }
 
-// Latest returns the notes of all projects, those accessed last first, at most MaxLatest. Category "" is any.
+// Latest returns at most MaxLatest notes of all projects, last accessed first. Category "" is any.
 func (b Book) Latest(ctx context.Context, category string) ([]memoir.Entry, error) {
 	if err := known(category); err != nil && category != "" {
 		return nil, err
@@ -150,7 +150,7 @@ func (b Book) Latest(ctx context.Context, category string) ([]memoir.Entry, erro
 	return b.Store.Entries(ctx, store.EntryFilter{Kind: memoir.EntryNote, Category: category, Max: MaxLatest})
 }
 
-// known is the error of a category that does not exist.
+// known returns an error if a category does not exist.
 func known(category string) error {
 	if slices.Contains(memoir.Categories, category) {
 		return nil
@@ -168,11 +168,11 @@ func byCategory(notes []memoir.Entry) {
 	})
 }
 
-// markName is the file in a project's folder that says that the project has notes: without it a session starts
-// without a look into the database.
+// markName is a file in the folder of each project that has notes. If it is missing, a session starts without opening
+// the database.
 const markName = "notes"
 
-// mark says that a project has notes.
+// mark creates that file.
 func mark(root memory.Root) error {
 	if err := failpoint.MkdirAll(root.Dir(), 0o700); err != nil {
 		return storageError(err, "make %s", root.Dir())

@@ -21,8 +21,8 @@ const (
 	historyStamp = "[2006-01-02 15:04] "
 )
 
-// FileHistory adds to the history of each project a paragraph on every session that was extracted since: to
-// HISTORY.md, and to the file of its month. Each is added once, whenever a process dies.
+// FileHistory adds a paragraph on every newly extracted session to HISTORY.md of its project and to the file of its
+// month. Each is added exactly once, even if a process dies.
 func (b Book) FileHistory(ctx context.Context) error {
 	return b.Store.FileHistory(ctx, func(projectID string, sessions []memoir.Extraction) error {
 		root := memory.At(b.Home, projectID)
@@ -45,7 +45,7 @@ func (b Book) FileHistory(ctx context.Context) error {
 	})
 }
 
-// extend appends the texts that a file does not have yet.
+// extend appends those texts that a file lacks.
 func extend(path string, texts []string) error {
 	content, err := disk.ReadFile(path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -28,7 +28,7 @@ const (
 // pageName is the name of a journal's page; files of other names are ignored.
 var pageName = lazyregexp.New(`^\d{4}-\d{2}-\d{2}\.md$`)
 
-// Day is the date that a person names: today, yesterday or a date, by UTC.
+// Day returns the UTC date for a name: today, yesterday or a date. "" is today.
 func Day(name string, now time.Time) (string, error) {
 	switch now = now.UTC(); name {
 	case "", "today":
@@ -42,7 +42,7 @@ func Day(name string, now time.Time) (string, error) {
 	return name, nil
 }
 
-// dayOf and lineOf are the page that an entry belongs to, and how it stands there.
+// dayOf returns the date of an entry's page, lineOf its line there.
 func dayOf(e memoir.Entry) string { return e.CreatedAt.UTC().Format(time.DateOnly) }
 
 func lineOf(e memoir.Entry) string { return "- " + e.Text + "\n" }
@@ -51,7 +51,7 @@ func pagePath(root memory.Root, day string) string {
 	return filepath.Join(root.Journal(), day+".md")
 }
 
-// Page is a day's journal of a project, as it stands in its file, without secrets; "" if there is none.
+// Page returns the content of a project's journal file of a day without secrets, "" if there is none.
 func (b Book) Page(projectID, day string) (string, error) {
 	path := pagePath(memory.At(b.Home, projectID), day)
 	content, err := disk.ReadFile(path, 2*maxPage) // several may have found the last room
@@ -88,8 +88,8 @@ type PageHit struct {
 	Text string `json:"text"` // at most 500 characters
 }
 
-// SearchPages returns at most limit lines of a project's journals that contain a text, ignoring case, the newest
-// day first, and why pages could not be searched.
+// SearchPages returns at most limit lines of a project's journals that contain a text, ignoring case, newest day
+// first. Unread are the errors of pages that could not be read.
 func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int) (
 	hits []PageHit, unread []error, err error) {
 	days, err := b.Days(projectID)
@@ -117,8 +117,8 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 // cut is at most maxSnippet characters of a text.
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
-// existing is the same note, or the line that is on the page of its day or waits for it; nil if there is none. It
-// fails if the page is full.
+// existing returns the note that equals e, or the line of e that its day's page has or will get, nil if there is none.
+// It fails if the page has no room for the line.
 func (b Book) existing(e memoir.Entry, latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
 	journal := e.Kind == memoir.EntryJournal
 	same := slices.DeleteFunc(latest, func(other memoir.Entry) bool {
@@ -146,7 +146,7 @@ func (b Book) existing(e memoir.Entry, latest, unfiled []memoir.Entry) (*memoir.
 	return &same[0], nil
 }
 
-// onPage puts a journal's entry on the page of its day, unless a process that died has done so.
+// onPage adds an entry to the page of its day, unless a process that died did so.
 func (b Book) onPage(e memoir.Entry) error {
 	root := memory.At(b.Home, e.ProjectID)
 	day := dayOf(e)
@@ -160,8 +160,8 @@ func (b Book) onPage(e memoir.Entry) error {
 	return Append(pagePath(root, day), lineOf(e))
 }
 
-// Append appends whole lines to a file, durably, or leaves the file as it was. A last line that has no end, of an
-// editor or of a process that died, gets one.
+// Append durably appends whole lines to a file, or leaves it as it was. If the last line has no line end, it adds one
+// first.
 func Append(path, text string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "make %s", filepath.Dir(path))
@@ -193,7 +193,7 @@ func Append(path, text string) error {
 	return nil
 }
 
-// Erase takes the journals' entries among sessions off their pages.
+// Erase removes the lines of journal entries, given by session keys, from their pages.
 func (b Book) Erase(ctx context.Context, keys []string) error {
 	for _, key := range keys {
 		id := memoir.EntryID(key)
@@ -220,7 +220,7 @@ func bare(line string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, "* "), "- ")
 }
 
-// without is a page without an entry's line, which a person may have written otherwise.
+// without removes an entry's line from a page, also if a person changed its mark or spaces.
 func without(page string, e memoir.Entry) string {
 	var out strings.Builder
 	for line := range strings.Lines(page) {

@@ -85,7 +85,7 @@ func (t Patch) Apply(patch []byte) (string, error) {
 	return out, nil
 }
 
-// content are the lines of an operation, as consolidations keep them, which else take them for others; nil: none.
+// content returns the lines of an operation in the form that consolidations keep; nil: none.
 func (t Patch) content(o op) ([]string, error) {
 	if o.Content == nil && o.Op != "insert" && o.Op != "update" {
 		return nil, nil
@@ -103,8 +103,8 @@ func (t Patch) content(o op) ([]string, error) {
 	return t.signed(strings.Split(strings.TrimSuffix(memory.Neutralise(*o.Content), "\n"), "\n")), nil
 }
 
-// signed marks lines that the user did not write. A heading that the text does not have becomes a line: it would stand
-// over the lines of others, and be told with them.
+// signed marks lines that the user did not write as not confirmed. A new heading becomes a plain line: sessions would
+// get it, unmarked, above the lines of others.
 func (t Patch) signed(lines []string) []string {
 	if t.Author == memoir.AuthorUser {
 		return lines
@@ -124,7 +124,7 @@ func (t Patch) signed(lines []string) []string {
 	return lines
 }
 
-// sections are those of a memory that a patch begins, each with what belongs there.
+// sections are the headings of a memory that a patch creates, each with a description of its content.
 var sections = [][2]string{
 	{"User", "Who the user is and how they like to work. Say why: what they stated, and when."},
 	{"Feedback", "What the user corrected or confirmed. Say why: the incident, or the preference behind the rule."},
@@ -132,7 +132,7 @@ var sections = [][2]string{
 	{"Reference", "Where to look: documents, dashboards, people. Say why one would look there."},
 }
 
-// Template is the MEMORY.md that a first patch changes.
+// Template is the MEMORY.md to which the first patch of a project applies.
 func Template(name string) string {
 	var b strings.Builder
 	b.WriteString("# " + name + ": project memory\n\nWritten down at once; runs add what sessions teach.\n")

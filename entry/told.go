@@ -20,11 +20,11 @@ func Any(root memory.Root) bool {
 	return err == nil
 }
 
-// maxTold is how many notes a session is told, those that were accessed last.
+// maxTold bounds the notes that a session gets. The last accessed ones are chosen.
 const maxTold = 100
 
-// Told is what a session in a project is told of a person's notes, the user's own among them: Markdown with a
-// heading, a section a category, and the number of each note. It is neutralised; "" where there are none.
+// Told returns the person's notes that a session in a project gets, those of the user included: Markdown with a
+// heading, a section for each category, and the number of each note. It is neutralised, and "" if there are none.
 func Told(ctx context.Context, st *store.Store, projectID string) (string, error) {
 	notes, err := st.Entries(ctx, store.EntryFilter{Projects: []string{memoir.UserProjectID, projectID},
 		Kind: memoir.EntryNote, Author: memoir.AuthorUser, Max: maxTold})

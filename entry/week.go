@@ -39,10 +39,10 @@ type Week struct {
 	put    []memoir.Extraction     // what is to be stored of entries; empty ones take back what is
 }
 
-// Fresh reports whether there is something to take in.
+// Fresh reports whether Read found something that TakeIn would store.
 func (w *Week) Fresh() bool { return len(w.adopt)+len(w.put) > 0 }
 
-// Read reads the pages, and finds what is fresh in them.
+// Read reads the pages and finds what changed since the last TakeIn.
 func (w *Week) Read(ctx context.Context) error {
 	w.Text, w.adopt, w.put, w.known, w.shown = "", nil, nil, map[string]memoir.Entry{}, map[int64]bool{}
 	days, err := w.Days(w.Project)
@@ -75,8 +75,8 @@ func (w *Week) Read(ctx context.Context) error {
 	return nil
 }
 
-// TakeIn reads the pages and makes what is fresh inputs of the project's next consolidation, and the project due. The
-// caller holds the project's lease. A process that dies in between leaves the rest to a later call.
+// TakeIn reads the pages, stores what changed as inputs of the project's next consolidation, and makes the project due.
+// The caller holds the project's lease. After a crash, a later call stores the rest.
 func (w *Week) TakeIn(ctx context.Context) error {
 	err := w.Read(ctx)
 	for _, e := range w.adopt {

@@ -16,7 +16,7 @@ import (
 	"memoir/store"
 )
 
-// An operation has an answer, which programs get as JSON and browsers, where there is one, as a page.
+// An operation answers a request. Programs get the answer as JSON, browsers as a page if the operation has one.
 type operation struct {
 	method, path string
 	page, title  string
@@ -54,7 +54,7 @@ var openAPI []byte
 
 func (*server) describe(*http.Request) (any, error) { return json.RawMessage(openAPI), nil }
 
-// A call is a request with what its operation works on.
+// A call is a request with the store and the project that its operation uses.
 type call struct {
 	*http.Request
 	st      *store.Store
@@ -62,7 +62,7 @@ type call struct {
 	opts    pipeline.Options // of an operation that changes memory
 }
 
-// reading is the answer of an operation that reads the registry, changing that of one that changes memory.
+// reading wraps an operation that reads the registry, changing one that changes memory.
 func reading(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
 		st, giveBack, err := s.registry.borrow(r.Context())
@@ -94,7 +94,7 @@ func projectOf(r *http.Request) string {
 	return cmp.Or(r.PathValue("project"), r.URL.Query().Get("project"))
 }
 
-// inProject does an operation in the project that its path or query names.
+// inProject runs an operation in the project that its path or query names.
 func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any, err error) {
 	if ref := projectOf(c.Request); ref != "" {
 		c.project, err = c.st.FindProject(c.Context(), ref)
@@ -150,7 +150,7 @@ func give(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(text, '\n')) // of a client that is gone
 }
 
-// A failure is the answer that tells of an error.
+// A failure is the answer for an error.
 type failure struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint"`
@@ -166,7 +166,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f fa
 	give(w, status, f)
 }
 
-// statuses are those of errors, by code; others are the server's own.
+// statuses are the HTTP statuses of error codes. Any other error is an internal one.
 var statuses = map[memoir.Code]int{
 	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
 	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeUnreadable: http.StatusNotFound,
@@ -175,7 +175,7 @@ var statuses = map[memoir.Code]int{
 	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
 }
 
-// statusOf is the status that stands for an error.
+// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return http.StatusRequestEntityTooLarge
@@ -198,16 +198,7 @@ func usage(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 }
 
-// body reads what a request sends.
-func body(r *http.Request) ([]byte, error) {
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, usage("", "read the request: %w", err)
-	}
-	return content, nil
-}
-
-// decode reads the JSON object that a request sends. Fields that are not in the form are refused.
+// decode reads the JSON object in the body of a request. It refuses fields that the form does not have.
 func decode(r *http.Request, form any, example string) error {
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
@@ -221,7 +212,7 @@ func decode(r *http.Request, form any, example string) error {
 	return usage(example, "the request is not valid: %w", err)
 }
 
-// number is a number from 0 of a request; "" is 0.
+// number parses a non-negative number of a request; "" is 0.
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 {

@@ -24,8 +24,8 @@ const TokenFile = "token"
 // tokenForm is the form of a token: 128 random bits or more.
 var tokenForm = lazyregexp.New(`^[A-Z2-7]{26,100}$`)
 
-// TokenOf is the token of a home. It is made once, and anew where its file is damaged or others may read it; alone
-// calls a function while no other process makes one.
+// TokenOf returns the token of a home. It creates one if there is none, the file is damaged, or other users may read
+// it. Alone calls a function while no other process creates a token.
 func TokenOf(home string, alone func(func() error) error) (string, error) {
 	path := filepath.Join(home, TokenFile)
 	token := readToken(path)
@@ -49,7 +49,7 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 	return token, err
 }
 
-// readToken reads the token in a file, "" where there is none to be used.
+// readToken reads the token in a file, "" if there is no valid one.
 func readToken(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
@@ -63,7 +63,7 @@ func readToken(path string) string {
 	return token
 }
 
-// Address is the address of the pages, and of the API; with a token a browser is let in by it.
+// Address returns the address of the pages and the API. With a token, it gives a browser access.
 func Address(l net.Listener, token string) string {
 	address := "http://" + l.Addr().String() + "/"
 	if token != "" {
@@ -82,8 +82,8 @@ func cookieName(r *http.Request) string {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets through who has the token, and the browser that was given it. A name that leads to this address, and pages
-// of other origins, are refused.
+// guard admits requests with the token or the browser's cookie. It refuses other host names, and changes from pages of
+// other origins.
 func (s *server) guard(next http.Handler) http.Handler {
 	crossing := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// known reports whether a request has the token, or the cookie and comes from a page of this server or from nowhere.
+// known reports whether a request has the token, or has the cookie and does not come from a page of another site.
 func (s *server) known(r *http.Request) bool {
 	if given := r.Header.Get("Authorization"); given != "" {
 		scheme, token, _ := strings.Cut(given, " ")
@@ -134,7 +134,7 @@ func (s *server) known(r *http.Request) bool {
 	return err == nil && same(cookie.Value, s.cookie)
 }
 
-// same compares secrets in a time that tells nothing of them.
+// same compares secrets in constant time.
 func same(given, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 
@@ -215,9 +216,9 @@ func (s *server) memoryLine(c call) (any, error) {
 }
 
 func (s *server) patchMemory(c call) (any, error) {
-	patch, err := body(c.Request)
+	patch, err := io.ReadAll(c.Body)
 	if err != nil {
-		return nil, err
+		return nil, usage("", "read the request: %w", err)
 	}
 	return pipeline.Patch(c.Context(), c.st, c.opts, c.project.Project, memoir.AuthorUser, patch)
 }

@@ -2,10 +2,10 @@ package serve
 
 import "memoir/pipeline"
 
-// recapText is how many characters of a message a recap has.
+// recapText bounds a message in a recap, in characters.
 const recapText = 800
 
-// addMessages adds messages to a conversation of a project, as an application hands them over that keeps no transcript.
+// addMessages adds messages of an application without transcripts to a conversation of a project.
 func (s *server) addMessages(c call) (any, error) {
 	var in struct {
 		Conversation string             `json:"conversation"`
@@ -21,7 +21,7 @@ func (s *server) addMessages(c call) (any, error) {
 	return out, s.Extract(out.Full)
 }
 
-// lastMessages is the recap of the last session of a project.
+// lastMessages returns the recap of the last session of a project.
 func (s *server) lastMessages(c call) (any, error) {
 	session, err := pipeline.LastSession(c.Context(), c.st, c.project.ID)
 	if err != nil {

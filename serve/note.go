@@ -13,14 +13,14 @@ import (
 	"memoir/store"
 )
 
-// noteIn is what is sent of a note.
+// noteIn is a note in a request.
 type noteIn struct {
 	Category string `json:"category"` // empty: fact
 	Content  string `json:"content"`
 	Source   string `json:"source"` // user, auto or agent; empty: user
 }
 
-// noteOf reads a note from a request, which a program or a form sends.
+// noteOf reads a note from a request of a program or a form.
 func noteOf(r *http.Request) (in noteIn, err error) {
 	if byForm(r) {
 		if err := r.ParseForm(); err != nil {
@@ -31,7 +31,7 @@ func noteOf(r *http.Request) (in noteIn, err error) {
 	return in, decode(r, &in, `{"category": "fact", "content": "…"}`)
 }
 
-// entry is the note that is to be written.
+// entry returns the note to be written.
 func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}
@@ -50,7 +50,7 @@ func (s *server) latestNotes(c call) (any, error) {
 	return EntriesOf(notes), err
 }
 
-// told are the projects whose notes hold in the project.
+// told returns the projects whose notes a session in the project gets.
 func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
 
 func (s *server) listNotes(c call) (any, error) {
@@ -93,7 +93,7 @@ func (s *server) changeNote(c call) (any, error) {
 	return EntryOf(e), err
 }
 
-// note is the note of a number.
+// note returns the note with a number.
 func (s *server) note(c call, number string) (memoir.Entry, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
@@ -109,7 +109,7 @@ func (s *server) note(c call, number string) (memoir.Entry, error) {
 	return found[0], nil
 }
 
-// rewrite changes a note: a new one with the text takes its place, and the old one is forgotten for good.
+// rewrite replaces a note by a new one with the text, and forgets the old one for good.
 func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error) {
 	old, err := s.note(c, number)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *server) forgetNote(c call) (any, error) {
 	}{e.ID}, err
 }
 
-// forgotten removes the note of a number for good.
+// forgotten forgets the note with a number for good.
 func (s *server) forgotten(c call, number string) (memoir.Entry, error) {
 	e, err := s.note(c, number)
 	if err == nil {

@@ -1,9 +1,9 @@
-// Package serve shows memory over HTTP on this machine: an API, and pages for a browser; and the same pages as one
-// file. It knows the forms in which what is stored is given, which commands print too; it knows no flag and no
-// terminal, and never starts a run. Whatever it tells is redacted, and read anew at each request.
+// Package serve shows memory over HTTP on this machine, as an API and as pages for a browser, and exports the pages as
+// one file. It defines the JSON forms of stored data, which commands print too. It knows no flag and no terminal. All
+// output is redacted, and read anew for each request.
 //
-// Read serve.go first (the server), then guard.go (who may ask), api.go (the operations), page.go (the pages); note.go,
-// lines.go, changes.go, session.go, search.go and status.go (what both give), form.go (forms), export.go.
+// Read serve.go first (the server), then guard.go (access), api.go (the operations), page.go (the pages); note.go,
+// lines.go, changes.go, session.go, search.go and status.go (the content of both), form.go (forms), export.go.
 package serve
 
 import (
@@ -23,7 +23,7 @@ import (
 	"memoir/store"
 )
 
-// maxBody bounds what a request sends, in bytes.
+// maxBody bounds the body of a request, in bytes.
 const maxBody = 1 << 20
 
 // Options are what a server needs to know of the program. All are required.
@@ -39,11 +39,11 @@ type Options struct {
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
 	// Extract starts a run in the background for each of some sessions, if memory is on.
 	Extract func(keys []string) error
-	// Injected is what the next session of a project is told; "": nothing.
+	// Injected returns the context of the next session of a project; "": nothing.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
 
-// server answers requests. It keeps nothing but what tells who may ask.
+// server answers requests. Its only state is the cookie and the open registry.
 type server struct {
 	Options
 	cookie   string // what a browser shows instead of the token
@@ -91,10 +91,10 @@ func Listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// grace is how long answers may take once the server is to end.
+// grace is the time that open requests have when the server ends.
 const grace = 3 * time.Second
 
-// Run answers requests until ctx is done, and gives those that are under way a moment to end.
+// Run answers requests until ctx is done, and then gives open requests some time to end.
 func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute,
@@ -116,5 +116,5 @@ func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	return server.Close()
 }
 
-// clean is a text as it is shown: without secrets, and without what hides, reorders or imitates other text.
+// clean returns a text without secrets, and without characters that hide, reorder or imitate other text.
 func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }

@@ -69,7 +69,8 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
 			mu.Lock()
 			defer mu.Unlock()
-			text, _, _ = p.context(c, settings, hookInput{}, "plain") // without one, nothing was told
+			found, _ := p.told(c, &settings, hookInput{}, "plain") // an error means that nothing was told
+			text = found.text
 		}
 		return text
 	})

@@ -243,7 +243,7 @@ func (at *completion) offer(kind string) {
 	case "SESSION":
 		at.sessions()
 	case "GENERATION", "FROM", "TO":
-		at.generations()
+		words = at.generations()
 	case "SETTING":
 		for _, v := range config.Default().Values() {
 			at.found = append(at.found, candidate{v.Name, v.Doc})
@@ -310,23 +310,19 @@ func (at *completion) projects() {
 	}
 }
 
-// generations offers those of the project.
-func (at *completion) generations() {
-	st := at.store()
-	if st == nil {
-		return
-	}
-	defer st.Close()
-	row, err := at.p.projectOf(at.c, st)
-	home, _ := at.p.home(at.c) // or there is no store
-	if err != nil {
-		return
-	}
-	if all, err := serve.Generations(at.c.Context, st, home, row.ID); err == nil {
-		for _, g := range all {
-			at.found = append(at.found, candidate{fmt.Sprint(g.Generation), noteOn(g)})
+// generations are those of the project of the line, newest first.
+func (at *completion) generations() (words []string) {
+	if st := at.store(); st != nil {
+		defer st.Close()
+		home, _ := at.p.home(at.c) // without one there is no store
+		if row, err := at.p.projectOf(at.c, st); err == nil {
+			all, _ := serve.Generations(at.c.Context, st, home, row.ID)
+			for _, g := range all {
+				words = append(words, fmt.Sprint(g.Generation))
+			}
 		}
 	}
+	return words
 }
 
 // sessions offers the latest sessions whose id begins with the word, and notes where a command takes them.

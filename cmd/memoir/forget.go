@@ -98,7 +98,7 @@ func longEnough(text string) bool {
 	return n >= 3 || n == 2 && bytes >= 6
 }
 
-// forgottenOf are the forgotten sessions of --project. A project that was forgotten is named by its id.
+// forgottenOf returns the forgotten sessions of --project. Only its id names a forgotten project.
 func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session, error) {
 	row, err := p.projectOf(c, st)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -196,7 +196,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}{append([]string{}, keys...), len(found.Lines), report})
 }
 
-// kinds counts what is to be forgotten: "1 session and 2 notes".
+// kinds counts what is found, by kind: "1 session and 2 notes".
 func kinds(found pipeline.Found) string {
 	n := map[string]int{"line": len(found.Lines)}
 	for _, s := range found.Sessions {
@@ -271,7 +271,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 			Removed  []string `json:"removed"`
 		}{project.ID, sessions, append([]string{}, removed...)})
 	}
-	if sessions > 0 {
+	if project.Sessions > 0 {
 		p.ui.sayHint("`memoir forget --undo --project " + project.ID + "` makes its sessions readable again")
 	}
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
@@ -281,7 +281,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	return nil
 }
 
-// undoForgetting removes tombstones, and reads the sessions again whatever their age.
+// undoForgetting removes tombstones and reads the sessions again, whatever their age.
 func (p *program) undoForgetting(
 	c *cli.Context, st *store.Store, opts pipeline.Options, sessions []memoir.Session,
 ) error {

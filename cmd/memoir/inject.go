@@ -97,7 +97,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return nil
 	}
 	p.findOverflow(c, settings, in)
-	text, _, err := p.context(c, settings, *in, agent)
+	found, err := p.told(c, &settings, *in, agent)
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,11 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if err != nil {
 		return err
 	}
-	if text == "" || isHook && c.Bool("run") && !first(home, name, *in, time.Now()) {
+	if found.text == "" || isHook && c.Bool("run") && !first(home, name, *in, time.Now()) {
 		p.ui.write(silence[agent])
 		return nil
 	}
-	output, err := hookOutput(agent, in.Event, text)
+	output, err := hookOutput(agent, in.Event, found.text)
 	if err != nil {
 		return err
 	}
@@ -172,25 +172,17 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 	return name, nil
 }
 
-// context is what the session of an agent that calls a hook should know. "" is nothing; why says so if settings
-// or a limit are the reason.
-func (p *program) context(c *cli.Context, settings config.Settings, in hookInput, agent string) (
-	text, why string, err error) {
-	found, err := p.told(c, &settings, in, agent)
-	return found.text, found.why, err
-}
-
-// told is what a session is told, and why not more.
+// told is the context that a session gets, and why it does not get more.
 type told struct {
-	project string           // id; "": there is none, or it must not be used
+	project string           // id; "": there is none, or settings switch it off
 	tree    string           // the working tree
-	text    string           // what is told; "": nothing
-	why     string           // settings, or a limit, that are the reason for nothing
-	held    []memory.Checked // lines that the working tree does not bear out any more
+	text    string           // the context; "": nothing
+	why     string           // the setting or limit because of which there is no context
+	held    []memory.Checked // lines left out because the working tree contradicts them
 	recap   []string         // the last messages of the session itself
 }
 
-// told finds what the session of an agent that calls a hook is told. It applies the project's own settings.
+// told finds the context of a session. It applies the project's own settings.
 func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, agent string) (found told, err error) {
 	home, err := p.home(c)
 	if err != nil {
@@ -210,7 +202,7 @@ func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, 
 	return p.tell(c, *settings, home, found, agent)
 }
 
-// tell adds to a project what a session in it is told.
+// tell adds the context to a project that was found.
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
 	user, err := memory.At(home, memoir.UserProjectID).Summary()
 	if err != nil || !strings.Contains(user, "\n- ") { // all that it rested on is gone
@@ -289,9 +281,9 @@ const (
 	userShare  = 4
 )
 
-// frame puts a person's notes, the user's summary, the last messages of a session and a project's summary, each of
-// which may be empty, into the prompt of the read path. Limit is in tokens, of the whole. The root is a path,
-// which any agent can open.
+// frame renders the prompt of the read path with a person's notes, the user's summary, the last messages of a session
+// and the project's summary. Each may be empty. The result has at most limit tokens. The root is a file path, which
+// every agent can open.
 func frame(home, id, notes, user, summary string, recap []string, limit int) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
@@ -333,8 +325,7 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 	return ""
 }
 
-// notesOf is what a session in a project is told of a person's notes. Only where some were made is the database
-// opened.
+// notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.
 func (p *program) notesOf(c *cli.Context, home, project string) (string, error) {
 	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
 		return "", nil
@@ -347,10 +338,10 @@ func (p *program) notesOf(c *cli.Context, home, project string) (string, error) 
 	return entry.Told(c.Context, st, project)
 }
 
-// noteNumber is how a note among what is told begins.
+// noteNumber matches the beginning of a note in the context.
 var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 
-// withoutRules is a summary without the lines that were told before it, and headings that have no line left.
+// withoutRules removes from a summary the lines that the text before it has, and headings without lines.
 func withoutRules(summary, before string) string {
 	told := map[string]bool{}
 	for line := range strings.Lines(before) {
@@ -381,7 +372,7 @@ func (p *program) memoryOf(c *cli.Context, home string, here place) (string, err
 	return row.ID, err
 }
 
-// openToInject opens the database for a session that is starting; nil where there is none that can be read now.
+// openToInject opens the database for a session that is starting. It returns nil if there is none that can be read now.
 func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
 	path := filepath.Join(home, databaseName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

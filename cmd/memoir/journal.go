@@ -19,8 +19,9 @@ func journalCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "journal", Category: groupNotes, ArgsUsage: "[today|yesterday|DATE]",
 		Usage: "read, write and search a project's journal",
-		Description: help("Prints the journal of a day (UTC) of this directory's project. It is a Markdown file,\n"+
-			"journal/YYYY-MM-DD.md in the project's folder, and may be edited.",
+		Description: help("Prints the journal of a day of this directory's project, by default of today. DATE has the form\n"+
+			"YYYY-MM-DD; days are in UTC. A journal is a Markdown file, journal/YYYY-MM-DD.md in the\n"+
+			"project's folder, and may be edited.",
 			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
 			"memoir journal search staging"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
@@ -43,11 +44,11 @@ func journalCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			b, id, err := p.pages(c)
+			day, err := entry.Day(name, time.Now())
 			if err != nil {
 				return err
 			}
-			day, err := entry.Day(name, time.Now())
+			b, id, err := p.pages(c)
 			if err != nil {
 				return err
 			}
@@ -153,7 +154,7 @@ func historyCommand(p *program) *cli.Command {
 	}
 }
 
-// pages are the journals of this directory's project, or another.
+// pages opens the journals of --project, or of this directory's project, and returns the project's id.
 func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 	home, err := p.home(c)
 	if err != nil {

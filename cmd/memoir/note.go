@@ -141,9 +141,8 @@ func (p *program) noteLine(n memoir.Entry) string {
 	return oneLine(line + n.Text)
 }
 
-// bookToWrite opens the entries to write one, and registers the project of this directory, or of the directory that
-// --project names, if it is new; the caller closes the store. The id is that of the project, or of the user's with
-// --user.
+// bookToWrite opens the store to write an entry; the caller closes it. It returns the id of the project, or with --user
+// of the user's. It registers the project of this directory, or of the directory that --project names, if it is new.
 func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -198,8 +197,8 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	return b, ids[found.ID], err
 }
 
-// readNotes reads notes of this directory's project, or another, and of the user; where the directory has no project,
-// of the user alone. In a home in which nothing is stored there are none.
+// readNotes reads the notes of the user and of --project or this directory's project, if it has one. An empty home has
+// no notes.
 func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Store, error),
 	read func(entry.Book, []string) ([]memoir.Entry, error)) ([]memoir.Entry, error) {
 	home, err := p.home(c)
@@ -225,11 +224,11 @@ func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Stor
 	return read(entry.Book{Store: st, Home: home, Redact: p.redact}, ids)
 }
 
-// entryRef is how an entry is named: #12, its session's key or id, or 12 alone.
+// entryRef matches the names of an entry: #12, its session's key or id, or just 12.
 var entryRef = lazyregexp.New(`^(#|(?:memoir:)?(?:note|journal)-)?([1-9][0-9]{0,17})$`)
 
-// entryNamed is the entry that a reference names, if there is one. A bare number may also begin a session's id;
-// then the entry is meant.
+// entryNamed returns the entry that a reference names, if there is one. A bare number that could also be the beginning
+// of a session's id means the entry.
 func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (e memoir.Entry, found bool, err error) {
 	parts := entryRef.FindStringSubmatch(ref)
 	if parts == nil {

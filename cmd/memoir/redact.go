@@ -98,9 +98,9 @@ func (p *program) redactText(c *cli.Context) error {
 	return err
 }
 
-// learn reads a file that is longer than one piece before it is redacted, so that a value which
-// only the last piece shows to be a secret is removed from the first. It reports whether there is
-// nothing to redact. A pipe cannot be read twice.
+// learn reads a file that is longer than one piece before it is redacted: a value that only the last
+// piece identifies as a secret is then removed from the first piece, too. It reports whether there is
+// nothing to redact. It skips pipes, which cannot be read twice.
 func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor, most int) (
 	clean bool, err error,
 ) {
@@ -130,10 +130,10 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 	return clean, err
 }
 
-// bytesPerSecret is what a remembered secret takes of the heap, with its forms and the collector's share.
+// bytesPerSecret estimates the heap that a remembered secret takes, with its forms and the collector's share.
 const bytesPerSecret = 1 << 10
 
-// tooMany is the error of a text with more different secrets than can be remembered.
+// tooMany returns an error if a text has more different secrets than can be remembered.
 func tooMany(redactor *secrets.Redactor, most int) error {
 	if redactor.Secrets() <= most {
 		return nil

@@ -306,6 +306,9 @@ const (
 	NoteRemoved NoteAction = "removed" // a line a person deleted
 	NoteFile    NoteAction = "file"    // a whole file a person wrote or rewrote
 	NoteDeleted NoteAction = "deleted" // a whole file a person deleted
+	// NoteRestored is a line that a restoration brought back. It cancels NoteRemoved, and is NoteAdded
+	// again if a person wrote the line.
+	NoteRestored NoteAction = "restored"
 )
 
 // Usage is the consumption of model calls.

@@ -230,8 +230,8 @@ func isParagraph(l string) bool {
 // Decided selects the differences of a restored memory that count as hand edits.
 //
 // Removed lines count, except those that every consolidation rewrites (title, head, map) and those of which only
-// the citation differs. Added lines come from the sessions again, or are in the present memory of a model; so they
-// count only if an earlier note would remove them.
+// the citation differs. Added lines come from the sessions again, or are in the present memory of a model. They only
+// cancel an earlier removal, as NoteRestored, and do not become lines of a person.
 func Decided(notes, earlier []memoir.Note) []memoir.Note {
 	added := map[memoir.Note]bool{}
 	for _, n := range notes {
@@ -239,11 +239,20 @@ func Decided(notes, earlier []memoir.Note) []memoir.Note {
 			added[bareLine(n)] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(notes), func(n memoir.Note) bool {
+	var out []memoir.Note
+	for _, n := range notes {
+		at := slices.IndexFunc(earlier, func(old memoir.Note) bool { return against(n, old) })
 		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) ||
 			n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
-		return ours && !slices.ContainsFunc(earlier, func(old memoir.Note) bool { return against(n, old) })
-	})
+		switch {
+		case at >= 0 && n.Action == memoir.NoteAdded:
+			n.Action, n.Text = memoir.NoteRestored, earlier[at].Text
+			out = append(out, n)
+		case at >= 0 || !ours:
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // against reports whether an earlier note would undo what a note does.

@@ -93,6 +93,12 @@ func TestARestoringCanBeTakenBack(t *testing.T) {
 	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
 	a.run()
 	a.wantText([]string{"pnpm", "git tag -s", "ask Ada", "Friday"}, nil)
+	summary := string(a.live().Files["memory_summary.md"])
+	for line := range strings.Lines(summary) {
+		if strings.HasPrefix(line, "- ") && strings.Count(summary, line) > 1 {
+			t.Errorf("%q is in the summary twice", line)
+		}
+	}
 }
 
 func TestRestoringTheLiveGenerationUndoesAnEditAndKeepsIt(t *testing.T) {

@@ -165,6 +165,7 @@ func putNote(t tx, projectID string, base int64, n memoir.Note) error {
 func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Note, error) {
 		notes := []memoir.Note{}
+		added := map[[2]string]bool{} // files and lines that a person ever added
 		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
 		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
 			WHERE project_id = ? ORDER BY base, id`,
@@ -179,8 +180,18 @@ func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, err
 					earlier, base = len(notes), on
 				}
 				kept := slices.DeleteFunc(slices.Clone(notes[:earlier]), func(old memoir.Note) bool { return outdates(n, old) })
-				notes = append(append(kept, notes[earlier:]...), n)
+				notes = append(kept, notes[earlier:]...)
 				earlier = len(kept)
+				line := [2]string{n.File, n.Text}
+				switch {
+				case n.Action == memoir.NoteAdded:
+					added[line] = true
+				case n.Action == memoir.NoteRestored && !added[line]:
+					return nil
+				case n.Action == memoir.NoteRestored:
+					n.Action = memoir.NoteAdded
+				}
+				notes = append(notes, n)
 				return nil
 			})
 		return notes, err

@@ -245,6 +245,7 @@ var takenBack = map[int]string{
 	17: `ALTER TABLE extraction DROP COLUMN anchors`,
 	18: `DROP TABLE entry; ALTER TABLE project DROP COLUMN history_seq`,
 	19: `DROP TABLE fallback; ALTER TABLE extraction DROP COLUMN history_entry`,
+	20: ``,
 }
 
 // Each earlier schema is migrated, and the migration disturbed at each of its writes.

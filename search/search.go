@@ -36,7 +36,8 @@ const (
 	SourceHistory = "history"
 )
 
-// Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md and HISTORY.md.
+// Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md. Paragraphs of
+// HISTORY.md about disabled sessions are left out.
 type Hit struct {
 	ProjectID string `json:"project"` // empty: none
 	// Path is memory://root/MEMORY.md, memory://root/HISTORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
@@ -160,9 +161,8 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 
 // known reports whether there is a hit of the same session.
 func (f *finder) known(hit Hit) bool {
-	alone := func(h Hit) bool { return h.Source == SourceMemory || h.Source == SourceHistory }
-	return !alone(hit) && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
-		return !alone(h) && h.Session == hit.Session
+	return hit.Source != SourceMemory && hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
+		return h.Source != SourceMemory && h.Session == hit.Session
 	})
 }
 
@@ -237,6 +237,10 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	if told := toldOf.FindStringSubmatch(p.text); told != nil && r.kind == historyKind {
 		hit.Session = told[2]
 		hit.At, _ = time.Parse("2006-01-02 15:04", told[1])
+		sessions, _ := f.st.FindSessions(ctx, hit.Session)
+		if len(sessions) == 1 && sessions[0].Reason == memoir.ReasonDisabled {
+			return
+		}
 	}
 	if cited := citation.FindStringSubmatch(p.text); cited != nil {
 		if sessions, err := f.st.FindSessions(ctx, cited[1]); err == nil && len(sessions) == 1 {

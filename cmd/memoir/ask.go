@@ -26,9 +26,8 @@ func mcpCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "mcp", Category: groupMemory,
 		Usage: "serve memory to an agent over MCP, on standard input and output",
-		Description: help("For an agent's list of MCP servers. Serves memory_search, memory_get, search, fetch,\n"+
-			"memory_remember and memory_forget, and the memory's files as resources, for this directory's\n"+
-			"project. With --agent, search omits what inject gave the session at its start.",
+		Description: help("For an agent's list of MCP servers. Serves tools that search, read and change the memory of\n"+
+			"this directory's project, and the memory's files as resources (docs/mcp.md lists them). With --agent, search omits what inject gave the session at its start.",
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",
@@ -201,7 +200,7 @@ func (p *program) searchedProject(c *cli.Context) (string, error) {
 	id, err := p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.detail("no project here: %v", err)
-		p.ui.say("this directory is not in a project: searching all projects")
+		p.ui.say("no project is known for this directory; searching all projects")
 		return "", nil
 	}
 	return id, err

@@ -109,7 +109,8 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 	return &cli.Command{
 		Name: name, ArgsUsage: "SESSION", Usage: usage,
 		Description: help("Takes a session's id, the beginning of it, or source:id. The next run updates the\n"+
-			"project's memory.", "memoir sessions "+name+" 019f1fd6"),
+			"project's memory; the search leaves out disabled sessions. HISTORY.md, which nothing injects,\n"+
+			"keeps its paragraph: `memoir forget` removes it.", "memoir sessions "+name+" 019f1fd6"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			ref, err := argument(c, "session")
@@ -127,6 +128,10 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			}
 			if session.Reason == memoir.ReasonForgotten && !disabled {
 				return usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
+			}
+			if (session.Reason == memoir.ReasonDisabled) == disabled {
+				p.ui.say("%s is %sd already: %s", session.Key(), name, orUntitled(session.Title))
+				return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {})
 			}
 			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
 				return err

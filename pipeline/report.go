@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"slices"
 
 	"memoir"
@@ -125,7 +124,7 @@ func (r Report) problem() (reason, hint string) {
 	case len(r.InvalidRules) > 0:
 		return "project " + r.InvalidRules[0].Project + " waits: " + r.InvalidRules[0].Error, r.InvalidRules[0].Hint
 	case r.Phase1.Failed+r.Phase1.Postponed > 0:
-		return fmt.Sprintf("%d sessions failed", r.Phase1.Failed+r.Phase1.Postponed), ""
+		return memoir.Count(r.Phase1.Failed+r.Phase1.Postponed, "session") + " failed", ""
 	}
 	for _, p := range r.Phase2 {
 		if p.Outcome == OutcomeFailed || p.Outcome == OutcomeEdited {
@@ -193,11 +192,11 @@ func (r *run) count(change func(*Phase1Report)) {
 	change(&r.report.Phase1)
 }
 
-// capLeft is how many more sessions the run may claim.
+// capLeft is how many more sessions the run may claim. A postponed one counts: it was sent to the model.
 func (r *run) capLeft() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return max(r.opts.Limit-r.report.Phase1.Claimed, 0)
+	return max(r.opts.Limit-r.report.Phase1.Claimed-r.report.Phase1.Postponed, 0)
 }
 
 func (r *run) addRedactions(counts map[string]int) {

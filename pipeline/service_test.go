@@ -266,3 +266,15 @@ func TestASessionThatAModelFailsOnIsInTheHistoryOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestAPostponedSessionCountsTowardTheCap(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 8)
+	server := modeltest.Serve(t, modeltest.Script(modeltest.Step{Status: http.StatusInternalServerError, Message: "boom"}))
+	o := ofServer(t, home, dir, "phase1", server.URL)
+	o.Limit = 1
+	report, _ := tryRun(t.Context(), t, o)
+	if report.Phase1.Postponed+report.Phase1.Claimed != 1 || len(server.Calls()) > 4 {
+		t.Errorf("%+v, %d calls", report.Phase1, len(server.Calls()))
+	}
+}

@@ -27,7 +27,8 @@ func mcpCommand(p *program) *cli.Command {
 		Name: "mcp", Category: groupMemory,
 		Usage: "serve memory to an agent over MCP, on standard input and output",
 		Description: help("For an agent's list of MCP servers. Serves tools that search, read and change the memory of\n"+
-			"this directory's project, and the memory's files as resources (docs/mcp.md lists them). With --agent, search omits what inject gave the session at its start.",
+			"this directory's project, and the memory's files as resources (docs/mcp.md lists them).\n"+
+			"With --agent, search omits what inject gave the session at its start.",
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",

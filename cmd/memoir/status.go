@@ -227,7 +227,11 @@ func (p *program) printStatus(s statusJSON) {
 	hint := ""
 	if r := s.LastRun; r != nil {
 		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
-		p.statusLine("last run", fmt.Sprintf("%s by %s: %s %s", when(*at), r.Holder, r.Outcome, r.Reason))
+		text := fmt.Sprintf("%s by %s: %s", when(*at), r.Holder, r.Outcome)
+		if r.Reason != "" {
+			text += ": " + r.Reason
+		}
+		p.statusLine("last run", text)
 		hint = r.Hint
 	}
 	p.statusLine("next run", s.Next.say())
@@ -274,7 +278,7 @@ func (n nextJSON) say() string {
 	if n.Left > 0 {
 		text += fmt.Sprintf("; %s left by the cap", countAre(n.Left, "session"))
 	}
-	if n.Estimate != nil && n.Estimate.Calls > 0 {
+	if n.Estimate != nil && n.Estimate.Calls > 0 && n.Sessions+n.Projects > 0 {
 		text += "; about " + sayUsage(*n.Estimate)
 	}
 	return text
@@ -297,9 +301,9 @@ func sayFailed(j serve.Failed) string {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)
 	}
 	if j.Suspect {
-		about += ", retried last and alone"
+		about += ", next attempt last and alone"
 	} else if j.Next != nil {
-		about += ", retried at " + when(*j.Next)
+		about += ", next attempt at " + when(*j.Next)
 	}
 	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
 		titled(j.Title))

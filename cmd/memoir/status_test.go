@@ -53,8 +53,8 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 		"next run   would extract from 2 sessions and consolidate 1 project; 36 sessions are left by the cap; about 3 calls, 100 tokens in, 10 out, $0.5000\n",
 		"running    extract codex:1 by process 7 on host since 2026-07-01 13:49, lease until 2026-07-01 13:52, “fix the build”\n",
 		"running    extract codex:2 by process 8 on host, stale: the next run takes over\n",
-		"failed     extract codex:3 (1 attempt, retried at 2026-07-01 14:03): 429\n",
-		"failed     extract codex:4 (0 attempts, 1 of 3 crashes, retried last and alone): process 7 on host ended\n",
+		"failed     extract codex:3 (1 attempt, next attempt at 2026-07-01 14:03): 429\n",
+		"failed     extract codex:4 (0 attempts, 1 of 3 crashes, next attempt last and alone): process 7 on host ended\n",
 		"dead       extract codex:5 (3 attempts): no, “a title [31mthat lies”\n",
 		"unfinished forgetting p: not verified: x (do y)\n",
 	} {

@@ -20,9 +20,8 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// encodeArchive packs a generation: a tar of the manifest and then the files in
-// order, without times or owners, compressed by zstd. The same generation gives
-// the same bytes.
+// encodeArchive packs a generation: a tar of the manifest and then the files in order of path, without times
+// or owners, compressed by zstd. The same generation gives the same bytes.
 func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
@@ -45,7 +44,7 @@ func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	// An encoder clears its tables first, which are large at higher levels, and most memories are small.
+	// At higher levels, most of the time for a small memory is spent on clearing the encoder's large tables.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(256<<10))
 	if err != nil {
@@ -55,9 +54,8 @@ func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	return z.EncodeAll(buf.Bytes(), nil), nil
 }
 
-// decodeArchive unpacks a generation and checks it against its manifest; unless it is wanted
-// whole, only the manifest is read. It trusts nothing in it: an archive may have been
-// damaged, or put there by someone else.
+// decodeArchive unpacks a generation and checks it against its manifest. Unless whole is set, it reads only
+// the manifest. The archive is untrusted: it may be damaged, or from somebody else.
 func decodeArchive(r io.Reader, whole bool) (Files, Manifest, error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(2*maxTotal), zstd.WithDecoderMaxWindow(32<<20))
@@ -65,7 +63,7 @@ func decodeArchive(r io.Reader, whole bool) (Files, Manifest, error) {
 		return nil, Manifest{}, err
 	}
 	defer z.Close()
-	// Headers, padding and the manifest come on top of the files themselves.
+	// The limit includes headers, padding and the manifest.
 	entries := tar.NewReader(io.LimitReader(z, maxTotal+maxFile+maxFiles*4096))
 	path, content, err := nextEntry(entries)
 	if err == nil && path != manifestName {
@@ -91,7 +89,7 @@ func decodeArchive(r io.Reader, whole bool) (Files, Manifest, error) {
 			return nil, Manifest{}, fmt.Errorf("entry %q occurs twice", path)
 		}
 		if files[path] = content; len(files) > maxFiles {
-			break // check says so
+			break // check returns the error
 		}
 	}
 	if err := files.check(); err != nil {
@@ -100,7 +98,7 @@ func decodeArchive(r io.Reader, whole bool) (Files, Manifest, error) {
 	return files, manifest, manifest.verify(files)
 }
 
-// nextEntry returns io.EOF behind the last entry.
+// nextEntry returns io.EOF after the last entry.
 func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
 	header, err := entries.Next()
 	switch {
@@ -120,11 +118,10 @@ func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
 	return header.Name, content, err
 }
 
-// openArchive reads the archive at a path; whole says whether all of it is wanted
-// or the manifest will do.
+// openArchive reads the archive of generation n at a path, or only its manifest unless whole is set.
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 	f, err := disk.Open(path)
-	if errors.Is(err, fs.ErrNotExist) { // where it would be is of no use to anybody
+	if errors.Is(err, fs.ErrNotExist) { // the path would not help the user
 		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Err: err,
 			Hint: "`memoir log` lists the generations that are kept", Message: fmt.Sprintf("generation %d is not kept", n)}
 	}
@@ -149,13 +146,13 @@ type Generation struct {
 	Number   int
 	Live     bool
 	Bytes    int64     // of the archive
-	ModTime  time.Time // of the archive: when it was published, if nobody touched the file
+	ModTime  time.Time // of the archive: the time of publication, unless the file was changed since
 	Manifest Manifest
 	Err      error // why the archive cannot be read; Manifest is then empty
 }
 
-// Generations lists the archives, oldest first. A damaged one is listed with its error. Only
-// manifests are read.
+// Generations lists the archives, oldest first. A damaged one is listed with its error. It reads only the
+// manifests.
 func (r Root) Generations() ([]Generation, error) {
 	numbers, err := r.Kept()
 	if err != nil {
@@ -163,7 +160,7 @@ func (r Root) Generations() ([]Generation, error) {
 	}
 	linked, err := r.Linked()
 	if err != nil {
-		linked = 0 // the archives can be listed, and restored from, all the same
+		linked = 0 // archives can be listed and restored without the link
 	}
 	out := make([]Generation, 0, len(numbers))
 	for _, n := range numbers {
@@ -181,7 +178,7 @@ func (r Root) Generations() ([]Generation, error) {
 	return out, nil
 }
 
-// Kept lists the numbers of the archives, ascending. Nothing is read.
+// Kept lists the numbers of the archives, ascending. It does not read them.
 func (r Root) Kept() ([]int, error) {
 	return numbered(filepath.Join(r.dir, archivesName), archiveSuffix)
 }
@@ -205,7 +202,7 @@ func numbered(dir, suffix string) ([]int, error) {
 	return out, err
 }
 
-// namesIn lists the names in a directory, none if there is no directory.
+// namesIn lists the names in a directory, none if the directory does not exist.
 func namesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -218,20 +215,20 @@ func namesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// ReadArchive unpacks generation n. It fails with memoir.CodeNotFound where it is
-// not kept and memoir.CodeStorage where the archive is damaged.
+// ReadArchive unpacks generation n. The error is memoir.CodeNotFound if it has no archive, and
+// memoir.CodeStorage if the archive is damaged.
 func (r Root) ReadArchive(n int) (Files, error) {
 	files, _, err := r.ReadGeneration(n)
 	return files, err
 }
 
-// ReadGeneration unpacks generation n with its manifest.
+// ReadGeneration unpacks generation n with its manifest. Errors are those of ReadArchive.
 func (r Root) ReadGeneration(n int) (Files, Manifest, error) {
 	return openArchive(r.Archive(n), n, true)
 }
 
-// RemoveArchive deletes the archive of generation n for good. The live
-// generation's stays: hand edits are told by it.
+// RemoveArchive deletes the archive of generation n. For the live generation, the error is memoir.CodeUsage:
+// hand edits are found by comparison with its archive.
 func (r Root) RemoveArchive(n int) error {
 	linked, err := r.Linked()
 	if err != nil {

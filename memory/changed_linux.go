@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// changed is when a file was written, moved or renamed last. A file that was moved into a
-// directory keeps its older time of writing.
+// changed returns the time at which a file was last written, moved or renamed. The time of writing is not
+// enough: a file that is moved into a directory keeps it.
 func changed(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		if at := time.Unix(st.Ctim.Unix()); at.After(info.ModTime()) {

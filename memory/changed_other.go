@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// changed is when a file was written last.
+// changed returns the time at which a file was last written.
 func changed(info fs.FileInfo) time.Time { return info.ModTime() }

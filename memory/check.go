@@ -10,35 +10,34 @@ import (
 	"memoir"
 )
 
-// State says whether the working tree still bears out what a memory states.
+// State is the result of a check of an anchor or a line against the working tree.
 type State string
 
-// The states of an anchor and of a line, those that decide first last.
+// The states of an anchor and of a line, the weakest first (see Checked).
 const (
-	Unverifiable State = "unverifiable" // nothing to look for, or nowhere to look
-	Fresh        State = "fresh"        // the text stands where it stood
-	Moved        State = "moved"        // it stands in another file now
-	Gone         State = "gone"         // its file is not there
-	Stale        State = "stale"        // its file is there, and does not hold it
+	Unverifiable State = "unverifiable" // no anchor, no working tree, or an unreadable file
+	Fresh        State = "fresh"        // the text is still in its file
+	Moved        State = "moved"        // the text is in another file now
+	Gone         State = "gone"         // its file no longer exists
+	Stale        State = "stale"        // its file exists, but does not contain the text
 )
 
 var weight = map[State]int{Unverifiable: 0, Fresh: 1, Moved: 2, Gone: 3, Stale: 4}
 
-// Checked is a line of a memory as a working tree bears it out: by the anchor that decides. One anchor that
-// is stale makes the line stale, else one that is gone makes it gone; it is fresh only if all that can be
-// verified are.
+// Checked is the state of a memory's line in a working tree: the strongest state of its anchors. One stale
+// anchor makes the line stale. The line is fresh only if all verifiable anchors are.
 type Checked struct {
 	Line   string
 	State  State
-	Anchor memoir.Anchor // the one that decided; zero if the line has none
-	At     string        // of a line that is moved, the file in which the text stands
+	Anchor memoir.Anchor // the anchor with this state; zero if the line has none
+	At     string        // the file that has the text now, if the line is moved
 }
 
-// Outdated reports whether the line is not to be told to an agent as it stands.
+// Outdated reports whether the line must not be injected as it is.
 func (c Checked) Outdated() bool { return c.State == Stale || c.State == Gone }
 
-// judge says how one anchor stands. A value whose key was given another one, or that has left a file that is
-// still there, is stale; a name may have moved. A path alone is not read.
+// judge checks one anchor. A value is stale if its key has another value, or if its file exists without it;
+// a name may have moved. A file without a text to look for is not read.
 func (t *Tree) judge(a memoir.Anchor) Checked {
 	text, err := "", error(nil)
 	if a.Text == "" {
@@ -65,8 +64,8 @@ func (t *Tree) judge(a memoir.Anchor) Checked {
 	return c
 }
 
-// Check looks lines up by their anchors, which are named by memoir.LineKey. Where the texts of a file went
-// tells where the file did, so these are looked up first.
+// Check checks lines by their anchors, which have memoir.LineKey as keys. Anchors with a text are checked
+// first: the new places of a file's texts show where the file was moved.
 func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Checked {
 	out := make([]Checked, len(lines))
 	for _, paths := range []bool{false, true} {
@@ -92,8 +91,8 @@ func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Check
 	return out
 }
 
-// known reports whether a tree has any of the paths that a memory is anchored to. One that has none is
-// another machine's, or another branch's: nothing can be verified there.
+// known reports whether the tree has a path of any anchor. A tree without one is of another machine or
+// branch, and cannot verify anything.
 func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
 	for _, list := range anchors {
 		for _, a := range list {
@@ -105,16 +104,16 @@ func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
 	return false
 }
 
-// Check looks up in the working tree at dir what lines of the live memory state, in their order. Lines
-// are known by their words, in whichever file they stand. Without a tree, or in one that has nothing of
-// what the memory is anchored to, all are Unverifiable. It writes nothing.
+// Check checks lines of the live memory against the working tree at dir, and returns them in their order. A
+// line is identified by its words, in any file. All lines are Unverifiable if dir is not a readable directory,
+// or has no path of an anchor. It writes nothing.
 func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	anchors, err := r.anchors()
 	if err != nil {
 		return nil, err
 	}
 	tree, err := OpenTree(dir)
-	if err != nil { // there is none
+	if err != nil {
 		return new(Tree).Check(lines, nil), nil
 	}
 	defer tree.Close()
@@ -124,27 +123,27 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	return tree.Check(lines, anchors), nil
 }
 
-// BorneOut is a summary without the lines that the working tree at dir does not bear out any more, and
-// these lines. What cannot be verified stays, so it does if the anchors cannot be read.
+// BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.
+// Lines that cannot be verified stay, and all do if the anchors cannot be read.
 func (r Root) BorneOut(dir, summary string) (string, []Checked) {
 	checked, err := r.Check(dir, strings.SplitAfter(summary, "\n"))
 	if err != nil {
 		return summary, nil
 	}
-	var held []Checked
+	var outdated []Checked
 	return Without(summary, func(n int, _ string) bool {
 		if checked[n].Outdated() {
-			held = append(held, checked[n])
+			outdated = append(outdated, checked[n])
 		}
 		return checked[n].Outdated()
-	}), held
+	}), outdated
 }
 
-// Without is a text without some of its lines, which are counted from 0, and the headings below which nothing
-// is left.
+// Without returns a text without the lines, counted from 0, for which drop returns true, and without headings
+// whose content was all dropped.
 func Without(text string, drop func(n int, line string) bool) string {
 	var out strings.Builder
-	open, lost := "", false // a heading that waits for its first line, of which one was dropped
+	open, lost := "", false // a heading without a line so far; lost: a line below it was dropped
 	for n, line := range strings.SplitAfter(text, "\n") {
 		switch trimmed := strings.TrimSpace(line); {
 		case drop(n, line):
@@ -167,8 +166,8 @@ func Without(text string, drop func(n int, line string) bool) string {
 	return out.String()
 }
 
-// anchors are those of the live generation. It reads the manifest no further than to them. A manifest that a person
-// removed has none; the next run puts it back.
+// anchors returns the anchors of the live generation, and parses only this part of the manifest. There are
+// none if a person removed the manifest; the next run writes it again.
 func (r Root) anchors() (anchors map[string][]memoir.Anchor, err error) {
 	manifest, err := r.Open(manifestName)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {

@@ -11,17 +11,17 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Change is how one file differs between two generations.
+// Change is the difference of one file between two generations.
 type Change struct {
 	Path           string
 	Created        bool   // only the later generation has it
 	Deleted        bool   // only the earlier generation has it
-	Binary         bool   // not text: Text only names the files
+	Binary         bool   // not UTF-8: Text has only the file names
 	Added, Removed int    // lines
 	Text           string // unified diff
 }
 
-// Changes lists how two generations differ, by path.
+// Changes lists the changed files between two generations, by path.
 func Changes(before, after Files) []Change {
 	var changes []Change
 	for _, e := range Differences(before, after) {
@@ -57,8 +57,8 @@ func change(e Edit) Change {
 	return out
 }
 
-// Diff returns how two generations differ as a unified diff, by path; "" if they do not.
-// Files that are not text are only named.
+// Diff returns a unified diff of two generations, by path; "" if they are equal. Of binary files it has only
+// the names.
 func Diff(before, after Files) string {
 	var b strings.Builder
 	for _, change := range Changes(before, after) {
@@ -67,7 +67,7 @@ func Diff(before, after Files) string {
 	return b.String()
 }
 
-// Differences lists how files were edited, by path.
+// Differences lists the edited files, by path.
 func Differences(before, after Files) []Edit {
 	paths := map[string]bool{}
 	for path := range before {
@@ -87,7 +87,7 @@ func Differences(before, after Files) []Edit {
 	return edits
 }
 
-// present is nil for a missing file, and never nil for one that exists.
+// present returns nil for a missing file, and never nil for an empty one.
 func present(content []byte, exists bool) []byte {
 	if exists && content == nil {
 		return []byte{}

@@ -21,8 +21,8 @@ type Edit struct {
 	Now       []byte // nil: the file was deleted
 }
 
-// edits compares a snapshot with what was published. Only where people changed or deleted a
-// part of that, the archive has to tell what it was.
+// edits compares a snapshot with the published files. It reads the archive only if a published file was
+// changed or deleted.
 func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	published := snap.Manifest.published(snap.Files)
 	if len(published) < len(snap.Manifest.Files) {
@@ -34,8 +34,7 @@ func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	return Differences(published, snap.Files), nil
 }
 
-// previous is the newest live directory below the linked generation, 0 if there
-// is none.
+// previous returns the number of the newest live directory before the linked generation, 0 if none exists.
 func (r Root) previous(linked int) (int, error) {
 	lives, err := r.lives()
 	if err != nil {
@@ -50,16 +49,16 @@ func (r Root) previous(linked int) (int, error) {
 	return previous, nil
 }
 
-// PastEdits is what people changed in one generation, as its archive and that of the
-// state that they made of it tell.
+// PastEdits lists the hand edits of one generation: the difference between its archive and the archive of the
+// edited state.
 type PastEdits struct {
 	Base  int       // the generation that was edited
-	At    time.Time // when their state was kept
+	At    time.Time // when the edited state was archived
 	Edits []Edit
 }
 
-// PastEdits lists what people changed in earlier generations, the oldest first, as far
-// as the archives are kept: each state by hand against the generation it was made of.
+// PastEdits lists the hand edits of earlier generations, the oldest first. Edits whose archives are not kept,
+// or cannot be read, are left out.
 func (r Root) PastEdits() ([]PastEdits, error) {
 	generations, err := r.Generations()
 	if err != nil {
@@ -85,16 +84,17 @@ func (r Root) PastEdits() ([]PastEdits, error) {
 	return past, nil
 }
 
-// unmergedName is a project's folder for files that were saved too late.
+// unmergedName is the folder of a project for files that were saved too late (see keepLate).
 const unmergedName = "unmerged"
 
-// Journal is the directory of a project's journals, a Markdown file a day.
+// Journal returns the directory of a project's journals, which has a Markdown file for each day.
 func (r Root) Journal() string { return filepath.Join(r.dir, "journal") }
 
-// Conversations is the directory of what applications without transcripts said: sessions that rollout reads.
+// Conversations returns the directory of the conversations of applications without transcripts, which package
+// rollout reads.
 func (r Root) Conversations() string { return filepath.Join(r.dir, "conversations") }
 
-// History is the file that has a paragraph on each session of a project, or on those of a month (2026-07).
+// History returns the file with a paragraph for each session of a project, or of a month (2026-07).
 func (r Root) History(month string) string {
 	if month != "" {
 		month = "-" + month
@@ -102,10 +102,9 @@ func (r Root) History(month string) string {
 	return filepath.Join(r.dir, "HISTORY"+month+".md")
 }
 
-// keepLate moves the files of an earlier live directory that somebody saved after the
-// following generation was staged to unmerged/<n>, and returns their new paths. They are
-// not merged: what the next generation has was made without them. A directory of which it
-// cannot be told what was saved is moved whole.
+// keepLate keeps the files that somebody saved in an earlier live directory after the next generation was
+// staged. It moves them to unmerged/<n> and returns their new paths. They are not merged: the next generation
+// was made without them. If the directory cannot be read, it moves the whole directory.
 func (r Root) keepLate(n int) (kept []string, err error) {
 	lives, err := r.lives()
 	if err != nil {
@@ -113,9 +112,9 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 	}
 	i := slices.IndexFunc(lives, func(next int) bool { return next > n })
 	if i < 0 || !slices.Contains(lives, n) {
-		return nil, nil // it never was live, still is, or is gone
+		return nil, nil // it is live, was never live, or is gone
 	}
-	var since time.Time // zero: nothing tells when the following generation was staged
+	var since time.Time // when the next generation was staged; zero: unknown
 	if staged, err := os.Stat(filepath.Join(r.Live(lives[i]), manifestName)); err == nil {
 		since = staged.ModTime()
 	}
@@ -144,13 +143,13 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 	return kept, nil
 }
 
-// Beside reads the files of people that are not a part of the memory, by their paths relative to the project's
-// folder: its history, its journals, its conversations, and below unmerged/ what was saved into a directory that was
-// no longer live, of which a person has to copy what they need. Symbolic links are left out.
+// Beside reads a project's files that are not part of the memory, by their paths relative to the project's
+// folder: history, journals, conversations, and files saved too late (unmerged/). People have to copy what
+// they need of the latter. Symbolic links are left out.
 func (r Root) Beside() (Files, error) {
 	files := Files{}
 	places := []string{filepath.Join(r.dir, unmergedName), r.Journal(), r.Conversations()}
-	listed, _ := os.ReadDir(r.dir) // one that cannot be listed has no memory either
+	listed, _ := os.ReadDir(r.dir) // a folder that cannot be listed has no memory either
 	for _, e := range listed {
 		if ok, _ := filepath.Match("HISTORY*.md", e.Name()); ok {
 			places = append(places, filepath.Join(r.dir, e.Name()))
@@ -174,8 +173,7 @@ func (r Root) Beside() (Files, error) {
 	return files, nil
 }
 
-// RewriteBeside replaces the text of each file that Beside reads. A file of which
-// nothing is left is removed.
+// RewriteBeside rewrites each file that Beside reads. It removes a file whose new text is empty.
 func (r Root) RewriteBeside(rewrite func(name, text string) string) error {
 	files, err := r.Beside()
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"memoir"
 )
 
-// Layout gives each text of a consolidation its place in the root, and adds the
-// extra files (rollout summaries, raw memories, files that people put there). It
-// fails with memoir.CodeInvalid where a name is illegal or two files collide, so what
-// it returns can be staged. Texts of Markdown end with a newline.
+// Layout returns the files of a root: the texts of a consolidation and the extra files (rollout summaries, raw
+// memories, files that people added). Texts of Markdown end with a newline. The error is memoir.CodeInvalid
+// if a name is illegal, two files have one path, or a bound is exceeded; so the result can be staged.
 func Layout(c memoir.Consolidation, extra Files) (Files, error) {
 	for i, skill := range c.Skills {
 		if !memoir.LegalSkill(skill.Name) {
@@ -47,18 +46,18 @@ type Files map[string][]byte
 // Paths lists the paths in order.
 func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
 
-// Equal reports whether both hold the same paths with the same bytes.
+// Equal reports whether both have the same paths with the same bytes.
 func (f Files) Equal(g Files) bool { return maps.EqualFunc(f, g, bytes.Equal) }
 
-// Bounds of what a root holds. They keep a root readable by people, and an
-// archive from filling memory or disk when it is unpacked.
+// Bounds of a root's files. They keep a root readable by people, and prevent that an unpacked archive fills
+// memory or disk.
 const (
 	maxFile  = 16 << 20 // bytes of a file
 	maxTotal = 64 << 20 // bytes of all files
 	maxFiles = 8192
 )
 
-// check holds the rules for the files of a root as a whole: memoir.CheckPaths, and the bounds.
+// check enforces memoir.CheckPaths and the bounds.
 func (f Files) check() error {
 	if len(f) > maxFiles {
 		return memoir.Errorf(memoir.CodeInvalid, "", "a memory of %d files is more than %d", len(f), maxFiles)
@@ -76,8 +75,8 @@ func (f Files) check() error {
 	return memoir.CheckPaths(f.Paths())
 }
 
-// Consolidation reads the files back as Phase 2's result; Layout is its inverse.
-// A skill counts from its SKILL.md on; what does not fit is in Extra.
+// Consolidation converts the files to Phase 2's result; Layout is its inverse. A skill needs a SKILL.md; other
+// files are in Extra.
 func (f Files) Consolidation() memoir.Consolidation {
 	texts := make(map[string]string, len(f))
 	for path, content := range f {
@@ -86,8 +85,8 @@ func (f Files) Consolidation() memoir.Consolidation {
 	return memoir.ConsolidationOf(texts)
 }
 
-// Extra returns the files that a Consolidation has no place for: rollout
-// summaries, raw memories, and whatever else people put there.
+// Extra returns the files that do not fit into a Consolidation: rollout summaries, raw memories, and files
+// that people added.
 func (f Files) Extra() Files {
 	out, made := Files{}, f.Consolidation().Files()
 	for path, content := range f {

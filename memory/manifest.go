@@ -12,33 +12,30 @@ import (
 	"memoir"
 )
 
-// Manifest says what a generation is made of. It holds no time of day and no
-// fence, which a crash or a neighbour moves on: the same inputs give the same bytes.
+// Manifest describes a generation. It has no time and no fence, which differ after a crash or a concurrent
+// run: the same inputs give the same bytes.
 type Manifest struct {
-	Version    int `json:"version"` // of this form
+	Version    int `json:"version"` // of the format
 	Generation int `json:"generation"`
 
-	// Anchors are memoir.Consolidation's: where lines were seen in the project's files. They stand
-	// before what grows with the sessions, since the start of a session waits for them.
+	// Anchors are memoir.Consolidation's. They come before the fields that grow with the number of sessions,
+	// since the start of a session waits until they are read.
 	Anchors map[string][]memoir.Anchor `json:"anchors,omitempty"`
 
 	Files      []FileSum      `json:"files"` // by path
 	Inputs     []Input        `json:"inputs"`
 	Redactions map[string]int `json:"redactions"` // by rule
 
-	// EditedFrom is set on a state that people made by hand: the generation whose
-	// files they edited. It has an archive and never was live.
+	// EditedFrom is the generation whose files people edited. Such a state has an archive and was never live.
 	EditedFrom int `json:"edited_from,omitempty"`
-	// RestoredFrom is set on a generation that was restored: the one whose content
-	// it has.
+	// RestoredFrom is the generation whose content a restoration published again.
 	RestoredFrom int `json:"restored_from,omitempty"`
-	// RedactedFrom is set on a generation that has the content of another but for
-	// secrets that were found in it later.
+	// RedactedFrom is the generation whose content this one has, without secrets that were found later.
 	RedactedFrom int `json:"redacted_from,omitempty"`
-	// SetAside are sessions that a restoring took back: as they were then, they are
-	// no inputs of this generation or a later one.
+	// SetAside are sessions that a restoration undid. With the same content hash, they are not inputs of this
+	// generation or a later one.
 	SetAside []Input `json:"set_aside,omitempty"`
-	// Citations is memoir.Consolidation's: all sessions behind a line that cites several.
+	// Citations are memoir.Consolidation's: all sessions of a line that cites several.
 	Citations map[string][]string `json:"citations,omitempty"`
 }
 
@@ -49,16 +46,15 @@ type FileSum struct {
 	Size   int64  `json:"size"` // bytes
 }
 
-// Input is one session that a generation rests on.
+// Input is one session that a generation was made from.
 type Input struct {
 	Session string `json:"session"` // its key
-	Hash    string `json:"hash"`    // of the content that was extracted
+	Hash    string `json:"hash"`    // of the extracted content
 }
 
 const manifestVersion = 1
 
-// Describing returns the manifest with what follows from the files of generation
-// n, and in canonical order.
+// Describing returns the manifest with the fields that follow from n and the files, in canonical order.
 func (m Manifest) Describing(n int, files Files) Manifest {
 	m.Version, m.Generation = manifestVersion, n
 	m.Files = make([]FileSum, 0, len(files))
@@ -81,7 +77,7 @@ func inOrder(inputs []Input) []Input {
 	})
 }
 
-// Encode writes the manifest as manifest.json holds it.
+// Encode returns the content of manifest.json.
 func (m Manifest) Encode() []byte {
 	out, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -90,11 +86,10 @@ func (m Manifest) Encode() []byte {
 	return append(out, '\n')
 }
 
-// Hash is the SHA-256 of the encoded manifest, in hex: it names the generation's
-// whole content.
+// Hash returns the SHA-256 of the encoded manifest, in hex. It identifies the generation's whole content.
 func (m Manifest) Hash() string { return sum(m.Encode()) }
 
-// sums returns the files by path.
+// sums returns Files by path.
 func (m Manifest) sums() map[string]FileSum {
 	out := make(map[string]FileSum, len(m.Files))
 	for _, f := range m.Files {
@@ -103,7 +98,7 @@ func (m Manifest) sums() map[string]FileSum {
 	return out
 }
 
-// verify reports how files differ from the manifest; nil if they do not.
+// verify returns an error for the first difference between files and the manifest.
 func (m Manifest) verify(files Files) error {
 	if len(files) != len(m.Files) {
 		return fmt.Errorf("%d files instead of %d", len(files), len(m.Files))
@@ -120,7 +115,7 @@ func (m Manifest) verify(files Files) error {
 	return nil
 }
 
-// published returns those of the files that are as they were published.
+// published returns the files that are unchanged since their publication.
 func (m Manifest) published(files Files) Files {
 	out := Files{}
 	for _, f := range m.Files {
@@ -131,7 +126,7 @@ func (m Manifest) published(files Files) Files {
 	return out
 }
 
-// parseManifest reads a manifest and holds it against the rules for paths.
+// parseManifest decodes a manifest, and checks its version, numbers and paths.
 func parseManifest(data []byte) (Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {

@@ -8,17 +8,16 @@ import (
 	"memoir"
 )
 
-// Notes turns hand edits into notes, which outlive generations.
+// Notes converts hand edits to notes, which outlive generations.
 //
-// MEMORY.md and memory_summary.md are compared line by line: blank lines and
-// space at the end of a line do not count, a changed line is one removed and one
-// added. The text of an added line that has a blank line above it begins with a
-// line break. A file's removals come before its additions, so that a line moved
-// elsewhere is not removed again after it was added. Who deletes one of the two asks
-// for a new one, and removes none of its lines. Any other file is a note as a whole.
+// MEMORY.md and memory_summary.md are compared line by line. Blank lines and space at the end of a line are
+// ignored; a changed line is one removed and one added. The text of an added line below a blank line begins
+// with a line break. A file's removals come before its additions, so that a moved line is not removed after it
+// was added. The deletion of one of the two files removes none of its lines: the next run writes it again. Any
+// other file becomes one note.
 func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 	var notes []memoir.Note
-	add := func(path string, action memoir.NoteAction, l standing) {
+	add := func(path string, action memoir.NoteAction, l placedLine) {
 		notes = append(notes, memoir.Note{
 			ProjectID: projectID, File: path, Action: action, Section: l.section, After: l.after, Text: l.text, At: at,
 		})
@@ -40,25 +39,25 @@ func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 				add(edit.Path, memoir.NoteAdded, l)
 			}
 		case edit.Now == nil:
-			add(edit.Path, memoir.NoteDeleted, standing{})
+			add(edit.Path, memoir.NoteDeleted, placedLine{})
 		case edit.Published == nil || !bytes.Equal(edit.Published, edit.Now):
-			add(edit.Path, memoir.NoteFile, standing{text: string(edit.Now)})
+			add(edit.Path, memoir.NoteFile, placedLine{text: string(edit.Now)})
 		}
 	}
 	return notes
 }
 
-// A standing line is one that is not blank, without the space at its end.
-type standing struct {
+// A placedLine is a line that is not blank, without the space at its end, and its place.
+type placedLine struct {
 	section string // the heading above it
 	after   string // the line before it in that section
 	text    string
-	apart   bool // it has a blank line above it, and not a heading
+	apart   bool // a blank line is above it, and no heading above that
 	heading bool
 }
 
-// lines lists the lines of a text that are not blank, and the headings among them.
-func lines(text []byte) (all []standing, headings map[string]bool) {
+// lines lists the lines of a text that are not blank, and its headings.
+func lines(text []byte) (all []placedLine, headings map[string]bool) {
 	headings = map[string]bool{}
 	var section, after string
 	blank, fenced := false, false
@@ -70,7 +69,7 @@ func lines(text []byte) (all []standing, headings map[string]bool) {
 		trimmed := strings.TrimSpace(l)
 		fence := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
 		fenced = fenced != fence
-		here := standing{section, after, l, blank && after != "", !fenced && heading(l)}
+		here := placedLine{section, after, l, blank && after != "", !fenced && heading(l)}
 		all = append(all, here)
 		if after, blank = l, false; here.heading {
 			section, after = trimmed, ""
@@ -80,15 +79,15 @@ func lines(text []byte) (all []standing, headings map[string]bool) {
 	return all, headings
 }
 
-// lineChanges lists the lines that one text has and the other does not, each with its place. A
-// line is the same under the same heading, or under one that only one of the texts has: a
-// heading may be another now. What stood twice and stands once was not removed, as a note
-// would take the other away, too. Order within a section does not count.
-func lineChanges(before, after []byte) (removed, added []standing) {
+// lineChanges lists the lines that only one of two texts has, each with its place. Lines are equal under the
+// same heading, or under a heading that only one of the texts has: it may be renamed. A line that occurred
+// twice and occurs once now was not removed, since a note would remove the other one, too. The order within a
+// section is ignored.
+func lineChanges(before, after []byte) (removed, added []placedLine) {
 	old, had := lines(before)
 	now, has := lines(after)
 	type key struct{ section, text string }
-	keyOf := func(l standing) key {
+	keyOf := func(l placedLine) key {
 		if l.heading || !had[l.section] || !has[l.section] {
 			return key{"", l.text}
 		}

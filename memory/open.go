@@ -14,23 +14,22 @@ import (
 	"memoir"
 )
 
-// whatThereIs is the hint at what can be read.
-const whatThereIs = "`memoir cat .` lists the files"
+// listHint is the hint for a file that cannot be read.
+const listHint = "`memoir cat .` lists the files"
 
-// scheme begins the addresses by which agents name memory.
+// scheme is the prefix of the addresses that agents use.
 const scheme = "memory://"
 
-// Open reads a file of the live memory, or lists a directory of it, one name a
-// line with a slash behind those of directories. A place is an address or a path:
+// Open reads a file of the live memory of at most maxFile bytes, or lists a directory: one name a line, with a
+// slash after the name of a directory. A place is an address or a path:
 //
 //	memory://root                      memory_summary.md
 //	memory://root/MEMORY.md            a file
 //	memory://root/skills/x/SKILL.md    a file
 //	skills/x                           a path relative to the root; "." is the root
 //
-// An address is percent-decoded once; encoded slashes are refused. A place that
-// is malformed or leads out of the root is memoir.CodeUsage, one that is not
-// there memoir.CodeNotFound with a hint at what is.
+// An address is percent-decoded once; encoded slashes are refused. The error is memoir.CodeUsage for a place
+// that is malformed or outside the root, and memoir.CodeNotFound for one that does not exist.
 func (r Root) Open(place string) ([]byte, error) {
 	name, err := resolve(place)
 	if err != nil {
@@ -54,7 +53,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
-		return nil, memoir.Errorf(memoir.CodeNotFound, whatThereIs, "no file %s in the memory", name)
+		return nil, memoir.Errorf(memoir.CodeNotFound, listHint, "no file %s in the memory", name)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))
 	case err != nil:
@@ -62,7 +61,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	case info.IsDir():
 		return list(root, name)
 	case !info.Mode().IsRegular():
-		return nil, memoir.Errorf(memoir.CodeUsage, whatThereIs, "%s is a %s", name, kind(info.Mode()))
+		return nil, memoir.Errorf(memoir.CodeUsage, listHint, "%s is a %s", name, kind(info.Mode()))
 	}
 	content, err := readBounded(root, name, maxFile)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	return content, nil
 }
 
-// resolve turns a place into a path below the root, "." for the root itself.
+// resolve converts a place to a path below the root, "." for the root itself.
 func resolve(place string) (string, error) {
 	path := place
 	if len(place) >= len(scheme) && strings.EqualFold(place[:len(scheme)], scheme) {
@@ -141,9 +140,9 @@ func list(root *os.Root, name string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Summary reads the live memory_summary.md, "" if there is no memory yet. It
-// opens that one file and compares nothing: it is what every session's start
-// waits for. The text is as it stands on disk; see Neutralise and FitTokens.
+// Summary reads the live memory_summary.md, "" if there is no memory yet. It opens only this file and compares
+// nothing, since the start of each session waits for it. The text is returned as it is on disk; see Neutralise
+// and FitTokens.
 func (r Root) Summary() (string, error) {
 	content, err := reading(r, func(n int) ([]byte, error) {
 		if n == 0 {
@@ -156,7 +155,7 @@ func (r Root) Summary() (string, error) {
 		defer root.Close()
 		content, err := readBounded(root, memoir.SummaryFile, maxFile)
 		if errors.Is(err, fs.ErrNotExist) && !r.lost(n) {
-			return nil, nil // a person deleted it, and then nothing is to be said
+			return nil, nil // a person deleted it
 		}
 		if err != nil {
 			return nil, storageError(err, "read %s", filepath.Join(r.Live(n), memoir.SummaryFile))
@@ -166,13 +165,12 @@ func (r Root) Summary() (string, error) {
 	return string(content), err
 }
 
-// cutMark closes a text that was cut.
+// cutMark is the last line of a text that was cut.
 const cutMark = "(cut here; the whole memory is in memory://root/MEMORY.md)"
 
-// FitTokens cuts a text to a number of tokens (4 bytes each) by whole lines. A
-// cut text ends with a line that says where the rest is, which counts too; it
-// ends neither inside a code fence nor with a heading that lost its content. A
-// limit that not even that line fits gives "".
+// FitTokens cuts a text to a number of tokens (4 bytes each) at the end of a line. A cut text ends with
+// cutMark, which is included in the limit. It never ends inside a code fence or with a heading. The result is
+// "" if the limit is too small for cutMark.
 func FitTokens(text string, tokens int) string {
 	if memoir.Tokens(text) <= tokens {
 		return text

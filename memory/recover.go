@@ -14,24 +14,23 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Recovered says what Recover found and did.
+// Recovered is the result of Recover.
 type Recovered struct {
 	Linked  int       // the live generation afterwards, 0 if there is none
-	Ahead   *Manifest // of the live generation, if it is newer than the recorded one: to be recorded
-	Rebuilt bool      // the link or the live directory was lost, and made again from what was kept
+	Ahead   *Manifest // of the live generation, if it is newer than the recorded one; the caller records it
+	Rebuilt bool      // the link or the live directory was lost, and was restored
 	Removed []string  // debris, relative to the project's folder
 	Late    []string  // files of removed live directories that were saved too late and are kept (see Beside)
-	Next    int       // the next generation number that nothing on disk uses
+	Next    int       // the next unused generation number
 }
 
-// Recover puts a root in order after a crash. The caller holds the project's
-// lease; recorded is the generation that its database knows as live, 0 for none.
+// Recover repairs a root after a crash. The caller holds the project's lease; recorded is the generation that
+// its database has as live, 0 for none.
 //
-// Staged and unlinked directories are removed, except the one before the live
-// generation, which readers may still have open. So is the archive of a
-// generation that never was linked. A link or a live directory that is gone
-// altogether is made again from what was kept. The link itself is never taken back: what
-// readers were shown stays, and is reported as Ahead.
+// Recover removes staged and unlinked directories, except the one before the live generation, which readers
+// may still have open. It removes the archive of a generation that was never linked. It restores a lost link
+// or live directory from a live directory or an archive. It never sets the link back to an older generation:
+// a generation that readers may have seen stays, and is reported as Ahead.
 func (r Root) Recover(recorded int) (Recovered, error) {
 	var out Recovered
 	var err error
@@ -66,8 +65,8 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 	return out, err
 }
 
-// Disturbed reports whether a crash left anything that Recover would put in order,
-// but for a link or a live directory that is gone. recorded is as in Recover.
+// Disturbed reports whether a crash left anything that Recover would repair, except a lost link or live
+// directory. recorded is as in Recover.
 func (r Root) Disturbed(recorded int) (bool, error) {
 	linked, err := r.Linked()
 	if err != nil || linked > recorded {
@@ -77,8 +76,8 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 	return len(debris) > 0, err
 }
 
-// removeDebris removes one of the names that debris lists, and returns the files in it that
-// were saved too late and are kept.
+// removeDebris removes one name that debris returned, and returns the files that were saved in it too late
+// and are kept.
 func (r Root) removeDebris(name string) (late []string, err error) {
 	if filepath.Dir(name) == liveName {
 		if n, ok := generation(filepath.Base(name)); ok {
@@ -88,8 +87,7 @@ func (r Root) removeDebris(name string) (late []string, err error) {
 	return nil, failpoint.RemoveAll(filepath.Join(r.dir, name))
 }
 
-// Next is the number of the generation to follow: one more than the given one
-// and than any that the disk still has.
+// Next returns the next generation number: one more than the maximum of recorded and all numbers on disk.
 func (r Root) Next(recorded int) (int, error) {
 	lives, err := r.lives()
 	if err != nil {
@@ -102,7 +100,7 @@ func (r Root) Next(recorded int) (int, error) {
 	return slices.Max(append(append(lives, archives...), recorded)) + 1, nil
 }
 
-// debris lists what Recover would remove, relative to the project's folder.
+// debris lists the names that Recover removes, relative to the project's folder.
 func (r Root) debris() ([]string, error) {
 	linked, err := r.Linked()
 	if err != nil {
@@ -123,7 +121,7 @@ func (r Root) debris() ([]string, error) {
 		}
 	}
 	if next, err := r.Next(0); err != nil || linked == 0 && next > 2 {
-		return debris, err // the link is lost; only of a first generation it is sure that it never was
+		return debris, err // the link is lost: any generation but a first one may have been linked
 	}
 	archives, err := r.Kept()
 	if err != nil {
@@ -150,9 +148,8 @@ func (r Root) debris() ([]string, error) {
 	return debris, nil
 }
 
-// relinked sees to it that the link leads to a generation that is there. That is
-// the linked one, else the recorded one, else the newest of which enough is kept;
-// with nothing left there is no link.
+// relinked ensures that the link points to an existing generation: the linked one, else the recorded one, else
+// the newest that can be restored. If none can, it removes the link.
 func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 	linked, err = r.Linked()
 	if err != nil || linked > 0 && !r.lost(linked) {
@@ -162,7 +159,7 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	unpublished := max(linked, recorded) + 1 // what a crash may have left
+	unpublished := max(linked, recorded) + 1 // may be the rest of a crash
 	slices.Reverse(lives)
 	for _, n := range append([]int{linked, recorded}, lives...) {
 		if n == 0 || n == unpublished {
@@ -181,7 +178,7 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 	return 0, false, nil
 }
 
-// lost reports whether nothing is left of a live directory.
+// lost reports whether a live directory is missing or empty.
 func (r Root) lost(n int) bool {
 	entries, err := os.ReadDir(r.Live(n))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,8 +187,8 @@ func (r Root) lost(n int) bool {
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !memoir.EditorsOwn(e.Name()) })
 }
 
-// rebuild publishes generation n, whose live directory is lost, again from its archive. It
-// fails with memoir.CodeNotFound where that is not kept either.
+// rebuild publishes generation n, whose live directory is lost, from its archive. The error is
+// memoir.CodeNotFound if it has no archive either.
 func (r Root) rebuild(n int) error {
 	files, m, err := r.ReadGeneration(n)
 	if err == nil {
@@ -206,7 +203,7 @@ func (r Root) rebuild(n int) error {
 	return err
 }
 
-// relink makes the link lead to generation n.
+// relink points the link to generation n.
 func (r Root) relink(n int) error {
 	err := remove(r.stagedLink(n))
 	if err == nil {
@@ -224,9 +221,8 @@ func (r Root) relink(n int) error {
 	return nil
 }
 
-// rearchive writes the archive of a live generation again if it is gone or damaged and
-// the files that were published are all there. Hand edits are found by it. If people have
-// changed these files meanwhile, what was published is lost, and nothing is done.
+// rearchive restores a missing or damaged archive of a live generation, which is needed to find hand edits. It
+// does nothing if people have changed or removed published files, since their published content is lost.
 func (r Root) rearchive(n int) error {
 	if _, _, err := r.ReadGeneration(n); err == nil {
 		return nil

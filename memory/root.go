@@ -1,11 +1,10 @@
-// Package memory is a project's memory on disk: the live root that agents read, the
-// generations kept as archives, the atomic step from one to the next, hand edits, and
-// memory:// paths. It knows no model, no session and no database; the caller holds the
-// lease that allows it to publish.
+// Package memory stores a project's memory on disk: the live root that agents read, the archived generations,
+// atomic publication, hand edits, and memory:// addresses. It does not know models, sessions or databases. The
+// caller holds the lease that allows it to publish.
 //
-// Start with root.go (where things are), then stage.go and swap.go (how a generation is
-// published), recover.go (what a crash leaves), snapshot.go and edit.go (reading back,
-// hand edits), open.go and neutralise.go (the read path).
+// Start with root.go (layout on disk), then stage.go and swap.go (publication), recover.go (repair after a
+// crash), snapshot.go and edit.go (hand edits), open.go and neutralise.go (the read path), worktree.go and
+// check.go (the check of lines against the project's files).
 package memory
 
 import (
@@ -41,21 +40,20 @@ const (
 	newArchiveMark = "."        // generations/: the archive of a staged generation
 )
 
-// Root is the memory of one project. It is a value: making one touches no disk.
+// Root is the memory of one project. It is a value: creating one does not access the disk.
 //
-// What Stage writes carries a name of this Root (and its copies) alone, until
-// Swap gives it the generation's: a process that was stopped past its lease and
-// goes on writes into files of its own, never into those of its successor.
+// Until Swap publishes a generation, its files have names that are unique to this Root and its copies. So a
+// process that continues after its lease has expired writes into its own files, never into those of its
+// successor.
 type Root struct {
 	dir     string
 	attempt string
 }
 
-// At names the memory of a project below a home directory.
+// At returns the memory of a project below a home directory.
 func At(home, projectID string) Root {
 	if !oneFolder(projectID) {
-		// An id that could lead elsewhere still names a folder, one that no
-		// honest id has.
+		// An illegal id could name a path outside of the home, so its hash becomes the name.
 		sum := sha256.Sum256([]byte(projectID))
 		projectID = "illegal-" + hex.EncodeToString(sum[:8])
 	}
@@ -70,21 +68,21 @@ func oneFolder(id string) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:`, r) })
 }
 
-// Dir is the project's folder; everything else is below it.
+// Dir returns the project's folder; all other paths are below it.
 func (r Root) Dir() string { return r.dir }
 
-// Link is the path by which agents read: a symbolic link to the live generation.
+// Link returns the path that agents read: a symbolic link to the live generation.
 func (r Root) Link() string { return filepath.Join(r.dir, linkName) }
 
-// Live is the directory of generation n while it is live.
+// Live returns the directory of generation n while it is live.
 func (r Root) Live(n int) string { return filepath.Join(r.dir, liveName, strconv.Itoa(n)) }
 
-// Archive is the file that keeps generation n.
+// Archive returns the file that keeps generation n.
 func (r Root) Archive(n int) string {
 	return filepath.Join(r.dir, archivesName, strconv.Itoa(n)+archiveSuffix)
 }
 
-// Staged is the directory that Stage fills and Swap turns into Live(n).
+// Staged returns the directory that Stage fills and Swap renames to Live(n).
 func (r Root) Staged(n int) string {
 	return filepath.Join(r.dir, liveName, stagePrefix+strconv.Itoa(n)+"-"+r.attempt)
 }
@@ -97,11 +95,11 @@ func (r Root) stagedLink(n int) string {
 	return filepath.Join(r.dir, newLinkPrefix+strconv.Itoa(n)+"-"+r.attempt)
 }
 
-// linkTarget is what the link to generation n holds: relative, so that a home
-// can be moved.
+// linkTarget returns the target of the link to generation n. It is relative, so that a home can be moved.
 func linkTarget(n int) string { return filepath.Join(liveName, strconv.Itoa(n)) }
 
-// Linked is the generation that agents are shown, 0 where there is no link.
+// Linked returns the live generation, 0 if there is no link. The error is memoir.CodeInvalid if the link is
+// something else, or does not point to a generation.
 func (r Root) Linked() (int, error) {
 	target, err := os.Readlink(r.Link())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +127,7 @@ func (r Root) Linked() (int, error) {
 	return n, nil
 }
 
-// generation parses a generation's number in the one form that memoir writes.
+// generation parses a generation's number in the form that memoir writes.
 func generation(name string) (int, bool) {
 	n, err := strconv.Atoi(name)
 	return n, err == nil && n > 0 && strconv.Itoa(n) == name
@@ -147,8 +145,7 @@ func kind(mode fs.FileMode) string {
 	return "special file"
 }
 
-// storageError says that the disk refused something, and what a person can do.
-// An error that already carries a code keeps it.
+// storageError wraps a failure of the disk with a hint for people. An error with a code keeps it.
 func storageError(err error, format string, args ...any) error {
 	const unchanged = "the published memory is unchanged"
 	var coded *memoir.Error
@@ -177,8 +174,7 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// makeDir makes a directory with its missing parents, durably: each new name is
-// flushed in the directory that holds it.
+// makeDir creates a directory with its missing parents, durably: it flushes the parent of each.
 func makeDir(path string) error {
 	info, err := os.Stat(path)
 	if err == nil {

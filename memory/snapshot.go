@@ -11,15 +11,15 @@ import (
 	"memoir"
 )
 
-// Snapshot is the live memory as it was read at one moment.
+// Snapshot is the live memory as it was read at one time.
 type Snapshot struct {
 	Generation int      // 0: there is no memory yet
 	Files      Files    // as they are now, hand edits included
 	Manifest   Manifest // as published
-	Edited     []Edit   // what people changed since, by path
+	Edited     []Edit   // hand edits since publication, by path
 }
 
-// Consolidation reads the files as Phase 2's result, nil if there is no memory yet.
+// Consolidation converts the files to Phase 2's result, nil if there is no memory yet.
 func (s Snapshot) Consolidation() *memoir.Consolidation {
 	if s.Generation == 0 {
 		return nil
@@ -29,20 +29,19 @@ func (s Snapshot) Consolidation() *memoir.Consolidation {
 	return &c
 }
 
-// tries bounds how often a reading is taken again because a publication came in
-// between.
+// tries bounds the reads of a memory while other processes publish.
 const tries = 20
 
-// Current reads the live memory and finds what people changed in it. Without a
-// memory the Snapshot is empty and the error nil.
+// Current reads the live memory and finds its hand edits. Without a memory, the Snapshot is empty and the
+// error nil.
 //
-// A `memory` that is not memoir's link, a symbolic link among the files, an
-// unreadable file, and edits that cannot be told because the archive is gone are
-// errors of memoir.CodeStorage: nothing may be published over them.
+// The error is memoir.CodeInvalid if `memory` is not memoir's link. It is memoir.CodeStorage for a symbolic
+// link among the files, an unreadable file, and a damaged archive that is needed to find hand edits; such an
+// archive that is missing is memoir.CodeNotFound. After an error, the caller must not publish.
 func (r Root) Current() (Snapshot, error) { return reading(r, r.read) }
 
-// reading calls read with the live generation, 0 if there is none, and again where a publication
-// came in between, as its directory may be gone.
+// reading calls read with the live generation, 0 if there is none. It repeats the call if another generation was
+// published meanwhile, since the directory may be gone.
 func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 	for try := 1; ; try++ {
 		n, err := r.Linked()
@@ -59,7 +58,7 @@ func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 func (r Root) read(n int) (Snapshot, error) {
 	snap := Snapshot{Generation: n, Files: Files{}}
 	if n == 0 {
-		return snap, r.noneLeft()
+		return snap, r.lostLink()
 	}
 	live, err := r.readLive(n)
 	if err = cmp.Or(err, live.unknown); err != nil {
@@ -75,7 +74,7 @@ type liveTree struct {
 	files    Files
 	list     []liveFile
 	manifest Manifest
-	unknown  error // why the manifest cannot be told
+	unknown  error // why the manifest cannot be read
 }
 
 func (r Root) readLive(n int) (live liveTree, err error) {
@@ -90,15 +89,15 @@ func (r Root) readLive(n int) (live liveTree, err error) {
 	return live, err
 }
 
-// noneLeft tells a project without a memory from one that lost its link.
-func (r Root) noneLeft() error {
+// lostLink returns an error if a project without a link has published generations.
+func (r Root) lostLink() error {
 	lives, err := r.lives()
 	if err != nil || len(lives) == 0 {
 		return err
 	}
 	archives, err := r.Kept()
 	if err != nil || len(archives) == 0 {
-		return err // a first publication that did not get so far
+		return err // an interrupted first publication
 	}
 	last := archives[len(archives)-1]
 	if last == 1 {
@@ -108,8 +107,7 @@ func (r Root) noneLeft() error {
 		"%s is gone, though %d generations were published", r.Link(), last)
 }
 
-// openLive opens the directory of a live generation, which no symbolic link may
-// lead out of the project's folder.
+// openLive opens the directory of a live generation. It follows no symbolic link out of the project's folder.
 func (r Root) openLive(n int) (*os.Root, error) {
 	project, err := os.OpenRoot(r.dir)
 	if err != nil {
@@ -137,9 +135,8 @@ func (r Root) openLive(n int) (*os.Root, error) {
 	return root, nil
 }
 
-// manifest reads the manifest of a live generation, from its archive if someone
-// deleted or damaged it. A directory that holds nothing at all was not edited:
-// it was lost.
+// manifest reads the manifest of a live generation, from its archive if the file is missing or damaged. any
+// tells whether the directory has other files; an empty directory is an error, not a hand edit.
 func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	data, err := readBounded(root, manifestName, maxFile)
 	if err == nil {
@@ -165,7 +162,7 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	return m, nil
 }
 
-// Unchanged reports whether the live memory still is what the snapshot holds.
+// Unchanged reports whether the live memory still equals the snapshot.
 func (r Root) Unchanged(snap Snapshot) (bool, error) {
 	n, err := r.Linked()
 	if err != nil || n != snap.Generation {

@@ -11,13 +11,12 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Stage writes generation n whole, flushed and checked by reading it back:
-// directory, archive and the link to come. Nothing of it is visible yet; Swap
-// publishes it, Discard drops it. The manifest's Generation and Files are set to
-// what is staged. Of a state that people made by hand (EditedFrom) there is an archive alone.
+// Stage writes the directory, the archive and the future link of generation n, flushes them and reads them
+// back. They are not visible before Swap; Discard removes them. Stage sets the manifest's Generation and Files.
+// For a state that people edited (EditedFrom), it writes only an archive.
 //
-// On an error nothing of it stays, and the earlier memory is as it was. A disk
-// that refuses gives memoir.CodeStorage.
+// On an error, Stage removes what it wrote; the earlier memory is unchanged. A failure of the disk is
+// memoir.CodeStorage.
 func (r Root) Stage(ctx context.Context, n int, files Files, m Manifest) error {
 	err := r.stage(ctx, n, files, m)
 	if err == nil {
@@ -70,8 +69,8 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if err := errors.Join(r.readTreeBack(n, m), r.readArchiveBack(n, m)); err != nil {
 		return err
 	}
-	// The link is made last and here, not in Swap: its time is then earlier than
-	// any edit that came too late for the caller's check of the live files.
+	// The link is created here and not in Swap: its time must precede each edit that the caller's check of the
+	// live files can miss.
 	return failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 }
 
@@ -93,7 +92,7 @@ func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readTreeBack holds what the disk now has against what was meant.
+// readTreeBack compares the staged files with the manifest.
 func (r Root) readTreeBack(n int, m Manifest) error {
 	root, err := os.OpenRoot(r.Staged(n))
 	if err != nil {
@@ -121,8 +120,8 @@ func (r Root) readArchiveBack(n int, m Manifest) error {
 	return nil
 }
 
-// Discard drops what this Root staged of generation n; published generations,
-// and what other processes stage, are left alone.
+// Discard removes the files of generation n that this Root staged. It does not change published generations and
+// the staged files of other processes.
 func (r Root) Discard(n int) error {
 	err := errors.Join(failpoint.RemoveAll(r.Staged(n)), remove(r.stagedArchive(n)), remove(r.stagedLink(n)))
 	if err != nil && !isNotDir(err) {

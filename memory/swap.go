@@ -13,14 +13,13 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Swap publishes the generation n that this Root staged: its directory and its
-// archive get their names, then the link is replaced by one rename. A reader
-// sees the earlier generation whole until that rename, and this one after it.
-// byHand are the states that people made and Stage staged, in ascending order.
+// Swap publishes the generation n that this Root staged: it renames the directory and the archive, and then
+// replaces the link by one rename. A reader sees the whole earlier generation before this rename, and the whole
+// new one after it. byHand are the staged states that people edited, in ascending order.
 //
-// It is renames and flushes of directories alone, and belongs into the caller's
-// transaction that proves its lease. If that transaction fails to commit, the
-// link is ahead of what is recorded, and Recover says so.
+// Swap only renames and flushes directories. The caller calls it within the transaction that proves its lease.
+// If this transaction fails to commit, the link is newer than the recorded generation, and Recover reports it
+// as Ahead.
 func (r Root) Swap(n int, byHand ...int) error {
 	linked, err := r.Linked()
 	if err != nil {
@@ -40,14 +39,12 @@ func (r Root) Swap(n int, byHand ...int) error {
 
 func (r Root) swap(n int, byHand []int) error {
 	live, archives := filepath.Join(r.dir, liveName), filepath.Join(r.dir, archivesName)
-	// A directory that stands there was never linked, else Recover would have
-	// said so: it is what a crash left.
+	// An existing directory is the rest of a crash: if it had been linked, Recover would have reported it.
 	if _, err := r.removeLive(n); err != nil {
 		return err
 	}
 	type move struct{ step, from, to string }
-	// The directory comes first and the archives in their order: by these Recover
-	// knows what a crash left in between.
+	// The directory is first, then the archives in their order: Recover depends on it.
 	moves := []move{{"name directory", r.Staged(n), r.Live(n)}}
 	for _, h := range append(slices.Clone(byHand), n) {
 		moves = append(moves, move{"name archive", r.stagedArchive(h), r.Archive(h)})
@@ -74,9 +71,9 @@ func (r Root) swap(n int, byHand []int) error {
 	return syncDir(r.dir)
 }
 
-// removeLive removes the directory of generation n unless it is linked, and returns the
-// files of it that were saved too late and are kept. The directory is renamed first, so
-// that nobody finds it half removed, and back again if the link leads there by now.
+// removeLive removes the directory of generation n unless it is linked, and returns its files that were saved
+// too late and are kept. It renames the directory first, so that nobody reads it half removed, and renames it
+// back if it was linked meanwhile.
 func (r Root) removeLive(n int) (kept []string, err error) {
 	if linked, err := r.Linked(); err != nil || linked == n {
 		return nil, err
@@ -84,11 +81,11 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 	if kept, err = r.keepLate(n); err != nil {
 		return kept, err
 	}
-	aside := filepath.Join(r.dir, liveName, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
+	renamed := filepath.Join(r.dir, liveName, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
 	if err := failpoint.Before("set aside"); err != nil {
 		return kept, err
 	}
-	switch err := os.Rename(r.Live(n), aside); {
+	switch err := os.Rename(r.Live(n), renamed); {
 	case errors.Is(err, fs.ErrNotExist):
 		return kept, nil
 	case errors.Is(err, syscall.EXDEV):
@@ -98,20 +95,19 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 		return kept, err
 	}
 	if linked, err := r.Linked(); err == nil && linked == n {
-		return kept, failpoint.Rename(aside, r.Live(n))
+		return kept, failpoint.Rename(renamed, r.Live(n))
 	}
-	return kept, failpoint.RemoveAll(aside)
+	return kept, failpoint.RemoveAll(renamed)
 }
 
-// isNotDir reports that a parent of a path is a file, so that nothing can stand there.
+// isNotDir reports whether a path does not exist because one of its parents is a file.
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-// Prune removes what is no longer wanted after a publication: the archives
-// beyond the newest keep (at least one), those written before a time, if it is not
-// zero, and the live directories before the previous one. It returns the files that
-// somebody had saved in one of these too late, which are kept (see Beside).
+// Prune removes old generations after a publication: archives beyond the newest keep (at least one), archives
+// written before a time unless it is zero, and the live directories before the previous one. It returns the
+// files of these directories that were saved too late and are kept (see Beside).
 //
-// The live generation's archive always stays: by it is told what people changed.
+// It never removes the live generation's archive, which is needed to find hand edits.
 func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	linked, err := r.Linked()
 	if err != nil {
@@ -137,16 +133,15 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	return r.removeLives(func(n int) bool { return n < previous })
 }
 
-// olderThan reports whether an archive was written before a time; what cannot be
-// told is not.
+// olderThan reports whether an archive was written before a time; false if its time is unknown.
 func (r Root) olderThan(n int, before time.Time) bool {
 	info, err := os.Stat(r.Archive(n))
 	return err == nil && !before.IsZero() && info.ModTime().Before(before)
 }
 
-// RemovePrevious removes the live directories that readers may still have open.
-// It is for what must be gone at once; else the next publication does it. It returns
-// the same files as Prune.
+// RemovePrevious removes the earlier live directories, which readers may still have open. It is for content
+// that must be removed immediately; otherwise later publications remove them. It returns the same files as
+// Prune.
 func (r Root) RemovePrevious() (kept []string, err error) {
 	linked, err := r.Linked()
 	if err != nil {
@@ -173,8 +168,7 @@ func (r Root) removeLives(unwanted func(n int) bool) (kept []string, err error) 
 	return kept, nil
 }
 
-// Remove removes a project's whole folder, the link first: a reader finds the whole memory
-// or none.
+// Remove removes a project's whole folder, the link first, so that a reader finds the whole memory or none.
 func (r Root) Remove() error {
 	err := remove(r.Link())
 	if err == nil {

@@ -18,15 +18,15 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// liveFile is a file of a live directory as it was found.
+// liveFile is a file of a live directory.
 type liveFile struct {
 	path string
 	info fs.FileInfo
 }
 
-// readTree reads the regular files of a live directory, without the manifest and the
-// droppings of editors, and lists them. A symbolic link or a special file in it is an
-// error: memoir writes none, and following one would publish what it leads to.
+// readTree reads and lists the regular files of a live directory, without the manifest and the temporary files
+// of editors. A symbolic link or a special file is an error: memoir writes none, and to follow a link would
+// publish its target.
 func readTree(root *os.Root) (Files, []liveFile, error) {
 	files, total := Files{}, 0
 	var list []liveFile
@@ -34,7 +34,7 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 		at := filepath.Join(root.Name(), name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // an editor's file that came and went
+			return nil // an editor's temporary file, removed meanwhile
 		case err != nil:
 			return storageError(err, "read %s", at)
 		case name == "." || name == manifestName:
@@ -75,8 +75,8 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 	return files, list, nil
 }
 
-// readBounded reads a regular file below root, never more than limit bytes, and
-// never waits as a named pipe would make it.
+// readBounded reads a regular file below root. A file of more than limit bytes, and a special file such as a
+// named pipe, which could block, are errors.
 func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -101,12 +101,11 @@ func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// writers is how many files are written and flushed at a time: flushes that wait
-// together cost a file system hardly more than one.
+// writers bounds the files that are written concurrently: concurrent flushes cost a file system hardly more
+// than one.
 const writers = 8
 
-// writeTree makes a new directory with files in it, durably: each file, each
-// directory and the name of each is flushed before it returns.
+// writeTree creates a directory with files in it, durably: it flushes each file and directory, and their names.
 func writeTree(ctx context.Context, dir string, files Files, manifest []byte) error {
 	if err := failpoint.Mkdir(dir, dirMode); err != nil {
 		return err

@@ -16,42 +16,41 @@ import (
 	"memoir"
 )
 
-// Bounds of what is read of a working tree in one check, so that it takes milliseconds.
+// Bounds of the reads in one check of a working tree, so that it takes milliseconds.
 const (
-	maxTreeFile = 1 << 20  // bytes of a file; a larger one is not looked at
+	maxTreeFile = 1 << 20  // bytes of a file; larger ones are not read
 	maxTreeRead = 16 << 20 // bytes of all files
-	maxSearched = 24 << 20 // bytes that searches for what is missing go over
-	openCost    = 96 << 10 // what opening a file counts for among them: its directory stays open
-	maxEntries  = 4000     // names that are listed to find out where a file went
+	maxSearched = 24 << 20 // bytes that searches for moved texts read
+	openCost    = 96 << 10 // bytes that opening a file counts as in maxSearched
+	maxEntries  = 4000     // names that are listed to find moved files
 )
 
-// skippedDirs hold what is not the project's own text.
+// skippedDirs have files that are not the project's own text.
 var skippedDirs = []string{".git", ".hg", ".svn", "node_modules", "vendor", "target", ".venv"}
 
-// Tree is a working tree that anchors are looked up in. It reads regular files below its top directory,
-// follows no link out of it, starts no process, and reads each file once. It is not safe for
-// concurrent use.
+// Tree is a working tree in which anchors are checked. It reads only regular files below its top directory,
+// each once, follows no link out of it, and starts no process. It is not safe for concurrent use.
 type Tree struct {
 	root     *os.Root
 	files    map[string]treeFile
 	read     int                 // bytes of files
 	searched int                 // bytes
-	names    []string            // of files, nearest to the top first; nil until somebody asks
-	dirs     map[string]*os.Root // each opened once
+	names    []string            // of files, nearest to the top first; nil until the first call of list
+	dirs     map[string]*os.Root // open directories
 	moves    map[string]move
 	verdicts map[memoir.Anchor]Checked
 }
 
-// A treeFile is the text that stands at a path: err is fs.ErrNotExist if nothing does, errNoText or another error
-// if what does is not a text that can be had.
+// A treeFile is the text at a path. err is fs.ErrNotExist if nothing is there, and errNoText or another error if
+// there is no readable text.
 type treeFile struct {
 	text string
 	err  error
 }
 
-// A move is what became of the texts of a file that is gone.
+// A move counts the texts of a missing file that were found elsewhere, and those that were not.
 type move struct {
-	to          string // the file that holds the first one that was found
+	to          string // the file in which the first text was found
 	found, lost int
 }
 
@@ -72,8 +71,8 @@ func (t *Tree) Close() {
 	_ = t.root.Close()
 }
 
-// Look returns the text of a file; exists is also true of a directory, and of a file whose text
-// cannot be had.
+// Look returns the text of a file; exists is also true for a directory, and for a file without a readable
+// text.
 func (t *Tree) Look(name string) (text string, exists bool) {
 	text, err := t.look(name)
 	return text, !absent(err)
@@ -108,8 +107,8 @@ func (t *Tree) fetch(name string) (string, error) {
 	return string(content), nil
 }
 
-// open opens a path to read. It never waits for the other end of a named pipe. Directories stay open, since
-// each way down from the top takes a call for each of them.
+// open opens a path for reading. It never waits for the other end of a named pipe. It keeps directories open,
+// since to resolve a path from the top takes a system call for each of them.
 func (t *Tree) open(name string) (*os.File, error) {
 	at := path.Dir(name)
 	if t.dirs[at] == nil {
@@ -123,13 +122,13 @@ func (t *Tree) open(name string) (*os.File, error) {
 	if err == nil || absent(err) {
 		return f, err
 	}
-	return t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // by a link that leads out of its directory
+	return t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the name may be a link out of its directory
 }
 
 func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
 
-// list names the files of the tree, up to maxEntries, those near the top first. It lists outside of the root, which
-// would ask for the type of each entry anew: what a name leads to is read inside of it.
+// list returns the names of the tree's files, up to maxEntries, those near the top first. It does not list
+// through os.Root, which needs a system call for the type of each entry; files are only read through it.
 func (t *Tree) list() []string {
 	if t.names != nil {
 		return t.names
@@ -157,10 +156,10 @@ func (t *Tree) list() []string {
 	return t.names
 }
 
-// elsewhere finds where what an anchor names stands now that it left its file, "" if that cannot be
-// told. Where another text of the file went is looked at first, then files of the same name, then those of
-// the same kind in its directory; if the file is there still, only the latter. A path alone is where most
-// of its texts went, else the only other file of its name, unless its texts are not to be found.
+// elsewhere finds the file to which an anchor's text was moved, "" if it is not found. It first looks in the
+// file that has another text of the same file, then in files of the same name, then in those of the same
+// directory and extension; if the file still exists, only in the last. For an anchor without a text, it returns
+// the file with most texts of the old one, else the only file of the same name unless most texts are lost.
 func (t *Tree) elsewhere(a memoir.Anchor, removed bool) string {
 	var same, near []string
 	for _, name := range t.list() {

@@ -11,18 +11,17 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// maxGitFile bounds the files of git that are read, in bytes.
+// maxGitFile bounds a file of git that is read, in bytes.
 const maxGitFile = 1 << 20
 
-// repository is what git's files say about a directory.
+// repository is a git repository.
 type repository struct {
-	top    string // of the working tree; a bare repository's own directory
-	common string // the git directory that all of its worktrees share
+	top    string // the working tree's top directory, or a bare repository's own directory
+	common string // the git directory that all worktrees share
 }
 
-// findRepository looks for the repository of a directory, there and in the directories
-// above it, by git's own rules. A directory that is gone is taken for a part of the
-// repository that was around it, such as a worktree that an agent made.
+// findRepository finds the repository of a directory, there and in the directories above it, by git's rules. A
+// missing directory, such as an agent's removed worktree, belongs to the repository around its path.
 func findRepository(dir string) (repository, bool) {
 	for below := ""; dir != below; below, dir = dir, filepath.Dir(dir) {
 		if repo, ok := repositoryAt(dir); ok {
@@ -32,8 +31,7 @@ func findRepository(dir string) (repository, bool) {
 	return repository{}, false
 }
 
-// repositoryAt reports the repository whose working tree begins at dir, or whose
-// git directory is dir.
+// repositoryAt returns the repository whose working tree has dir as its top, or whose git directory is dir.
 func repositoryAt(dir string) (repository, bool) {
 	dotGit := filepath.Join(dir, ".git")
 	if info, err := os.Stat(dotGit); err == nil {
@@ -55,7 +53,7 @@ func repositoryAt(dir string) (repository, bool) {
 	return repository{top: top, common: common}, true
 }
 
-// isGitDir applies git's test: HEAD and objects, the latter perhaps in the common directory.
+// isGitDir applies git's test: the directory has HEAD and objects, the latter possibly in the common directory.
 func isGitDir(dir string) bool {
 	exists := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -64,9 +62,8 @@ func isGitDir(dir string) bool {
 	return exists("HEAD") && (exists("commondir") || exists("objects"))
 }
 
-// gitFile reads a .git that is a file: of a worktree, a submodule, or a
-// repository whose git directory is elsewhere. The directory it names need not
-// exist any more.
+// gitFile reads the git directory's path from a .git file: of a worktree, a submodule, or a repository with a
+// separate git directory. The git directory may be missing.
 func gitFile(file string) (string, bool) {
 	target, ok := strings.CutPrefix(readSmall(file), "gitdir:")
 	if target = strings.TrimSpace(target); !ok || target == "" || strings.ContainsRune(target, 0) {
@@ -78,8 +75,7 @@ func gitFile(file string) (string, bool) {
 	return filepath.Clean(target), true
 }
 
-// commonDir returns the directory that a git directory shares with the worktrees
-// of its repository, with links followed.
+// commonDir returns the git directory that all worktrees of a repository share, with links followed.
 func commonDir(gitDir string) string {
 	common := gitDir
 	if shared := strings.TrimSpace(readSmall(filepath.Join(gitDir, "commondir"))); shared != "" {
@@ -87,21 +83,20 @@ func commonDir(gitDir string) string {
 			common = filepath.Join(gitDir, common)
 		}
 	} else if worktrees := filepath.Dir(gitDir); filepath.Base(worktrees) == "worktrees" && !isGitDir(gitDir) {
-		// The worktree was pruned, or its repository is gone: its path still tells.
+		// The worktree was pruned, or its repository is gone: the path still shows the common directory.
 		common = filepath.Dir(worktrees)
 	}
 	return config.FollowLinks(common)
 }
 
-// remoteSection begins the settings of a remote, url is where git fetches from.
+// remoteSection matches the heading of a remote's settings, remoteAddress the URL that git fetches from.
 var (
 	remoteSection = lazyregexp.New(`(?i)^\[\s*remote\s+"(.+)"\s*\]`)
 	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
 )
 
-// remoteURL returns the URL of origin, else of the first remote, else "". Of each remote the
-// first one counts, which git fetches from. Included files and insteadOf are not applied, and
-// of a broken file what could be read counts.
+// remoteURL returns the URL of origin, else of the first remote, else "". If a remote has several URLs, it is
+// the first, which git fetches from. Includes and insteadOf are not applied. Invalid lines are skipped.
 func (r repository) remoteURL() string {
 	name, first := "", ""
 	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
@@ -124,7 +119,7 @@ func (r repository) remoteURL() string {
 	return first
 }
 
-// readSmall reads a regular file of at most maxGitFile bytes; "" if it cannot.
+// readSmall reads a regular file of at most maxGitFile bytes; "" on any error.
 func readSmall(file string) string {
 	content, err := disk.ReadFile(file, maxGitFile)
 	if err != nil {

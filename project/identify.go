@@ -1,10 +1,9 @@
-// Package project knows which project a session belongs to: what the user said,
-// else the repository's remote, else its common git directory, else the
-// directory. It reads git's files (.git, commondir, config) and never runs git.
-// It knows nothing of sessions, settings and databases.
+// Package project finds the project of a session. A project is identified by the name in the user's settings,
+// else by the repository's remote, else by its common git directory, else by the directory. The package reads
+// git's files (.git, commondir, config) and never runs git. It does not know sessions, settings or databases.
 //
-// Read identify.go first (the order of precedence), then remote.go (when two
-// URLs name one repository) and gitdir.go (how a repository is found).
+// Read identify.go first (the order of precedence), then remote.go (which URLs are of the same repository) and
+// gitdir.go (how a repository is found).
 package project
 
 import (
@@ -22,7 +21,7 @@ import (
 	"memoir/config"
 )
 
-// Status says to a person by what a project was identified, or why there is none.
+// Status is a text for people: what identified a project, or why a directory has none.
 type Status string
 
 // What identifies a project, in order of precedence, and why a directory has none.
@@ -43,43 +42,42 @@ func (s Status) OK() bool {
 	return s == Explicit || s == Remote || s == GitDir || s == Directory
 }
 
-// Options are what a Resolver needs to know of the machine.
+// Options configure a Resolver.
 type Options struct {
-	// Explicit returns the name of the project that the user gave a directory,
-	// or "". It is asked for the session's directory, then for the top of its
-	// working tree. May be nil.
+	// Explicit returns the project name that the user's settings give a directory, or "". It is called with the
+	// session's directory, then with the top of its working tree. May be nil.
 	Explicit func(dir string) string
 
-	// Home is the person's home directory.
+	// Home is the user's home directory.
 	Home string
 
 	// TempDirs are the directories for temporary files; nil: DefaultTempDirs.
 	TempDirs []string
 
-	// Clean changes the URL of a remote that git's files name, before anything is made of
-	// it: of half a secret nobody can tell what it is. May be nil.
+	// Clean redacts the URL of a remote in git's files before it is normalised: a secret of which normalisation
+	// removed a part could not be recognised. May be nil.
 	Clean func(url string) string
 }
 
-// Resolver identifies projects and remembers what it read of each directory, for
-// as long as it lives. It is safe for concurrent use.
+// Resolver identifies projects and caches the facts of each directory for its lifetime. It is safe for
+// concurrent use.
 type Resolver struct {
 	opts   Options
 	places places
 	facts  sync.Map // facts by directory
 }
 
-// NewResolver makes a Resolver.
+// NewResolver returns a Resolver.
 func NewResolver(opts Options) *Resolver {
 	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs)}
 }
 
-// Identify returns the project of a session that worked in cwd and recorded a
-// remote, either of which may be empty; the zero Project if the status is not OK.
-// The project's one directory is the top of the working tree, else cwd.
+// Identify returns the project of a session in the directory cwd with a recorded remote; both may be empty. If
+// the status is not OK, the Project is zero. The project's only directory is the top of the working tree, or
+// cwd outside of one.
 //
-// The remote that the session recorded comes before the one that the repository
-// has today: the directory may hold another repository by now.
+// The recorded remote takes precedence over the repository's present remote, since the directory may have
+// another repository now.
 func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	f := r.look(cwd)
 	if f.explicit != "" {
@@ -93,7 +91,7 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
 		p := fromIdentity(recorded)
 		p.Remote = recorded
-		// Another repository that is there today has nothing to do with it.
+		// Aliases of another repository that is there now would be wrong.
 		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
 			p.Aliases = f.aliases()
 		}
@@ -114,14 +112,14 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	return f.at(fromIdentity(f.place)), Directory
 }
 
-// fromIdentity makes the project of an identity.
+// fromIdentity returns the project with an identity.
 func fromIdentity(identity string) memoir.Project {
 	name := nameOf(identity)
 	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
 }
 
-// Changed is a project whose texts a function has changed: its identity, and with that its
-// id and its name, where it has been seen and what it was called.
+// Changed returns a project with a function applied to its texts: identity, remote, directories and aliases. If
+// the identity changes, the id and name follow from the new one.
 func Changed(p memoir.Project, change func(string) string) memoir.Project {
 	if identity := change(p.Identity); identity != p.Identity {
 		named := fromIdentity(identity)
@@ -140,19 +138,19 @@ func each(texts []string, change func(string) string) []string {
 	return out
 }
 
-// facts are what is known of one directory.
+// facts describe one directory.
 type facts struct {
-	place    string // identity by the directory, links followed as far as they exist
+	place    string // identity by the directory, with links followed
 	top      string // of the working tree, else dir
 	explicit string
-	remote   string // normalised, of the repository today
+	remote   string // the repository's present remote, normalised
 	common   string // identity by the common git directory
-	foreign  string // remote of a repository that does not count
-	never    Status // dir is no project, whatever it contains
-	plain    Status // dir is no project, unless it is in a repository
+	foreign  string // remote of a repository that is ignored
+	never    Status // why dir is never a project
+	plain    Status // why dir is not a project outside of a repository
 }
 
-// at adds where the project was seen.
+// at adds the directory to a project.
 func (f facts) at(p memoir.Project) memoir.Project {
 	if f.top != "" {
 		p.Directories = []string{f.top}
@@ -160,8 +158,7 @@ func (f facts) at(p memoir.Project) memoir.Project {
 	return p
 }
 
-// aliases lists the identity that the project had, or would have had, before it was known by
-// its remote.
+// aliases returns the identity that the project has without its remote.
 func (f facts) aliases() []string {
 	if identity := cmp.Or(f.common, f.place); identity != "" {
 		return []string{identity}
@@ -178,7 +175,7 @@ func (r *Resolver) look(cwd string) facts {
 	return f
 }
 
-// read finds out about a directory.
+// read finds the facts of a directory.
 func (r *Resolver) read(cwd string) facts {
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}
@@ -192,7 +189,7 @@ func (r *Resolver) read(cwd string) facts {
 			url = r.opts.Clean(url)
 		}
 		remote := normalise(url)
-		// A home directory kept in git does not own what lies below it.
+		// The repository of a home directory does not include the projects below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
 			f.foreign = remote
@@ -206,8 +203,8 @@ func (r *Resolver) read(cwd string) facts {
 	return f
 }
 
-// commonIdentity is the working tree's path for an ordinary repository, so that
-// it is the same before `git init` and for clones that have it as their remote.
+// commonIdentity returns the identity by a common git directory. For an ordinary repository it is the working
+// tree's path: the same as before `git init`, and as for clones that have it as their remote.
 func commonIdentity(common string) string {
 	if filepath.Base(common) == ".git" {
 		common = filepath.Dir(common)
@@ -215,8 +212,8 @@ func commonIdentity(common string) string {
 	return filepath.ToSlash(common)
 }
 
-// normalise is NormalizeRemote, and for a repository on this machine what that
-// one is known by: a clone of a clone belongs where the first one does.
+// normalise returns NormalizeRemote. For a repository on this machine, it returns that repository's identity, so
+// that a clone of a clone belongs to the same project.
 func normalise(remote string) string {
 	normal := NormalizeRemote(remote)
 	if !isLocal(normal) {
@@ -236,36 +233,34 @@ func normalise(remote string) string {
 	return commonIdentity(repo.common)
 }
 
-// maxNameBytes bounds a project's name, which becomes part of a directory's name.
+// maxNameBytes bounds a project's name, which is part of a directory's name.
 const maxNameBytes = 48
 
-// id makes the project's id, which is also the name of its folder. The hash keeps
-// apart what has the same name, /a/b-c and /a-b/c for one.
+// id returns the project's id, which is also the name of its folder. The hash distinguishes projects of the same
+// name.
 func id(name, identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	return name + "-" + hex.EncodeToString(sum[:])[:12]
 }
 
-// nameOf takes a project's name from its identity alone, so that every session of
-// a project finds the same name.
+// nameOf returns a project's name. It depends only on the identity, so that it is the same for all sessions.
 func nameOf(identity string) string {
 	base := path.Base(identity)
-	// A bare repository often hides in a folder of the project.
+	// A bare repository is often in a folder of the project.
 	if base == ".bare" || base == ".git" {
 		base = path.Base(path.Dir(identity))
 	}
 	return sanitise(strings.TrimSuffix(base, ".git"))
 }
 
-// sanitise makes any text a single path element that no file system and no shell
-// finds special: letters, digits, "_", "." and "-", not beginning with either of
-// the latter.
+// sanitise converts a text to one path element without special characters for file systems and shells. It has
+// letters, digits, "_", "." and "-", and does not begin with "." or "-".
 func sanitise(text string) string {
 	var b strings.Builder
 	dash := false
 	for _, r := range memoir.WithoutFloods(text) {
 		if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
-			continue // shows nothing
+			continue // invisible
 		}
 		if r == utf8.RuneError || !(r == '_' || r == '.' || unicode.In(r, unicode.L, unicode.N, unicode.M)) {
 			dash = true

@@ -10,14 +10,14 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// DefaultTempDirs lists the directories for temporary files of this machine and
-// of others whose sessions may be read here.
+// DefaultTempDirs lists the directories for temporary files on this machine, and on others whose sessions may be
+// read here.
 func DefaultTempDirs() []string {
 	return []string{os.TempDir(), "/tmp", "/var/tmp", "/usr/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp",
 		"/var/folders", "/private/var/folders"}
 }
 
-// places knows the directories that are never projects, as they are given and with links followed.
+// places are the directories that are never projects, each as configured and with links followed.
 type places struct{ homes, temps []string }
 
 func newPlaces(home string, temps []string) places {
@@ -39,8 +39,8 @@ func newPlaces(home string, temps []string) places {
 	return p
 }
 
-// never reports whether a directory itself can be no project, whatever it
-// contains: the home directory, a root, a directory for temporary files.
+// never returns why a directory is never a project, "" if it can be one. A home, a root and a directory for
+// temporary files are never projects, whatever they contain.
 func (p places) never(dir string) Status {
 	switch {
 	case slices.Contains(p.homes, dir):
@@ -53,12 +53,11 @@ func (p places) never(dir string) Status {
 	return ""
 }
 
-// plain reports whether a directory that is in no repository can be no project:
-// one below a directory for temporary files, or a home directory of someone else,
-// whose sessions were brought here.
+// plain returns why a directory outside of a repository is not a project, "" if it is one. It is not if it is
+// below a directory for temporary files, or is the home of another user, whose sessions were copied here.
 func (p places) plain(dir string) Status {
 	for _, temp := range p.temps {
-		// What a person keeps in a home that is itself in temp is no more temporary than that.
+		// A directory in the user's home is not temporary, even if the home is below temp.
 		kept := func(home string) bool { return within(home, temp) && within(dir, home) }
 		if within(dir, temp) && !slices.ContainsFunc(p.homes, kept) {
 			return Temporary

@@ -8,23 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// caseless lists the hosts that take a repository's path in any case.
+// caseless lists the hosts that ignore the case of a repository's path.
 var caseless = map[string]bool{
 	"github.com": true, "gitlab.com": true, "bitbucket.org": true, "codeberg.org": true, "dev.azure.com": true,
 }
 
-// sameHost maps the hosts under which a forge offers SSH on another port.
+// sameHost maps alternative host names of a forge, such as those for SSH on another port.
 var sameHost = map[string]string{
 	"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
 	"www.github.com": "github.com",
 }
 
-// NormalizeRemote reduces a repository's URL to host/path, the same for all of
-// its forms (https, ssh, git, scp-like, already normalised): host in lower case,
-// without scheme, user, password, port, query and ".git". A repository on the
-// same machine (file:// or an absolute path) becomes its cleaned path, ".git"
-// kept, as the path is its name. What names no repository, a relative path
-// included, gives "".
+// NormalizeRemote reduces a repository's URL to host/path, the same for all forms of the URL: https, ssh, git,
+// scp-like, already normalised. The host is in lower case; scheme, user, password, port, query and ".git" are
+// removed. A repository on the same machine (file:// or an absolute path) becomes its cleaned path with ".git".
+// Any other text, such as a relative path, gives "".
 func NormalizeRemote(remote string) string {
 	remote = strings.TrimSpace(remote)
 	colon, slash := strings.IndexByte(remote, ':'), strings.IndexByte(remote, '/')
@@ -47,7 +45,7 @@ func NormalizeRemote(remote string) string {
 	case colon > 0 && (slash < 0 || colon < slash): // scp-like
 		host := remote[:colon]
 		return hostPath(host[strings.LastIndexByte(host, '@')+1:], remote[colon+1:])
-	// Already normalised: a host has a dot, and is not the dot of a relative path.
+	// Already normalised: a host contains a dot, but is not "." or "..".
 	case slash > 0 && strings.Contains(remote[:slash], ".") && strings.Trim(remote[:slash], ".") != "":
 		return hostPath(remote[:slash], remote[slash+1:])
 	}
@@ -58,7 +56,7 @@ func unusable(text string) bool {
 	return !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// hostPath joins what identifies a repository on a server.
+// hostPath returns the normalised remote of a repository on a server, "" if it is not valid.
 func hostPath(host, p string) string {
 	host = strings.TrimRight(strings.ToLower(host), ".")
 	if host == "" || strings.ContainsFunc(host, func(r rune) bool {
@@ -72,7 +70,7 @@ func hostPath(host, p string) string {
 	if caseless[host] {
 		p = strings.ToLower(p)
 	}
-	for shorter := ""; shorter != p; { // spaces at the end and ".git" do not count
+	for shorter := ""; shorter != p; { // spaces at the end and ".git" are ignored
 		shorter, p = p, strings.TrimSuffix(cleanPath(p), ".git")
 	}
 	if p == "/" || p == "" {
@@ -81,7 +79,7 @@ func hostPath(host, p string) string {
 	return host + p
 }
 
-// cleanPath makes a path absolute and drops "." and "..", double slashes, spaces at the end.
+// cleanPath makes a path absolute and removes ".", "..", double slashes and spaces at the end.
 func cleanPath(p string) string {
 	for shorter := ""; shorter != p; {
 		shorter, p = p, strings.TrimRightFunc(path.Clean("/"+p), unicode.IsSpace)
@@ -89,7 +87,7 @@ func cleanPath(p string) string {
 	return p
 }
 
-// localPath cleans an absolute path; "" if it is none, or the root.
+// localPath cleans an absolute path; "" if the path is relative, or the root.
 func localPath(p string) string {
 	if !strings.HasPrefix(p, "/") || cleanPath(p) == "/" {
 		return ""

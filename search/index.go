@@ -19,29 +19,28 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// fileName is the index's below the home. It holds nothing that is not made of the database and the
-// memories: it may be deleted.
+// fileName is the name of the index below the home. The index is built from the database and the memories only,
+// so it may be deleted.
 const fileName = "search.db"
 
-// indexVersion is the PRAGMA user_version of an index that this program reads. It changes with the
-// schema and with what makes words of a text.
+// indexVersion is the PRAGMA user_version of the indexes that this program reads. It changes with the schema and
+// with the tokenisation.
 const indexVersion = 4
 
 //go:embed schema.sql
 var schema string
 
-// index is an open index file. One that was made and not yet written is of version 0.
+// index is an open index file. Its version is 0 before the first update.
 type index struct {
 	*sql.DB
 	version int
 }
 
-// errUnusable means that there is no index, or one that must be made anew.
+// errUnusable means that the index is missing, or must be rebuilt.
 var errUnusable = memoir.Errorf(memoir.CodeBusy, "wait for the process that builds it, and try again",
 	"no search index of this version")
 
-// openIndex opens the index of a home. A reader waits for a writer, and a writer for another, until the
-// patience ends.
+// openIndex opens the index of a home. Its transactions wait for those of other processes, for at most patience.
 func openIndex(ctx context.Context, home string, patience time.Duration) (*index, error) {
 	path, err := filepath.Abs(filepath.Join(home, fileName))
 	if err != nil {
@@ -56,7 +55,7 @@ func openIndex(ctx context.Context, home string, patience time.Duration) (*index
 	query.Set("_txlock", "immediate")
 	query.Set("_stmt_cache_size", "16")
 	query.Set("_synchronous", "NORMAL")
-	query.Set("mode", "rw") // also to read: a killed writer leaves a journal, which the next reader takes back
+	query.Set("mode", "rw") // also for reads: the first reader after a killed writer rolls its journal back
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: query.Encode(), OmitHost: true}
 	db, err := sql.Open("sqlite3", dsn.String())
 	if err != nil {
@@ -74,7 +73,7 @@ func openIndex(ctx context.Context, home string, patience time.Duration) (*index
 	return x, nil
 }
 
-// state is that of all that was indexed; "" before.
+// state returns the stateOf that was indexed last; "" before the first update.
 func (x *index) state(ctx context.Context) (state string, err error) {
 	if x.version != 0 {
 		err = x.QueryRowContext(ctx, `SELECT state FROM indexed`).Scan(&state)
@@ -82,7 +81,7 @@ func (x *index) state(ctx context.Context) (state string, err error) {
 	return state, err
 }
 
-// createIndex makes an empty file in the place of an index that cannot be used. The next transaction fills it.
+// createIndex replaces an unusable index by an empty file. The next transaction fills it.
 func createIndex(home string) error {
 	if err := Discard(home); err != nil {
 		return err
@@ -90,9 +89,9 @@ func createIndex(home string) error {
 	return failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600)
 }
 
-// Discard removes the index of a home. The next run, or the next search, makes it anew.
+// Discard removes the index of a home. The next run or search builds it again.
 func Discard(home string) error {
-	// A journal beside another file would be taken back into it.
+	// The journal goes first: SQLite would roll it back into a new index.
 	for _, name := range []string{fileName + "-journal", fileName} {
 		if err := failpoint.Remove(filepath.Join(home, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return explain(err, "remove the index")
@@ -101,7 +100,7 @@ func Discard(home string) error {
 	return nil
 }
 
-// isDamage reports that SQLite met what no index holds.
+// isDamage reports whether an error of SQLite means that the index is damaged.
 func isDamage(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB ||
@@ -113,7 +112,7 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
 }
 
-// explain wraps an error with what was being done, and gives errors of SQLite and of file systems a code.
+// explain wraps an error with the failed operation, and adds a code to errors of SQLite and of file systems.
 func explain(err error, doing string) error {
 	var e sqlite3.Error
 	var code memoir.Code

@@ -16,46 +16,46 @@ const (
 	memoryKind    kind = iota
 	summaryKind        // a rollout summary
 	statementKind      // of a raw memory
-	claimKind          // what only the agent claimed
-	typedKind          // what a person typed
-	agentKind          // what the agent said
-	dayKind            // the day on which a session began: no place in it
+	claimKind          // a claim of the agent
+	typedKind          // a message of a person
+	agentKind          // a message of the agent
+	dayKind            // the day on which a session began: not a place in the session
 	historyKind        // a paragraph of a project's history
 )
 
-// sources are the kinds as hits name them.
+// sources are the kinds' names in hits.
 var sources = [...]string{SourceMemory, "summary", "statement", "claim", "typed", "agent", "agent", SourceHistory}
 
-// alone reports whether passages of a kind are ranked one by one, and not as a document together.
+// alone reports whether each passage of a kind is ranked separately, and not with its document.
 func (k kind) alone() bool { return k == memoryKind || k == historyKind }
 
-// passage is what is found: a line, a statement or a message. Neighbours in a document are neighbours in
-// what it was made of.
+// passage is the unit that is found: a line, a statement or a message. The passages of a document are in the
+// order of its source.
 type passage struct {
 	kind kind
 	text string
 	line int // of a file, from 1
-	item int // of a session; 0: not known
+	item int // of a session; 0: unknown
 	at   time.Time
 }
 
-// maxPassages bounds the passages of one document, since their place has 13 bits of a passage's number.
+// maxPassages bounds the passages of one document: their place has 13 bits in a passage's number.
 const maxPassages = 1 << 13
 
-// gap keeps passages from being neighbours.
+// gap separates passages, so that the ranking does not treat them as neighbours.
 var gap = make([]passage, len(nearness))
 
-// dates are the forms in which a day is asked for.
+// dates are the forms in which people search for a day.
 const dates = "2006-01-02 2 January 2006"
 
-// passagesOf are the passages of a session: the day of its beginning, its messages in their order, then its statements.
+// passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements.
 func passagesOf(d store.Said) []passage {
 	var out []passage
 	at := d.EndedAt
 	if len(d.Messages) > 0 && !d.Messages[0].At.IsZero() {
 		at = d.Messages[0].At
 	}
-	if !at.IsZero() { // people ask for what was said on a day
+	if !at.IsZero() { // people search for the sessions of a day
 		out = append(out, passage{kind: dayKind, text: at.UTC().Format(dates), at: at})
 		out = append(out, gap...)
 	}
@@ -80,12 +80,13 @@ func passagesOf(d store.Said) []passage {
 	return out[:min(len(out), maxPassages)]
 }
 
-// linesOf are the first lines of a file of a memory that say something, everyLine all of them.
+// linesOf returns the first maxPassages lines with content of a memory's file.
 func linesOf(text string, k kind) []passage {
 	out := everyLine(text, k)
 	return out[:min(len(out), maxPassages)]
 }
 
+// everyLine returns all lines with content of a memory's file.
 func everyLine(text string, k kind) []passage {
 	var out []passage
 	head := strings.HasPrefix(text, "session: ") // of a rollout summary
@@ -94,7 +95,7 @@ func everyLine(text string, k kind) []passage {
 		n++
 		line = strings.TrimSpace(line)
 		head = head && line != ""
-		preamble := n <= 3 && strings.HasPrefix(line, "From ") // what a memory was made from
+		preamble := n <= 3 && strings.HasPrefix(line, "From ") // the sources of the memory
 		if line != "" && !head && !preamble && !strings.HasPrefix(line, "#") {
 			out = append(out, passage{kind: k, text: line, line: n})
 		}
@@ -102,7 +103,7 @@ func everyLine(text string, k kind) []passage {
 	return out
 }
 
-// headed reads the head of a rollout summary: which session it is about, and when that ended.
+// headed parses the head of a rollout summary: the key of its session, and when the session ended.
 func headed(text string) (key string, ended time.Time) {
 	var id, agent, at string
 	if _, err := fmt.Sscanf(text, "session: %s\nagent: %s\nended: %s\n", &id, &agent, &at); err != nil {

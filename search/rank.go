@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// How a document is scored: BM25 over all of it, and what its best passage says together with its
-// neighbours, by how rare the words are among documents and among passages. bench/search measures it.
+// A document's score is BM25 over the whole document, plus the score of its best passage with its neighbours.
+// Words are weighted by their rarity, among documents for the former and among passages for the latter.
+// bench/search measures the ranking.
 const (
 	saturation = 1.2  // k1 of BM25
 	byLength   = 0.75 // b of BM25
-	windowed   = 1.0  // what the best passage counts, beside the document
+	windowed   = 1.0  // weight of the best passage, relative to the document
 )
 
-// nearness is what a word counts that stands so many passages away.
+// nearness is the weight of a word by its distance in passages.
 var nearness = [...]float64{1, 0.5, 0.25}
 
-// found is a document, or a line of MEMORY.md or HISTORY.md, that has words of a query.
+// found is a document, or a line of MEMORY.md or HISTORY.md, that matches a query.
 type found struct {
 	document int64
 	place    int // of the best passage
@@ -29,13 +30,13 @@ type found struct {
 	score    float64
 }
 
-// size is how much a document says.
+// size is the size of a document.
 type size struct {
 	document               int64
-	units, passages, words int // units are ranked: the document, or the lines of MEMORY.md or HISTORY.md
+	units, passages, words int // units are ranked: 1 document, or the lines of MEMORY.md or HISTORY.md
 }
 
-// numbers reads a row of numbers: each row that SQLite hands over costs more than the numbers in it.
+// numbers returns the numbers in the one text that a query returns: to read many rows from SQLite costs more.
 func (x *index) numbers(ctx context.Context, query string, args ...any) (out []int64, err error) {
 	var text string
 	err = x.QueryRowContext(ctx, query, args...).Scan(&text)
@@ -53,7 +54,7 @@ func (x *index) numbers(ctx context.Context, query string, args ...any) (out []i
 	return out, err
 }
 
-// sizes returns the documents of a project, or all for "", by number, with what they have together.
+// sizes returns the sizes of the documents of a project, or of all for "", by number, and their total.
 func (x *index) sizes(ctx context.Context, projectID string) (all []size, total size, err error) {
 	list, err := x.numbers(ctx, `SELECT coalesce(group_concat(
 		concat_ws(' ', n, iif(path IN ('MEMORY.md', 'HISTORY.md'), passages, 1), passages, words), ' '), '')
@@ -67,7 +68,7 @@ func (x *index) sizes(ctx context.Context, projectID string) (all []size, total 
 	return all, total, err
 }
 
-// matches returns the numbers of the passages that have a word.
+// matches returns the numbers of the passages that contain a word.
 func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
 	match := `"` + strings.ReplaceAll(word, `"`, "") + `"`
 	if r := []rune(word); len(r) == 1 && isPaired(r[0]) {
@@ -75,12 +76,12 @@ func (x *index) matches(ctx context.Context, word string) ([]int64, error) {
 	}
 	out, err := x.numbers(ctx, `SELECT coalesce(group_concat(rowid, ' '), '') FROM passage WHERE passage MATCH ?`, match)
 	if err != nil && strings.Contains(err.Error(), "phrase queries") {
-		return nil, nil // letters of scripts newer than SQLite's tables: to it they are several words
+		return nil, nil // SQLite's older Unicode tables split words of new scripts
 	}
 	return out, err
 }
 
-// where says which words of a query a passage has, a bit each.
+// where is a passage with the set of a query's words that it contains, one bit each.
 type where struct {
 	size  *size // of the document
 	place int
@@ -88,13 +89,13 @@ type where struct {
 	words uint32
 }
 
-// rank returns what has words of a query, the best first.
+// rank returns the matches of a query, the best first.
 func (x *index) rank(ctx context.Context, projectID string, words []string) ([]found, error) {
 	sizes, total, err := x.sizes(ctx, projectID)
 	if err != nil || len(sizes) == 0 {
 		return nil, err
 	}
-	var all []int64 // the passage's number, and the word's: lists in order are quick to bring together
+	var all []int64 // the numbers of passage and word in one, so that sorting merges the lists
 	for i, word := range words {
 		numbers, err := x.matches(ctx, word)
 		if err != nil {
@@ -135,14 +136,13 @@ func (x *index) rank(ctx context.Context, projectID string, words []string) ([]f
 		length := float64(one.words) / float64(max(one.units, 1)) / mean
 		out = append(out, score(group, inDocument, inPassage, length))
 	}
-	slices.SortFunc(out, func(a, b found) int { // of equals, the newest that was indexed
+	slices.SortFunc(out, func(a, b found) int { // of equal scores, the last indexed first
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.document, a.document), cmp.Compare(a.place, b.place))
 	})
 	return out, nil
 }
 
-// grouped splits passages into those of a document each, and each line of MEMORY.md or HISTORY.md; words are those of
-// a group.
+// grouped groups passages by document; each line of MEMORY.md and HISTORY.md is a group. words are the groups'.
 func grouped(passages []where) (groups [][]where, words []uint32) {
 	for i, p := range passages {
 		last := len(groups) - 1
@@ -156,7 +156,7 @@ func grouped(passages []where) (groups [][]where, words []uint32) {
 	return groups, words
 }
 
-// rarity is the inverse document frequency of each word, by the words of each unit that has some.
+// rarity returns the inverse document frequency of each word; having are the word sets of the matching units.
 func rarity(having []uint32, words, units int) []float64 {
 	out := make([]float64, words)
 	for i := range out {
@@ -169,8 +169,8 @@ func rarity(having []uint32, words, units int) []float64 {
 	return out
 }
 
-// score judges the passages of one document, which is length times as long as others, by what words count in a
-// document, and in a passage with its neighbours.
+// score returns the score of one group. length is that of its document relative to the mean; inDocument and
+// inPassage are the weights of the words.
 func score(group []where, inDocument, inPassage []float64, length float64) found {
 	var often [maxTerms]float64
 	best, window := found{document: group[0].size.document, kind: dayKind}, 0.0
@@ -191,7 +191,7 @@ func score(group []where, inDocument, inPassage []float64, length float64) found
 	return best
 }
 
-// near is what a passage says together with its neighbours.
+// near returns the score of a passage with its neighbours.
 func near(group []where, at int, weights []float64) (sum float64) {
 	seen := uint32(0)
 	for away, factor := range nearness {

@@ -1,9 +1,9 @@
-// Package search finds what memories and sessions say: lines of MEMORY.md, rollout summaries, statements and
-// claims, and what people and agents said. It knows the database, memory's files and SQLite's full-text
-// index; it knows no model, no flag and no terminal.
+// Package search searches memories and sessions: lines of MEMORY.md, rollout summaries, statements, claims, and
+// messages of people and agents. It uses the database, the memories' files and SQLite's full-text index. It does
+// not know models, flags or the terminal.
 //
-// Start with search.go (what is asked and answered), then rank.go (the best first), passage.go and token.go
-// (what is indexed, by which words), update.go and index.go (how the index is kept).
+// Start with search.go (query and result), then rank.go (ranking), passage.go and token.go (which texts and words
+// are indexed), update.go and index.go (maintenance of the index).
 package search
 
 import (
@@ -22,12 +22,12 @@ import (
 	"memoir/store"
 )
 
-// Query says what to look for.
+// Query is a search request.
 type Query struct {
-	Text      string         // words; none of it is syntax
-	ProjectID string         // only in this project; empty: in all
-	Max       int            // hits at most; 0 means 10
-	Keep      func(Hit) bool // which hits count; nil: all
+	Text      string         // words, without syntax; only the first 4 KiB are used
+	ProjectID string         // only this project; empty: all
+	Max       int            // bound of the hits; 0: 10
+	Keep      func(Hit) bool // reports whether a hit is returned; nil: all are
 }
 
 // The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
@@ -36,8 +36,8 @@ const (
 	SourceHistory = "history"
 )
 
-// Hit is one place that answers a query. A session has at most one, besides lines of MEMORY.md. Paragraphs of
-// HISTORY.md about disabled sessions are left out.
+// Hit is one match of a query. A session has at most one, except in lines of MEMORY.md. Paragraphs of HISTORY.md
+// about disabled sessions are left out.
 type Hit struct {
 	ProjectID string `json:"project"` // empty: none
 	// Path is memory://root/MEMORY.md, memory://root/HISTORY.md, memory://root/rollout_summaries/NAME, or session:KEY.
@@ -48,11 +48,11 @@ type Hit struct {
 	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
 	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
-	Item      int       `json:"item"`        // of the session; 0: not known
-	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: not known
+	Item      int       `json:"item"`        // of the session; 0: unknown
+	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
 }
 
-// Kind is what a hit is: memory (a line of MEMORY.md), history, note, journal, message or session.
+// Kind returns the kind of a hit: memory (a line of MEMORY.md), history, note, journal, message or session.
 func (h Hit) Kind() string {
 	source, id := memoir.SplitKey(h.Session)
 	switch {
@@ -70,12 +70,12 @@ func (h Hit) Kind() string {
 // Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
-	Behind bool  `json:"behind"` // the index lacks something that is stored: the next run adds it
+	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
 }
 
-// Find looks for a query's words in a home. Where there is no index yet, or none that can be used, it makes
-// one, which may take seconds. An error of the code memoir.CodeUsage means that the query has no word to
-// look for; one of memoir.CodeNotFound, that nothing was stored yet.
+// Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
+// seconds. The error is memoir.CodeUsage if the query has only stop words or none, and memoir.CodeNotFound if
+// nothing was stored yet.
 func Find(ctx context.Context, home string, q Query) (Result, error) {
 	out := Result{Hits: []Hit{}}
 	if !Available {
@@ -113,7 +113,7 @@ type finder struct {
 	keep  func(Hit) bool
 	out   Result
 
-	lacksEntry bool // the index does
+	lacksEntry bool // the index lacks an entry
 }
 
 func (f *finder) find(ctx context.Context, projectID string) error {
@@ -134,7 +134,7 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 	if err != nil {
 		return err
 	}
-	if f.out.Behind = state != now; f.out.Behind { // entries are found at once, sessions after a run
+	if f.out.Behind = state != now; f.out.Behind { // entries are indexed immediately, sessions by the next run
 		last, err := f.st.LastEntry(ctx)
 		if err == nil {
 			err = x.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) < ? FROM document`, last).Scan(&f.lacksEntry)
@@ -159,14 +159,14 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 	return err
 }
 
-// known reports whether there is a hit of the same session.
+// known reports whether another hit is of the same session.
 func (f *finder) known(hit Hit) bool {
 	return hit.Source != SourceMemory && hit.Session != "" && slices.ContainsFunc(f.out.Hits, func(h Hit) bool {
 		return h.Source != SourceMemory && h.Session == hit.Session
 	})
 }
 
-// hit reads what was found. Without a snippet it is gone since.
+// hit reads the text of a match. The hit has no snippet if the text was removed meanwhile.
 func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error) {
 	var seq int64
 	var path string
@@ -190,7 +190,7 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 // inSession fills in a hit in a session.
 func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
 	passages := passagesOf(*d)
-	if r.kind == dayKind { // what was said first that day
+	if r.kind == dayKind { // show the first message of the day
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })
 	}
 	if r.place < 0 || r.place >= len(passages) {
@@ -204,11 +204,11 @@ func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
 	hit.Source, hit.Snippet = sources[p.kind], snippet(p.text, f.words)
 }
 
-// citation is the newest session that a line of MEMORY.md cites.
+// citation matches the newest session that a line of MEMORY.md cites.
 var citation = lazyregexp.New(`\[([0-9A-Za-z_-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 
-// toldOf is when a session ended that a paragraph of a history tells of, and its key.
-var toldOf = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)
+// historyLine matches the end time and the key of a session in its paragraph of a history.
+var historyLine = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)
 
 // inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
 func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
@@ -224,8 +224,8 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	if err != nil {
 		return
 	}
-	if r.place >= len(passages) || spoken(passages[r.place].text, f.words) == 0 {
-		r.place = slices.IndexFunc(passages, func(p passage) bool { return spoken(p.text, f.words) != 0 })
+	if r.place >= len(passages) || matching(passages[r.place].text, f.words) == 0 {
+		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.words) != 0 })
 	}
 	if r.place < 0 {
 		return
@@ -234,9 +234,9 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	if r.kind == summaryKind {
 		hit.Session, hit.At = headed(string(content))
 	}
-	if told := toldOf.FindStringSubmatch(p.text); told != nil && r.kind == historyKind {
-		hit.Session = told[2]
-		hit.At, _ = time.Parse("2006-01-02 15:04", told[1])
+	if fields := historyLine.FindStringSubmatch(p.text); fields != nil && r.kind == historyKind {
+		hit.Session = fields[2]
+		hit.At, _ = time.Parse("2006-01-02 15:04", fields[1])
 		sessions, _ := f.st.FindSessions(ctx, hit.Session)
 		if len(sessions) == 1 && sessions[0].Reason == memoir.ReasonDisabled {
 			return

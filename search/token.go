@@ -9,11 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds a word, in bytes. What is longer is no word of a language or of code.
+// maxWord bounds a word, in bytes. A longer one is not a word of a language or of code.
 const maxWord = 64
 
-// stopWords are words that nearly every text has. They tell texts apart so little that they are left out.
-// They are in order.
+// stopWords are words that nearly every text contains, in order. They are not indexed.
 var stopWords = sync.OnceValue(func() []string {
 	return strings.Fields(`a about after again all also am an and any are as at be because been before being
 		both but by can could d did do does doing don done down during each few for from further get got had has have
@@ -28,9 +27,9 @@ func isStopWord(word string) bool {
 	return found
 }
 
-// split splits a text into the words by which it is found: in lower case, without marks on letters. A word
-// of code, such as readFile, max_size, --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces
-// between words give pairs of letters.
+// split returns the index words of a text: in lower case, without accents. A word of code, such as readFile,
+// max_size, --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces between words give pairs of
+// letters.
 func split(text string) []string {
 	var out []string
 	text = norm.NFC.String(strings.Map(func(r rune) rune {
@@ -47,7 +46,7 @@ func split(text string) []string {
 	return out
 }
 
-// wordsIn are the words of one field between spaces.
+// wordsIn returns the words of one field between spaces.
 func wordsIn(field string) (out []string) {
 	parts := splitWord(field)
 	for _, part := range parts {
@@ -76,7 +75,7 @@ func splitWord(field string) (parts []string) {
 	runes := []rune(field)
 	for i, r := range runes {
 		switch {
-		case r == '\'' || r == '’': // Ada's, we'll: what follows is no part of the word
+		case r == '\'' || r == '’': // Ada's, we'll: the rest is not part of the word
 			if rest := runes[i+1:]; len(rest) <= 2 && len(part) > 0 {
 				flush()
 				return parts
@@ -104,8 +103,7 @@ func isPaired(r rune) bool {
 		unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// pairs are the pairs of neighbouring letters, and the last letter, so that a single letter is found as
-// the beginning of one of them.
+// pairs returns the pairs of adjacent letters, and the last letter, so that a prefix search finds each letter.
 func pairs(text string) (out []string) {
 	runes := []rune(text)
 	for i := range runes {
@@ -114,13 +112,13 @@ func pairs(text string) (out []string) {
 	return out
 }
 
-// Bounds of a query: its bytes, and its different words.
+// Bounds of a query: its bytes, and its distinct words.
 const (
 	maxQuery = 4 << 10
 	maxTerms = 32
 )
 
-// terms are the different words that a query is looked up by, without stop words.
+// terms returns the distinct words of a query without stop words.
 func terms(text string) []string {
 	var all []string
 	for _, w := range split(text[:min(len(text), maxQuery)]) {
@@ -131,7 +129,7 @@ func terms(text string) []string {
 	return all
 }
 
-// indexed is a text as the index gets it, and the number of its words.
+// indexed returns the words of a text for the index, and their number.
 func indexed(text string) (string, int) {
 	all := slices.DeleteFunc(split(text), isStopWord)
 	return strings.Join(all, " "), len(all)

@@ -18,8 +18,8 @@ import (
 	"memoir/store"
 )
 
-// patience is how long one that writes waits for another, and a reader for both. A run skips the index then:
-// whoever holds it adds what is new, or the next run does. Forgetting waits longer, since it promises more.
+// patience bounds the wait for another process that uses the index. After it, a run leaves the update to that
+// process or the next run. Forgetting waits longer, since it must remove content.
 const (
 	patience      = 2 * time.Second
 	cleanPatience = time.Minute
@@ -27,13 +27,14 @@ const (
 	maxHistory = 256 << 20 // bytes
 )
 
-// Update brings the index of a home up to date with the database and the memories, and makes it anew where
-// it is missing, damaged or of another version. With clean, what was taken out leaves no byte in the file
-// when Update returns without an error; else another process that writes the index is left to it.
+// Update updates the index of a home from the database and the memories, and rebuilds it if it is missing,
+// damaged or of another version. With clean, no byte of removed content is left in the file after a return
+// without an error, and a missing index is not built. Without clean, Update leaves the index to another process
+// that writes it, and returns nil.
 //
-// It is one transaction: a process that dies on the way leaves the index as it was.
+// The update is one transaction: after a crash the index is unchanged.
 func Update(ctx context.Context, st *store.Store, home string, clean bool) error {
-	if clean && !Available { // another build of this program may have made one
+	if clean && !Available { // another build of this program may have built one
 		return Discard(home)
 	}
 	if _, err := os.Lstat(filepath.Join(home, fileName)); !Available || clean && errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +77,7 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 		return err
 	}
 	defer tx.Rollback()
-	// Changes stay in this process until they are committed: readers go on.
+	// Changes stay in memory until the commit, so that readers are not blocked.
 	_, err = tx.Exec(fmt.Sprintf("PRAGMA cache_spill = OFF; PRAGMA user_version = %d;", indexVersion) + schema)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 		return err
 	}
 	if clean {
-		// Merging all of the index leaves out the words of what was taken out; SQLite overwrites what it frees.
+		// The merge drops the words of removed documents; SQLite overwrites freed pages.
 		if _, err := tx.Exec(`INSERT INTO passage (passage) VALUES ('optimize')`); err != nil {
 			return err
 		}
@@ -99,21 +100,21 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 	return err
 }
 
-// source is what documents are made of: a session, or all files of a project's memory.
+// source is the source of documents: a session, or all files of a project's memory.
 type source struct {
 	project string
 	seq     int64  // of a session, as in the database; 0: a memory
-	state   string // of a memory: the live generation, MEMORY.md and the history as the file system describes them
+	state   string // of a memory: the live generation, and size and time of MEMORY.md and the history
 }
 
-// stateOf is a text that differs when an index should hold something else, and the memories that there are.
+// stateOf returns a text that changes if the index is out of date, and the existing memories.
 func stateOf(ctx context.Context, st *store.Store, home string) (state string, memories []source, err error) {
 	state, projects, err := st.SearchState(ctx)
 	for _, id := range projects {
 		root := memory.At(home, id)
 		n, err := root.Linked()
 		if err != nil {
-			continue // who publishes there says so
+			continue // the next publication reports it
 		}
 		m := source{project: id, state: fmt.Sprint(n)}
 		if info, err := os.Stat(filepath.Join(root.Live(n), memoir.MemoryFile)); err == nil {
@@ -128,7 +129,7 @@ func stateOf(ctx context.Context, st *store.Store, home string) (state string, m
 	return state, memories, err
 }
 
-// writer brings an index up to date in a transaction.
+// writer updates an index in a transaction.
 type writer struct {
 	tx   *sql.Tx
 	st   *store.Store
@@ -136,7 +137,7 @@ type writer struct {
 	n    int64 // the last document's number
 }
 
-// update takes out of the index what is no more as it was, and adds what it lacks.
+// update removes changed sources from the index and adds missing ones.
 func (w *writer) update(ctx context.Context, memories []source) error {
 	sessions, err := w.st.Searchable(ctx)
 	if err != nil {
@@ -176,7 +177,7 @@ func (w *writer) update(ctx context.Context, memories []source) error {
 	return nil
 }
 
-// documents are the numbers of the documents of each source.
+// documents returns the numbers of each source's documents.
 func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	rows, err := w.tx.QueryContext(ctx, `SELECT n, project, seq, state FROM document ORDER BY n`)
 	if err != nil {
@@ -194,7 +195,7 @@ func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	return have, rows.Err()
 }
 
-// remove takes a document out.
+// remove removes a document.
 func (w *writer) remove(n int64) error {
 	_, err := w.tx.Exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1)
 	if err == nil {
@@ -203,7 +204,7 @@ func (w *writer) remove(n int64) error {
 	return err
 }
 
-// addSession adds a session, unless it is gone since.
+// addSession adds a session unless it was removed meanwhile.
 func (w *writer) addSession(ctx context.Context, s source) error {
 	said, err := w.st.Said(ctx, s.seq)
 	if err != nil || said == nil {
@@ -215,7 +216,7 @@ func (w *writer) addSession(ctx context.Context, s source) error {
 // summariesDir is below a root.
 const summariesDir = "rollout_summaries"
 
-// addMemory adds the files of a project's memory. What cannot be read is left out: who publishes there says so.
+// addMemory adds the files of a project's memory, without unreadable ones, which the next publication reports.
 func (w *writer) addMemory(_ context.Context, s source) error {
 	root := memory.At(w.home, s.project)
 	text, _ := root.Open(memoir.MemoryFile)
@@ -240,22 +241,22 @@ func (w *writer) addMemory(_ context.Context, s source) error {
 	return nil
 }
 
-// historyFile is the file of a project's history, as hits name it.
+// historyFile is the name of a project's history in hits.
 const historyFile = "HISTORY.md"
 
-// historyOf are the last paragraphs of a project's history, each of which is a line.
+// historyOf returns the last maxPassages paragraphs of a project's history, each of which is a line.
 func historyOf(root memory.Root) ([]passage, error) {
 	text, err := disk.ReadFile(root.History(""), maxHistory)
 	all := everyLine(string(text), historyKind)
 	return all[max(0, len(all)-maxPassages):], err
 }
 
-// number is a passage's in the index.
+// number returns a passage's rowid in the index.
 func number(document int64, place int, k kind) int64 {
 	return document<<16 | int64(place)<<3 | int64(k)
 }
 
-// add puts a document into the index; path is that of a file.
+// add adds a document to the index; path is the file's, "" for a session.
 func (w *writer) add(s source, path string, passages []passage) error {
 	w.n++
 	count, total := 0, 0

@@ -8,7 +8,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Forms of addresses. A session is named by its key, or the beginning of its id.
+// Forms of addresses. A session is named by its key, or by the beginning of its id.
 const (
 	memoryScheme  = "memory://"
 	rootAddress   = memoryScheme + "root"
@@ -19,9 +19,9 @@ const (
 // maxAddress bounds an address, in bytes.
 const maxAddress = 500
 
-// address is what a client names: a place in a project's memory, or a session.
+// address is a place in a project's memory, or a session.
 type address struct {
-	text    string // as it is told
+	text    string // as shown to the client
 	project string // id of another project; empty: the client's
 	place   string // as memory.Root.Open takes it; empty: a session
 	session string
@@ -30,9 +30,8 @@ type address struct {
 
 var fragment = lazyregexp.New(`#L?([0-9]{1,7})$`)
 
-// parse reads an address: memory://root/PATH, memory://user/PATH, memory://PROJECT/PATH, session:KEY, or a path in
-// the memory; behind # may stand the number of a line or an item. What leads out of a memory is refused where it is
-// opened.
+// parse parses an address: memory://root/PATH, memory://user/PATH, memory://PROJECT/PATH, session:KEY, or a path in
+// the memory. A fragment is the number of a line or an item. A path out of the memory is refused when it is opened.
 func parse(text string) (address, error) {
 	if text == "" || len(text) > maxAddress {
 		return address{}, usage("for example memory://root/MEMORY.md or session:KEY",
@@ -40,7 +39,7 @@ func parse(text string) (address, error) {
 	}
 	a := address{text: text}
 	if found := fragment.FindStringSubmatch(text); found != nil {
-		a.line, _ = strconv.Atoi(found[1]) // digits alone
+		a.line, _ = strconv.Atoi(found[1]) // only digits
 		a.text = strings.TrimSuffix(text, found[0])
 	}
 	if session, ok := strings.CutPrefix(a.text, sessionScheme); ok && session != "" {
@@ -58,5 +57,5 @@ func parse(text string) (address, error) {
 	return a, nil
 }
 
-// errOther is the error of what belongs to another project.
+// errOther is the error for an address in another project.
 var errOther = usage("the setting mcp.allProjects allows it", "the memory of other projects is not available here")

@@ -17,10 +17,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// grace is how long a server that is to end waits for answers that a client does not read.
+// grace bounds the wait of an ending server for answers that a client does not read.
 const grace = time.Second
 
-// Serve answers a client until its input ends, which is normal at any time, or ctx is done.
+// Serve serves a client until its input ends, which is not an error, or ctx is done.
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
 	l.Buffer(nil, mcp.DefaultMaxLineLength)
@@ -40,16 +40,18 @@ func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteClo
 	}
 }
 
-// lines reads a client's messages, one a line, and refuses lines that are none: the SDK would end the connection.
+// lines reads a client's messages, one a line, and answers an invalid line with an error: the SDK would end the
+// connection.
 type lines struct {
 	*bufio.Scanner
 	io.Closer
 	out  io.Writer
 	rest []byte // of a line
-	long bool   // a line that is too long is skipped
+	long bool   // the present line is too long and is skipped
 }
 
-// split is bufio.ScanLines. Of a line that is too long it yields the end, behind a byte that no message begins with.
+// split is bufio.ScanLines with a limit. Of a line that is too long it returns the end, after a byte with which no
+// message begins.
 func (l *lines) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	advance, line, err = bufio.ScanLines(data, atEOF)
 	if l.long && line != nil {
@@ -67,7 +69,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			return 0, cmp.Or(l.Err(), io.EOF)
 		}
 		line := bytes.TrimSpace(l.Bytes())
-		valid := json.Valid(line) // not so with a second message in the line
+		valid := json.Valid(line) // false for two messages in one line
 		if _, err := jsonrpc.DecodeMessage(line); err == nil && valid {
 			l.rest = slices.Concat(line, []byte("\n"))
 		} else if len(line) > 0 {
@@ -87,7 +89,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// transport is one of the SDK's, with the manners that it leaves to its user.
+// transport is a transport of the SDK whose connections are conns.
 type transport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
@@ -98,23 +100,23 @@ func (t transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return c, err
 }
 
-// conn answers what was asked before the input ended.
+// conn is a connection that answers all calls before it reports the end of the input.
 type conn struct {
 	mcp.Connection
-	ids   sync.Map // of calls without an answer
+	ids   sync.Map // of open calls
 	open  sync.WaitGroup
 	ended context.Context
 	end   func()
 }
 
-// Close implements mcp.Connection. The SDK gives no answers to a connection that it closes.
+// Close implements mcp.Connection. It ends the wait of Read, since the SDK sends no answers after it.
 func (c *conn) Close() error {
 	c.end()
 	return c.Connection.Close()
 }
 
-// Read returns the next message. At the end of the input it first waits for the answers to all calls but those that
-// are answered when the connection ends.
+// Read returns the next message. At the end of the input it first waits for the answers to all calls, except
+// subscriptions, which are answered when the connection ends.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.Connection.Read(ctx)
 	if err != nil {
@@ -136,8 +138,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return message, err
 }
 
-// Write writes a message. What comes before initialize the SDK refuses without a code, and so clients probe for newer
-// protocols: the method is not available.
+// Write writes a message. To calls before initialize, the SDK answers with an error without a code. Clients use such
+// calls to probe for newer protocols, so Write adds the code for an unknown method.
 func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if answer, ok := message.(*jsonrpc.Response); ok {
 		if coded := (*jsonrpc.Error)(nil); answer.Error != nil && !errors.As(answer.Error, &coded) {

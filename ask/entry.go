@@ -26,8 +26,8 @@ type memoryRememberOut struct {
 	Note string `json:"note"`
 }
 
-// memoryRemember is the tool memory_remember. What an agent writes down is a claim: it is found, but neither told
-// to a session nor consolidated until a person says so, too.
+// memoryRemember is the tool memory_remember. An agent's entry is a claim: it is found by searching, but neither
+// injected nor consolidated until a person states it, too.
 func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
 	*mcp.CallToolResult, memoryRememberOut, error) {
 	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
@@ -57,8 +57,8 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
 }
 
-// beside reads what stands beside a memory: journal/DATE, where the date may be today or yesterday, and HISTORY.md or
-// HISTORY-YYYY-MM.md. Of another place it returns nil.
+// beside reads a journal or history: journal/DATE, where the date may be today or yesterday, HISTORY.md or
+// HISTORY-YYYY-MM.md. For other places it returns nil.
 func (s *server) beside(projectID, place string) ([]byte, error) {
 	b := entry.Book{Home: s.Home, Redact: s.Redact}
 	place = strings.TrimSuffix(strings.TrimPrefix(place, rootAddress+"/"), ".md")
@@ -83,7 +83,7 @@ func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *do
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	if _, writing, err := s.Change(ctx); err == nil { // what cannot be noted as accessed is told all the same
+	if _, writing, err := s.Change(ctx); err == nil { // a failure to record the access does not prevent the answer
 		_, _ = writing.Recall(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryNote})
 		writing.Close()
 	}

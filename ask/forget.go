@@ -28,8 +28,8 @@ type memoryForgetOut struct {
 	Note      string   `json:"note"`
 }
 
-// memoryForget is the tool memory_forget. It does what `memoir forget` does: a line goes with the sessions that
-// say it, or the next run would write it again.
+// memoryForget is the tool memory_forget. Like `memoir forget`, it removes a line with the sessions that state it,
+// since the next run would write it again.
 func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in memoryForgetIn) (
 	*mcp.CallToolResult, memoryForgetOut, error) {
 	none := memoryForgetOut{}
@@ -53,11 +53,11 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		if session.ProjectID != project.ID { // which may only be read
+		if session.ProjectID != project.ID { // other projects are read-only
 			return nil, none, errOther
 		}
 		what.Keys = []string{session.Key()}
-	} else if lines, err = s.saying(ctx, st, options, root, in.Line, &what); err != nil {
+	} else if lines, err = s.findLine(ctx, st, options, root, in.Line, &what); err != nil {
 		return nil, none, err
 	}
 	noted := "nothing was forgotten yet: ask the user, then call again with confirm"
@@ -76,18 +76,18 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 	}), nil
 }
 
-// saying fills in what is to be forgotten with a line of MEMORY.md: its words, and the sessions that say or
-// support it. It returns the lines that hold the words.
-func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
+// findLine completes what with a line of MEMORY.md: its words, and the sessions that state or support it. It returns
+// the lines that contain the words.
+func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
 	what *pipeline.Forgetting) (lines []string, err error) {
 	live, err := root.Current()
 	if err != nil {
 		return nil, err
 	}
 	words := memoir.Folded(consolidate.Words(line))
-	if len(words) < leastGiven {
+	if len(words) < minInjected {
 		return nil, usage("`memoir forget --match` accepts any text", "a line of fewer than %d bytes may be part of others",
-			leastGiven)
+			minInjected)
 	}
 	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {
 		own := consolidate.Words(l)
@@ -112,7 +112,7 @@ func (s *server) saying(ctx context.Context, st *store.Store, options pipeline.O
 	return lines, nil
 }
 
-// forgotten says what was done, and what the next run does.
+// forgotten returns a message about the result.
 func forgotten(report pipeline.ForgetReport, purged bool) string {
 	note := "no memory contained it"
 	for _, p := range report.Projects {

@@ -12,7 +12,7 @@ import (
 	"memoir/memory"
 )
 
-// maxPaths is how many addresses a call may name.
+// maxPaths bounds the addresses of one call.
 const maxPaths = 10
 
 type memoryGetIn struct {
@@ -23,14 +23,14 @@ type memoryGetIn struct {
 	MaxTokens int      `json:"maxTokens,omitempty" jsonschema:"as in memory_search"`
 }
 
-// memoryGetOut has the text of the path, or, of several paths, results.
+// memoryGetOut has the text of one path, or the results of several paths.
 type memoryGetOut struct {
 	part
 	Results []part `json:"results,omitempty"`
 	Notice  string `json:"notice"`
 }
 
-// part is what is told of one address.
+// part is the answer for one address.
 type part struct {
 	Path  string `json:"path,omitempty"`
 	Text  string `json:"text,omitempty"`
@@ -41,7 +41,7 @@ type part struct {
 	Error string `json:"error,omitempty"`
 }
 
-// document is what an address leads to: the lines of a file, or the items of a session.
+// document is the content of an address: the lines of a file, or the items of a session.
 type document struct {
 	address
 	about string // of a session
@@ -74,7 +74,7 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 	}
 	return nil, fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
-			return memoryGetOut{part: documents[0].tell(room), Notice: notice}
+			return memoryGetOut{part: documents[0].render(room), Notice: notice}
 		}
 		out := memoryGetOut{Notice: notice}
 		for i, d := range documents {
@@ -82,7 +82,7 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 				out.Note = fmt.Sprintf("paths left out: %d; name fewer", len(documents)-i)
 				break
 			}
-			out.Results = append(out.Results, d.tell(room/len(documents)))
+			out.Results = append(out.Results, d.render(room/len(documents)))
 		}
 		return out
 	}), nil
@@ -100,22 +100,22 @@ type fetchOut struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// fetch is the tool fetch. It begins at the line or item that an id names.
+// fetch is the tool fetch. It reads from the line or item that an id names.
 func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) (*mcp.CallToolResult, fetchOut, error) {
 	d := s.document(ctx, in.ID, 0, 0)
 	if d.err != nil {
 		return nil, fetchOut{}, d.err
 	}
 	return nil, fit(usualTokens, mostTokens*4, func(room int) fetchOut {
-		p := d.tell(room)
+		p := d.render(room)
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
 			"notice": notice}}
 	}), nil
 }
 
-// document reads what an address leads to, from a line or item on; 0 is the one that the address names, else the
-// beginning. Lines 0 is all.
+// document reads an address from a line or item on; from 0 is the one that the address names, else the first. lines
+// bounds the lines or items; 0 is all.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
 		if len(path) <= maxAddress { // else too long even to be redacted
@@ -140,7 +140,7 @@ func (s *server) document(ctx context.Context, path string, from, lines int) (d 
 	return d
 }
 
-// readFile reads a file of a memory, or lists a directory. Lines that the working tree does not bear out are marked.
+// readFile reads a file of a memory, or lists a directory. It marks lines that are outdated in the working tree.
 func (s *server) readFile(ctx context.Context, d *document) error {
 	p, root, err := s.root(ctx)
 	own := d.project == ""
@@ -174,8 +174,9 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	return nil
 }
 
-// tell is as much of a document as fits into room bytes. Of a first line or item that does not, it is a part.
-func (d document) tell(room int) part {
+// render returns the lines or items of a document that fit into room bytes, or a part of the first one if it does not
+// fit.
+func (d document) render(room int) part {
 	p := part{Path: d.address.text, Total: d.total}
 	switch {
 	case d.err != nil:

@@ -22,7 +22,7 @@ type memoryMessagesOut struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// recapText is how many characters of a message a recap has.
+// recapText bounds a message in a recap, in characters.
 const recapText = 800
 
 // memoryMessages is the tool memory_messages.
@@ -46,7 +46,7 @@ func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in 
 	return nil, out, err
 }
 
-// recap fills in the end of the project's last session.
+// recap fills out with the end of the project's last session.
 func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 	project, err := s.Project(ctx)
 	if err != nil {
@@ -72,12 +72,12 @@ func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 	out.Session, out.Note = session.Key(), notice
 	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
 	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
-		told, text := *out, pipeline.RecapHead
+		answer, text := *out, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
-		told.Recap = frame(s.Redact(text))
-		return told
+		answer.Recap = frame(s.Redact(text))
+		return answer
 	})
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 const markdown = "text/markdown"
 
-// addResources adds the summary, MEMORY.md and the pages of skills. The list is made when it is asked for:
-// each run may publish others.
+// addResources adds the summary, MEMORY.md and the pages of skills. Each request lists them anew, since a run may
+// publish others.
 func (s *server) addResources(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: rootAddress + "{+path}", Name: "memory", MIMEType: markdown},
 		s.readResource)
@@ -26,7 +26,7 @@ func (s *server) addResources(m *mcp.Server) {
 	})
 }
 
-// resources lists what there is; nothing without a memory.
+// resources lists the existing resources, none without a memory.
 func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	out := []*mcp.Resource{}
 	_, root, err := s.root(ctx)
@@ -34,7 +34,7 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 		return out
 	}
 	uris := []string{rootAddress, rootAddress + "/MEMORY.md"}
-	skills, _ := root.Open("skills") // there may be none
+	skills, _ := root.Open("skills") // may be missing
 	for line := range strings.Lines(string(skills)) {
 		if name := strings.TrimSuffix(line, "/\n"); memoir.LegalSkill(name) {
 			uris = append(uris, rootAddress+"/skills/"+name+"/SKILL.md")
@@ -58,7 +58,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	default:
 		return nil, d.err
 	}
-	p := d.tell(mostTokens*4 - envelope)
+	p := d.render(mostTokens*4 - envelope)
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: req.Params.URI, MIMEType: markdown, Text: strings.TrimSuffix(p.Text+"\n"+p.Note, "\n")}}}, nil
 }

@@ -20,7 +20,7 @@ const (
 	mostHits  = 50
 	maxQuery  = 2000 // bytes
 
-	maxSnippet = 100 // tokens of a note that is recalled
+	maxSnippet = 100 // tokens of a recalled note
 )
 
 type memorySearchIn struct {
@@ -38,7 +38,7 @@ type memorySearchOut struct {
 	Notice  string `json:"notice"`
 }
 
-// hit is one place that matches, told in 50 to 100 tokens.
+// hit is one match, in 50 to 100 tokens.
 type hit struct {
 	Path      string  `json:"path" jsonschema:"for memory_get"`
 	StartLine int     `json:"startLine" jsonschema:"or item of the session"`
@@ -90,8 +90,8 @@ func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn
 	}), err
 }
 
-// keeps tells the hits of the kind and the day that are asked for.
-func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
+// filter returns the filter of hits by the requested kind and day.
+func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
 	if !slices.Contains([]string{"", "memory", "history", "note", "journal", "message", "session"}, in.Kind) {
 		return nil, usage("memory, history, note, journal, message or session", "%.100q is not a kind", in.Kind)
 	}
@@ -102,14 +102,14 @@ func (in memorySearchIn) keeps() (func(search.Hit) bool, error) {
 	}, err
 }
 
-// find returns the hits of a query that the session was not told yet, and what there is to say about them.
+// find returns the hits of a query without those that were injected, and notes about them.
 func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
 		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
 	}
-	if q.Keep, err = in.keeps(); err != nil {
+	if q.Keep, err = in.filter(); err != nil {
 		return nil, nil, err
 	}
 	own, root, none := s.root(ctx)
@@ -136,14 +136,14 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	if err == nil && len(result.Hits) == 0 && q.Text != "" {
 		result, err = search.Find(ctx, s.Home, q)
 	}
-	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was remembered here yet
+	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was stored yet
 		return nil, []string{"no match: " + cut(s.clean(err.Error()), maxError)}, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	var marks map[int]string
-	if none == nil { // else all hits are other projects'
+	if none == nil { // otherwise all hits are from other projects
 		page, _ := root.Open(memoir.MemoryFile)
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
@@ -154,8 +154,8 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	return hits, notes, nil
 }
 
-// recall returns the notes of a project and of the user that have all words of a query, those accessed last first, and
-// notes that they were accessed.
+// recall returns the notes of a project and of the user with all words of a query, the last accessed first, and records
+// the access.
 func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
 	_, st, err := s.Change(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit,
 	return hits, err
 }
 
-// sift leaves out what the session was told, and what goes beyond a number of hits; 0 is the usual one.
+// sift removes hits that were injected, and hits beyond most; 0 is usualHits. Its notes count the removed ones.
 func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string) (hits []hit, notes []string) {
 	if most = min(most, mostHits); most <= 0 {
 		most = usualHits
@@ -182,7 +182,7 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 	told, more := 0, 0
 	for _, h := range all {
 		switch {
-		case s.given().repeats(h.Snippet):
+		case s.injected().repeats(h.Snippet):
 			told++
 		case len(hits) == most:
 			more++
@@ -202,7 +202,7 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 	return hits, notes
 }
 
-// hit is a hit as a client is told it.
+// hit converts a hit for the client.
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
 		Score: h.Score, Snippet: frame(s.clean(h.Snippet))}

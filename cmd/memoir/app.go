@@ -17,7 +17,7 @@ const (
 	groupSetup   = "setup and checks"
 )
 
-func init() { cli.HelpFlag = nil } // before does what it would
+func init() { cli.HelpFlag = nil } // before handles --help
 
 // newApp defines all commands.
 func newApp(p *program) *cli.App {
@@ -92,7 +92,7 @@ func globalFlags() []cli.Flag {
 	}
 }
 
-// before does what the global flags of a command ask for, and refuses what is no command.
+// before applies the global flags of a command, and refuses an unknown command.
 func (p *program) before(c *cli.Context) error {
 	p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
 	if err := p.ui.setColor(c.String("color"), p.getenv); err != nil {
@@ -169,7 +169,7 @@ flags:{{range .VisibleFlags}}
   {{.}}{{end}}
 {{end}}`
 
-// manCommand is for the Makefile. It is our own writer: urfave/cli's brings a library that costs every start.
+// manCommand is for the Makefile. It is our own writer, since that of urfave/cli has a library that slows each start.
 func manCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "man", Category: groupSetup, Hidden: true, Usage: "print the manual page",
@@ -201,7 +201,7 @@ func manual(app *cli.App) string {
 	return b.String()
 }
 
-// manualCommand tells of a command, without the global flags.
+// manualCommand describes a command, without the global flags.
 func manualCommand(c *cli.Command, name string, global []cli.Flag) string {
 	also := ""
 	if len(c.Aliases) > 0 {
@@ -224,7 +224,7 @@ func manualFlags(flags []cli.Flag) string {
 	return b.String()
 }
 
-// paragraphs sets text in troff: what is indented stands as it is.
+// paragraphs converts text to troff; indented lines are preformatted.
 func paragraphs(text string) string {
 	var b strings.Builder
 	as := false
@@ -249,7 +249,7 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// roff escapes a line: a dash that is typed stays one, and no line is taken for a request.
+// roff escapes a line: dashes stay dashes, and no line becomes a request.
 func roff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`, `"`, `\(dq`, "…", "...").Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

@@ -41,7 +41,7 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 		return arrange(app, slices.Concat(arguments, flags, []string{"--help"}))
 	}
 	if len(path) == 0 && len(arguments) > 0 {
-		flags = nil // what is wrong is the command, not its flags
+		flags = nil // the command is wrong, not its flags
 	}
 	line = slices.Concat(path, flags)
 	if len(arguments) > 0 {

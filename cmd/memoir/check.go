@@ -33,17 +33,17 @@ type checkedLine struct {
 	Line  int          `json:"line"`
 	State memory.State `json:"state"`
 	Text  string       `json:"text"`
-	Path  string       `json:"path"`   // where it was seen
-	Seen  string       `json:"anchor"` // what was seen there; "" is the path itself
-	At    string       `json:"at"`     // where it stands now, if it moved
+	Path  string       `json:"path"`   // the anchor's file
+	Seen  string       `json:"anchor"` // the anchor's text; "" is the path itself
+	At    string       `json:"at"`     // the present file, if it moved
 }
 
 type checkReport struct {
 	Project string               `json:"project"`
-	Tree    string               `json:"tree"` // "": there is none
+	Tree    string               `json:"tree"` // "": none
 	Lines   []checkedLine        `json:"lines"`
 	States  map[memory.State]int `json:"states"`
-	Forget  []string             `json:"forget"` // commands that are proposed
+	Forget  []string             `json:"forget"` // proposed commands
 }
 
 func (p *program) check(c *cli.Context) error {
@@ -103,7 +103,7 @@ func checkMemory(root memory.Root, found told) (checkReport, error) {
 	return report, nil
 }
 
-// singleQuoted is a text as one word of a shell, whatever characters it has: it is a transcript's.
+// singleQuoted quotes a text as one word of a shell. The text may be from a transcript and have any characters.
 func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // sayChecked prints a report for a person.
@@ -140,7 +140,7 @@ func (p *program) sayChecked(r checkReport) {
 	}
 }
 
-// sayHeld says which lines of a summary were held back.
+// sayHeld lists the lines that were removed from a summary.
 func (p *program) sayHeld(held []memory.Checked) {
 	if len(held) == 0 {
 		return
@@ -152,8 +152,8 @@ func (p *program) sayHeld(held []memory.Checked) {
 	p.ui.sayHint("`memoir check` lists them and all other checked lines")
 }
 
-// projectWithTree is the project of --project, else of this directory, and a working tree of it: the one
-// around this directory if it is the project's, else the first of its directories that is there.
+// projectWithTree returns the project of --project, else of this directory, and its working tree: the one around
+// this directory if it is the project's, else the project's first directory that exists.
 func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (told, error) {
 	id, err := p.projectID(c)
 	if err != nil {
@@ -166,11 +166,11 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (tol
 	return p.projectInTree(c, id), nil
 }
 
-// projectInTree is a project with one of its directories that is there, as the registry has them.
+// projectInTree returns a project with its first registered directory that exists.
 func (p *program) projectInTree(c *cli.Context, id string) told {
 	found := told{project: id}
 	st, err := p.openForReading(c)
-	if err != nil { // without a registry nothing tells where it is
+	if err != nil { // without a registry, its directories are unknown
 		return found
 	}
 	defer st.Close()

@@ -49,7 +49,7 @@ func (p *program) clear(c *cli.Context) error {
 		return err
 	}
 	all, open := c.Bool("all"), p.openForWriting
-	if all && isDirectory(filepath.Join(home, "projects")) { // also where the database is gone
+	if all && isDirectory(filepath.Join(home, "projects")) { // also if the database is gone
 		open = func(c *cli.Context) (*store.Store, error) {
 			settings, err := p.settings(c, nil)
 			if err != nil {
@@ -123,8 +123,8 @@ func notConfirmed(u *ui, err error, said string) error {
 	return status(exitFailed)
 }
 
-// clearProjects removes rows first: then no run can publish into a folder that
-// is being removed, and if this process dies, the next run removes the folders.
+// clearProjects removes rows first, so that no run can publish into a folder that is being removed. After a crash,
+// the next run removes the folders.
 func (p *program) clearProjects(ctx context.Context, st *store.Store, home string, ids []string, all bool) error {
 	if all {
 		if err := st.ClearAll(ctx); err != nil {
@@ -148,7 +148,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 // folderName matches the name of a project's folder, which is its id.
 var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
 
-// withFolders adds the folders that no registered project owns any more.
+// withFolders adds the folders without a registered project.
 func withFolders(home string, ids []string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -166,17 +166,17 @@ func withFolders(home string, ids []string) ([]string, error) {
 // of a transcript or an argument.
 type cleaner struct {
 	mu      sync.Mutex
-	rules   string // path of a person's own rules; "" if there are none, or it is not known yet
+	rules   string // path of a person's own rules; "" if it does not exist, or is not known yet
 	scanner *secrets.Scanner
 	words   []string          // the arguments, and MEMOIR_ variables
 	given   *secrets.Redactor // knows the secrets in words and in config.yml
 	whole   *strings.Replacer // replaces words that contain secrets
 }
 
-// minWord is the length, in bytes, from which on a word is replaced as a whole.
+// minWord is the minimal length of a word that is replaced as a whole, in bytes.
 const minWord = 8
 
-// setArguments tells the cleaner the secrets in arguments and variables: an error may quote them
+// setArguments gives the cleaner the secrets in arguments and variables: an error may quote them
 // in another form, or as a part of a path, which no rule matches.
 func (c *cleaner) setArguments(args, environ []string) {
 	c.mu.Lock()
@@ -210,7 +210,7 @@ func (c *cleaner) clean(text string) string {
 		if dir, err := os.Getwd(); err == nil { // rules that a project adds; its allowlists do not apply here
 			options.ProjectPath, _, _ = pipeline.ProjectRules(dir, config.TrustStore{})
 		}
-		// The command that needs the rules reports what is wrong with them.
+		// The command that needs the rules reports their errors.
 		for _, options := range []secrets.Options{options, {ConfigPath: c.rules}, {}} {
 			if c.scanner, err = secrets.New(options); err == nil {
 				break

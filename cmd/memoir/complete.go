@@ -100,11 +100,11 @@ type candidate struct{ word, about string }
 type completion struct {
 	p         *program
 	c         *cli.Context // has --home and --config
-	word      string       // what is there of the word
+	word      string       // the typed beginning of the word
 	commands  []*cli.Command
 	command   *cli.Command // nil before the first
 	flags     []cli.Flag
-	arguments int  // that are there already
+	arguments int  // before the word
 	noFlags   bool // after --
 	found     []candidate
 	files     bool
@@ -116,7 +116,7 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 	if n := len(words); n > 0 {
 		words, word = words[:n-1], words[n-1]
 	}
-	if word == "=" { // bash makes a word of it
+	if word == "=" { // a word of its own in bash
 		word = ""
 	}
 	words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "=" })
@@ -162,7 +162,7 @@ func (at *completion) read(app *cli.App, words []string, given *flag.FlagSet) st
 			return name
 		case arity[name] && !joined:
 			i++
-			_ = given.Set(name, words[i]) // it knows those that matter
+			_ = given.Set(name, words[i]) // other flags do not matter here
 		default:
 			_ = given.Set(name, value)
 		}
@@ -180,7 +180,7 @@ func (at *completion) pass(app *cli.App, word string) {
 		at.commands, at.command, at.flags = app.Commands, nil, nil
 	default:
 		at.commands, at.command = c.Subcommands, c
-		if at.flags != nil { // those of help
+		if at.flags != nil { // nil after help
 			at.flags = c.Flags
 		}
 	}
@@ -310,11 +310,11 @@ func (at *completion) projects() {
 	}
 }
 
-// generations are those of the project of the line, newest first.
+// generations offers the generations of the line's project, newest first.
 func (at *completion) generations() (words []string) {
 	if st := at.store(); st != nil {
 		defer st.Close()
-		home, _ := at.p.home(at.c) // without one there is no store
+		home, _ := at.p.home(at.c) // without a home, the store is nil
 		if row, err := at.p.projectOf(at.c, st); err == nil {
 			all, _ := serve.Generations(at.c.Context, st, home, row.ID)
 			for _, g := range all {

@@ -22,7 +22,7 @@ type settingJSON struct {
 	Value  string   `json:"value"`
 	Origin string   `json:"origin"`
 	Doc    string   `json:"doc"`
-	List   []string `json:"list,omitempty"` // the elements, where the value is a list
+	List   []string `json:"list,omitempty"` // the elements, if the value is a list
 }
 
 func (p *program) settingJSON(v config.Value) settingJSON {

@@ -96,7 +96,7 @@ func (p projectCheck) rebuild() string {
 
 func (p projectCheck) run() {
 	recorded := int(p.row.Generation)
-	beside, _ := p.root.Beside() // what cannot be read is reported where it matters
+	beside, _ := p.root.Beside() // another check reports unreadable files
 	for _, name := range beside.Paths() {
 		if strings.HasPrefix(name, "unmerged/") {
 			p.warn("copy what you need into the live memory, then remove it",

@@ -119,7 +119,7 @@ func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session
 	return st.Sessions(c.Context, store.Filter{Keys: keys})
 }
 
-// sessionsToForget finds the sessions that are named. A session that is not registered may be named by its file.
+// sessionsToForget finds the named sessions. A session that is not registered may be named by its file.
 func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
 	var out []memoir.Session
 	for _, ref := range refs {
@@ -147,7 +147,7 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 	return out, nil
 }
 
-// forgetFound shows what is to be forgotten, asks, and forgets it.
+// forgetFound shows the sessions and lines, asks, and forgets them.
 func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found,
 	match string) error {
 	if found.Empty() {
@@ -196,7 +196,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}{append([]string{}, keys...), len(found.Lines), report})
 }
 
-// kinds counts what is found, by kind: "1 session and 2 notes".
+// kinds counts sessions and entries by kind: "1 session and 2 notes".
 func kinds(found pipeline.Found) string {
 	n := map[string]int{"line": len(found.Lines)}
 	for _, s := range found.Sessions {
@@ -217,7 +217,7 @@ func kinds(found pipeline.Found) string {
 	return strings.Join(parts, " and ")
 }
 
-// sayForgotten reports the state of each memory, and which archives still hold what was forgotten.
+// sayForgotten reports the state of each memory, and the archives that still contain forgotten text.
 func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 	for _, project := range projects {
 		name := p.redact(project.Name)
@@ -317,7 +317,7 @@ func (p *program) undoForgetting(
 	return p.reportRun(c, report, err)
 }
 
-// orDash is a text for the cell of a table.
+// orDash returns a text for the cell of a table.
 func orDash(text string) string {
 	if text == "" {
 		return none

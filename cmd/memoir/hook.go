@@ -38,12 +38,11 @@ type hookInput struct {
 	overflow string   // its key then
 }
 
-// maxHookInput bounds what is read of a hook's input, in bytes. Prompts are in it.
+// maxHookInput bounds a hook's input, in bytes. It contains prompts.
 const maxHookInput = 1 << 20
 
-// readHook reads the first JSON value of a hook's input. Some agents leave the
-// pipe open, and a shell may have one that nobody writes to, so it gives up
-// after patience.
+// readHook reads the first JSON value of a hook's input, for at most patience: some agents leave the pipe open, and
+// in a shell nobody may write to it.
 func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	if stdin == nil || isTerminal(stdin) {
 		return hookInput{}, false
@@ -65,8 +64,8 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	}
 }
 
-// inputFlag is a hook's input where it is not at standard input: memoir's own extensions use it, as an agent
-// that is about to start may take seconds to write to a pipe.
+// inputFlag is the flag for a hook's input instead of standard input. memoir's own extensions use it, since a
+// starting agent may take seconds to write to a pipe.
 func inputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "input", Hidden: true, Usage: "the hook's `INPUT`"}
 }
@@ -111,8 +110,7 @@ func (in hookInput) session() string {
 	return ""
 }
 
-// sessionID matches the id of a session. It becomes an argument and a part of a log, so that nothing
-// else is accepted.
+// sessionID matches the id of a session. It becomes an argument and a part of a log, so nothing else is accepted.
 var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // directory returns the working directory of the agent, "" if it is unknown.
@@ -126,8 +124,8 @@ func (in hookInput) directory() string {
 	return in.WorkingDir
 }
 
-// silence is the output that means "no context", where that is not empty: Gemini CLI shows standard
-// error instead of an empty output.
+// silence is the output for "no context", by agent, if it is not empty: Gemini CLI shows standard error instead of
+// an empty output.
 var silence = map[string]string{"gemini": "{}\n"}
 
 // formNames are the names that --agent and --format take.
@@ -175,20 +173,19 @@ func hookOutput(agent, event, context string) (string, error) {
 	return b.String(), err
 }
 
-// Bounds of what is remembered of injections. Two hooks of one start run within sameStart of each other.
+// Bounds of the records of injections. Two hooks of one start run within sameStart of each other.
 const (
 	sameStart    = 5 * time.Second
 	maxInjected  = 60 * 24 * time.Hour
 	injectedName = "injected"
 )
 
-// forgetful are the agents whose sessions do not hold the context that a hook gave: each start needs it
-// again. The others keep it until they compact or clear a session.
+// forgetful are the agents whose sessions do not keep a hook's context: each start needs it again. Other agents
+// keep it until they compact or clear a session.
 var forgetful = []string{"gemini", "qwen", "copilot", "opencode"}
 
-// first reports whether a session of an agent has no context yet, and remembers that it has one now. An
-// agent may call two hooks at one start, such as Cursor, which runs those of Claude Code as well. If
-// nothing can be remembered, the context is given.
+// first reports whether a session of an agent has no context yet, and records that it has one now. An agent may
+// call two hooks at one start: Cursor also runs those of Claude Code. It returns true if the record fails.
 func first(home, agent string, in hookInput, now time.Time) bool {
 	session := in.session()
 	if session == "" {
@@ -218,7 +215,7 @@ func first(home, agent string, in hookInput, now time.Time) bool {
 		return !errors.Is(err, fs.ErrExist)
 	}
 	_ = f.Close()
-	if sum[0] < 8 { // now and then
+	if sum[0] < 8 { // for 1 of 32 sessions
 		entries, _ := os.ReadDir(dir)
 		for _, entry := range entries {
 			if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > maxInjected {

@@ -75,7 +75,7 @@ type setupJSON struct {
 	Model  string           `json:"model"`
 	Config string           `json:"config"` // the path of config.yml
 	Plan   pipeline.Report  `json:"plan"`
-	Report *pipeline.Report `json:"report"` // null: nothing was run
+	Report *pipeline.Report `json:"report"` // null: no run
 	View   string           `json:"view"`   // the context of the next session
 }
 
@@ -133,12 +133,12 @@ func (s *setup) do() error {
 	return status(exitPartly)
 }
 
-// find looks for sessions and says how many there are.
+// find finds sessions and prints their number.
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
 	s.ui.stopBar()
-	if s.c.Bool("no-run") { // `memoir run` keeps to the limits of age
+	if s.c.Bool("no-run") { // `memoir run` has the limits of age
 		s.opts = usual
 	}
 	switch {
@@ -211,7 +211,7 @@ func (s *setup) choose() (err error) {
 			return err
 		}
 	}
-	if !asked { // nobody agreed to what the settings name
+	if !asked { // nobody agreed to the model of the settings
 		s.ui.warn("`memoir run` uses the configured models", "this run uses only the built-in model")
 	} else if roles.Default != name {
 		return s.file.Set("modelRoles.default", name)
@@ -219,7 +219,7 @@ func (s *setup) choose() (err error) {
 	return nil
 }
 
-// declined is the message after a person has said no.
+// declined is the message after the answer no.
 const declined = "config.yml was not written, and nothing was run"
 
 // askModel asks which model to use, unless only one is offered.
@@ -238,7 +238,7 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 	return offers[n-1].Model, nil
 }
 
-// plan says what a first run would do and cost.
+// plan prints the work and cost of a first run.
 func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (s *setup) plan() (err error) {
 	return nil
 }
 
-// confirm asks before anything is written, spent or sent.
+// confirm asks a person before memoir writes, spends or sends anything.
 func (s *setup) confirm(run bool) (bool, error) {
 	switch spends := s.out.Plan.Estimate != nil; {
 	case s.c.Bool("yes"):

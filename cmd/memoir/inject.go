@@ -27,8 +27,8 @@ import (
 // nobody writes to may stay open.
 const injectPatience = 100 * time.Millisecond
 
-// hookPatience is the same for the hooks that install writes: their agents always write, but on a machine
-// that is busy they may be late, and the input tells which session has the context already.
+// hookPatience is the same for the hooks that install writes. Their agents always write, but late on a busy
+// machine, and only the input shows whether the session has the context already.
 const hookPatience = time.Second
 
 // agentTokens limits the context of an agent: 9,000 bytes. Of more than 10,000
@@ -172,9 +172,9 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 	return name, nil
 }
 
-// told is the context that a session gets, and why it does not get more.
+// told is the context for a session, and the reason for a missing one.
 type told struct {
-	project string           // id; "": there is none, or settings switch it off
+	project string           // id; "": none, or switched off by settings
 	tree    string           // the working tree
 	text    string           // the context; "": nothing
 	why     string           // the setting or limit because of which there is no context
@@ -202,10 +202,10 @@ func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, 
 	return p.tell(c, *settings, home, found, agent)
 }
 
-// tell adds the context to a project that was found.
+// tell returns the context of a project.
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
 	user, err := memory.At(home, memoir.UserProjectID).Summary()
-	if err != nil || !strings.Contains(user, "\n- ") { // all that it rested on is gone
+	if err != nil || !strings.Contains(user, "\n- ") { // no line is left
 		user = ""
 	}
 	summary := ""
@@ -235,7 +235,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	return found, nil
 }
 
-// projectOfSession is the project of a session in dir. It applies the project's own settings.
+// projectOfSession returns the project of a session in dir. It applies the project's own settings.
 func (p *program) projectOfSession(
 	c *cli.Context, settings *config.Settings, home, dir string,
 ) (found told, err error) {
@@ -252,12 +252,11 @@ func (p *program) projectOfSession(
 	return told{project: id, tree: here.top}, err
 }
 
-// switchedOff says why there is to be no memory at a place; "": nothing forbids one. It applies the project's own
-// settings.
+// switchedOff returns why memory is off at a place, "" if it is on. It applies the project's own settings.
 func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here place) (why string) {
 	var err error
 	*settings, _, err = p.projectSettings(c, *settings, here.top)
-	if err != nil { // a file that is not valid must not break a session's hooks: memory is off
+	if err != nil { // an invalid file must not break a session's hooks: memory is off
 		if p.hook != nil {
 			p.logStartup(p.args, err)
 		} else {
@@ -275,7 +274,7 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	return ""
 }
 
-// Parts of the limit that notes, and what holds in all projects or a recap, may take: a half and a quarter.
+// Divisors of the limit: notes get at most a half of it, the user's summary and a recap a quarter.
 const (
 	notesShare = 2
 	userShare  = 4
@@ -308,7 +307,7 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 		return alone
 	}
 	summary = withoutRules(memory.Neutralise(summary), before)
-	// Making the summary inert may lengthen it, so a fit is tried until the whole fits.
+	// The summary may become longer when it is made inert, so it is shortened until the whole fits.
 	for room := limit - memoir.Tokens(empty+before); room > 0; {
 		fit := memory.FitTokens(summary, room)
 		if fit == "" {
@@ -372,7 +371,7 @@ func (p *program) memoryOf(c *cli.Context, home string, here place) (string, err
 	return row.ID, err
 }
 
-// openToInject opens the database for a session that is starting. It returns nil if there is none that can be read now.
+// openToInject opens the database for a starting session. It returns nil if none can be read now.
 func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
 	path := filepath.Join(home, databaseName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -385,7 +384,7 @@ func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error
 	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
 		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
 	if errors.Is(err, store.ErrOutdated) {
-		return nil, nil // the next run brings it up to date
+		return nil, nil // the next run updates it
 	}
 	return st, err
 }

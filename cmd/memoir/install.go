@@ -205,7 +205,7 @@ func (p *program) agentEnv() (integrate.Env, error) {
 // agentCall returns how agents call this program, with flags for directories other than the default.
 func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
 	settings, err := p.settings(c, nil)
-	if err != nil && c.Command.Name != "uninstall" { // which undoes what invalid settings do not say
+	if err != nil && c.Command.Name != "uninstall" { // uninstall works with invalid settings, too
 		return o, err
 	}
 	o.Turns = settings.ShadowJournal.Enabled
@@ -237,7 +237,7 @@ func unknownAgent(name string) error {
 	return usagef("one of "+strings.Join(agentNames(), ", "), "%q is not an agent", name)
 }
 
-// agents returns the agents of the command line, else those that are found here.
+// agents returns the agents of the command line, else those found on this machine.
 func (in *integration) agents() (agents []integrate.Agent, err error) {
 	for _, name := range in.c.Args().Slice() {
 		a, ok := integrate.Named(name)
@@ -305,7 +305,7 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 	return in.record.RefreshSkills()
 }
 
-// finish shows the changes, asks, makes them, and says what a person must still confirm.
+// finish shows the changes, asks, makes them, and prints what a person must still confirm.
 func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
 	in.describe()
 	for _, err := range in.failed {

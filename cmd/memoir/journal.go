@@ -12,7 +12,7 @@ import (
 	"memoir/memory"
 )
 
-// journalHits is how many lines `journal search` prints.
+// journalHits bounds the lines that `journal search` prints.
 const journalHits = 5
 
 func journalCommand(p *program) *cli.Command {
@@ -161,7 +161,7 @@ func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 		return entry.Book{}, "", err
 	}
 	id, err := p.projectID(c)
-	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // nothing was written here yet
+	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // no entry yet
 		if settings, settingsErr := p.settings(c, nil); settingsErr == nil {
 			if here, hereErr := p.here(c, settings); hereErr == nil && here.status.OK() {
 				id, err = here.project.ID, nil

@@ -68,7 +68,7 @@ func (p *program) log(c *cli.Context) error {
 	})
 }
 
-// noteOn says what is special about a generation.
+// noteOn returns the properties of a generation: live, edited, restored, redacted, damaged.
 func noteOn(g serve.Generation) string {
 	var notes []string
 	add := func(applies bool, format string, args ...any) {
@@ -164,7 +164,7 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 	if n := len(out.SetAside) - notes; n > 0 {
 		p.ui.say("%s: omitted until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
 	}
-	if notes > 0 { // inject has them all the same
+	if notes > 0 { // they are still injected
 		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir memories` lists notes", name,
 			countAre(notes, "note"), out.Restored)
 	}
@@ -173,7 +173,7 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 	}
 }
 
-// generationNumber parses a generation as people type it.
+// generationNumber parses a generation in the forms that people type.
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -1,6 +1,5 @@
-// Command memoir gives coding agents a memory: it reads their transcripts,
-// keeps what is worth keeping per project, and hands a summary to the next
-// session.
+// Command memoir gives coding agents a memory: it reads their transcripts, extracts lasting knowledge by project,
+// and injects a summary into the next session.
 //
 // This package parses flags, prints text or JSON, and sets exit codes. The packages it calls do
 // the work. Read app.go first (the commands), then ui.go (output) and args.go (flags before and
@@ -63,7 +62,7 @@ func start(args, environ []string) (code int) {
 		}()
 		err = p.execute(ctx, args)
 	}()
-	// A hook must not disturb the session that is starting, whatever happened.
+	// An error of a hook must not disturb the starting session.
 	if isStartup(args) {
 		if err != nil {
 			p.logStartup(args, err)
@@ -85,7 +84,7 @@ func start(args, environ []string) (code int) {
 	return exitCode(err)
 }
 
-// crashed turns a panic into an error that a person can act on.
+// crashed converts a panic to an error with a hint.
 func crashed(v any) error {
 	return memoir.Errorf(memoir.CodeInternal,
 		"this is a defect of memoir "+version()+": please report it with the command line; -v shows where it happened",
@@ -158,9 +157,8 @@ const signalEcho = 300 * time.Millisecond
 // memoir.CodeInterrupted as its cause. A second signal, later than signalEcho, calls
 // exit at once.
 //
-// A closed pipe at stdout or stderr must not kill a run that holds jobs, so
-// SIGPIPE is taken and dropped: writes then fail with EPIPE. It is not ignored,
-// because children would inherit that.
+// A closed pipe at stdout or stderr must not kill a run that holds jobs. So SIGPIPE is caught and dropped, and
+// writes fail with EPIPE. It is not ignored, because children would inherit that.
 func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -208,7 +206,7 @@ const (
 	exitInterrupted = 130 // by a signal
 )
 
-// status is the error of a command that ends with an exit code and has said everything.
+// status is the error of a command that ends with an exit code and has printed all messages.
 type status int
 
 // Error is never shown.

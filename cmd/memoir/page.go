@@ -14,19 +14,19 @@ import (
 // paged are the commands whose results a pager shows on a terminal; help is paged, too.
 var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status"}
 
-// pager is standard output through a program that scrolls, which starts with the first result.
+// pager is standard output through a pager, which starts with the first result.
 type pager struct {
 	command string
 	environ []string
 	ui      *ui
 	stdout  *os.File
-	said    io.Writer // standard error, which is held back while the pager shows
+	said    io.Writer // standard error, buffered while the pager runs
 	held    strings.Builder
 	running *exec.Cmd
 	input   io.WriteCloser
 }
 
-// page has the pager of a person show the results of a command, if they go to a terminal.
+// page sends the results of a command to the person's pager, if standard output is a terminal.
 func (p *program) page(c *cli.Context) {
 	command := p.pagerCommand()
 	if command == "" || p.ui.stdout == nil || !(c.Bool("help") || slices.Contains(paged, c.Command.Name)) {
@@ -34,13 +34,13 @@ func (p *program) page(c *cli.Context) {
 	}
 	environ := p.environ
 	if p.getenv("LESS") == "" {
-		environ = append(slices.Clip(environ), "LESS=FRX") // leave at once if all fits, show colours, keep the screen
+		environ = append(slices.Clip(environ), "LESS=FRX") // quit if all fits, show colours, keep the screen
 	}
 	p.ui.pager = &pager{command: command, environ: environ, ui: p.ui, stdout: p.ui.stdout}
 	p.ui.out.Reset(p.ui.pager)
 }
 
-// pagerCommand is $PAGER, else less, if there is one; "" where results are shown as they are.
+// pagerCommand returns $PAGER, else less if it is installed; "" means no pager.
 func (p *program) pagerCommand() string {
 	if !p.ui.outTTY || p.getenv("TERM") == "dumb" {
 		return ""
@@ -64,7 +64,7 @@ func (p *program) pagerCommand() string {
 	return "less"
 }
 
-// Write hands results to the pager, or to standard output where it does not start. The caller holds ui.mu.
+// Write writes results to the pager, or to standard output if it does not start. The caller holds ui.mu.
 func (p *pager) Write(b []byte) (int, error) {
 	if p.input == nil {
 		p.start()
@@ -87,21 +87,21 @@ func (p *pager) start() {
 	p.said, p.ui.errw = p.ui.errw, &p.held
 }
 
-// wait ends when the person has left the pager, and says then what was held back.
+// wait returns after the person has left the pager, and prints the buffered messages.
 func (p *pager) wait() {
 	if p == nil || p.running == nil {
 		return
 	}
-	signal.Ignore(os.Interrupt) // it is the pager's
+	signal.Ignore(os.Interrupt) // the pager handles it
 	_ = p.input.Close()
-	_ = p.running.Wait() // how a pager ends says nothing
+	_ = p.running.Wait() // the pager's exit code has no meaning
 	p.ui.errw = p.said
 	_, _ = io.WriteString(p.said, p.held.String())
 	p.running = nil
 }
 
-// setColor says where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE. What
-// --color says comes first.
+// setColor decides where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE.
+// --color takes precedence.
 func (u *ui) setColor(when string, getenv func(string) string) error {
 	force := getenv("CLICOLOR_FORCE")
 	switch when {

@@ -14,14 +14,14 @@ import (
 	"memoir/rollout"
 )
 
-// program is what every command gets: the environment and the terminal.
+// program is the state that all commands share: the environment and the terminal.
 type program struct {
-	ui          *ui
-	environ     []string
-	args        []string // the command line
-	cleaner     cleaner
-	hook        *string // if a hook of an agent called, not a person: the output that means "no context"
-	toldRenamed bool    // of settings that are set by an earlier name
+	ui            *ui
+	environ       []string
+	args          []string // the command line
+	cleaner       cleaner
+	hook          *string // if a hook of an agent called, not a person: the output that means "no context"
+	warnedRenamed bool    // a warning about renamed settings was printed
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -63,7 +63,7 @@ func (p *program) home(c *cli.Context) (string, error) {
 	return config.Home(c.String("home"), p.environ)
 }
 
-// configDir returns the directory of config.yml, "" if there can be none.
+// configDir returns the directory of config.yml, "" without a home directory for it.
 func (p *program) configDir(c *cli.Context) (string, error) {
 	dir, err := p.findConfigDir(c)
 	p.cleaner.setRules(config.RulesFile(dir))
@@ -94,17 +94,16 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 		return config.Settings{}, err
 	}
 	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
-	if p.hook == nil && !c.Bool("startup") && !p.toldRenamed {
+	if p.hook == nil && !c.Bool("startup") && !p.warnedRenamed {
 		for _, renamed := range settings.Renamed {
 			p.ui.warn("", "%s", renamed)
-			p.toldRenamed = true
+			p.warnedRenamed = true
 		}
 	}
 	return settings, err
 }
 
-// memories are the settings of that section, and the defaults where they are invalid: a text is read all
-// the same.
+// memories returns the settings of that section, and the defaults if they are invalid, since texts are read anyway.
 func (p *program) memories(c *cli.Context) config.Memories {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -113,7 +112,7 @@ func (p *program) memories(c *cli.Context) config.Memories {
 	return settings.Memories
 }
 
-// env is the environment in which agents keep their sessions.
+// env returns the environment that determines the agents' directories of sessions.
 func (p *program) env() rollout.Env {
 	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
 }
@@ -164,7 +163,7 @@ func optional(c *cli.Context) (string, error) {
 	return c.Args().First(), nil
 }
 
-// calledAs is the name of a command with that of its parent: "sessions disable".
+// calledAs returns the name of a command with that of its parent: "sessions disable".
 func calledAs(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, "memoir ") }
 
 // durationFlag reads a flag that is a duration; 0 if it is not given.

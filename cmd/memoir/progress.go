@@ -12,7 +12,7 @@ import (
 	"memoir/pipeline"
 )
 
-// lineEvery is the interval of progress lines where there is no bar.
+// lineEvery is the interval of progress lines without a bar.
 const lineEvery = 10 * time.Second
 
 // barWidth and barNumbers are the columns of the bar and of the numbers around it.
@@ -36,8 +36,8 @@ type stageBar struct {
 	began time.Time
 	what  string // the session or project that began last
 	total int
-	bar   *progressbar.ProgressBar // nil where there is no terminal
-	said  time.Time                // the last line, where there is no bar
+	bar   *progressbar.ProgressBar // nil without a terminal
+	said  time.Time                // time of the last line, without a bar
 }
 
 // progress shows a run's progress; it is what pipeline.Options.Progress takes.
@@ -60,7 +60,7 @@ func (u *ui) progress(p pipeline.Progress) {
 	}
 }
 
-// about says how long the stage takes, what was spent, and what it is at: ", 2m left, 123 tokens, 019f1f60 of mise".
+// about returns the remaining time, the usage and the present subject: ", 2m left, 123 tokens, 019f1f60 of mise".
 func (b *stageBar) about(p pipeline.Progress) string {
 	if p.What != "" {
 		b.what = ", " + p.What
@@ -84,7 +84,7 @@ func (b *stageBar) about(p pipeline.Progress) string {
 	return text + b.what
 }
 
-// advance moves the bar, or reports that a plain line is due instead, and what is to stand in it.
+// advance moves the bar, or reports that a plain line is due instead, and returns its content.
 func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -25,7 +25,7 @@ type place struct {
 	status  project.Status
 }
 
-// identify finds the project of a directory from the disk alone.
+// identify finds the project of a directory without the registry.
 func (p *program) identify(settings config.Settings, dir string) place {
 	resolver := project.NewResolver(project.Options{Explicit: settings.ProjectFor, Home: config.UserHome(p.environ)})
 	found, status := resolver.Identify(dir, "")
@@ -36,7 +36,7 @@ func (p *program) identify(settings config.Settings, dir string) place {
 	return here
 }
 
-// here is the place of the working directory.
+// here returns the place of the working directory.
 func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -144,7 +144,7 @@ func projectFlag(c *cli.Context) (string, error) {
 	return ref, nil
 }
 
-// projectOf is the registered project of --project, else of this directory.
+// projectOf returns the registered project of --project, else of this directory.
 func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, error) {
 	ref, err := projectFlag(c)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, 
 	return p.projectNamed(c, st, ref)
 }
 
-// sayNoMemory says why a session here is told nothing, and what to do next.
+// sayNoMemory prints why a session here gets no context, and the next step.
 func (p *program) sayNoMemory(c *cli.Context) {
 	st, err := p.openForReading(c)
 	var old []memoir.Session
@@ -296,7 +296,7 @@ func (p *program) projects(c *cli.Context) error {
 	})
 }
 
-// largestProject is the id of the published project with most in its memory; "" if none is published.
+// largestProject returns the id of the published project with the largest memory; "" if none is published.
 func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
 	projects, err := st.Projects(ctx)
 	most := 0

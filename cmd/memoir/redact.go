@@ -98,9 +98,9 @@ func (p *program) redactText(c *cli.Context) error {
 	return err
 }
 
-// learn reads a file that is longer than one piece before it is redacted: a value that only the last
-// piece identifies as a secret is then removed from the first piece, too. It reports whether there is
-// nothing to redact. It skips pipes, which cannot be read twice.
+// learn reads a file that is longer than one piece before it is redacted, so that a value that only the last piece
+// identifies as a secret is removed from the first piece, too. It returns true if the file has no secrets. It skips
+// pipes, which cannot be read twice.
 func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor, most int) (
 	clean bool, err error,
 ) {
@@ -200,7 +200,7 @@ func (p *program) warnUnread(unread []string) {
 // redactStoredJSON is what `redact --stored --json` prints.
 type redactStoredJSON struct {
 	DryRun      bool                   `json:"dry_run,omitempty"`
-	Findings    []pipeline.StoredPlace `json:"findings"`    // that were, or would be, redacted
+	Findings    []pipeline.StoredPlace `json:"findings"`    // redacted, or to be redacted
 	Rows        int                    `json:"rows"`        // texts of the database
 	Archives    int                    `json:"archives"`    // of earlier generations that were removed
 	Generations []pipeline.RedactedIn  `json:"generations"` // published without the secrets

@@ -115,7 +115,7 @@ func busyTimeout(settings config.Settings) time.Duration {
 	return max(time.Duration(settings.Memories.BusyTimeoutSeconds)*time.Second, time.Millisecond)
 }
 
-// findSession finds the one session that a person names.
+// findSession finds the session that a person names.
 func (p *program) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
 	sessions, err := st.FindSessions(ctx, ref)
 	if err != nil {

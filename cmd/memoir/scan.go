@@ -106,7 +106,7 @@ type secretScan struct {
 	unread   []error
 }
 
-// path scans a file, a directory or standard input. What cannot be read does not end the scan.
+// path scans a file, a directory or standard input. An unreadable file does not end the scan.
 func (s *secretScan) path(ctx context.Context, path string) error {
 	if path == "-" {
 		return s.file(ctx, path)
@@ -158,7 +158,7 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 	if err := s.text(ctx, path, shown, in.text); err != nil || !in.utf16 || path == "-" {
 		return err
 	}
-	// What begins like UTF-16 may be bytes that hold a secret as they are.
+	// A text that begins like UTF-16 may contain a secret as plain bytes.
 	if _, err := in.file.Seek(0, io.SeekStart); err != nil {
 		return nil // a pipe
 	}
@@ -187,7 +187,7 @@ func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reade
 	})
 }
 
-// shown is a path without the secrets in it.
+// shown returns a redacted path.
 func (s *secretScan) shown(path string) string {
 	parts := strings.Split(path, string(filepath.Separator))
 	for i, part := range parts {
@@ -246,7 +246,7 @@ func (p *program) printFinding(f pipeline.StoredPlace) {
 	p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
 }
 
-// placeText is a place as a person reads it.
+// placeText returns a place as text for people.
 func placeText(f pipeline.StoredPlace) string {
 	if f.Line == 0 {
 		return f.Path + " (its name)"

@@ -63,7 +63,7 @@ func exportCommand(p *program) *cli.Command {
 	}
 }
 
-// writeExport puts a text in the place of a file, or leaves that as it is.
+// writeExport replaces a file atomically; on an error the file is unchanged.
 func writeExport(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return usagef("without a name, export writes to standard output", "%s is not a file", path)
@@ -89,7 +89,7 @@ func (p *program) serve(c *cli.Context) error {
 	defer l.Close()
 	out := struct {
 		Address string `json:"address"`
-		Open    string `json:"open"` // lets a browser in
+		Open    string `json:"open"` // contains the token
 		Token   string `json:"token_file"`
 	}{serve.Address(l, ""), serve.Address(l, o.Token), filepath.Join(o.Home, serve.TokenFile)}
 	if err := p.result(c, out, func() { p.ui.printf("%s\n", out.Open) }); err != nil {
@@ -100,7 +100,7 @@ func (p *program) serve(c *cli.Context) error {
 	return serve.Run(c.Context, l, serve.Handler(o))
 }
 
-// served are the options of a server: those of what shows memory, and the token, which is made where there is none.
+// served returns the options of a server: shown, and the token, which is created if it does not exist.
 func (p *program) served(c *cli.Context) (serve.Options, error) {
 	o, err := p.shown(c)
 	if err != nil {
@@ -121,9 +121,9 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 	return o, err
 }
 
-// shown are the options of what shows memory. Requests may come at the same time.
+// shown returns the options of pages and exports. Requests may be concurrent.
 func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
-	var a ask.Options // an agent's questions need the same
+	var a ask.Options // the same options as for an agent's requests
 	if err := p.askOptions(c, &a); err != nil {
 		return o, err
 	}
@@ -134,7 +134,7 @@ func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
 		if err != nil {
 			return "", err
 		}
-		found, err := p.tell(c, settings, o.Home, p.projectInTree(c, projectID), "plain") // as an agent is told it
+		found, err := p.tell(c, settings, o.Home, p.projectInTree(c, projectID), "plain") // the context of a session
 		return found.text, err
 	}
 	return o, nil

@@ -95,7 +95,7 @@ func (p *program) sessions(c *cli.Context) error {
 	})
 }
 
-// sources are the names of the agents.
+// sources returns the names of the agents.
 func sources() []string {
 	var names []string
 	for _, agent := range rollout.Agents {

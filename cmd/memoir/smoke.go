@@ -85,7 +85,7 @@ func (p *program) smoke(c *cli.Context) error {
 	return nil
 }
 
-// examine makes two runs and checks what is there after each.
+// examine makes two runs and checks the home after each.
 func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 	first, err := s.run(ctx)
 	if err != nil {
@@ -207,8 +207,7 @@ func missing(snap memory.Snapshot) string {
 	return ""
 }
 
-// checkSecrets scans what is stored by the rules, and every byte of the home for the secrets
-// that were planted.
+// checkSecrets scans the stored texts by the rules, and every byte of the home for the planted secrets.
 func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store) error {
 	report, err := pipeline.ScanStored(ctx, st, pipeline.Options{Home: s.home, Settings: config.Default()})
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 // 50 ms; agents write at once.
 const startupPatience = 20 * time.Millisecond
 
-// maxLog is the size, in bytes, from which on a log file is rotated.
+// maxLog is the size at which a log file is rotated, in bytes.
 const maxLog = 1 << 20
 
-// startup answers a hook that calls for a run: at a session's start, with --ended at its end, with --turn after a turn.
+// startup handles a hook that starts a run: at a session's start, with --ended at its end, with --turn after a turn.
 func (p *program) startup(c *cli.Context) error {
 	if p.getenv(memoir.ChildVariable) != "" {
 		return nil
@@ -58,7 +58,7 @@ func (p *program) launch(c *cli.Context, in hookInput) error {
 	return p.background(c)
 }
 
-// background starts a run with the flags of this command line, if that is one, and others.
+// background starts a run with the flags of this command line, if it is `run`, and additional ones.
 func (p *program) background(c *cli.Context, flags ...string) error {
 	home, err := p.home(c)
 	if err != nil {
@@ -99,11 +99,11 @@ func (p *program) sayBackground() {
 	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
 }
 
-// notHandedOn are the flags that the run in the background does not get as they are.
+// notHandedOn are the flags that the run in the background does not get unchanged.
 var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home", "config"}
 
-// backgroundArgs are the arguments of the run in the background: the flags of this command line. Its
-// working directory is another, so that paths are made absolute.
+// backgroundArgs returns the arguments of the run in the background: the flags of this command line. Paths are made
+// absolute, since its working directory differs.
 func backgroundArgs(c *cli.Context, home string) ([]string, error) {
 	args := []string{"run", "--background", "--home=" + home}
 	if dir := c.String("config"); dir != "" {
@@ -183,8 +183,8 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// refreshSkills makes the links that agents follow lead to the skills that there are now. It reports what
-// fails as a warning: the command itself has done its work.
+// refreshSkills updates the agents' links to the present skills. It reports errors as warnings, since the command
+// itself has succeeded.
 func (p *program) refreshSkills(c *cli.Context) error {
 	home, err := p.home(c)
 	if err != nil || c.Bool("startup") || c.Bool("help") {

@@ -10,7 +10,7 @@ import (
 	"memoir/serve"
 )
 
-// sayReport says what a run did; again is the command that continues it.
+// sayReport prints the result of a run; again is the command that continues it.
 func (p *program) sayReport(r pipeline.Report, again string) {
 	u := p.ui
 	others := ""
@@ -38,7 +38,7 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 			project.Name = project.Project
 		}
 		if u.outTTY && u.errTTY {
-			project.Root = "" // the same terminal shows it as a result
+			project.Root = "" // it is printed as a result on the same terminal
 		}
 		u.say("%s", sayProject(project))
 		if project.Outcome == pipeline.OutcomeBusy {
@@ -67,7 +67,7 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 	}
 }
 
-// sayLeft says how many sessions the run left, and why.
+// sayLeft prints the number of sessions that the run left, and why.
 func (p *program) sayLeft(r pipeline.Report, again string) {
 	left := countAre(r.Left, "session")
 	switch {
@@ -176,7 +176,7 @@ func sayProject(r pipeline.ProjectReport) string {
 			text = fmt.Sprintf("the new content is empty, though nothing was removed; generation %d stays live", r.Generation)
 		}
 	case pipeline.OutcomeBackoff:
-		if r.Detail != "" { // why, and until when
+		if r.Detail != "" { // the cause, and the time of the next attempt
 			return name + ": " + r.Detail
 		}
 		text = "failed before, retried later"

@@ -12,8 +12,8 @@ import (
 	"memoir"
 )
 
-// table is a result in columns. On a terminal that is too narrow, the widest columns are cut; a
-// pipe gets all of it.
+// table is a result in columns. On a terminal that is too narrow, the widest columns are cut; a pipe gets the
+// whole table.
 type table struct {
 	lines [][]string // the first is the heading
 }
@@ -21,7 +21,7 @@ type table struct {
 // none is the text of an empty cell.
 const none = "-"
 
-// leastColumn is how narrow a column is made, in characters.
+// leastColumn is the minimal width of a column that is cut, in characters.
 const leastColumn = 12
 
 func newTable(head ...string) *table { return &table{lines: [][]string{head}} }
@@ -79,7 +79,7 @@ func cut(cell string, width int) string {
 	return string([]rune(cell)[:width-1]) + "…"
 }
 
-// count says how many: "1 session", "3 sessions".
+// count returns a number with its noun: "1 session", "3 sessions".
 func count(n int, what string) string { return memoir.Count(n, what) }
 
 // byRule lists counts in the order of their names: "aws-access-token 1, github-pat 2".
@@ -91,7 +91,7 @@ func byRule[K ~string](counts map[K]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// when is a time as tables show it: UTC, to the minute, "-" if it is zero.
+// when formats a time for tables: UTC, to the minute, "-" if it is zero.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return none
@@ -99,7 +99,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// size is a number of bytes as people read it.
+// size formats a number of bytes for people.
 func size(n int64) string {
 	switch {
 	case n < 1000:

@@ -3,13 +3,11 @@ package main
 // This file, with progress.go for the progress bar and page.go for the pager, is the only one that talks to the
 // terminal. Its rules:
 //
-//   - Results go to standard output, messages to standard error, so that a pipe
-//     carries results alone.
+//   - Results go to standard output, messages to standard error, so that a pipe has only results.
 //   - Every message begins with "memoir: ", is lower case except for names, has no
 //     full stop, and is one line however long.
-//   - An error is one line, then "memoir: hint: …" if there is something to do.
-//     Warnings are the same. Neither is silenced by -q, except warnings about
-//     skipped files; everything else is, the paths of run included.
+//   - An error is one line, then "memoir: hint: …" if a person can act. Warnings have the same form. -q silences
+//     neither, except warnings about skipped files; it silences all other messages, also the paths of run.
 //   - Text of transcripts is not trusted: its control characters never reach a
 //     terminal. Secrets that an error quotes are redacted.
 //   - A progress bar only where standard error is a terminal, erased when done;
@@ -54,7 +52,7 @@ type ui struct {
 	pager     *pager // nil: results go to stdout
 	outBroken error
 	redact    func(string) string // removes secrets from messages; nil in tests
-	command   string              // as it is called, without memoir: "sessions disable"; empty if there is none
+	command   string              // its name without memoir: "sessions disable"; empty if none was given
 
 	mu  sync.Mutex
 	bar *stageBar
@@ -120,7 +118,7 @@ func (u *ui) sayError(err error) {
 	u.sayHint(memoir.HintOf(err))
 }
 
-// sayHint is a hint that goes with something said; -q silences both.
+// sayHint prints a hint for a message; -q silences both.
 func (u *ui) sayHint(text string) {
 	if !u.quiet {
 		u.hint(text)
@@ -155,8 +153,7 @@ func (u *ui) line(color, label, text string) {
 // printf writes results to standard output.
 func (u *ui) printf(format string, args ...any) { u.write(fmt.Sprintf(format, args...)) }
 
-// write writes a result as it is, or without control characters if standard
-// output is a terminal.
+// write writes a result unchanged, or without control characters if standard output is a terminal.
 func (u *ui) write(text string) {
 	if u.outTTY {
 		text = plain(text)
@@ -164,7 +161,7 @@ func (u *ui) write(text string) {
 	u.put(text)
 }
 
-// put writes a result as it is.
+// put writes a result unchanged.
 func (u *ui) put(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -181,7 +178,7 @@ func (u *ui) push() bool {
 	return u.outBroken == nil
 }
 
-// flush hands on the results written so far; the caller holds the lock.
+// flush writes the buffered results; the caller holds the lock.
 func (u *ui) flush() {
 	if err := u.out.Flush(); err != nil && u.outBroken == nil {
 		u.outBroken = err
@@ -208,7 +205,7 @@ func (u *ui) json(v any) error {
 	return err
 }
 
-// escaped is JSON with an escape in the place of each hostile character.
+// escaped returns JSON with each hostile character replaced by an escape.
 func escaped(text string) string {
 	if !strings.ContainsFunc(text, escapable) {
 		return text
@@ -252,13 +249,13 @@ func (u *ui) ask(ctx context.Context, question string) (bool, error) {
 	return answer == "y" || answer == "yes", err
 }
 
-// askYes is ask for what is usually wanted: no answer is yes.
+// askYes is ask with the default yes.
 func (u *ui) askYes(ctx context.Context, question string) (bool, error) {
 	answer, err := u.answer(ctx, question+" [Y/n]")
 	return answer == "y" || answer == "yes" || answer == "", err
 }
 
-// pick asks for one of n things, the first if nothing is answered; 0 if none is wanted.
+// pick asks for one of n choices. An empty answer is the first; 0 means none.
 func (u *ui) pick(ctx context.Context, question string, n int) (int, error) {
 	for {
 		answer, err := u.answer(ctx, fmt.Sprintf("%s 1 to %d [1]", question, n))
@@ -302,7 +299,7 @@ func (u *ui) width() int {
 	return terminalWidth(os.Stdout)
 }
 
-// terminalWidth returns the columns of a terminal, 0 if they are not known.
+// terminalWidth returns the columns of a terminal, 0 if unknown.
 func terminalWidth(f *os.File) int {
 	w, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {

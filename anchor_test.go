@@ -58,8 +58,8 @@ func TestAValueStandsWhereItIsGivenToItsKey(t *testing.T) {
 		{`"mode": "strict"`, "strict", "mode", memoir.Present},
 		{`"mode": "lax", "other": "strict"`, "strict", "mode", memoir.Replaced},
 		{`"link": "#0a0b0c"`, "#0a0b0c", "link", memoir.Present},
-		{"export: 8080\n", "8080", "port", memoir.Present}, // another name: the text alone counts
-		{"retries: 12\n", "12", "port", memoir.Absent},     // any file may hold a short number
+		{"export: 8080\n", "8080", "port", memoir.Present}, // another name: only the text is compared
+		{"retries: 12\n", "12", "port", memoir.Absent},     // any file may contain a short number
 		{"", "8080", "port", memoir.Absent},
 	} {
 		a := memoir.Anchor{Path: "x", Text: test.text, Key: test.key}

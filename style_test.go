@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of the source, tests and generated tables aside. They keep the program small
-// enough for a newcomer to own.
+// The bounds of the source without tests and generated tables. They keep the program small enough for a newcomer.
 const (
 	maxFileLines  = 400
 	maxColumns    = 120
@@ -24,10 +23,10 @@ const (
 	maxFiles      = 30
 )
 
-// largerPackages may hold up to 40 files: each is a format or a command.
+// largerPackages may have up to 40 files: each is a format or a command.
 var largerPackages = map[string]bool{"rollout": true, "cmd/memoir": true}
 
-// notSource are directories of what is built, and of fixtures and servers for tests.
+// notSource are directories of build results, and of fixtures and servers for tests.
 var notSource = []string{"bin", "testdata", "modeltest", "secretstest"}
 
 // TestTheSourceKeepsItsBounds reads every Go file outside tests.

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// TestEveryNameInTheTreeIsPortable fails for a file that a module zip or a Windows
-// checkout refuses. It also covers files that are not committed yet, so that leftovers
-// of a test are seen before they are added.
+// TestEveryNameInTheTreeIsPortable fails for a file that a module zip or a Windows checkout refuses. It also covers
+// files that are not committed yet, so that a test's leftovers are found before they are added.
 func TestEveryNameInTheTreeIsPortable(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {

@@ -224,7 +224,7 @@ func TestResourcesAreThoseOfTheMemory(t *testing.T) {
 	}
 }
 
-// What an agent writes down is found in the next call, stands in no memory, and can be forgotten.
+// An agent's entry is found by the next call, is not in MEMORY.md, and can be forgotten.
 func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -84,7 +84,7 @@ func (w *world) run() {
 	must(w.t, err)
 }
 
-// live is the path of a file of a project's memory.
+// live returns the path of a file of a project's memory.
 func (w *world) live(project, name string) string {
 	return filepath.Join(w.options.Home, "projects", project, "memory", name)
 }
@@ -118,7 +118,7 @@ func (w *world) connect() *mcp.ClientSession {
 	return session
 }
 
-// call calls a tool, holds its answer to the budget, and returns what it structured, and the error that it told.
+// call calls a tool, checks the budget of its answer, and returns the structured answer and the error.
 func (w *world) call(session *mcp.ClientSession, tokens int, tool string, arguments map[string]any) (out map[string]any,
 	failed string) {
 	w.t.Helper()

@@ -45,7 +45,7 @@ func opened(t testing.TB, dir string) *memory.Tree {
 	return tree
 }
 
-// stateOf is the state of a line with some anchors.
+// stateOf returns the state of a line with some anchors.
 func stateOf(tree *memory.Tree, anchors ...memoir.Anchor) memory.Checked {
 	return tree.Check([]string{"- x"}, map[string][]memoir.Anchor{memoir.LineKey("- x"): anchors})[0]
 }
@@ -100,7 +100,7 @@ func TestWhatALineSaysIsLookedUpInTheWorkingTree(t *testing.T) {
 	}
 }
 
-// Anchors come from transcripts: no path leads out of the tree, and nothing there is waited for.
+// Anchors come from transcripts: no path is followed out of the tree, and no read blocks.
 func TestAHostileTreeOrAnchorIsNotVerified(t *testing.T) {
 	t.Parallel()
 	dir := workTree(t, map[string]string{"tree/a.txt": "token-1", "secret.txt": "token-1", "tree/huge.txt": strings.Repeat("token-1\n", 1<<18), "tree/.git/config": "token-1"})
@@ -153,7 +153,7 @@ func TestLinesThatTheTreeDoesNotBearOutAreHeldBack(t *testing.T) {
 	both := map[string]string{"Makefile": "lint:\ncheck:\n", "app.yml": "port: 8080\n"}
 	for _, test := range []struct {
 		what  string
-		files map[string]string // nil: there is no tree
+		files map[string]string // nil: no tree
 		want  string
 		held  int
 	}{

@@ -16,8 +16,7 @@ import (
 	"memoir/memory"
 )
 
-// childTask names what a copy of the test binary does instead of testing: it is
-// how real processes are given little disk or few files.
+// childTask is the variable for the task of a copy of the test binary: real processes with limits on disk or files.
 const childTask = "MEMORY_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -53,8 +52,7 @@ func child(t *testing.T, task, home string) error {
 	return nil
 }
 
-// refused runs a publication that the disk must refuse, and reports what is
-// wrong about how it fails.
+// refused runs a publication that must fail because of the disk, and reports a wrong error.
 func refused(home, wantHint string) error {
 	err := stageAndSwap(context.Background(), memory.At(home, project), 3, generation(3))
 	if memoir.CodeOf(err) != memoir.CodeStorage {
@@ -83,7 +81,7 @@ func fewHandlesChild(home string) error {
 
 func fullDiskChild(home string) error { return refused(home, "free some disk space") }
 
-// unharmed checks that generation 2 is whole and nothing else was left.
+// unharmed checks that generation 2 is complete and no other file is left.
 func unharmed(t *testing.T, r memory.Root, before []string) {
 	t.Helper()
 	if snap := current(t, r); snap.Generation != 2 || !snap.Files.Equal(generation(2)) || len(snap.Edited) > 0 {
@@ -104,8 +102,7 @@ func TestTheEarlierMemoryOutlivesALackOf(t *testing.T) {
 			if err := child(t, lack, home); err != nil {
 				t.Fatal(err)
 			}
-			// Without a file handle nothing can be removed either: that is left to
-			// the next start.
+			// Without a file handle, nothing can be removed either: the next start does it.
 			if _, err := r.Recover(2); err != nil {
 				t.Error(err)
 			}

@@ -94,8 +94,8 @@ func twoGenerations(t *testing.T) (string, memory.Root) {
 	return home, r
 }
 
-// quickDir is a temporary directory in memory where the system has such, for tests
-// that publish hundreds of times and prove nothing about flushing.
+// quickDir returns a temporary directory in memory if the system has one, for tests that publish hundreds of times
+// and do not test flushing.
 func quickDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "memory-test-")

@@ -85,7 +85,7 @@ func TestTheSameGenerationGivesTheSameBytes(t *testing.T) {
 			t.Error("two archives of one generation differ")
 		}
 	}
-	// The manifest's form is a contract with the ledger, which keeps its hash.
+	// The manifest's format must not change: the ledger keeps its hash.
 	const golden = "782e3f53"
 	if got := manifest(7).Hash()[:8]; got != golden {
 		t.Errorf("the manifest's hash begins with %s, want %s:\n%s", got, golden, manifest(7).Encode())
@@ -135,7 +135,7 @@ func TestEveryLegalPathComesBack(t *testing.T) {
 	}
 }
 
-// Readers that go through the link while it is replaced 200 times.
+// Readers use the link while it is replaced 200 times.
 func TestReadersSeeWholeGenerationsOnly(t *testing.T) {
 	t.Parallel()
 	home := quickDir(t)
@@ -194,8 +194,7 @@ func TestReadersSeeWholeGenerationsOnly(t *testing.T) {
 	}
 }
 
-// A process that lost its lease goes on where it was stopped, while its successor
-// publishes the same generation.
+// A stopped process that lost its lease continues while its successor publishes the same generation.
 func TestAStoppedProcessDoesNotTouchItsSuccessorsFiles(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -50,7 +50,7 @@ func TestRecoveryRemovesWhatNobodyPublished(t *testing.T) {
 	}
 }
 
-// Nothing on disk is taken for debris because a database knows less, or nothing.
+// A generation that is missing in the database is not debris.
 func TestALinkAheadOfTheDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	for recorded := range 2 {

@@ -53,7 +53,7 @@ func TestHandEditsAreFound(t *testing.T) {
 	if err := os.Remove(filepath.Join(r.Link(), "raw_memories.md")); err != nil {
 		t.Fatal(err)
 	}
-	// What editors and the system leave about is nobody's edit.
+	// Temporary files of editors and the system are not edits.
 	for _, name := range []string{".MEMORY.md.swp", "MEMORY.md~", "#MEMORY.md#", ".DS_Store", ".git/HEAD", "skills/.x"} {
 		write(t, r, name, "x")
 	}

@@ -12,8 +12,8 @@ import (
 	"memoir"
 )
 
-// ground is a directory tree with real repositories. Its temporary directory is
-// its own, as the tests themselves run below the machine's.
+// ground is a directory tree with real repositories. It has its own temporary directory, since the tests run below
+// the machine's.
 type ground struct {
 	t    *testing.T
 	root string

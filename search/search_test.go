@@ -99,7 +99,7 @@ func (h home) find(text, projectID string) Result {
 	return r
 }
 
-// places are the hits' places, in short.
+// places returns the hits' places in a short form.
 func places(r Result) (out []string) {
 	for _, hit := range r.Hits {
 		out = append(out, fmt.Sprintf("%s %s %d", hit.Source, strings.TrimPrefix(hit.Path, "memory://root/"), max(hit.Item, hit.StartLine)))
@@ -230,7 +230,7 @@ func TestTheIndexFollowsWhatIsStored(t *testing.T) {
 	}
 }
 
-// sql changes the index as no program does.
+// sql changes the index by a statement that no program executes.
 func (h home) sql(statement string) error {
 	db, err := sql.Open("sqlite3", filepath.Join(h.dir, fileName))
 	h.must(err)
@@ -239,7 +239,7 @@ func (h home) sql(statement string) error {
 	return err
 }
 
-// Once it was forgotten, no word of it is in the file, in whatever state the index was.
+// After forgetting, the file has no forgotten word, whatever the state of the index was.
 func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	t.Parallel()
 	h := newFullHome(t)
@@ -262,7 +262,7 @@ func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	claim, _, err := h.st.ClaimProject(t.Context(), project, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute})
 	h.must(err)
 	h.must(h.st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: keys}))
-	h.update() // as a run does that comes in between
+	h.update() // like a run in between
 	if r := h.find("zanzibarish", ""); len(r.Hits) > 0 {
 		t.Errorf("found: %+v", r.Hits)
 	}
@@ -279,7 +279,7 @@ func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	}
 }
 
-// One process writes; another leaves it to that one, and readers go on.
+// While one process writes, another skips its update, and readers are not blocked.
 func TestAProcessThatFindsAWriterLeavesItToThat(t *testing.T) {
 	t.Parallel()
 	h := newFullHome(t)

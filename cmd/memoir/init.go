@@ -247,7 +247,7 @@ func (s *setup) plan() (err error) {
 	switch {
 	case s.out.Sessions == 0:
 		return nil
-	case sessions+projects == 0 && s.out.Widened: // which is said
+	case sessions+projects == 0 && s.out.Widened: // a message says so
 		return nil
 	case sessions+projects == 0:
 		s.ui.say("all eligible sessions were read before")

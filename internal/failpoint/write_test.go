@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// writes are the functions and methods that change a disk, by name, whatever they are
-// called on; of those in package os alone are osWrites.
+// writes are the functions and methods that change a disk, by name, of any type or package; osWrites are only of
+// package os.
 var (
 	writes = []string{
 		"Chmod", "Chown", "Chtimes", "Create", "CreateTemp", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",

@@ -17,7 +17,7 @@ import (
 // makers are the functions that make a regular expression of this package.
 var makers = map[string]bool{"lazyregexp.New": true, "newPattern": true}
 
-// A mistake in an expression would show only when it is used, in whatever run that is.
+// An invalid expression would cause a panic only at its first use.
 func TestEveryExpressionOfTheProgramCompiles(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -39,13 +39,13 @@ func TestEveryExpressionOfTheProgramCompiles(t *testing.T) {
 	}
 }
 
-// nowhere is where imports are looked for.
+// nowhere is an importer without packages.
 type nowhere struct{}
 
 func (nowhere) Import(string) (*types.Package, error) { return nil, errors.New("not looked for") }
 
-// compileAll compiles the expressions of the variables of the package in a directory,
-// and returns how many there are. Imports are not followed: constants need none.
+// compileAll compiles the expressions of the variables of the package in a directory, and returns their number.
+// Imports are not followed: constants need none.
 func compileAll(t *testing.T, dir string) (found int) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -212,10 +212,13 @@ func TestShortIDsAreUniqueAndShort(t *testing.T) {
 	t.Parallel()
 	got := consolidate.ShortIDs([]memoir.Extraction{
 		{SessionKey: "codex:019f6782-aaaa"}, {SessionKey: "codex:019f6782-abbb"}, {SessionKey: "codex:ffffffff-1"}, {SessionKey: "claude:ffffffff-1"},
+		{SessionKey: "conversation:2026-11-27-20261127T084359.123456"}, {SessionKey: "conversation:2026-11-27-20261127T084400.000000"},
 	})
 	want := map[string]string{
 		"codex:019f6782-aaaa": "019f6782-aa", "codex:019f6782-abbb": "019f6782-ab",
 		"codex:ffffffff-1": "codex-ffffffff-1", "claude:ffffffff-1": "claude-ffffffff-1",
+		"conversation:2026-11-27-20261127T084359.123456": "2026-11-27-20261127T084359",
+		"conversation:2026-11-27-20261127T084400.000000": "2026-11-27-20261127T084400",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("short ids %v, want %v", got, want)

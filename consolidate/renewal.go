@@ -133,8 +133,7 @@ func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	for _, one := range lists[lineKey(line)] {
 		if at := strings.LastIndexByte(one, ' '); at > 0 && brackets.MatchString(line) {
 			_, id := memoir.SplitKey(one[:at])
-			id = citable(id)
-			out = append(out, entry{one[:at], id[:min(shortLen, len(id))], one[at+1:]})
+			out = append(out, entry{one[:at], shortID(one[:at], citable(id), shortLen), one[at+1:]})
 		}
 	}
 	for _, bracket := range brackets.FindAllString(line, -1) {

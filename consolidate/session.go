@@ -119,8 +119,8 @@ const shortLen = 8
 // summaryDir is the folder of the sessions' summaries, relative to the root.
 const summaryDir = "rollout_summaries/"
 
-// ShortIDs returns for each session key the first 8 characters of its thread id, or more until it is unique among
-// the extractions. Threads of different agents with the same id get the agent's name and the whole id.
+// ShortIDs returns for each session key the shortID of its thread id, longer if it is not unique among the
+// extractions. Threads of different agents with the same id get the agent's name and the whole id.
 func ShortIDs(extractions []memoir.Extraction) map[string]string {
 	out := map[string]string{}
 	left := map[string]string{} // whole ids
@@ -130,11 +130,11 @@ func ShortIDs(extractions []memoir.Extraction) map[string]string {
 	}
 	for n := shortLen; len(left) > 0; n++ {
 		same := map[string]int{}
-		for _, id := range left {
-			same[id[:min(n, len(id))]]++
+		for key, id := range left {
+			same[shortID(key, id, n)]++
 		}
 		for key, id := range left {
-			switch short := id[:min(n, len(id))]; {
+			switch short := shortID(key, id, n); {
 			case same[short] == 1:
 				out[key] = short
 			case n > len(id):
@@ -147,6 +147,15 @@ func ShortIDs(extractions []memoir.Extraction) map[string]string {
 		}
 	}
 	return out
+}
+
+// shortID returns the first n characters of a thread id, n being shortLen or more. A conversation's id is its name
+// and the time at which it began: all are added but the fraction of a second.
+func shortID(key, id string, n int) string {
+	if source, _ := memoir.SplitKey(key); source == memoir.SourceConversation {
+		n += max(0, len(id)-len(".000000")-shortLen)
+	}
+	return id[:min(n, len(id))]
 }
 
 // citable replaces characters that are not legal in a citation or file name.

@@ -205,7 +205,7 @@ func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
 }
 
 // citation matches the newest session that a line of MEMORY.md cites.
-var citation = lazyregexp.New(`\[([0-9A-Za-z_-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
+var citation = lazyregexp.New(`\[([0-9A-Za-z_.-]+) \d{4}-\d\d-\d\d[^\]]*\]$`)
 
 // historyLine matches the end time and the key of a session in its paragraph of a history.
 var historyLine = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)\)$`)

@@ -98,13 +98,20 @@ type Spent struct {
 	DurationMS int64 `json:"duration_ms"` // of the calls
 }
 
-// SpentEver is all that the ledger holds, the oldest day first.
+// SpentEver is all that the ledger holds, the oldest day first, one element for each day, project, model, phase and
+// outcome.
 func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
 	out := []Spent{}
+	var last Spent // without its sums; rows that differ only in the state of the calls follow each other
 	for _, r := range rows {
-		out = append(out,
-			Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()})
+		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
+		if of != last {
+			out, last = append(out, of), of
+		}
+		sum := &out[len(out)-1]
+		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
+		sum.DurationMS += r.Duration.Milliseconds()
 	}
 	return out, err
 }

@@ -25,8 +25,10 @@ func messageCommand(p *program) *cli.Command {
 			"memoir message --role user 'deploy to staging first, please'",
 			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
 		Flags: []cli.Flag{
-			projectRefFlag(), nowFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of the author: user, assistant or system"},
+			projectRefFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "now", DefaultText: "now", Usage: "`TIME` at which the message was written"},
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
+				Usage: "`ROLE` of the author: user, assistant or system, which is stored but neither extracted nor shown"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
@@ -64,7 +66,11 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.result(c, out, func() { p.ui.printf("%s\n", out.Session) })
+	return p.result(c, out, func() {
+		if p.ui.printf("%s\n", out.Session); c.String("role") == "system" {
+			p.ui.say("messages of system are stored, but neither extracted nor shown")
+		}
+	})
 }
 
 // extractFrom starts a run in the background for each of some sessions, if memories.enabled.
@@ -182,12 +188,20 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 		return memoir.Session{}, err
 	}
 	defer st.Close()
-	if ref := c.String("session"); ref != "" {
+	ref := c.String("session")
+	if ref != "" && !c.IsSet("project") {
 		return p.findSession(c.Context, st, ref)
 	}
 	project, err := p.projectOf(c, st)
 	if err != nil {
 		return memoir.Session{}, err
 	}
-	return pipeline.LastSession(c.Context, st, project.ID)
+	if ref == "" {
+		return pipeline.LastSession(c.Context, st, project.ID)
+	}
+	session, err := p.findSession(c.Context, st, ref)
+	if err == nil && session.ProjectID != project.ID {
+		err = usagef("without --project any session is found", "%s is not a session of %s", session.Key(), project.Name)
+	}
+	return session, err
 }

@@ -25,8 +25,8 @@ func showCommand(p *program) *cli.Command {
 		Usage: "show a session as Phase 1 reads it, redacted",
 		Description: help("Shows the redacted items of a session from which Phase 1 extracts: messages of people and the\n"+
 			"agent, tool calls with their results. Name a session by its id, the\n"+
-			"beginning of its id, or source:id. A file need not be registered, nor a session in a\n"+
-			"database, named as FILE#ID. One of several files of a Codex thread shows the whole thread.\n"+
+			"beginning of its id, or source:id. A file, or FILE#ID for a session in a database, need not be\n"+
+			"registered. One of several files of a Codex thread shows the whole thread.\n"+
 			"With a budget, the least important items are omitted first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
 			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12"),
@@ -72,15 +72,15 @@ func (p *program) show(c *cli.Context) error {
 	}
 	serve.CleanSession(&session, p.redact)
 	session.Title = memoir.ShortTitle(session.Title)
-	items, omitted, tokens := loaded.Items, 0, 0
-	if budget > 0 {
-		items, omitted = extract.Fit(items, budget)
-	}
-	all := len(items)
-	items = slices.DeleteFunc(items, func(it memoir.Item) bool { return it.N < c.Int("at") })
-	if len(items) == 0 && all > 0 {
+	all := slices.DeleteFunc(slices.Clone(loaded.Items), func(it memoir.Item) bool { return it.N < c.Int("at") })
+	if len(all) == 0 && len(loaded.Items) > 0 {
 		return notFoundf("", "the session ends before item %d", c.Int("at"))
 	}
+	items, tokens := all, 0
+	if budget > 0 {
+		items, _ = extract.Fit(all, budget)
+	}
+	omitted := len(all) - len(items)
 	out := serve.Reading{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
 	for _, it := range items {
 		tokens += memoir.Tokens(ask.ItemText(it))
@@ -88,7 +88,7 @@ func (p *program) show(c *cli.Context) error {
 	}
 	out.Tokens = tokens
 	return p.result(c, out, func() {
-		p.printItems(items, budget > 0)
+		p.printItems(all, items)
 		left := ""
 		if omitted > 0 {
 			left = fmt.Sprintf(", %d left out", omitted)
@@ -207,16 +207,25 @@ func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	return session, parts, nil
 }
 
-// printItems writes items; with marks, omitted items are marked.
-func (p *program) printItems(items []memoir.Item, marks bool) {
-	last := 0
-	for _, it := range items {
-		if marks && it.N > last+1 {
-			p.ui.printf("[… %s left out …]\n\n", count(it.N-last-1, "item"))
+// printItems writes those of all items that are shown, and marks where others are not.
+func (p *program) printItems(all, shown []memoir.Item) {
+	left := 0
+	mark := func() {
+		if left > 0 {
+			p.ui.printf("[… %s left out …]\n\n", count(left, "item"))
 		}
-		last = it.N
-		p.ui.write(plain(ask.ItemText(it)) + "\n\n") // also for a pipe, which may end at a terminal
+		left = 0
 	}
+	for _, it := range all {
+		if len(shown) == 0 || shown[0].N != it.N {
+			left++
+			continue
+		}
+		mark()
+		p.ui.write(plain(ask.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
+		shown = shown[1:]
+	}
+	mark()
 }
 
 func orUntitled(title string) string { return cmp.Or(title, "untitled") }

@@ -86,8 +86,8 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	}
 	words := memoir.Folded(consolidate.Words(line))
 	if len(words) < minInjected {
-		return nil, usage("`memoir forget --match` accepts any text", "a line of fewer than %d bytes may be part of others",
-			minInjected)
+		return nil, usage("`memoir forget --match` accepts any text",
+			"without its bullet and citation, the line has %d bytes; at least %d are needed", len(words), minInjected)
 	}
 	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {
 		own := consolidate.Words(l)

@@ -41,6 +41,9 @@ func (t Patch) Apply(patch []byte) (string, error) {
 	in := json.NewDecoder(bytes.NewReader(patch))
 	in.DisallowUnknownFields()
 	err := in.Decode(&p)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		err = errors.New("it must be an object with ops, each with op, line and content")
+	}
 	if err == nil && in.More() {
 		err = errors.New("text follows the JSON object")
 	}
@@ -62,8 +65,8 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		}
 		switch at := o.Line - 1; {
 		case o.Line < 1 || o.Line > last:
-			return "", usage("lines are counted from 1, after the operations before", "operation %d: line %d of %d", i+1, o.Line,
-				last)
+			return "", usage("lines are counted from 1, after the operations before", "operation %d: no line %d; %s takes 1 to %d",
+				i+1, o.Line, cut(o.Op), last)
 		case o.Op != "insert" && t.Author != memoir.AuthorUser && t.Own(lines[at]):
 			return "", usage("add a line that says otherwise, or ask the user to change it",
 				"operation %d: a person wrote line %d", i+1, o.Line)

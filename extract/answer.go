@@ -163,9 +163,11 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 // noStatements returns the complaint about a raw memory with no valid statement, or too few.
 func noStatements(why []string, unplaced int) *complaint {
 	if unplaced > 0 || len(why) == 0 {
-		return object("%s has too few statements, and %d under other headings than those that were named. A statement is a "+
+		bad := object("%s has too few statements, and %d under other headings than those that were named. A statement is a "+
 			"line that begins with \"- \", with its items in brackets. The headings are these, in these words whatever the "+
 			"language: %q", fieldMemory, unplaced, memoir.StatementKinds)
+		bad.reason = fieldMemory + " has no usable statement"
+		return bad
 	}
 	return &complaint{
 		reason: "the session shows none of what it says",

@@ -90,7 +90,14 @@ func (r *run) purpose() (purpose, head string) {
 	if asksAbout(r.args) || strings.ContainsAny(r.program, "$*{}()=") {
 		return "", ""
 	}
-	return classify(append([]string{r.program}, r.args...))
+	purpose, head = classify(append([]string{r.program}, r.args...))
+	_, checks := r.option("--check", "-check", "--dry-run", "--diff", "-diff", "--list-different")
+	paths, lists := r.option("-l", "-d") // a number is the length of lines
+	checks = checks || lists && strings.Trim(paths, "0123456789") != ""
+	if _, writes := r.option("-w", "--write"); purpose == forFormat && checks && !writes {
+		purpose = forLint // it changes no file
+	}
+	return purpose, head
 }
 
 func classify(words []string) (purpose, head string) {

@@ -197,7 +197,7 @@ func TestAProjectThatIsHeldForgetsNothing(t *testing.T) {
 	release := held(t, home, project)
 	before := tree(t, home)
 	_, err := forget(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	if memoir.CodeOf(err) != memoir.CodeBusy || !strings.Contains(err.Error(), "busy: consolidated by process") {
+	if memoir.CodeOf(err) != memoir.CodeBusy || !strings.Contains(err.Error(), "busy: process ") {
 		t.Fatalf("held, and it says %v", err)
 	}
 	for path, content := range tree(t, home) {

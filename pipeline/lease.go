@@ -69,8 +69,11 @@ func untilFree(ctx context.Context, wait time.Duration, try func() error) error 
 	deadline := time.Now().Add(wait)
 	for {
 		err := try()
-		if memoir.CodeOf(err) != memoir.CodeBusy || time.Now().After(deadline) {
+		switch {
+		case memoir.CodeOf(err) != memoir.CodeBusy, wait == 0:
 			return err
+		case time.Now().After(deadline):
+			return memoir.Errorf(memoir.CodeBusy, "it is still busy: try again later", "%w", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -163,11 +163,12 @@ const unpatched = "the memory is unchanged; try again, or try another model"
 // patchIn returns the patch in an answer; nil if it changes nothing.
 func patchIn(a model.Answer) ([]byte, error) {
 	ops, err := model.Object(a.Text, []string{"ops"})
-	if a.Stop != "" && a.Stop != model.StopEnd {
-		err = fmt.Errorf("it is incomplete: %s", a.Stop)
+	if a.Stop != "" && a.Stop != model.StopEnd && a.Stop != model.StopEmpty {
+		err = fmt.Errorf("the answer is incomplete: %s", a.Stop)
 	}
 	if err != nil {
-		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "invalid patch: %w", err)}
+		return nil, &memoir.AnswerError{Err: memoir.Errorf(memoir.CodeInvalid, unpatched, "the model's %s",
+			strings.TrimPrefix(err.Error(), "the "))}
 	}
 	if string(ops["ops"]) == "[]" {
 		return nil, nil

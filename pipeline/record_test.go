@@ -28,7 +28,7 @@ func TestHowARunEndedIsKept(t *testing.T) {
 	enqueueAll(t, home)
 	defer held(t, home, project)()
 	run(t, options(home, dir))
-	if r := lastRun(t, home); r.Outcome != store.RunBusy || !strings.Contains(r.Reason, ": busy: consolidated by process") || r.Ended.IsZero() {
+	if r := lastRun(t, home); r.Outcome != store.RunBusy || !strings.Contains(r.Reason, ": busy: process ") || r.Ended.IsZero() {
 		t.Errorf("%+v", r)
 	}
 }

@@ -151,7 +151,7 @@ func lastConsolidation(t tx, projectID string) (last consolidation, err error) {
 // busy does not name the project, since the caller does.
 func (c consolidation) busy() error {
 	return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
-		"consolidated by %s since %s, with a lease until %s",
+		"%s has held the project since %s, with a lease until %s",
 		c.holder.Describe(), c.since.Format(time.RFC3339), c.until.Format(time.RFC3339))
 }
 

@@ -124,7 +124,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")
 	if !unknown {
-		return usagef("", "%s", flagName.ReplaceAllString(text, "${1}-$2"))
+		text = flagName.ReplaceAllString(text, "${1}-$2")
+		return usagef("", "%s", wrongNumber.ReplaceAllString(text, "$2: $1 is not a number"))
 	}
 	var names []string
 	for _, f := range c.Command.Flags {
@@ -139,6 +140,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // flagName matches the beginning of a flag in an error of the parser, which writes one dash before long names, too.
 var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)
+
+// wrongNumber matches an error of the parser about the value of a flag, which is for a number.
+var wrongNumber = lazyregexp.New(`^invalid value (".*") for (?:flag )?(-[\w-]+): .*`)
 
 // minSimilarity is the Jaro-Winkler similarity above which a word is suggested.
 const minSimilarity = 0.8

@@ -69,7 +69,7 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 		{"sessions disabel abc", `unexpected argument "disabel" of sessions`, "did you mean `memoir sessions disable`?"},
 		{"run now", `unexpected argument "now" of run`, ""},
 		{"run --limit", "flag needs an argument: --limit", ""},
-		{"search -n abc x", `invalid value "abc" for flag -n: parse error`, ""},
+		{"search -n abc x", `-n: "abc" is not a number`, ""},
 		{"help stauts", `unknown command "stauts"`, "did you mean `memoir status`?"},
 	} {
 		err := newProgram([]string{"HOME=/nonexistent"}).execute(t.Context(), strings.Fields(test.given))

@@ -63,6 +63,11 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	if o.Home, err = p.home(c); err != nil {
 		return err
 	}
+	if c.String("project") != "" {
+		if _, err = p.projectID(c); err != nil {
+			return err
+		}
+	}
 	o.Deliver, o.AllProjects = c.String("deliver") != "", settings.MCP.AllProjects
 	var mu sync.Mutex
 	o.Context = sync.OnceValue(func() (text string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -27,8 +28,7 @@ func messageCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(),
 			&cli.StringFlag{Name: "now", DefaultText: "now", Usage: "`TIME` at which the message was written"},
-			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
-				Usage: "`ROLE` of the author: user, assistant or system, which is stored but neither extracted nor shown"},
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of the author: user, assistant or system (not shown)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
@@ -66,11 +66,7 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.result(c, out, func() {
-		if p.ui.printf("%s\n", out.Session); c.String("role") == "system" {
-			p.ui.say("messages of system are stored, but neither extracted nor shown")
-		}
-	})
+	return p.result(c, out, func() { p.ui.printf("%s\n", out.Session) })
 }
 
 // extractFrom starts a run in the background for each of some sessions, if memories.enabled.
@@ -188,20 +184,16 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 		return memoir.Session{}, err
 	}
 	defer st.Close()
-	ref := c.String("session")
-	if ref != "" && !c.IsSet("project") {
-		return p.findSession(c.Context, st, ref)
+	if ref := c.String("session"); ref != "" {
+		session, err := p.findSession(c.Context, st, ref)
+		if id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
+			err = cmp.Or(unknown, usagef("", "%s is not a session of %s", session.Key(), c.String("project")))
+		}
+		return session, err
 	}
 	project, err := p.projectOf(c, st)
 	if err != nil {
 		return memoir.Session{}, err
 	}
-	if ref == "" {
-		return pipeline.LastSession(c.Context, st, project.ID)
-	}
-	session, err := p.findSession(c.Context, st, ref)
-	if err == nil && session.ProjectID != project.ID {
-		err = usagef("without --project any session is found", "%s is not a session of %s", session.Key(), project.Name)
-	}
-	return session, err
+	return pipeline.LastSession(c.Context, st, project.ID)
 }

@@ -114,7 +114,8 @@ func historyCommand(p *program) *cli.Command {
 		Name: "history", Category: groupNotes,
 		Usage: "print a project's history, session by session",
 		Description: help("Prints HISTORY.md of this directory's project: a paragraph for each extracted session,\n"+
-			"in the order of the runs. It is never shortened and never injected.",
+			"in the order of the runs. No paragraph is removed to save space; long requests are cut. It is\n"+
+			"never injected.",
 			"memoir history", "memoir history --month 2026-07", "memoir history --grep release"),
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(),

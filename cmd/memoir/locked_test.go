@@ -202,14 +202,17 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 		t.Fatalf("claim: %v, %v", ok, err)
 	}
 	said := run(exitBusy, "run")
-	for _, want := range []string{"memoir: papertrail: busy: ", lease.Self().Describe(), "memoir: hint: --wait 5m waits", "memoir: lanternd: published generation 1"} {
+	for _, want := range []string{"memoir: papertrail: busy: ", lease.Self().Describe(), "memoir: hint: --wait 5m waits", " has held the project since ", "memoir: lanternd: published generation 1"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q was not said:\n%s", want, said)
 		}
 	}
-	run(exitBusy, "run", "--wait", "0.05s")
+	if said := run(exitBusy, "run", "--wait", "0.05s"); !strings.Contains(said, "hint: it is still busy") {
+		t.Errorf("after waiting, run says\n%s", said)
+	}
 	run(exitBusy, "run", "--json")
-	if said := run(exitBusy, "restore", "1", "--project", testdata.Papertrail, "--wait", "0.05s"); !strings.Contains(said, lease.Self().Describe()) {
+	if said := run(exitBusy, "restore", "1", "--project", testdata.Papertrail, "--wait", "0.05s"); !strings.Contains(said, lease.Self().Describe()) ||
+		!strings.Contains(said, "hint: it is still busy") {
 		t.Errorf("restore does not say who holds it:\n%s", said)
 	}
 	must(t, st.GiveBack(t.Context(), claim))

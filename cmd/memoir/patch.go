@@ -86,7 +86,7 @@ func reflectCommand(p *program) *cli.Command {
 		Name: "reflect", Category: groupMemory,
 		Usage: "let a language model patch MEMORY.md after a session",
 		Description: help("Gives a session and its project's MEMORY.md to the model of Phase 2, and applies the patch\n"+
-			"that it returns as an agent's: its lines are marked as not confirmed.",
+			"that it returns as an agent's: its lines are marked as not confirmed. Prints the new MEMORY.md.",
 			"memoir reflect --session 019f1fd6", "memoir reflect --session codex:019f1fd6 --json"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "session", Usage: "the `SESSION`: an id or the beginning of one"}, waitFlag(), jsonFlag(),

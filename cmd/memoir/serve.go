@@ -44,7 +44,7 @@ func exportCommand(p *program) *cli.Command {
 				return err
 			}
 			if !c.Bool("html") {
-				return usagef("", "export needs --html")
+				return usagef("`memoir export --html FILE`: there is no other format yet", "export needs --html")
 			}
 			o, err := p.shown(c)
 			if err != nil {
@@ -67,6 +67,9 @@ func exportCommand(p *program) *cli.Command {
 func writeExport(path string, text []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return usagef("without a name, export writes to standard output", "%s is not a file", path)
+	}
+	if dir := filepath.Dir(path); !isDirectory(dir) {
+		return notFoundf("", "write %s: %s is not a directory", path, dir)
 	}
 	if err := disk.Replace(path, text, 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", path, err)

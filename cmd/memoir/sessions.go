@@ -146,7 +146,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 
 func pruneCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "prune", Usage: "unregister sessions that are gone, and files that never were sessions",
+		Name: "prune", Usage: "unregister unreadable sessions that were never extracted",
 		Description: help("Removes unreadable sessions that were never extracted from the registry: sessions whose files\n"+
 			"are gone, and files that are not sessions. Extracted, forgotten and disabled sessions\n"+
 			"stay.", "memoir sessions prune"),
@@ -184,7 +184,7 @@ func names[T ~string](values []T) []string {
 
 func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION]...",
+		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION|PROJECT]...",
 		Usage: "retry failed and dead jobs at once",
 		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them\n"+
 			"with all their attempts. A job whose process crashed is retried last and alone, and is\n"+
@@ -193,7 +193,7 @@ func retryCommand(p *program) *cli.Command {
 			Usage: "all failed and dead jobs, including those whose process crashed"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
-				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a session, or --all")
+				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a session or a project, or --all")
 			}
 			if c.NArg() > 0 && c.Bool("all") {
 				return usagef("", "sessions and --all exclude each other")
@@ -224,7 +224,7 @@ func retryCommand(p *program) *cli.Command {
 			}
 			return p.result(c, map[string]int{"retried": n}, func() {
 				if n == 0 {
-					p.ui.say("no job had failed")
+					p.ui.say("no failed job matches")
 				} else {
 					p.ui.say("the next run retries %s", count(n, "job"))
 				}

@@ -210,22 +210,20 @@ func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 // printItems writes those of all items that are shown, and marks where others are not.
 func (p *program) printItems(all, shown []memoir.Item) {
 	left := 0
-	mark := func() {
-		if left > 0 {
-			p.ui.printf("[… %s left out …]\n\n", count(left, "item"))
-		}
-		left = 0
-	}
-	for _, it := range all {
-		if len(shown) == 0 || shown[0].N != it.N {
+	for i := 0; i <= len(all); i++ {
+		if i < len(all) && (len(shown) == 0 || shown[0].N != all[i].N) {
 			left++
 			continue
 		}
-		mark()
-		p.ui.write(plain(ask.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
-		shown = shown[1:]
+		if left > 0 {
+			p.ui.printf("[… %s left out …]\n\n", count(left, "item"))
+			left = 0
+		}
+		if i < len(all) {
+			p.ui.write(plain(ask.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
+			shown = shown[1:]
+		}
 	}
-	mark()
 }
 
 func orUntitled(title string) string { return cmp.Or(title, "untitled") }

@@ -269,6 +269,7 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 func (n nextJSON) say() string {
 	text := fmt.Sprintf("would extract from %s and consolidate %s", count(n.Sessions, "session"),
 		count(n.Projects, "project"))
+	text = strings.NewReplacer(" extract from 0 sessions and", "", " and consolidate 0 projects", "").Replace(text)
 	switch {
 	case n.Error != "":
 		return "cannot start: " + n.Error

@@ -42,7 +42,11 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 		}
 		u.say("%s", sayProject(project))
 		if project.Outcome == pipeline.OutcomeBusy {
-			u.sayHint("--wait 5m waits; the other process probably does the same work")
+			if strings.Contains(again, " --wait") {
+				u.sayHint("it is still busy: run again later")
+			} else {
+				u.sayHint("--wait 5m waits; the other process probably does the same work")
+			}
 		}
 	}
 	if len(r.Redactions) > 0 {
@@ -53,7 +57,7 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 	}
 	if g := r.Grounding; g != nil {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
-			cmp.Or(byRule(g.Dropped), "none"))
+			cmp.Or(strings.Replace(byRule(g.Dropped), "missing", "citing items that were not shown", 1), "none"))
 		if g.Cut > 0 {
 			u.say("%s too large for a call: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))

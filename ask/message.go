@@ -11,7 +11,7 @@ import (
 )
 
 type memoryMessagesIn struct {
-	Messages     []pipeline.Message `json:"messages,omitempty" jsonschema:"role is user, assistant or system (stored, not shown)"`
+	Messages     []pipeline.Message `json:"messages,omitempty" jsonschema:"role: user, assistant or system (not shown)"`
 	Conversation string             `json:"conversation,omitempty" jsonschema:"a name; default: one a day"`
 }
 

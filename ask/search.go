@@ -24,12 +24,12 @@ const (
 )
 
 type memorySearchIn struct {
-	Query      string `json:"query,omitempty" jsonschema:"words to look for; empty only with kind note: those recalled last"`
+	Query      string `json:"query,omitempty" jsonschema:"words; empty only with kind note: those recalled last"`
 	MaxResults int    `json:"maxResults,omitempty" jsonschema:"1 to 50, else the nearest; default 6"`
 	Scope      string `json:"scope,omitempty" jsonschema:"project (default), all projects if configured, or user"`
 	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
-	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget of the answer, 500 to 8000, else the nearest; default 2000"`
+	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
 }
 
 type memorySearchOut struct {

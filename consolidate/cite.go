@@ -98,7 +98,8 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 }
 
 var threadID = lazyregexp.New(
-	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|(?:note|journal)-\d+|ses_\w+|.+-\d{8}T\d{6}[.\d]*|[0-9a-f]{8}[0-9a-f-]*)$`)
+	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|(?:note|journal)-\d+|ses_\w+|` +
+		`.+-\d{8}T\d{6}[.\d]*|[0-9a-f]{8}[0-9a-f-]*)$`)
 
 // looksOwn reports whether an id has the form of a session's.
 func looksOwn(id string) bool { return threadID.MatchString(id) }

@@ -26,9 +26,8 @@ func messageCommand(p *program) *cli.Command {
 			"memoir message --role user 'deploy to staging first, please'",
 			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
 		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "now", DefaultText: "now", Usage: "`TIME` at which the message was written"},
-			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "`ROLE` of the author: user, assistant or system (not shown)"},
+			projectRefFlag(), jsonFlag(), &cli.StringFlag{Name: "now", Usage: "`TIME` at which the message was written"},
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "author's `ROLE`: user, assistant, system (ignored)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},

@@ -193,7 +193,7 @@ func retryCommand(p *program) *cli.Command {
 			Usage: "all failed and dead jobs, including those whose process crashed"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
-				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a session or a project, or --all")
+				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a job, or --all")
 			}
 			if c.NArg() > 0 && c.Bool("all") {
 				return usagef("", "sessions and --all exclude each other")

@@ -42,11 +42,11 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 		}
 		u.say("%s", sayProject(project))
 		if project.Outcome == pipeline.OutcomeBusy {
+			hint := "--wait 5m waits; the other process probably does the same work"
 			if strings.Contains(again, " --wait") {
-				u.sayHint("it is still busy: run again later")
-			} else {
-				u.sayHint("--wait 5m waits; the other process probably does the same work")
+				hint = "it is still busy: run again later"
 			}
+			u.sayHint(hint)
 		}
 	}
 	if len(r.Redactions) > 0 {

@@ -128,10 +128,15 @@ func (f *File) Text() []byte { return f.text }
 // Changed reports whether Save would write.
 func (f *File) Changed() bool { return !f.Exists || !bytes.Equal(f.before, f.text) }
 
-// Save writes the file if it has changed or does not exist.
+// Save writes the file if it has changed or does not exist. If somebody else has written it since ReadFile, the error
+// has the code memoir.CodeChanged.
 func (f *File) Save() error {
 	if !f.Changed() {
 		return nil
+	}
+	if now, err := readUserFile(f.Path); err != nil || (now != nil) != f.Exists || !bytes.Equal(now, f.before) {
+		changed := memoir.Errorf(memoir.CodeChanged, "run the command again", "%s has changed meanwhile", f.Path)
+		return cmp.Or(err, error(changed))
 	}
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(f.Path); err == nil {

@@ -130,6 +130,13 @@ func TestAFileThatIsALinkStaysOneAndKeepsItsMode(t *testing.T) {
 	if s, loadErr := Load(Options{ConfigDir: dir}); err != nil || statErr != nil || info.Mode().Perm() != 0o644 || loadErr != nil || !s.Memories.Enabled {
 		t.Errorf("%v, %v, %v, %v", err, statErr, info.Mode(), loadErr)
 	}
+	write(t, real, "limits: {}\n") // by another process
+	if err := f.Set("memories.enabled", "false"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Save(); memoir.CodeOf(err) != memoir.CodeChanged {
+		t.Errorf("a change of another process is lost: %v", err)
+	}
 }
 
 func TestAnEarlierNameHoldsAndIsReported(t *testing.T) {

@@ -103,10 +103,11 @@ func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
 	return out
 }
 
-// summary adds the anchors of the lines of a summary, with the same bound for each line.
+// summary adds the anchors of the lines of a summary above its map, with the same bound for each line.
 func (a *anchoring) summary(text string, out map[string][]memoir.Anchor) {
 	var keys []string
 	found := map[string][]memoir.Anchor{}
+	text, _, _ = strings.Cut(text, "\n"+headMap)
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if key := memoir.LineKey(line); isEntry(line) && !a.hand[line] && found[key] == nil {

@@ -42,7 +42,11 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 		lint + " (3 times)": {Path: "Makefile", Text: "lint:"}, "test: `go test ./lib`": {Path: "lib"}})
 	in := input(older, newer)
 	c := build(t, in)
+	c.MemorySummary += "- what lint is: `make lint`\n" // in its map
 	got := anchorsOf(c, in)
+	if got["what lint is: `make lint`"] != "" {
+		t.Error("a line of the map has an anchor")
+	}
 	for line, want := range map[string]string{lint: "Makefile ", "`maxTitle` is 80 characters there": "a.go ", "test: `go test ./lib`": "lib "} {
 		if got[line] != want && got[line] != want+want {
 			t.Errorf("%q has %q, want %q: %v", line, got[line], want, got)

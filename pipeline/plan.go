@@ -183,6 +183,7 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 	if err != nil {
 		return s, err
 	}
+	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.Source == memoir.SourceEntry })
 	agents, found := map[string]int{}, map[string]int{}
 	for _, session := range sessions {
 		agents[string(session.Source)]++

@@ -215,6 +215,11 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	if err != nil {
 		return err
 	}
+	unlock, err := lockFolder(o.ConfigDir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	f, err := config.ReadFile(o)
 	if err != nil {
 		return err
@@ -276,15 +281,6 @@ func (p *program) editSettings(c *cli.Context) error {
 	}
 	p.ui.say("%s is valid", path)
 	return nil
-}
-
-// configOptions returns the directory of config.yml; an error if there is no home directory for it.
-func (p *program) configOptions(c *cli.Context) (config.Options, error) {
-	dir, err := p.configDir(c)
-	if err == nil && dir == "" {
-		dir, err = config.ConfigDir(p.environ)
-	}
-	return config.Options{ConfigDir: dir, Environ: p.environ}, err
 }
 
 func trustCommand(p *program) *cli.Command {

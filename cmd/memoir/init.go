@@ -253,7 +253,7 @@ func (s *setup) plan() (err error) {
 		s.ui.say("all eligible sessions were read before")
 		return nil
 	}
-	text := fmt.Sprintf("a first run reads %s and writes the memory of %s", count(sessions, "session"),
+	text := fmt.Sprintf("this run reads %s and writes the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
 		text += "; about " + sayUsage(*e) + " of " + s.out.Model

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"memoir/config"
 	"memoir/rollout"
+	"memoir/store"
 )
 
 // program is the state that all commands share: the environment and the terminal.
@@ -60,7 +62,27 @@ func (p *program) execute(ctx context.Context, args []string) error {
 
 // home returns the data directory; it need not exist.
 func (p *program) home(c *cli.Context) (string, error) {
+	if c.IsSet("home") && c.String("home") == "" {
+		return "", usagef("", "--home: the directory is empty")
+	}
 	return config.Home(c.String("home"), p.environ)
+}
+
+// configOptions returns the directory of config.yml; an error if there is no home directory for it.
+func (p *program) configOptions(c *cli.Context) (config.Options, error) {
+	dir, err := p.configDir(c)
+	if err == nil && dir == "" {
+		dir, err = config.ConfigDir(p.environ)
+	}
+	return config.Options{ConfigDir: dir, Environ: p.environ}, err
+}
+
+// lockFolder locks a folder against other processes of memoir; a missing folder is not locked.
+func lockFolder(dir string) (unlock func() error, err error) {
+	if unlock, err = store.LockFolder(dir); errors.Is(err, fs.ErrNotExist) {
+		return func() error { return nil }, nil
+	}
+	return unlock, err
 }
 
 // configDir returns the directory of config.yml, "" without a home directory for it.

@@ -12,8 +12,8 @@ import (
 	"memoir"
 )
 
-// table is a result in columns. On a terminal that is too narrow, the widest columns are cut; a pipe gets the
-// whole table.
+// table is a result in columns. On a terminal that is too narrow, the widest columns of text are cut.
+// Ids, paths and dates are never cut, since they are copied; a pipe gets everything.
 type table struct {
 	lines [][]string // the first is the heading
 }
@@ -21,8 +21,8 @@ type table struct {
 // none is the text of an empty cell.
 const none = "-"
 
-// leastColumn is the minimal width of a column that is cut, in characters.
-const leastColumn = 12
+// leastColumn is the minimal width of a column that is cut, in characters: that of a date.
+const leastColumn = 16
 
 func newTable(head ...string) *table { return &table{lines: [][]string{head}} }
 
@@ -46,18 +46,24 @@ func (u *ui) table(t *table) {
 // format lays the table out for a number of columns, 0 for no limit.
 func (t *table) format(width int) string {
 	widths := make([]int, len(t.lines[0]))
+	text := make([]int, len(widths)) // the same of columns that can be cut, else 0
 	over := -width - 2
 	for i := range widths {
-		for _, line := range t.lines {
+		for n, line := range t.lines {
 			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
+			if n > 0 && strings.Contains(line[i], " ") {
+				text[i] = 1
+			}
 		}
+		text[i] *= widths[i]
 		over += widths[i] + 2
 	}
 	for ; width > 0 && over > 0; over-- {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= leastColumn {
+		widest := slices.Index(text, slices.Max(text))
+		if text[widest] <= leastColumn {
 			break
 		}
+		text[widest]--
 		widths[widest]--
 	}
 	var b strings.Builder

@@ -235,7 +235,7 @@ func (s *Store) LastEntry(ctx context.Context) (seq int64, err error) {
 	return seq, s.explain(err, "looking for the newest entry")
 }
 
-// Recall is Entries, and sets the access time of the returned entries to now.
+// Recall is Entries, and sets the access time of the returned entries to now, if the database can be written.
 func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry, err error) {
 	err = s.quickly(ctx, func(t tx) error {
 		if found, err = selectEntries(t, f); err != nil {
@@ -249,7 +249,11 @@ func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry
 			millis(s.now()), jsonList(keys))
 		return err
 	})
-	return found, s.explain(err, "recalling entries")
+	err = s.explain(err, "recalling entries")
+	if s.writer == nil || memoir.CodeOf(err) == memoir.CodeStorage {
+		return s.Entries(ctx, f)
+	}
+	return found, err
 }
 
 func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {

@@ -89,7 +89,7 @@ func earlier(t *testing.T, home string) map[string]string {
 func (p afflicted) readable(t *testing.T, home, what string, as *syscall.SysProcAttr) {
 	t.Helper()
 	for _, line := range []string{"view --project lanternd", "cat --project lanternd MEMORY.md", "status", "sessions", "projects", "log --project lanternd",
-		"inject --format plain --project lanternd"} {
+		"inject --format plain --project lanternd", "recall --json"} {
 		got := p.tell(t, home, "$memoir "+line, as, "MEMOIR_MEMORIES_ENABLED=true")
 		if got.code != exitDone || got.stdout == "" {
 			t.Errorf("%s: %s: exit code %d: %s", what, line, got.code, got.stderr)

@@ -23,7 +23,7 @@ const ProjectFileName = ".memoir.yml"
 
 // ForProject returns the settings of the project whose top directory is dir. A cloned
 // repository is not trusted: its .memoir.yml may switch memory off and tighten limits.
-// Its other settings are ignored, each with a message "file:line: NAME has no effect: …".
+// Its other settings are ignored, each with a message "file:line: NAME: VALUE is ignored: …".
 //
 // An error means that the file is invalid, or has a setting that no project may change.
 // The settings then have memory switched off, since the file may have asked for that.
@@ -66,8 +66,8 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 			*s = proposed
 			s.Off = s.Off || d.name == "memories.enabled" && !s.Memories.Enabled
 		} else if d.text(&proposed) != before {
-			ignored = append(ignored, fmt.Sprintf("%s: %s has no effect: only `memoir trust` may change %s", e.origin(), d.name,
-				cmp.Or(before, "it")))
+			ignored = append(ignored, fmt.Sprintf("%s: %s: %s is ignored: this file is not trusted, so it stays %s", e.origin(),
+				d.name, cmp.Or(d.text(&proposed), "unset"), cmp.Or(before, "unset")))
 		}
 	}
 	return ignored, s.check()

@@ -28,14 +28,14 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 		{"switch memory off", "memories: {enabled: false}", "memories.enabled=false", ""},
 		{"on, which it is", "memories: {enabled: true}", "memories.enabled=true", ""},
 		{"a lower cap", "memories: {maxRolloutsPerStartup: 3}", "memories.maxRolloutsPerStartup=3", ""},
-		{"a higher cap", "memories: {maxRolloutsPerStartup: 65}", "memories.maxRolloutsPerStartup=64", "only `memoir trust` may change 64"},
+		{"a higher cap", "memories: {maxRolloutsPerStartup: 65}", "memories.maxRolloutsPerStartup=64", "so it stays 64"},
 		{"a longer idle time", "memories: {minRolloutIdleHours: 24}", "memories.minRolloutIdleHours=24", ""},
-		{"a shorter idle time", "memories: {minRolloutIdleHours: 0}", "memories.minRolloutIdleHours=12", "only `memoir trust` may change 12"},
-		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "only `memoir trust` may change 30"},
+		{"a shorter idle time", "memories: {minRolloutIdleHours: 0}", "memories.minRolloutIdleHours=12", "so it stays 12"},
+		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "so it stays 30"},
 		{"a limit where none is", "memories: {maxMemorySize: 2000}", "memories.maxMemorySize=2000", ""},
-		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "only `memoir trust` may change builtin"},
-		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "only `memoir trust` may change it"},
-		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "only `memoir trust` may change 20"},
+		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "so it stays builtin"},
+		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "so it stays unset"},
+		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "so it stays 20"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +56,7 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 			switch {
 			case test.ignored == "" && len(ignored) > 0, test.ignored != "" && len(ignored) != 1:
 				t.Errorf("ignored %v", ignored)
-			case test.ignored != "" && (!strings.HasPrefix(ignored[0], file+":1: ") || !strings.HasSuffix(ignored[0], " has no effect: "+test.ignored)):
+			case test.ignored != "" && (!strings.HasPrefix(ignored[0], file+":1: ") || !strings.HasSuffix(ignored[0], " is ignored: this file is not trusted, "+test.ignored)):
 				t.Errorf("ignored %q", ignored[0])
 			}
 		})

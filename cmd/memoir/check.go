@@ -19,8 +19,9 @@ func checkCommand(p *program) *cli.Command {
 		Description: help("Lists the lines of MEMORY.md and memory_summary.md that name values, targets, scripts or\n"+
 			"paths, with the state of these in the files in which sessions saw them: fresh, moved (now\n"+
 			"in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
-			"(nothing to look for, or no working tree). -v also lists fresh lines. Stale and gone lines\n"+
-			"are not injected; for each of them check prints a command that forgets it. Nothing is written.",
+			"(nothing to look for, no working tree, or one without any file that the memory refers to).\n"+
+			"-v also lists fresh lines; unverifiable lines are only counted. Stale and gone lines are not\n"+
+			"injected; for each of them check prints a command that forgets it. Nothing is written.",
 			"memoir check", "memoir check --project mise --json"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,
@@ -129,7 +130,7 @@ func (p *program) sayChecked(r checkReport) {
 		p.ui.say("%s has no working tree here; nothing was verified", r.Project)
 	}
 	n := r.States
-	p.ui.say("%d fresh, %d moved, %d stale, %d gone, %d not verifiable", n[memory.Fresh], n[memory.Moved], n[memory.Stale],
+	p.ui.say("%d fresh, %d moved, %d stale, %d gone, %d unverifiable", n[memory.Fresh], n[memory.Moved], n[memory.Stale],
 		n[memory.Gone], n[memory.Unverifiable])
 	if len(r.Forget) > 0 {
 		p.ui.say("to forget a line and the sessions that say it (lists them and asks first):")

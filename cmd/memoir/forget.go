@@ -25,9 +25,9 @@ func forgetCommand(p *program) *cli.Command {
 			"and the lines of memory with it. It publishes a new generation without them at once,\n"+
 			"without a language model, and verifies it. Lines that depend only on forgotten sessions are removed,\n"+
 			"as are hand edits that cite them. A forgotten session is never read again; the agents' own\n"+
-			"files stay, and `memoir sessions --reason forgotten` lists it. Earlier generations stay unless\n"+
-			"--purge is given or a note is forgotten; this also removes logs and database copies, and\n"+
-			"clears the database's free pages. Asks first; without a terminal it needs --yes.",
+			"files stay, and `memoir sessions --reason forgotten` lists it. Earlier generations, logs and\n"+
+			"database copies stay, except with --purge or when a note is forgotten: then they are removed, and\n"+
+			"the database's free pages are cleared. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
@@ -54,7 +54,8 @@ func (p *program) forget(c *cli.Context) error {
 	case c.Bool("undo") && c.IsSet("match"):
 		return usagef("", "--undo and --match exclude each other")
 	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
-		return usagef("`memoir sessions` lists sessions", "forget needs a session, --project or --match")
+		return usagef("`memoir sessions` lists sessions; a note is written '#12', in quotes",
+			"forget needs a session, --project or --match")
 	case slices.Contains(refs, ""):
 		return usagef("", "the session is empty")
 	}
@@ -135,7 +136,11 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 			}
 		}
 		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
-			err = notFoundf("did you mean "+session.Key()+"?", "no session matches %q", ref)
+			hint := "did you mean " + session.Key() + "?"
+			if entryRef.MatchString(ref) {
+				hint = "`memoir memories` lists notes"
+			}
+			err = notFoundf(hint, "no session matches %q", ref)
 		}
 		if err != nil {
 			return nil, err
@@ -182,7 +187,13 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	p.sayRemoved(report.Removed)
-	p.ui.say("forgot %s", what)
+	found.Sessions = slices.DeleteFunc(found.Sessions,
+		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
+	if what = kinds(found); what == "" {
+		p.ui.say("%s forgotten already", countAre(len(keys), "session"))
+	} else {
+		p.ui.say("forgot %s", what)
+	}
 	if !c.Bool("json") {
 		return nil
 	}
@@ -285,17 +296,28 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 func (p *program) undoForgetting(
 	c *cli.Context, st *store.Store, opts pipeline.Options, sessions []memoir.Session,
 ) error {
+	forgotten, err := st.Forgotten(c.Context)
+	if err != nil {
+		return err
+	}
 	for _, s := range sessions {
+		if !forgotten[s.Key()] {
+			p.ui.say("%s was not forgotten", s.Key())
+			continue
+		}
 		if err := st.Unforget(c.Context, s.Key()); err != nil {
 			return err
 		}
 		opts.Only = append(opts.Only, s.Key())
 		p.ui.say("%s is no longer forgotten", s.Key())
 	}
+	if len(opts.Only) == 0 {
+		return nil
+	}
 	if _, err := pipeline.Scan(c.Context, st, opts); err != nil {
 		return err
 	}
-	sessions, err := st.Sessions(c.Context, store.Filter{Keys: opts.Only})
+	sessions, err = st.Sessions(c.Context, store.Filter{Keys: opts.Only})
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func viewCommand(p *program) *cli.Command {
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
+			if c.Bool("user") && c.IsSet("project") {
+				err = usagef("", "--project and --user exclude each other")
+			}
 			if err != nil {
 				return err
 			}
@@ -265,7 +268,7 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	}
 	switch file := filepath.Join(here.top, config.ProjectFileName); {
 	case settings.Off && err != nil:
-		return file + " is not valid; memory is off"
+		return file + " is not valid; memory is off until it is corrected"
 	case settings.Off:
 		return file + " switches memory off"
 	case settings.Excluded(here.dir):

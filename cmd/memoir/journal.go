@@ -62,7 +62,7 @@ func journalCommand(p *program) *cli.Command {
 				Text    string `json:"text"`
 			}{id, day, page}, func() {
 				if page == "" {
-					p.ui.write("No journal entry for " + day + ".\n")
+					p.ui.say("no journal entry for %s", day)
 					return
 				}
 				p.ui.write("# " + day + "\n\n" + strings.TrimSpace(page) + "\n")

@@ -191,7 +191,8 @@ func handleSignals(
 			} else if time.Since(first) > signalEcho {
 				exit(exitInterrupted)
 			}
-			cancel(memoir.Errorf(memoir.CodeInterrupted, "", "interrupted by signal: %s", s))
+			text := strings.TrimSuffix("interrupted by signal: "+s.String(), " by signal: interrupt")
+			cancel(memoir.Errorf(memoir.CodeInterrupted, "", "%s", text))
 		}
 	}
 }

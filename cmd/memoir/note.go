@@ -25,7 +25,7 @@ func rememberCommand(p *program) *cli.Command {
 		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. The next session gets it, and the next run adds it to MEMORY.md. Secrets are redacted\n"+
-			"before it is stored. A note that exists is not stored again.",
+			"before it is stored. A note with the same text and category is not stored again.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{
@@ -79,9 +79,13 @@ func recallCommand(p *program) *cli.Command {
 			"memoir recall", "memoir recall pnpm --category preference --json"),
 		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
-			notes, err := p.readNotes(c, p.openForWriting, func(b entry.Book, ids []string) ([]memoir.Entry, error) {
+			recall := func(b entry.Book, ids []string) ([]memoir.Entry, error) {
 				return b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
-			})
+			}
+			notes, err := p.readNotes(c, p.openForWriting, recall)
+			if memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
+				notes, err = p.readNotes(c, p.openForReading, recall)
+			}
 			if err != nil {
 				return err
 			}
@@ -135,6 +139,9 @@ func memoriesCommand(p *program) *cli.Command {
 // noteLine is a note as people read it.
 func (p *program) noteLine(n memoir.Entry) string {
 	line := "#" + strconv.FormatInt(n.ID, 10) + "  " + when(n.CreatedAt) + "  " + n.Category + "  "
+	if n.ProjectID == memoir.UserProjectID {
+		line += "(all projects) "
+	}
 	if n.Author != memoir.AuthorUser {
 		line += "(not confirmed) "
 	}

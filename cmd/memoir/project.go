@@ -165,7 +165,10 @@ func (p *program) sayNoMemory(c *cli.Context) {
 		}
 	}
 	switch {
-	case c.Bool("user") || err == nil && len(old) == 0:
+	case c.Bool("user"):
+		p.ui.say("the user's own memory is empty")
+		p.ui.sayHint("`memoir remember --user` adds a note")
+	case err == nil && len(old) == 0:
 		p.ui.say("nothing to inject here")
 		p.ui.sayHint("`memoir run` creates a memory, `memoir projects` lists memories")
 	case err == nil:

@@ -19,11 +19,11 @@ func redactCommand(p *program) *cli.Command {
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
 		Usage: "redact secrets in text or in stored data",
 		Description: help("Copies a file or standard input to standard output and replaces each secret with\n"+
-			"[REDACTED:rule-id]. All else is unchanged: line ends, JSON, bytes that are not text; only a\n"+
-			"text with a byte order mark is written as UTF-8 without it. A file that has the mark of UTF-16\n"+
-			"and is not UTF-16 is refused. The number of replacements goes to standard error. A long file is\n"+
-			"read twice: a value that one place identifies as a secret is replaced everywhere. In a long\n"+
-			"pipe, it is replaced only in later places.\n"+
+			"[REDACTED:rule-id]. All else is unchanged, except that a text with a byte order mark\n"+
+			"becomes UTF-8 without one. A file that has the mark of UTF-16 and is not UTF-16 is refused.\n"+
+			"The number of replacements goes to standard error. A long file is read twice: a value that\n"+
+			"one place identifies as a secret is replaced everywhere. In a long pipe, it is replaced only\n"+
+			"in later places.\n"+
 			"With --stored it removes the secrets that `memoir scan --stored` finds from all stored data:\n"+
 			"the database and its free pages, logs, and the live files, which are published again.\n"+
 			"Earlier generations with a secret are removed. Nothing is extracted or consolidated.\n"+
@@ -224,7 +224,7 @@ func (p *program) redactStored(c *cli.Context) error {
 	}
 	dryRun := c.Bool("dry-run")
 	if !dryRun {
-		if err := p.confirm(c, "all secrets in stored data, and earlier generations with one,",
+		if err := p.confirm(c, "all secrets from stored data, and earlier generations that contain one",
 			opts.Home); err != nil {
 			return err
 		}

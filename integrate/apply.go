@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -14,7 +15,8 @@ import (
 )
 
 // Apply makes a change. It is recorded before it is made; the record of one that is undone is removed
-// afterwards. A file that has changed since the plan is an error with memoir.CodeChanged.
+// afterwards. A file that has changed since the plan is an error with memoir.CodeChanged, one that cannot be written
+// one with memoir.CodeStorage; it stays recorded.
 func (r *Record) Apply(c Change) error {
 	current, err := read(c.Path)
 	if err != nil {
@@ -75,7 +77,8 @@ func (c Change) write() (err error) {
 		}
 	}
 	if err != nil {
-		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "change %s: %w", c.Path, err)
+		hint, _, _ := strings.Cut(disk.Hint(err), ", or choose another folder") // that is memoir's own
+		return memoir.Errorf(memoir.CodeStorage, hint, "change %s: %w", c.Path, err)
 	}
 	return nil
 }

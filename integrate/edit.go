@@ -61,6 +61,9 @@ func plain(v any) (value any, err error) {
 // bom is the byte order mark of UTF-8, which the parsers do not accept.
 const bom = "\xef\xbb\xbf"
 
+// parser matches the name of a parser before its message.
+var parser = lazyregexp.New(`^(hujson|toml|yaml): `)
+
 // read decodes a file; nil if it is empty.
 func (s syntax) read(content []byte) (value any, err error) {
 	text := bytes.TrimPrefix(content, []byte(bom))
@@ -71,7 +74,7 @@ func (s syntax) read(content []byte) (value any, err error) {
 		value, err = plain(value)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("parse as %s: %w", s.name, err)
+		return nil, fmt.Errorf("not valid %s: %s", s.name, parser.ReplaceAllString(err.Error(), ""))
 	}
 	return value, nil
 }

@@ -2,6 +2,7 @@ package integrate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -74,7 +75,8 @@ func insertJSON(text []byte, e Entry, there int) ([]byte, error) {
 	case there == len(e.At) && list != nil:
 		i = e.index(n)
 	default:
-		return nil, fmt.Errorf("%q is not an object or list", strings.Join(e.At[:there], "."))
+		return nil, fmt.Errorf("%s must be %s", cmp.Or(strings.Join(e.At[:there], "."), "the content"),
+			[]string{"an object", "a list"}[there/len(e.At)])
 	}
 	packed := marshal(value, "", "")
 	lead, indent, lines := gap(text, before, i, indentAt(text, in.StartOffset))

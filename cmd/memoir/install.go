@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"path/filepath"
@@ -23,15 +24,16 @@ func installCommand(p *program) *cli.Command {
 		Description: help("Shows the changes to the agents' configuration, asks, and makes them: a hook,\n"+
 			"extension or plugin that gives each session the memory and starts a run in the background, one for\n"+
 			"the end of a session, an entry for the MCP server, and links to skills. Without a name it connects\n"+
-			"the agents found here. It switches memories.enabled on. Comments and unknown keys stay; a file that\n"+
-			"cannot be parsed is not changed. `memoir uninstall` undoes exactly this. A second install changes\n"+
-			"nothing, or repairs changed entries. With --yes it names only the changed files. Agents:\n"+
+			"the agents found here. It switches memories.enabled on. Comments and unknown keys stay; an agent\n"+
+			"whose file cannot be parsed or written is reported, the others are connected. `memoir uninstall`\n"+
+			"undoes exactly this. A second install changes nothing, or repairs changed entries. With --yes it\n"+
+			"names only the changed files. Agents:\n"+
 			strings.Join(agentNames(), ", ")+".",
 			"memoir install", "memoir install claude codex --yes", "memoir install --dry-run",
 			"memoir install gemini --scope project --no-mcp"),
 		Flags: append(integrationFlags("change the files of `SCOPE`: user (default) or project (this directory's)"),
-			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions or plugins"},
-			&cli.BoolFlag{Name: "no-mcp", Usage: "install no entry for the MCP server"}),
+			&cli.BoolFlag{Name: "no-hooks", Usage: "install no hooks, extensions or plugins, and remove existing ones"},
+			&cli.BoolFlag{Name: "no-mcp", Usage: "install no entry for the MCP server, and remove an existing one"}),
 		Action: func(c *cli.Context) error {
 			in, err := p.integration(c)
 			if err != nil {
@@ -44,21 +46,16 @@ func installCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			var planned []integrate.Agent
 			for _, a := range agents {
 				changes, err := in.record.Install(in.env, in.options, a)
-				if !in.add(a.Name, changes, err) {
-					continue
-				}
-				planned = append(planned, a)
-				if a.Confirm != "" && !in.options.NoHooks {
+				if in.add(a.Name, changes, err) && a.Confirm != "" && !in.options.NoHooks {
 					in.out.Confirm = append(in.out.Confirm, agentText{a.Name, a.Confirm, ""})
 				}
 			}
 			if err := in.enable(len(agents)); err != nil {
 				return err
 			}
-			return in.finish(c.Context, "install", func() error { return in.linkSkills(planned) })
+			return in.finish(c.Context, "install", func() error { return in.linkSkills(agents) })
 		},
 	}
 }
@@ -145,7 +142,7 @@ type integrationJSON struct {
 type changeJSON struct {
 	Agent  string   `json:"agent"`
 	Path   string   `json:"path"`
-	Action string   `json:"action"` // create, change, remove
+	Action string   `json:"action"` // create, change, remove; keep: an earlier change was not made or is undone already
 	What   []string `json:"what"`
 	Diff   string   `json:"diff"`
 }
@@ -193,39 +190,6 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	return in, err
 }
 
-// agentEnv returns the environment in which package integrate looks for agents.
-func (p *program) agentEnv() (integrate.Env, error) {
-	env := integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv}
-	if env.UserHome == "" {
-		return env, memoir.Errorf(memoir.CodeConfig, "set HOME", "no home directory: agents keep their settings there")
-	}
-	return env, nil
-}
-
-// agentCall returns how agents call this program, with flags for directories other than the default.
-func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
-	settings, err := p.settings(c, nil)
-	if err != nil && c.Command.Name != "uninstall" { // uninstall works with invalid settings, too
-		return o, err
-	}
-	o.Turns = settings.ShadowJournal.Enabled
-	if o.Program, err = integrate.Program(); err != nil {
-		return o, err
-	}
-	bare := []string{"HOME=" + config.UserHome(p.environ)}
-	if usual, err := config.Home("", bare); err != nil || usual != home {
-		o.Flags = append(o.Flags, "--home="+home)
-	}
-	dir, err := p.configDir(c)
-	if err == nil {
-		dir, err = filepath.Abs(dir)
-	}
-	if usual, usualErr := config.ConfigDir(bare); usualErr != nil || usual != dir {
-		o.Flags = append(o.Flags, "--config="+dir)
-	}
-	return o, err
-}
-
 func agentNames() (names []string) {
 	for _, a := range integrate.Agents {
 		names = append(names, a.Name)
@@ -239,12 +203,15 @@ func unknownAgent(name string) error {
 
 // agents returns the agents of the command line, else those found on this machine.
 func (in *integration) agents() (agents []integrate.Agent, err error) {
-	for _, name := range in.c.Args().Slice() {
+	names := in.c.Args().Slice()
+	for i, name := range names {
 		a, ok := integrate.Named(name)
 		if !ok {
 			return nil, unknownAgent(name)
 		}
-		agents = append(agents, a)
+		if !slices.Contains(names[:i], name) {
+			agents = append(agents, a)
+		}
 	}
 	if len(agents) > 0 {
 		return agents, nil
@@ -298,6 +265,9 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 		return nil
 	}
 	for _, a := range agents {
+		if slices.ContainsFunc(in.out.Failed, func(t agentText) bool { return t.Agent == a.Name }) {
+			continue
+		}
 		if err := in.record.LinkSkills(in.env, a); err != nil {
 			return err
 		}
@@ -323,24 +293,48 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 	}
 	if !dry {
 		if err := in.record.Sweep(); err != nil {
-			return err
+			in.ui.warn("remove it", "a temporary file of an earlier call cannot be removed: %v", err)
 		}
-		for _, change := range in.changes {
-			if err := in.record.Apply(change); err != nil {
-				return err
-			}
+		if err := in.apply(verb); err != nil {
+			return err
 		}
 		if err := last(); err != nil {
 			return err
 		}
-		in.out.Applied = true
+		in.out.Applied = len(in.out.Changes) > 0 || len(in.failed) == 0
 	}
 	if err := in.result(in.c, in.out, func() { in.conclude(verb, dry) }); err != nil {
 		return err
 	}
-	if len(in.failed) > 0 {
-		return status(exitPartly)
+	switch {
+	case len(in.failed) == 0:
+		return nil
+	case len(in.out.Changes) == 0:
+		return status(exitFailed)
 	}
+	return status(exitPartly)
+}
+
+// apply makes the changes. A file that cannot be written is left out, like one that cannot be parsed. memories.enabled
+// is not switched on if nothing else could be installed.
+func (in *integration) apply(verb string) error {
+	made := []changeJSON{}
+	for i, change := range in.changes {
+		if verb == "install" && change.Agent == integrate.SettingsName && len(made) == 0 && len(in.failed) > 0 {
+			continue
+		}
+		switch err := in.record.Apply(change); {
+		case err == nil:
+			made = append(made, in.out.Changes[i])
+		case memoir.CodeOf(err) != memoir.CodeStorage && memoir.CodeOf(err) != memoir.CodeChanged:
+			return err
+		default:
+			in.add(change.Agent, nil, err)
+			in.out.Confirm = slices.DeleteFunc(in.out.Confirm, func(t agentText) bool { return t.Agent == change.Agent })
+			in.ui.warn(memoir.HintOf(err), "%v", err)
+		}
+	}
+	in.out.Changes = made
 	return nil
 }
 
@@ -349,6 +343,8 @@ func (in *integration) describe() {
 	for _, change := range in.changes {
 		j := changeJSON{change.Agent, change.Path, "change", change.What, ""}
 		switch {
+		case bytes.Equal(change.Before, change.After) && (change.Before == nil) == (change.After == nil):
+			j.Action = "keep"
 		case change.After == nil:
 			j.Action = "remove"
 		case change.Before == nil:
@@ -368,7 +364,7 @@ func (in *integration) describe() {
 func (in *integration) conclude(verb string, dry bool) {
 	for _, change := range in.out.Changes {
 		switch {
-		case dry:
+		case dry || change.Action == "keep":
 		case change.Agent == integrate.SettingsName && verb == "install":
 			in.ui.say("memories.enabled is now on, in %s: hooks read sessions and inject memory", change.Path)
 		case change.Agent == integrate.SettingsName:

@@ -199,3 +199,36 @@ func (p *program) refreshSkills(c *cli.Context) error {
 	}
 	return nil
 }
+
+// agentEnv returns the environment in which package integrate looks for agents.
+func (p *program) agentEnv() (integrate.Env, error) {
+	env := integrate.Env{UserHome: config.UserHome(p.environ), Getenv: p.getenv}
+	if env.UserHome == "" {
+		return env, memoir.Errorf(memoir.CodeConfig, "set HOME", "no home directory: agents keep their settings there")
+	}
+	return env, nil
+}
+
+// agentCall returns how agents call this program, with flags for directories other than the default.
+func (p *program) agentCall(c *cli.Context, home string) (o integrate.Options, err error) {
+	settings, err := p.settings(c, nil)
+	if err != nil && c.Command.Name != "uninstall" { // uninstall works with invalid settings, too
+		return o, err
+	}
+	o.Turns = settings.ShadowJournal.Enabled
+	if o.Program, err = integrate.Program(); err != nil {
+		return o, err
+	}
+	bare := []string{"HOME=" + config.UserHome(p.environ)}
+	if usual, err := config.Home("", bare); err != nil || usual != home {
+		o.Flags = append(o.Flags, "--home="+home)
+	}
+	dir, err := p.configDir(c)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if usual, usualErr := config.ConfigDir(bare); usualErr != nil || usual != dir {
+		o.Flags = append(o.Flags, "--config="+dir)
+	}
+	return o, err
+}

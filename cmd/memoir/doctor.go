@@ -75,9 +75,24 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", "`memoir config set memories.enabled true`",
 			"off: hooks do nothing; commands typed by hand work")
 	}
+	d.project(c)
 	d.agents(c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
+}
+
+// project says why there is no memory in this directory's project, if its own settings or exclude forbid one.
+func (d *doctor) project(c *cli.Context) {
+	here, err := d.here(c, d.settings)
+	if err != nil {
+		return // a directory that is gone has no settings
+	}
+	settings := d.settings
+	if _, _, err := d.projectSettings(c, settings, here.top); err != nil {
+		d.fail("this project", memoir.HintOf(err), err.Error()+"; memory is off in this project")
+	} else if why := d.switchedOff(c, &settings, here); why != "" {
+		d.warn("this project", "remove that setting, if this project is to have a memory", why)
+	}
 }
 
 // data checks the home and the data in it.
@@ -336,9 +351,12 @@ func (l *checklist) clean(redact func(string) string) {
 	}
 }
 
-// printChecks prints a line for each check, with its hint below.
+// printChecks prints a line for each check, with its hint below; with -q only warnings and failures.
 func (u *ui) printChecks(checks []check) {
 	for _, c := range checks {
+		if u.quiet && c.Status == checkOK {
+			continue
+		}
 		u.printf("%-4s  %s: %s\n", c.Status, c.Name, oneLine(c.Detail))
 		if c.Hint != "" {
 			u.printf("      %s\n", oneLine(c.Hint))

@@ -267,11 +267,16 @@ func (p *program) editSettings(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "vi")
+	variable := "VISUAL"
+	if p.getenv(variable) == "" {
+		variable = "EDITOR"
+	}
+	editor := cmp.Or(p.getenv(variable), "vi")
 	run := exec.CommandContext(c.Context, "sh", "-c", editor+` "$@"`, editor, path)
 	run.Stdin, run.Stdout, run.Stderr, run.Env = os.Stdin, os.Stdout, os.Stderr, p.environ
 	if err := run.Run(); err != nil {
-		return memoir.Errorf(memoir.CodeConfig, "set EDITOR to the editor that you use", "run the editor %q: %w", editor, err)
+		return memoir.Errorf(memoir.CodeConfig, "set "+variable+" to the editor that you use",
+			"run the editor %q: %w", editor, err)
 	}
 	if f, err = config.ReadFile(o); err == nil {
 		_, err = f.Settings()
@@ -293,11 +298,14 @@ func trustCommand(p *program) *cli.Command {
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},
-			&cli.BoolFlag{Name: "list", Usage: "list trusted files"},
+			&cli.BoolFlag{Name: "list", Usage: "list trusted files, and those that have changed since"},
 			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
+			if err == nil && c.Bool("list") && c.Bool("undo") {
+				err = usagef("", "--list and --undo exclude each other")
+			}
 			if err != nil {
 				return err
 			}
@@ -329,22 +337,6 @@ func trustCommand(p *program) *cli.Command {
 			return p.listTrusted(c, home)
 		},
 	}
-}
-
-// listTrusted prints the files that are trusted.
-func (p *program) listTrusted(c *cli.Context, home string) error {
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	return p.result(c, map[string][]string{"trusted": append([]string{}, trusted.Files()...)}, func() {
-		for _, file := range trusted.Files() {
-			p.ui.printf("%s\n", file)
-		}
-		if len(trusted) == 0 {
-			p.ui.say("no project is trusted")
-		}
-	})
 }
 
 // trust trusts a project's settings and its secret rules; one of the files may be missing.

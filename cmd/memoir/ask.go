@@ -31,7 +31,7 @@ func mcpCommand(p *program) *cli.Command {
 			"With --agent, search omits what inject gave the session at its start.",
 			"memoir mcp --agent claude", "claude mcp add memoir -- memoir mcp --agent claude",
 			"memoir mcp --deliver instructions"),
-		Flags: append(contextFlags(), &cli.StringFlag{Name: "deliver",
+		Flags: append(contextFlags("the `AGENT` that calls"), &cli.StringFlag{Name: "deliver",
 			Usage: "`CHANNEL` of the summary for agents without a start hook: instructions"}),
 		Action: p.mcp,
 	}

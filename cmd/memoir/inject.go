@@ -55,8 +55,8 @@ func injectCommand(p *program) *cli.Command {
 			"nothing if there is no memory or memories.enabled is off (for Gemini {}). The project\n"+
 			"is that of the directory in the hook's input, else of this directory.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
-		Flags: append(contextFlags(),
-			&cli.StringFlag{Name: "format", Usage: "use the `FORMAT` of another agent, or plain"},
+		Flags: append(contextFlags("the `AGENT` that calls"),
+			&cli.StringFlag{Name: "format", Usage: "print in `FORMAT` instead of the agent's own"},
 			&cli.BoolFlag{Name: "run", Usage: "also start a run in the background, if memories.enabled"},
 			inputFlag()),
 		Action: func(c *cli.Context) error {
@@ -125,7 +125,7 @@ func viewCommand(p *program) *cli.Command {
 			"With --agent it is cut to that agent's limit. Lines that are stale or gone in the working tree\n"+
 			"are omitted; -v lists them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
-		Flags: append(contextFlags(), jsonFlag(), &cli.BoolFlag{Name: "user",
+		Flags: append(contextFlags("use the format and limit of `AGENT`"), jsonFlag(), &cli.BoolFlag{Name: "user",
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
@@ -159,10 +159,10 @@ func viewCommand(p *program) *cli.Command {
 	}
 }
 
-func contextFlags() []cli.Flag {
+func contextFlags(agent string) []cli.Flag {
 	return []cli.Flag{
 		projectRefFlag(),
-		&cli.StringFlag{Name: "agent", Usage: "format for `FORMAT`: " + strings.Join(formNames(), ", ")},
+		&cli.StringFlag{Name: "agent", Usage: agent + ": " + strings.Join(formNames(), ", ")},
 	}
 }
 

@@ -127,7 +127,8 @@ func mountCommand(p *program) *cli.Command {
 		Name: "mount", Category: groupMemory, ArgsUsage: "DIR",
 		Usage: "put the memory into a working directory, and print what to append to a prompt",
 		Description: help("Writes MEMORY.md and skills of this directory's project, and memory_summary.md as it is\n"+
-			"injected, to DIR/.memoir, replacing an earlier mount, and prints the text for the prompt.",
+			"injected, to DIR/.memoir, which Git ignores, replacing an earlier mount. Prints the text for\n"+
+			"the prompt.",
 			"memoir mount .", "memoir mount /srv/run-17 --project mise > prompt.txt"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.mount,
@@ -171,7 +172,11 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
-	files[memoir.SummaryFile] = []byte(text)
+	text = strings.Replace(text, " (`memoir cat memory://root/MEMORY.md` prints one)", "", 1)
+	text = memory.Without(text, func(_ int, line string) bool { // files that are not mounted
+		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/ has ")
+	})
+	files[memoir.SummaryFile], files[".gitignore"] = []byte(text), []byte("*\n")
 	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
 	}

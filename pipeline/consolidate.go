@@ -50,7 +50,7 @@ func (p *phase2) consolidateClaimed(
 // endFailed ends the claim of a project whose work failed, by the cause of the failure.
 func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
 	release := func(outcome string, err error) error { // no attempt is counted
-		failed := p.store.GiveBack(ctx, *c.claim)
+		failed := p.store.Release(ctx, *c.claim)
 		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
 		if failed != nil {
 			return errors.Join(err, failed)

@@ -233,7 +233,7 @@ func held(t *testing.T, home, project string) (release func()) {
 		t.Fatalf("%v, %v", ok, err)
 	}
 	return func() {
-		if err := st.GiveBack(t.Context(), claim); err != nil {
+		if err := st.Release(t.Context(), claim); err != nil {
 			t.Error(err)
 		}
 		st.Close()

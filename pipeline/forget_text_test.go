@@ -137,7 +137,7 @@ func TestAGenerationWithATextThatIsBeingForgottenIsNotRestored(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Text: "zanzibar"}))
-	must(t, st.GiveBack(t.Context(), claim))
+	must(t, st.Release(t.Context(), claim))
 	must(t, st.Close())
 	if _, err := a.tryRestore(2, 0); memoir.CodeOf(err) != memoir.CodeInvalid {
 		t.Errorf("restored: %v", err)
@@ -159,7 +159,7 @@ func begunForgetting(t *testing.T) (home, dir, project string) {
 		t.Fatal(ok, err)
 	}
 	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}))
-	must(t, st.GiveBack(t.Context(), claim))
+	must(t, st.Release(t.Context(), claim))
 	return home, dir, project
 }
 

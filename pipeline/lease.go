@@ -55,7 +55,7 @@ func (r *run) holding(
 	}
 	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
 	defer release()
-	defer func() { _ = r.store.GiveBack(ctx, claim) }() // if it fails, the claim ends with this process
+	defer func() { _ = r.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
 	for round := 1; ; round++ {
 		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {

@@ -240,7 +240,7 @@ func (p *phase1) countStored(result extracted) {
 // release releases a claim without counting an attempt. If it fails, for instance on a full disk, the claim
 // ends with the process.
 func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string) {
-	err := p.store.GiveBack(ctx, claim) // also if ctx has ended
+	err := p.store.Release(ctx, claim) // also if ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(fmt.Sprintf("session %s: cannot release its claim: %v", claim.Session.ID, err),
 			"it is released when this process ends")

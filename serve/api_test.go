@@ -292,7 +292,7 @@ func TestAMemoryThatAnotherHoldsIsNotChanged(t *testing.T) {
 		t.Errorf("after changing: %s", all)
 	}
 	w.call("POST", "/projects/lanternd/notes", `{"content": "an entry needs no lease"}`, 201)
-	must(t, st.GiveBack(t.Context(), claim))
+	must(t, st.Release(t.Context(), claim))
 	w.call("DELETE", fmt.Sprintf("/notes/%d", note.ID), "", 200)
 	w.nowhere("on a Friday")
 }

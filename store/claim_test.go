@@ -210,7 +210,7 @@ func TestGivingBackCountsNothingAndFreesAtOnce(t *testing.T) {
 	claims := claim(t, s, claimOptions(2))
 	must(t, s.StoreExtraction(t.Context(), claims[1], worth("a")))
 	for _, c := range claims {
-		must(t, s.GiveBack(cancelled(t), c)) // interrupted: the context has ended
+		must(t, s.Release(cancelled(t), c)) // interrupted: the context has ended
 	}
 	if got := reasonOf(t, s, "s01"); got != memoir.ReasonUpToDate {
 		t.Fatalf("a session that was done became %s", got)

@@ -17,7 +17,7 @@ type ProjectClaimOptions struct {
 	Holder lease.Holder
 	Lease  time.Duration // how long the claim lasts unless extended
 	// Always also claims a project that is not due, in backoff or dead, for work other than a
-	// consolidation. GiveBack ends such a claim. A crash of its holder is not counted.
+	// consolidation. Release ends such a claim. A crash of its holder is not counted.
 	Always bool
 	// NoSuspects declines a project whose consolidation crashed: a run tries those last.
 	NoSuspects bool

@@ -134,7 +134,7 @@ func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.
 		wantCode(t, s.Publish(t.Context(), former, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
 		wantCode(t, s.FinishProjectUnchanged(t.Context(), former), memoir.CodeLeaseLost)
 		wantCode(t, failed(s, former, transient, Policy{}), memoir.CodeLeaseLost)
-		must(t, s.GiveBack(t.Context(), former))
+		must(t, s.Release(t.Context(), former))
 		if !extend(t, s, now, clock.Now().Add(time.Hour)) {
 			t.Errorf("%s: the new holder lost it", name)
 		}
@@ -196,7 +196,7 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 		want  Declined // none: it can be claimed
 		jobs  map[string]int
 	}{
-		"due":  {func(s *Store, c ProjectClaim) error { return s.GiveBack(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
+		"due":  {func(s *Store, c ProjectClaim) error { return s.Release(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
 		"done": {func(s *Store, c ProjectClaim) error { return s.FinishProjectUnchanged(background(), c) }, DeclinedNotDue, map[string]int{"done": 2}},
 		"waiting": {func(s *Store, c ProjectClaim) error { return failed(s, c, transient, Policy{Base: time.Hour}) },
 			DeclinedBackoff, map[string]int{"done": 1, "error": 1}},
@@ -204,11 +204,11 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 			DeclinedDead, map[string]int{"done": 1, "dead": 1}},
 	} {
 		for work, do := range map[string]func(*Store){
-			"given back": func(s *Store) { must(t, s.GiveBack(cancelled(t), hold(t, s, project))) },
+			"given back": func(s *Store) { must(t, s.Release(cancelled(t), hold(t, s, project))) },
 			"published": func(s *Store) {
 				c := hold(t, s, project)
 				must(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
-				must(t, s.GiveBack(t.Context(), c))
+				must(t, s.Release(t.Context(), c))
 			},
 			"died over": func(s *Store) {
 				for range MaxCrashes + 1 {
@@ -313,7 +313,7 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 		if _, err := s.Retry(t.Context(), project); err != nil {
 			t.Fatal(err)
 		}
-		must(t, s.GiveBack(t.Context(), claimProject(t, s)))
+		must(t, s.Release(t.Context(), claimProject(t, s)))
 		fail(t, s, claimProject(t, s), transient, Policy{Base: time.Hour})
 		clock.advance(time.Hour)
 		claimProject(t, s)

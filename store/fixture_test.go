@@ -167,7 +167,7 @@ func fail(t testing.TB, s *Store, c Claimed, f Failure, p Policy) {
 func giveBack(t testing.TB, s *Store, claims ...Claim) {
 	t.Helper()
 	for _, c := range claims {
-		must(t, s.GiveBack(t.Context(), c))
+		must(t, s.Release(t.Context(), c))
 	}
 }
 

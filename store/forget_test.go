@@ -87,7 +87,7 @@ func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	fail(t, s, claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour})
 	c := hold(t, s, project)
 	must(t, s.BeginForgetting(t.Context(), c, Forgetting{Keys: []string{"codex:s00"}}))
-	must(t, s.GiveBack(t.Context(), c))
+	must(t, s.Release(t.Context(), c))
 	if c := wantDeclined(t, s, DeclinedBackoff); c.LastError == "" || strings.Contains(c.LastError, "Ada") {
 		t.Errorf("its last error is %q", c.LastError)
 	}

@@ -199,10 +199,10 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 	return err
 }
 
-// GiveBack releases a claim that is still ours without counting an attempt. The job returns to the state
-// that it had before the claim. GiveBack also works if ctx has ended, for at most a second, and if the disk
+// Release releases a claim that is still ours without counting an attempt. The job returns to the state
+// that it had before the claim. Release also works if ctx has ended, for at most a second, and if the disk
 // is full.
-func (s *Store) GiveBack(ctx context.Context, c Claimed) error {
+func (s *Store) Release(ctx context.Context, c Claimed) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	err := s.withReserve(ctx, func(t tx) error { return s.release(t, c.job()) })

@@ -156,7 +156,7 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 	}), "recording the start of a run")
 }
 
-// EndRun records the end of a run. Like GiveBack, it also works if ctx has ended, for at most a second.
+// EndRun records the end of a run. Like Release, it also works if ctx has ended, for at most a second.
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()

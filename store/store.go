@@ -15,7 +15,7 @@
 //	(no row) ───────────► running ─────────────────────────────────► done
 //	 pending ───────────►  │ │ │                                       │
 //	  ▲  ▲                 │ │ │ Fail                                  │
-//	  │  │ GiveBack        │ │ ├──────────► error ── next attempt ──► running
+//	  │  │ Release        │ │ ├──────────► error ── next attempt ──► running
 //	  │  └─────────────────┘ │ │              │ after the delay
 //	  │  holder dead, lease  │ │ MaxAttempts, or not transient
 //	  │  expired: crashes+1  │ └──────────► dead

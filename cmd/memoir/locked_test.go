@@ -215,7 +215,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 		!strings.Contains(said, "hint: it is still busy") {
 		t.Errorf("restore does not say who holds it:\n%s", said)
 	}
-	must(t, st.GiveBack(t.Context(), claim))
+	must(t, st.Release(t.Context(), claim))
 	if said := run(exitDone, "run"); !strings.Contains(said, "papertrail: published generation 1") {
 		t.Errorf("not published after the lease was free:\n%s", said)
 	}

@@ -142,9 +142,10 @@ func searchCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "search", Category: groupMemory, ArgsUsage: "QUERY...",
 		Usage: "find what was said, decided or remembered",
-		Description: help("Searches the lines of MEMORY.md, rollout summaries, the statements and claims of raw memories,\n"+
-			"and messages in sessions; not the output of tools. A hit need not contain all words, and\n"+
-			"word endings are ignored: \"parsing\" finds \"parser\". Each session is listed once.\n"+
+		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
+			"statements and claims of raw memories, and messages in sessions; not the output of tools. A hit\n"+
+			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
+			"session is listed once, besides lines of MEMORY.md.\n"+
 			"Without --project or --all, it searches this directory's project, outside of one all projects.\n"+
 			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",

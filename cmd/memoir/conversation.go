@@ -22,7 +22,8 @@ func messageCommand(p *program) *cli.Command {
 		Usage: "add a message to a conversation of an application that keeps no transcripts",
 		Description: help("Stores a redacted message in a conversation of this directory's project,\n"+
 			"and prints its session. It is a session like an agent's: runs extract from it, search and\n"+
-			"recap find it. The newest 200 messages of a project are kept. - reads standard input.",
+			"recap find it. The newest 200 messages of a project are kept, and older\n"+
+			"ones until a run has read them. - reads standard input.",
 			"memoir message --role user 'deploy to staging first, please'",
 			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
 		Flags: []cli.Flag{

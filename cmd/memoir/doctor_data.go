@@ -137,7 +137,7 @@ func (p projectCheck) live(snap memory.Snapshot) {
 			" restores the published files and keeps hand edits as a generation",
 			"generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
-		p.ok("generation %d, %s edited by hand; the next run keeps the edits", n, count(len(snap.Edited), "file"))
+		p.ok("generation %d, %s edited by hand; the next consolidation keeps the edits", n, count(len(snap.Edited), "file"))
 	default:
 		p.ok("generation %d, %s as published", n, count(len(snap.Files), "file"))
 	}

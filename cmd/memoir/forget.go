@@ -27,7 +27,8 @@ func forgetCommand(p *program) *cli.Command {
 			"as are hand edits that cite them. A forgotten session is never read again; the agents' own\n"+
 			"files stay, and `memoir sessions --reason forgotten` lists it. Earlier generations, logs and\n"+
 			"database copies stay, except with --purge or when a note is forgotten: then they are removed, and\n"+
-			"the database's free pages are cleared. Asks first; without a terminal it needs --yes.",
+			"the database's free pages are cleared. Of a project the whole folder is\n"+
+			"removed. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),

@@ -106,11 +106,16 @@ func sources() []string {
 }
 
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
+	effect := "The next run adds the\nsession to its project's memory again."
+	if disabled {
+		effect = "The next run removes the\n" +
+			"session from its project's memory and from the search. HISTORY.md, which nothing injects,\n" +
+			"keeps its paragraph: `memoir forget` removes it."
+	}
 	return &cli.Command{
 		Name: name, ArgsUsage: "SESSION", Usage: usage,
-		Description: help("Takes a session's id, the beginning of it, or source:id. The next run updates the\n"+
-			"project's memory; the search leaves out disabled sessions. HISTORY.md, which nothing injects,\n"+
-			"keeps its paragraph: `memoir forget` removes it.", "memoir sessions "+name+" 019f1fd6"),
+		Description: help("Takes a session's id, the beginning of it, or source:id. "+effect,
+			"memoir sessions "+name+" 019f1fd6"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			ref, err := argument(c, "session")

@@ -71,7 +71,8 @@ func configCommand(p *program) *cli.Command {
 					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2"),
 				Action: p.setSetting},
 			{Name: "unset", ArgsUsage: "SETTING", Usage: "remove one setting from config.yml", Action: p.unsetSetting,
-				Description: help("The default applies again. Unknown names are removed, too.", "memoir config unset exclude")},
+				Description: help("The default applies again. It also removes names that memoir does not know.",
+					"memoir config unset exclude")},
 			{Name: "edit", Usage: "open config.yml in an editor",
 				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. If there is no\n"+
 					"file, it creates one that lists every setting in comments.", "memoir config edit"),

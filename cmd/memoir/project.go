@@ -156,6 +156,11 @@ func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, 
 
 // sayNoMemory prints why a session here gets no context, and the next step.
 func (p *program) sayNoMemory(c *cli.Context) {
+	if c.Bool("user") {
+		p.ui.say("the user's own memory is empty")
+		p.ui.sayHint("`memoir remember --user` adds a note")
+		return
+	}
 	st, err := p.openForReading(c)
 	var old []memoir.Session
 	if err == nil {
@@ -166,9 +171,6 @@ func (p *program) sayNoMemory(c *cli.Context) {
 		}
 	}
 	switch {
-	case c.Bool("user"):
-		p.ui.say("the user's own memory is empty")
-		p.ui.sayHint("`memoir remember --user` adds a note")
 	case err == nil && len(old) == 0:
 		p.ui.say("nothing to inject here")
 		p.ui.sayHint("`memoir run` creates a memory, `memoir projects` lists memories")

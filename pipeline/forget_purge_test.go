@@ -92,6 +92,21 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 	}
 }
 
+// The manifest of a restored generation names the sessions that it leaves out.
+func TestAPurgeRemovesGenerationsThatSetTheSessionAside(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.restore(1)
+	a.edit("MEMORY.md", "- ask Bob")
+	o := options(a.home, a.dir)
+	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}})
+	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}, Purge: true})
+	if found := holding(t, a.root().Dir(), "aaaaaaaa-0002"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+	a.wantText([]string{"pnpm", "ask Bob"}, nil)
+}
+
 func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()

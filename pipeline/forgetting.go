@@ -131,11 +131,11 @@ func (f *forgetting) withoutTraces(name, text string) string {
 	})
 }
 
-// taints reports whether a generation depends on forgotten sessions or has forgotten text. An archive that
-// cannot be read counts as one that does.
+// taints reports whether a generation depends on forgotten sessions, names one that a restoration set aside, or
+// has forgotten text. An archive that cannot be read counts as one that does.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
-	if g.Err != nil || slices.ContainsFunc(g.Manifest.Inputs, gone) {
+	if g.Err != nil || slices.ContainsFunc(slices.Concat(g.Manifest.Inputs, g.Manifest.SetAside), gone) {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"memoir"
 )
@@ -53,6 +54,23 @@ func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 			return found, err
 		}
 	}
+}
+
+// Edited reports whether a person changed or deleted MEMORY.md or memory_summary.md since publication. If neither
+// was written since then, no file is read. It is false if the memory cannot be read, which Current reports.
+func (r Root) Edited() bool {
+	staged, err := os.Stat(filepath.Join(r.Link(), manifestName))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{memoir.MemoryFile, memoir.SummaryFile}, func(name string) bool {
+		info, err := os.Stat(filepath.Join(r.Link(), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !changed(info).After(staged.ModTime()) {
+			return false
+		}
+		snap, err := r.Current()
+		return err == nil && len(snap.Edited) > 0
+	})
 }
 
 func (r Root) read(n int) (Snapshot, error) {

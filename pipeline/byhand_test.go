@@ -112,11 +112,6 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	a.edit("notes/plan.md", "the plan")
 	a.edit("notes/raw.bin", "\xff\xfe\x00")
 	edited := a.live().Files
-	if report := a.run(); len(report.Phase2) != 0 {
-		t.Errorf("an edit alone makes a project due: %+v", report.Phase2)
-	}
-	a.wantKinds("published")
-
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	report := a.run()
 	a.wantKinds("published", "by hand of 1", "published")
@@ -142,6 +137,32 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	a.wantKinds("published", "by hand of 1", "published", "by hand of 3", "published", "published")
 	if text := a.text("MEMORY.md"); strings.Count(text, "- and Bob\n") != 1 || strings.Count(text, "- ask Ada before a release\n") != 1 {
 		t.Errorf("hand-written lines are not there once:\n%s", text)
+	}
+}
+
+func TestAnEditMakesItsProjectDueOnce(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(a app){
+		"a line deleted from MEMORY.md": func(a app) {
+			lines := slices.DeleteFunc(strings.SplitAfter(a.text("MEMORY.md"), "\n"), func(l string) bool { return strings.Contains(l, "pnpm") })
+			writeIn(t, a.path("MEMORY.md"), strings.Join(lines, ""))
+		},
+		"the summary deleted": func(a app) { must(t, os.Remove(a.path("memory_summary.md"))) },
+	} {
+		a := newApp(t)
+		a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+		a.run()
+		edit(a)
+		if report := a.run(); len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+			t.Errorf("%s: got %+v", name, report.Phase2)
+		}
+		gone := strings.Contains(name, "line")
+		if text := a.text("memory_summary.md"); strings.Contains(text, "pnpm") == gone || !strings.Contains(text, "git tag -s") {
+			t.Errorf("%s: the summary is\n%s", name, text)
+		}
+		if report := a.run(); len(report.Phase2) != 0 {
+			t.Errorf("%s: due again: %+v", name, report.Phase2)
+		}
 	}
 }
 

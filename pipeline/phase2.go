@@ -33,11 +33,10 @@ func (p *phase2) all(ctx context.Context) error {
 	if err := p.noteUser(ctx); err != nil {
 		return err
 	}
-	projects, err := p.store.Projects(ctx)
+	projects, err := p.selectedProjects(ctx)
 	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
+		return err
 	}
-	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !p.selected(row.ID) })
 	if err := p.tidy(ctx, projects); err != nil {
 		return err
 	}
@@ -86,6 +85,26 @@ func (p *phase2) all(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return p.faulty()
+}
+
+// selectedProjects lists the projects that the run consolidates if they are due. A project whose memory a person
+// edited is due.
+func (r *run) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
+	projects, err := r.store.Projects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list projects: %w", err)
+	}
+	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !r.selected(row.ID) })
+	for i := range projects {
+		row := &projects[i]
+		if row.Due || row.Generation == 0 || !memory.At(r.opts.Home, row.ID).Edited() {
+			continue
+		}
+		if row.Due = true; !r.opts.DryRun {
+			err = cmp.Or(err, r.store.Edited(ctx, row.ID))
+		}
+	}
+	return projects, err
 }
 
 // ended reports whether the run must not begin another project.

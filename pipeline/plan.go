@@ -82,12 +82,12 @@ func (r *run) plan(ctx context.Context) error {
 		r.would(phaseExtract, r.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
 			Title: s.Title, Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit)})
 	}
-	projects, err := r.store.Projects(ctx)
+	projects, err := r.selectedProjects(ctx)
 	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
+		return err
 	}
 	for _, p := range projects {
-		if !r.selected(p.ID) || !p.Due && fresh[p.ID] == 0 {
+		if !p.Due && fresh[p.ID] == 0 {
 			continue
 		}
 		r.would(phaseConsolidate, r.consolidatorOf(p.ID).Name(),

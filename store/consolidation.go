@@ -218,6 +218,14 @@ func (s *Store) Enqueue(ctx context.Context, projectID string) error {
 	return s.explain(err, "enqueueing project")
 }
 
+// Edited makes a project due because a person edited its memory.
+func (s *Store) Edited(ctx context.Context, projectID string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		_, err := bump(t, projectID)
+		return err
+	}), "recording that project %s was edited", projectID)
+}
+
 // bump advances a project's change sequence, which makes it due, and returns it.
 func bump(t tx, projectID string) (seq int64, err error) {
 	err = t.get(`UPDATE project SET change_seq = change_seq + 1 WHERE id = ? RETURNING change_seq`, []any{projectID}, &seq)

@@ -135,17 +135,21 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	case len(damaged) > 0:
 		p.fail(fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" restores the published files and keeps hand edits as a generation",
-			"generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
+			"generation %d: deleted, empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
-		p.ok("generation %d, %s edited by hand; the next consolidation keeps the edits", n, count(len(snap.Edited), "file"))
+		p.ok("generation %d, %s edited by hand; the next run publishes the edits", n, count(len(snap.Edited), "file"))
 	default:
 		p.ok("generation %d, %s as published", n, count(len(snap.Files), "file"))
 	}
 }
 
-// looksDamaged reports whether an edit looks like damage by a disk or crash: an empty file, or one that is not text.
+// looksDamaged reports whether an edit looks like damage by a disk or crash: a page that is gone, an empty
+// file, or one that is not text.
 func looksDamaged(e memory.Edit) bool {
-	if e.Now == nil || len(e.Published) == 0 || !utf8.Valid(e.Published) {
+	if e.Now == nil {
+		return e.Path == memoir.MemoryFile || e.Path == memoir.SummaryFile
+	}
+	if len(e.Published) == 0 || !utf8.Valid(e.Published) {
 		return false
 	}
 	return len(e.Now) == 0 || !utf8.Valid(e.Now) || bytes.IndexByte(e.Now, 0) >= 0

@@ -145,7 +145,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			put(p.t, in(p, "generations/1.tar.zst"), string(content))
 		}, "project lanternd-", "generations/1.tar.zst is damaged", 1},
 		{"a live file that was emptied", func(p patient) { p.must(os.Truncate(in(p, "memory/MEMORY.md"), 0)) },
-			"project lanternd-", "empty or not text: MEMORY.md", 1},
+			"project lanternd-", "deleted, empty or not text: MEMORY.md", 1},
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
 			"project lanternd-", "are gone", 1},
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },

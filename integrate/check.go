@@ -45,7 +45,7 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		findings = append(findings, Finding{fmt.Sprintf(format, args...), hint, fails})
 	}
 	mend := "`memoir install " + a.Name + "` repairs it"
-	var scopes []string
+	var scopes, programs []string
 	for _, f := range r.Files {
 		if f.Agent != a.Name {
 			continue
@@ -53,24 +53,32 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		if !slices.Contains(scopes, f.Project) {
 			scopes = append(scopes, f.Project)
 		}
+		if f.Program != "" && !slices.Contains(programs, f.Program) {
+			programs = append(programs, f.Program)
+		}
 		current, err := readIn(f.Project, f.Path)
 		if err == nil && len(f.Entries) > 0 {
 			if _, parse := syntaxOf(f.Path).read(current); parse != nil {
 				err = memoir.Errorf(memoir.CodeInvalid, "correct the file", "%s: %w", f.Path, parse)
 			}
 		}
-		what := drifted(file{path: f.Path, entries: f.Entries}, current)
+		what, hint := drifted(file{path: f.Path, entries: f.Entries}, current), mend
 		if len(f.Entries) == 0 && hashOf(current) != f.After {
 			what = []string{ownWhat}
+			if current != nil {
+				hint = "move it away; then " + mend
+			}
 		}
 		if err != nil {
 			add(true, memoir.HintOf(err), "%v", err)
 		} else if len(what) > 0 {
-			add(true, mend, "%s differs from what install wrote: %s", f.Path, strings.Join(what, ", "))
+			add(true, hint, "%s differs from what install wrote: %s", f.Path, strings.Join(what, ", "))
 		}
 	}
-	if _, err := os.Stat(r.Program); err != nil && len(scopes) > 0 {
-		add(true, mend, "the installed program is missing: %v", err)
+	for _, program := range programs {
+		if _, err := os.Stat(program); err != nil {
+			add(true, mend, "the installed program is missing: %v", err)
+		}
 	}
 	if len(scopes) > 1 {
 		add(false, "`memoir uninstall "+a.Name+" --scope project` in that project removes one",

@@ -88,7 +88,8 @@ func (r *Record) install(s site, f file) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := FileRecord{Agent: s.agent, Project: s.Project, Path: f.path, Made: missing(filepath.Dir(f.path))}
+	record := FileRecord{Agent: s.agent, Project: s.Project, Path: f.path, Program: s.Program,
+		Made: missing(filepath.Dir(f.path))}
 	base := current
 	if i := r.find(s.agent, f.path); i >= 0 {
 		earlier := r.Files[i]

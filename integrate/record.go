@@ -21,9 +21,8 @@ const RecordName = "integrations.json"
 // parts and those that they replaced. A change is recorded before it is made; the file's hash shows
 // whether it was made.
 type Record struct {
-	Program string       `json:"program,omitempty"` // the path that agents call since the last install
-	Files   []FileRecord `json:"files"`
-	Skills  []SkillDir   `json:"skills,omitempty"`
+	Files  []FileRecord `json:"files"`
+	Skills []SkillDir   `json:"skills,omitempty"`
 
 	home string
 }
@@ -33,6 +32,7 @@ type FileRecord struct {
 	Agent   string   `json:"agent"`
 	Project string   `json:"project,omitempty"` // the directory of the project that owns it; "": the user's
 	Path    string   `json:"path"`
+	Program string   `json:"program,omitempty"` // the path that the agent calls
 	Before  string   `json:"before"` // hash; "": there was no file
 	After   string   `json:"after"`
 	Made    []string `json:"made,omitempty"`    // directories that were created for it, outer ones first

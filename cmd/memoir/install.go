@@ -41,7 +41,6 @@ func installCommand(p *program) *cli.Command {
 			}
 			defer in.unlock()
 			in.options.NoHooks, in.options.NoMCP = c.Bool("no-hooks"), c.Bool("no-mcp")
-			in.record.Program = in.options.Program
 			agents, err := in.agents()
 			if err != nil {
 				return err
@@ -364,7 +363,9 @@ func (in *integration) describe() {
 func (in *integration) conclude(verb string, dry bool) {
 	for _, change := range in.out.Changes {
 		switch {
-		case dry || change.Action == "keep":
+		case dry || change.Action == "keep" && verb == "install":
+		case change.Action == "keep":
+			in.ui.say("%s: %s has nothing of memoir left", change.Agent, change.Path)
 		case change.Agent == integrate.SettingsName && verb == "install":
 			in.ui.say("memories.enabled is now on, in %s: hooks read sessions and inject memory", change.Path)
 		case change.Agent == integrate.SettingsName:

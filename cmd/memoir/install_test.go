@@ -148,6 +148,15 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 			t.Errorf("%s still names the program that moved", name)
 		}
 	}
+	// doctor looks for the program that each agent calls, not for the last one.
+	mustCall(t, program, home, "install", "claude", "--yes")
+	gone := filepath.Dir(moved) + "-gone"
+	must(t, os.Rename(filepath.Dir(moved), gone))
+	out, _ := callAt(t, program, home, nil, "doctor")
+	if missing := "pi: the installed program is missing"; !strings.Contains(out, missing) || strings.Contains(out, "claude: the installed") {
+		t.Errorf("doctor: %s", out)
+	}
+	must(t, os.Rename(gone, filepath.Dir(moved)))
 	mustCall(t, moved, home, "uninstall", "--yes")
 	before[".codex/config.toml"] += "\r\n[projects.\"/x\"]\r\ntrust_level = \"trusted\"\r\n"
 	sameTree(t, "uninstalled after others wrote", before, agentTree(t, home))

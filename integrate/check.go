@@ -56,24 +56,7 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		if f.Program != "" && !slices.Contains(programs, f.Program) {
 			programs = append(programs, f.Program)
 		}
-		current, err := readIn(f.Project, f.Path)
-		if err == nil && len(f.Entries) > 0 {
-			if _, parse := syntaxOf(f.Path).read(current); parse != nil {
-				err = memoir.Errorf(memoir.CodeInvalid, "correct the file", "%s: %w", f.Path, parse)
-			}
-		}
-		what, hint := drifted(file{path: f.Path, entries: f.Entries}, current), mend
-		if len(f.Entries) == 0 && hashOf(current) != f.After {
-			what = []string{ownWhat}
-			if current != nil {
-				hint = "move it away; then " + mend
-			}
-		}
-		if err != nil {
-			add(true, memoir.HintOf(err), "%v", err)
-		} else if len(what) > 0 {
-			add(true, hint, "%s differs from what install wrote: %s", f.Path, strings.Join(what, ", "))
-		}
+		findings = append(findings, f.check(mend)...)
 	}
 	for _, program := range programs {
 		if _, err := os.Stat(program); err != nil {
@@ -96,6 +79,30 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		}
 	}
 	return findings
+}
+
+// check compares a file with what install wrote.
+func (f FileRecord) check(mend string) []Finding {
+	current, err := readIn(f.Project, f.Path)
+	if err == nil && len(f.Entries) > 0 {
+		if _, parse := syntaxOf(f.Path).read(current); parse != nil {
+			err = memoir.Errorf(memoir.CodeInvalid, "correct the file", "%s: %w", f.Path, parse)
+		}
+	}
+	if err != nil {
+		return []Finding{{err.Error(), memoir.HintOf(err), true}}
+	}
+	what := drifted(file{path: f.Path, entries: f.Entries}, current)
+	if len(f.Entries) == 0 && hashOf(current) != f.After {
+		what = []string{ownWhat}
+		if current != nil {
+			mend = "move it away; then " + mend
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return []Finding{{fmt.Sprintf("%s differs from what install wrote: %s", f.Path, strings.Join(what, ", ")), mend, true}}
 }
 
 // settingsAgainst returns the findings about an agent's settings.

@@ -33,7 +33,7 @@ type FileRecord struct {
 	Project string   `json:"project,omitempty"` // the directory of the project that owns it; "": the user's
 	Path    string   `json:"path"`
 	Program string   `json:"program,omitempty"` // the path that the agent calls
-	Before  string   `json:"before"` // hash; "": there was no file
+	Before  string   `json:"before"`            // hash; "": there was no file
 	After   string   `json:"after"`
 	Made    []string `json:"made,omitempty"`    // directories that were created for it, outer ones first
 	Splices []splice `json:"splices,omitempty"` // that turn the content of Before into that of After

@@ -172,7 +172,7 @@ func (p *program) mount(c *cli.Context) error {
 		return err
 	}
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
-	text = strings.Replace(text, " (`memoir cat memory://root/MEMORY.md` prints one)", "", 1)
+	text = strings.Replace(text, catHint, "", 1)
 	text = memory.Without(text, func(_ int, line string) bool { // files that are not mounted
 		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/ has ")
 	})
@@ -185,6 +185,9 @@ func (p *program) mount(c *cli.Context) error {
 
 // skillsDir is below a memory, and below a mount.
 const skillsDir = "skills/"
+
+// catHint is a part of the context. It is true only in the home that `memoir cat` finds by itself.
+const catHint = " (`memoir cat memory://root/MEMORY.md` prints the first)"
 
 // filesBelow names the files of a memory that a session is told of.
 func filesBelow(root memory.Root) string {

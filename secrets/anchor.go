@@ -7,23 +7,21 @@ import (
 	"unicode"
 )
 
-// An anchor is a place in an expression at which one of a few literals stands. The
-// anchors of an expression together lie on all its paths, so every match is
+// anchor is a position in an expression at which one of a few literals stands. Each path through the expression has
+// one of its anchors, so every match is
 //
 //	before | literal rest
 //
-// for one of them, and a search needs to look only where a literal stands. Literals
-// are in lower case and are looked for without regard to case. They cover at least
-// what the expression accepts without the letters outside of ASCII that fold to ASCII.
+// for one of them, and a search only needs to look at literals. Literals are in lower case and match in any case.
+// They cover every match that has none of the letters of foldsToASCII.
 type anchor struct {
 	literals []string
-	path     []int     // how to come to it: see parts
-	behind   []byteSet // what may stand behind a literal: see behind
+	path     []int     // position of the literal: see parts
+	behind   []byteSet // characters that can follow a literal: see the function behind
 }
 
-// parts returns what stands before an anchor's literal, and the literal, exactly, with
-// what follows it. The path has the place of an alternation and of one of its branches,
-// as often as branches are entered, and then the place of the literal.
+// parts returns the expression before an anchor's literal, and the expression from the literal on. The path has two
+// indexes for each alternation that it enters, of the alternation and its branch, and then the index of the literal.
 func parts(tree *syntax.Regexp, path []int) (before, from *syntax.Regexp) {
 	seq := flatten(tree)
 	for ; len(path) > 1; path = path[2:] {
@@ -34,21 +32,20 @@ func parts(tree *syntax.Regexp, path []int) (before, from *syntax.Regexp) {
 
 const (
 	maxLiterals   = 128 // in one anchor
-	maxLiteral    = 64  // bytes of a literal
-	maxClassWidth = 4   // letters of a character class that is spelled out
-	minLiteral    = 2   // bytes; a shorter literal stands everywhere
-	goodLiteral   = 4   // bytes; from here on, splitting an alternation gains nothing
-	maxSplits     = 2   // of alternations in alternations
-	longLiteral   = 6   // bytes; from here on, more of them are not worth more than so many literals
+	maxLiteral    = 64  // bytes in a literal
+	maxClassWidth = 4   // characters of a class, or repetitions, that are enumerated
+	minLiteral    = 2   // bytes; a shorter literal is too frequent
+	goodLiteral   = 4   // bytes; with literals of this length, no alternation is split
+	maxSplits     = 2   // nesting of alternations that are split
+	longLiteral   = 6   // bytes; from this length on, longer literals must be at most manyLiterals
 	manyLiterals  = 12
 )
 
-// foldsToASCII reports whether a letter that is not of ASCII equals one without regard to case: the
-// long s and the Kelvin sign. They are looked for in no text.
+// foldsToASCII reports whether a letter outside ASCII folds to an ASCII letter: the long s and the Kelvin sign. The
+// search does not find these letters.
 func foldsToASCII(c rune) bool { return c == '\u017f' || c == '\u212a' }
 
-// anchorsOf finds anchors for an expression; nil means that it has none, and can
-// match anywhere.
+// anchorsOf returns the anchors of an expression, or nil if it has none and can match at any offset.
 func anchorsOf(tree *syntax.Regexp) []anchor {
 	anchors, _ := locate(flatten(tree), maxSplits)
 	for i := range anchors {
@@ -59,8 +56,7 @@ func anchorsOf(tree *syntax.Regexp) []anchor {
 	return anchors
 }
 
-// shortened drops the literals that begin with another of the same anchor: where they
-// stand, that one stands too.
+// shortened removes the literals that begin with another literal, which is found at the same offset.
 func shortened(literals []string) []string {
 	slices.Sort(literals)
 	var kept []string
@@ -72,8 +68,7 @@ func shortened(literals []string) []string {
 	return kept
 }
 
-// locate finds the best anchors of a concatenation, those whose shortest literal is
-// longest, and that literal's length.
+// locate returns the anchors of a concatenation whose shortest literal is longest, and the length of that literal.
 func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 	score = minLiteral - 1
 	for i := range seq {
@@ -119,8 +114,7 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 	return best, score
 }
 
-// flatten lists the parts of a concatenation, without captures, which do not change
-// what is matched, and with x+ as x x*.
+// flatten returns the parts of a concatenation, without captures, which do not change a match, and with x+ as x x*.
 func flatten(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpCapture:
@@ -142,8 +136,8 @@ func concat(seq []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: slices.Clone(seq)}
 }
 
-// spell lists the strings that an expression matches, their ASCII letters in lower case,
-// or a superset of them, if they are few and no case of other letters is disregarded.
+// spell returns the strings that an expression matches, or a superset, with ASCII letters in lower case. It reports
+// false if they exceed the bounds, or if a letter outside ASCII matches in any case.
 func spell(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
@@ -249,7 +243,7 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-// cross appends every string of b to every one of a.
+// cross returns each string of a followed by each string of b. It reports false beyond the bounds.
 func cross(a, b []string) ([]string, bool) {
 	if len(a)*len(b) > maxLiterals {
 		return nil, false
@@ -286,7 +280,7 @@ func shortest(list []string) int {
 	return n
 }
 
-// reverse turns an expression into the one for its matches read backwards.
+// reverse returns the expression for the matches read backwards.
 func reverse(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	switch re.Op {

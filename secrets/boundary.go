@@ -9,10 +9,9 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// Most of gitleaks' rules want a quote, white space, a semicolon, an escaped line break or
-// the end of the text behind a secret, and no letter, digit or underscore before it. In
-// transcripts, secrets also stand in lists, calls, addresses, tags, tables and at the end of
-// a sentence, and those that are known by their beginning anywhere.
+// Most of gitleaks' rules require a quote, white space, a semicolon, an escaped line break or the end of the text
+// after a secret, and a word boundary before it. In transcripts, a secret also stands in lists, calls, addresses,
+// tags and tables, and at the end of a sentence. A token with a fixed prefix can stand anywhere.
 const (
 	boundary = `(?:[\x60'"\s;]|\\[nr]|$)`
 	spaced   = `(?:\s|\z)`
@@ -20,21 +19,21 @@ const (
 	widest   = `(?:[^A-Za-z0-9+.(]|\.(?:[^A-Za-z0-9]|$)|$)`
 
 	wordStart = `\b(`
-	// Emphasis of Markdown, an escape of an address; {1} keeps anchors from being looked for in it.
+	// tokenHead also allows an underscore (Markdown emphasis) or a URL escape before a token. {1} keeps locate from
+	// splitting the alternation.
 	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2}){1}(`
 )
 
-// asNames are the rules that take names of variables and of functions for secrets where
-// what follows is no longer white space: "s.ReadUint16LengthPrefixed(x)" is a token's form.
+// asNames lists the rules that stay unchanged, since they also match names of variables and functions:
+// s.ReadUint16LengthPrefixed has the form of a Vault token.
 var asNames = []string{"generic-api-key", "vault-service-token"}
 
-// plainForms are the rules that begin with their secret, and know it by what other things have
-// too: a number, a commit's hash, base64 of some zeros.
+// plainForms lists the rules that keep their beginning, since their secrets look like other data: a number, a commit
+// hash, base64 of zero bytes.
 var plainForms = []string{"facebook-access-token", "sourcegraph-access-token", "square-access-token"}
 
-// widen lets rules find their secrets before other characters, too, and behind some. What
-// gitleaks finds, they find as before: none of the characters can be part of a secret of
-// these rules.
+// widen lets rules find secrets before more characters, and tokens also after more characters. The new ends include
+// the old ones, so the findings of gitleaks remain.
 func widen(c *config.ViperConfig) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
@@ -50,25 +49,24 @@ func widen(c *config.ViperConfig) {
 		if !ok {
 			head, ok = strings.CutSuffix(r.Regex, spaced)
 		}
-		if ok && !strings.HasSuffix(head, `")`) { // where the secret has its quotes, nothing is to be gained
+		if ok && !strings.HasSuffix(head, `")`) { // a quoted secret ends with its quote
 			r.Regex = head + end
 		}
 	}
 }
 
-// maxBehind bounds the characters behind an anchor's literal that are looked at before its
-// automata are: most places where a literal stands are told apart by these, and automata
-// that no place needs are not built.
+// maxBehind is the number of characters after an anchor's literal that are compared with anchor.behind before its
+// automata run. The comparison excludes most positions, and an automaton that no position needs is never built.
 const maxBehind = 3
 
-// byteSet is a set of characters of ASCII.
+// byteSet is a set of ASCII characters.
 type byteSet [2]uint64
 
 func (s byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
 
-// behind tells which characters of ASCII may stand first, second and so on behind an
-// anchor's literals. It knows no more of them than that every match has one there: a place
-// without one is none. The expression begins with the literal.
+// behind returns the ASCII characters that can follow an anchor's literals in a match, one set for each of the next
+// maxBehind characters. The list ends early if a match can end. It ignores assertions, so a set may be too large.
+// The expression from begins with the literal.
 func behind(from *syntax.Regexp, literals []string) []byteSet {
 	prog, err := syntax.Compile(from.Simplify())
 	if err != nil {
@@ -104,8 +102,8 @@ func behind(from *syntax.Regexp, literals []string) []byteSet {
 	return sets
 }
 
-// read returns where a program is once the instructions that are wanted have read a
-// character, whatever its assertions say, and whether it may have matched before.
+// read returns the successors of the instructions for which wanted reports true, with all assertions taken as true.
+// matched reports whether the program can match before it reads a character.
 func read(prog *syntax.Prog, from []uint32, wanted func(*syntax.Inst) bool) (to []uint32, matched bool) {
 	var c closure
 	reached, matched := c.of(prog, from, ^syntax.EmptyOp(0))
@@ -120,8 +118,8 @@ func read(prog *syntax.Prog, from []uint32, wanted func(*syntax.Inst) bool) (to 
 	return to, matched
 }
 
-// stands reports whether what stands from an offset on, behind a literal, may be behind it
-// in a match.
+// stands reports whether the text at an offset can follow the literal in a match. It reports true for a character
+// outside ASCII and at the end of the text.
 func (a *anchor) stands(text string, at int) bool {
 	for n, set := range a.behind {
 		if at+n >= len(text) || text[at+n] >= utf8.RuneSelf {
@@ -134,16 +132,15 @@ func (a *anchor) stands(text string, at int) bool {
 	return true
 }
 
-// tails tells what must go for the findings in a text, each to where its token ends. Many of
-// them may stand in one long word: where that ends is looked for once.
+// tails computes the spans of the findings in a text. Many findings can lie in one long word, so it remembers the
+// end of the last token.
 type tails struct {
 	text string
-	last extent // from where the last token was seen to go on, and to where
+	last extent // range of the last search for the end of a token
 }
 
-// span returns what must go for a finding: its secret, or the whole match where
-// gitleaks takes a mere piece for the secret, as four digits of a UUID in a webhook's
-// URL, captured by a group that repeats. A token goes to its end.
+// span returns the byte range that a finding redacts: its secret, up to the end of the token or value. It is the
+// whole match if gitleaks' secret is a fragment, such as four digits of a UUID in the URL of a webhook.
 func (t *tails) span(f finding) (start, end int) {
 	start, end = f.strict(t.text)
 	switch f.rule.rank {
@@ -155,7 +152,7 @@ func (t *tails) span(f finding) (start, end int) {
 	return start, end
 }
 
-// strict is span without what of a token goes on behind the finding.
+// strict returns the span without the rest of the token or value after the finding.
 func (f finding) strict(text string) (start, end int) {
 	start, end = f.start, f.end
 	if start >= end || f.rule.fragment()[f.group] {
@@ -164,11 +161,11 @@ func (f finding) strict(text string) (start, end int) {
 	return tidy(text, start, end)
 }
 
-// maxTail is how much of a word, in bytes, may go on behind a finding and be remembered with it. All
-// of a longer one goes, of which the findings are remembered as they were found.
+// maxTail bounds the part of a token after a finding that is remembered with it, in bytes. A longer token is
+// redacted as a whole, and the finding is remembered alone.
 const maxTail = 256
 
-// value returns the end of what is to be remembered of the span of a finding.
+// value returns the end of the part of a finding's span that is remembered.
 func (t *tails) value(f finding, end int) int {
 	if _, strict := f.strict(t.text); end-strict > maxTail {
 		return strict
@@ -176,9 +173,9 @@ func (t *tails) value(f finding, end int) int {
 	return end
 }
 
-// tokenEnd returns where the token ends that a span ends inside of. A rule that knows its
-// tokens by their beginning and a length takes the head of a longer one, whose tail would
-// stay.
+// tokenEnd returns the end of the token that a span ends in. A rule for a fixed length matches only the beginning of
+// a longer token, and the rest must not stay. A part after a dot belongs to the token if it has a digit and at least
+// minRepeated bytes.
 func (t *tails) tokenEnd(start, end int) int {
 	text := t.text
 	if start >= end || end == len(text) || !wordChar(text[end-1]) {
@@ -200,8 +197,8 @@ func (t *tails) tokenEnd(start, end int) int {
 	return end
 }
 
-// wordEnd returns where the word of letters, digits, dashes and underscores ends that goes
-// on at an offset.
+// wordEnd returns the end of the word of letters, digits, dashes and underscores that continues at an offset,
+// without dashes at its end.
 func wordEnd(text string, at int) int {
 	end := at
 	for ; at < len(text) && (wordChar(text[at]) || text[at] == '-'); at++ {
@@ -212,9 +209,8 @@ func wordEnd(text string, at int) int {
 	return end
 }
 
-// valueEnd returns where the value ends that a span ends inside of, on a line that has
-// nothing but a name and a value of one word. What rules take for the end of a password,
-// a bracket or a comma, is a part of it there.
+// valueEnd returns the end of the value that a span ends in, if its line has only a name and a value of one word.
+// There, a bracket or comma is part of the password, although rules end the secret before it.
 func valueEnd(text string, start, end int) int {
 	if start >= end || end == len(text) || strings.IndexByte("|<(){}[]&;,=\"'`", text[end]) < 0 {
 		return end
@@ -245,8 +241,7 @@ func valueEnd(text string, start, end int) int {
 	return end + len(rest)
 }
 
-// settings reports whether what follows a value begins with another name and its value, as in
-// a form or a list of settings: `&name=value`.
+// settings reports whether rest begins with a separator, a name, and = or :, as in a form: `&name=value`.
 func settings(rest string) bool {
 	at := 1
 	for at < len(rest) && (nameChar(rest[at]) || rest[at] == '.') {

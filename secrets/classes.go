@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// neighbour is as much of a neighbouring character as assertions look at.
+// neighbour is the property of a neighbouring character on which assertions depend.
 type neighbour int
 
 const (
-	atEdge neighbour = iota // no character: the text begins or ends here
+	atEdge neighbour = iota // no character: the start or the end of the text
 	atBreak
 	atWord
 	atOther
@@ -22,16 +22,16 @@ func sampleOf(c neighbour) rune {
 	return [contexts]rune{atEdge: -1, atBreak: '\n', atWord: 'a', atOther: ' '}[c]
 }
 
-// classes divides all characters into those that a program cannot tell apart: the same
-// instructions read them, and its assertions see the same in them.
+// classes groups the characters that a program cannot distinguish: the same instructions read them, and its
+// assertions treat them the same.
 type classes struct {
-	firsts   []rune   // the first character of each range, ascending
+	firsts   []rune   // first character of each range, ascending
 	class    []uint16 // by range
 	ascii    [utf8.RuneSelf]uint16
 	contexts []neighbour // by class
-	words    bool        // the program asks for word boundaries
-	breaks   bool        // it asks for the ends of lines
-	set      []uint16    // by instruction: which set of characters it reads
+	words    bool        // the program has word boundaries
+	breaks   bool        // the program has line boundaries
+	set      []uint16    // by instruction: the set of characters that it reads
 	reads    [][]bool    // by set and class
 }
 
@@ -83,7 +83,7 @@ func newClasses(prog *syntax.Prog) classes {
 	return c
 }
 
-// sort puts the ranges that the same sets of characters hold into one class.
+// sort assigns the ranges in the same sets of characters to one class.
 func (c *classes) sort(sets []*syntax.Inst) {
 	c.class = make([]uint16, 0, len(c.firsts))
 	var kinds []byte // of each class
@@ -116,7 +116,7 @@ func (c *classes) sort(sets []*syntax.Inst) {
 	}
 }
 
-// splitInst splits the characters where an instruction tells them apart.
+// splitInst splits the characters at the bounds of an instruction's set.
 func splitInst(inst *syntax.Inst, split func(from, to rune)) {
 	switch {
 	case inst.Op == syntax.InstRuneAnyNotNL:
@@ -137,7 +137,7 @@ func splitInst(inst *syntax.Inst, split func(from, to rune)) {
 	}
 }
 
-// contextOf returns as much of the context of a character as the program asks for.
+// contextOf returns the context of a character, as far as the program depends on it.
 func (c *classes) contextOf(r rune) neighbour {
 	switch {
 	case r == '\n' && c.breaks:
@@ -164,7 +164,7 @@ func (c *classes) search(r rune) uint16 {
 	return c.class[at]
 }
 
-// edge is the class of what stands where the text has ended.
+// edge returns the class of the end of the text.
 func (c *classes) edge() int { return len(c.contexts) }
 
 // neighbour returns the context of the characters of a class.
@@ -175,5 +175,5 @@ func (c *classes) neighbour(class int) neighbour {
 	return c.contexts[class]
 }
 
-// matches reports whether an instruction that reads a character reads those of a class.
+// matches reports whether an instruction reads the characters of a class.
 func (c *classes) matches(pc uint32, class int) bool { return c.reads[c.set[pc]][class] }

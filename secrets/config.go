@@ -19,15 +19,14 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// maxExtendDepth bounds how many files may extend one another, as in gitleaks.
+// maxExtendDepth bounds the chain of files that extend one another, as in gitleaks.
 const maxExtendDepth = 2
 
 // maxRules bounds a file of rules, in bytes.
 const maxRules = 4 << 20
 
-// ReadRules reads a file of rules. A repository may make its own a link to anything: what is
-// no regular file is never opened, and what has more than 4 MiB is not read. Either is
-// memoir.CodeConfig; any other error is that of the file system.
+// ReadRules reads a file of rules. A repository may link its file to anything, so only a regular file of at most 4
+// MiB is read. For any other file, the error has memoir.CodeConfig. Other errors are from the file system.
 func ReadRules(path string) ([]byte, error) {
 	content, err := disk.ReadFile(path, maxRules)
 	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
@@ -36,8 +35,8 @@ func ReadRules(path string) ([]byte, error) {
 	return content, err
 }
 
-// mergeFile merges a person's configuration, and the one that its extend.path
-// names, into the rules so far. Warn is that of Options.
+// mergeFile merges a person's configuration, and the file that its extend.path names, into the rules so far. warn is
+// Options.Warn.
 func mergeFile(into *config.ViperConfig, path string, depth int, warn func(string)) error {
 	content, err := ReadRules(path)
 	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
@@ -75,8 +74,8 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 	return nil
 }
 
-// mergeProject merges a project's configuration. Of one that is not trusted only
-// rules under new ids count, without their allowlists.
+// mergeProject merges a project's configuration. Without trust, it adds only the rules with new ids, without their
+// allowlists.
 func mergeProject(into *config.ViperConfig, path string, trusted bool, warn func(string)) error {
 	if trusted {
 		return mergeFile(into, path, 0, warn)
@@ -107,7 +106,7 @@ func mergeProject(into *config.ViperConfig, path string, trusted bool, warn func
 	return nil
 }
 
-// lineNamed says on which line of a configuration a mistake is, where the error knows.
+// lineNamed adds the line and column to an error that has them.
 func lineNamed(err error) error {
 	at, ok := errors.AsType[interface {
 		error
@@ -120,10 +119,10 @@ func lineNamed(err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, at)
 }
 
-// ruleAt is how errors of decoding call a rule.
+// ruleAt matches the index of a rule in an error of Unmarshal.
 var ruleAt = lazyregexp.New(`'Rules\[(\d+)\]\.(\w+)'`)
 
-// ruleNamed has an error call a rule by its id, and not only by its number.
+// ruleNamed adds the id of a rule to an error that has its index.
 func ruleNamed(err error, c config.ViperConfig) error {
 	if err == nil {
 		return nil
@@ -147,8 +146,8 @@ func configError(path string, err error) error {
 		"read secret rules of %s: %w", path, err)
 }
 
-// check finds what gitleaks would panic at, or would not say by name. Useless is told the conditions of each allowlist
-// that no text can meet.
+// check returns an error for a mistake at which gitleaks would panic, or which gitleaks would not relate to a rule.
+// It calls useless with the conditions of each allowlist that apply to no text: paths and commits.
 func check(c config.ViperConfig, useless func(list string, conditions ...[]string)) error {
 	for i, r := range c.Rules {
 		name := fmt.Sprintf("rule %q", r.ID)
@@ -187,10 +186,8 @@ func compiles(owner string, patterns []string) error {
 	return nil
 }
 
-// merge extends base with what a configuration says, by gitleaks' rules of
-// [extend]: a rule of the same id overrides field by field and adds keywords,
-// tags and allowlists; other rules and global allowlists are added; disabledRules
-// are dropped.
+// merge extends base by the rules of gitleaks' [extend]. A rule with a known id overrides single fields and adds
+// keywords, tags and allowlists. Other rules and global allowlists are added. disabledRules are removed.
 func merge(base *config.ViperConfig, more config.ViperConfig) {
 	kept := base.Rules[:0]
 	for _, r := range base.Rules {
@@ -239,8 +236,7 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 	base.Allowlists = append(base.Allowlists, more.Allowlists...)
 }
 
-// upgrade turns the older form of the file's own allowlist ([allowlist]) into the
-// newer one ([[allowlists]]): people's files have either.
+// upgrade converts the older form of the file's own allowlist ([allowlist]) to [[allowlists]]. Both are in use.
 func upgrade(c *config.ViperConfig) {
 	//lint:ignore SA1019 the older form is still in use
 	if c.AllowList != nil {
@@ -249,8 +245,8 @@ func upgrade(c *config.ViperConfig) {
 	}
 }
 
-// untarget takes disabled rules from the allowlists that name them; one that names
-// no rule any more goes, since it would else count for all.
+// untarget removes disabled rules from the targets of allowlists. A list without a target left is removed, since it
+// would otherwise apply to all rules.
 func untarget(base *config.ViperConfig, disabled []string) {
 	kept := base.Allowlists[:0]
 	for _, list := range base.Allowlists {
@@ -267,9 +263,8 @@ func untarget(base *config.ViperConfig, disabled []string) {
 	base.Allowlists = kept
 }
 
-// withoutSecrets is an error about a file of rules without the secrets of that file. A
-// repository's rules are a stranger's text, and errors quote pieces of it, in which no rule
-// sees what it sees in the whole.
+// withoutSecrets redacts the secrets of a rule file in an error about the file. The error may quote a piece of a
+// secret, which rules find only in the whole file.
 func withoutSecrets(err error, content []byte) error {
 	file := ours.Session()
 	file.Text(string(content))
@@ -284,7 +279,7 @@ func withoutSecrets(err error, content []byte) error {
 	return err
 }
 
-// eachString visits the texts in a tree of settings, keys too.
+// eachString calls visit for each string in a tree of settings, including keys.
 func eachString(node any, visit func(string)) {
 	switch node := node.(type) {
 	case string:
@@ -301,7 +296,7 @@ func eachString(node any, visit func(string)) {
 	}
 }
 
-// readRules reads the rules from the configurations that they come from.
+// readRules merges the configurations of all rules and compiles the result.
 func readRules(options Options, extra bool) (specs, error) {
 	merged, err := parseConfig(config.DefaultConfig)
 	if err != nil {
@@ -342,8 +337,8 @@ func readRules(options Options, extra bool) (specs, error) {
 	return newSpecs(compiled, own)
 }
 
-// parseConfig reads a configuration in gitleaks' TOML form. It uses a viper of
-// its own: gitleaks' own loading works on global state that wears out.
+// parseConfig parses a configuration in gitleaks' TOML form. It uses its own viper, since gitleaks' loader counts
+// extended files in a global variable and never resets it.
 func parseConfig(text string) (config.ViperConfig, error) {
 	var c config.ViperConfig
 	v := viper.New()

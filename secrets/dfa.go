@@ -8,64 +8,60 @@ import (
 	"unicode/utf8"
 )
 
-// dfa runs an expression from one given position of a text, forwards or backwards,
-// and tells the farthest position at which it matches. It is built state by state
-// as texts demand, so it costs what is used; a step is then one look-up. Go's
-// regexp would need a search of its own for each of the many places where a
-// keyword stands and nothing follows. It is safe for concurrent use.
+// dfa matches an expression at a given offset of a text, forwards or backwards. It computes a state when a text
+// first needs it; after that, a step is one lookup. regexp.Regexp would need a separate search for each of the many
+// keywords without a match. It is safe for concurrent use.
 type dfa struct {
 	prog    *syntax.Prog
 	classes classes
-	mu      sync.Mutex // held by who adds a state
+	mu      sync.Mutex // guards closure, key, insts and the writes to a table
 	closure closure
 	key     []byte
 	insts   []uint32
 	table   atomic.Pointer[table]
 }
 
-// table holds the states, a row of next each, and in it an entry for each class of
-// characters: the number of the state that follows, shifted by entryBits, with what is
-// true of that state, or 0 if it is not known yet. It is replaced by a larger one when
-// it is full: who reads an old one asks for what it lacks and goes on with the new one.
+// table holds the states and their transitions. Each state has a row in next, with an entry for each class of
+// characters: the number of the next state, shifted by entryBits, with its flags, or 0 if it is not computed yet. A
+// larger table replaces a full one. A reader of the old table calls derive for a missing entry and gets the new
+// table.
 type table struct {
-	next    []uint32 // atomic: two entries each, as what is read here and there should stay in a cache
-	stride  int      // entries of a row
+	next    []uint32 // atomic; two entries of 16 bits each, to fit into the CPU cache
+	stride  int      // entries in a row
 	states  []state
 	numbers map[string]uint32
 	starts  [contexts]uint32 // atomic
 }
 
-// entry returns the entry behind a state for a class of characters.
+// entry returns the transition of a state for a class of characters, or 0 if it is not computed yet.
 func (t *table) entry(state uint32, class int) uint32 {
 	n := int(state)*t.stride + class
 	return atomic.LoadUint32(&t.next[n>>1]) >> (16 * (n & 1)) & (1<<16 - 1)
 }
 
-// set notes an entry; the dfa's mu is held.
+// set stores a transition. The caller holds the dfa's mu.
 func (t *table) set(state uint32, class int, entry uint32) {
 	n := int(state)*t.stride + class
 	atomic.StoreUint32(&t.next[n>>1], t.next[n>>1]|entry<<(16*(n&1)))
 }
 
-// state is a set of instructions that may come next, before assertions that
-// depend on the next character are looked at.
+// state is a set of instructions that may come next, before the assertions that depend on the next character.
 type state struct {
 	insts     []uint32
-	neighbour neighbour // of the character just read
+	neighbour neighbour // the context of the character just read
 }
 
 const (
-	entryAccepted = 1 << iota // the expression matched just before the character just read
+	entryAccepted = 1 << iota // the expression matched before the character just read
 	entryDead                 // no instruction is left
 
 	entryBits = iota
 )
 
-// maxStates bounds what a dfa keeps. When it is reached all states are forgotten and
-// made anew as needed.
+// maxStates bounds the states of a dfa. At this bound, it discards all states and computes them again when needed.
 const maxStates = 1 << 12 // an entry has 16 bits
 
-// newDFA compiles an expression; one for reading backwards must be reversed.
+// newDFA compiles an expression. For reading backwards, the expression must be reversed.
 func newDFA(tree *syntax.Regexp) *dfa {
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
@@ -77,16 +73,16 @@ func newDFA(tree *syntax.Regexp) *dfa {
 }
 
 func (d *dfa) newTable() *table {
-	// State 0 is none: an entry of 0 says that nothing is known.
+	// State 0 is unused: an entry of 0 is not computed yet.
 	return &table{next: make([]uint32, 4*d.stride()), stride: d.stride(), states: make([]state, 1, 8),
 		numbers: map[string]uint32{}}
 }
 
-// stride is the length of a row.
+// stride returns the length of a row.
 func (d *dfa) stride() int { return d.classes.edge() + 1 }
 
-// forward runs from text[at:]. It returns the ends of the shortest and the longest
-// match, -1 if there is none, and how many bytes it read.
+// forward matches from text[at:]. It returns the end offsets of the shortest and longest match, -1 without a match,
+// and the number of bytes read.
 func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	shortest, longest = -1, -1
 	t, entry := d.start(d.table.Load(), d.contextBefore(text, at))
@@ -124,8 +120,8 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	return shortest, longest, len(text) - at
 }
 
-// accepts reports whether the expression matches some beginning of text, and false for known if it
-// gave up, as the automaton came to have more than so many states; 0: it does not.
+// accepts reports whether the expression matches a prefix of text. known is false if it stopped, because the
+// automaton needed more than most states; 0 means no limit.
 func (d *dfa) accepts(text string, most int) (accepted, known bool) {
 	t, entry := d.start(d.table.Load(), atEdge)
 	for i := 0; i < len(text); {
@@ -148,8 +144,8 @@ func (d *dfa) accepts(text string, most int) (accepted, known bool) {
 	return entry&entryAccepted != 0, true
 }
 
-// backward runs from text[:at] towards the start of the text and no farther than
-// limit. It returns the start of the longest match, -1 if there is none.
+// backward matches from text[:at] towards the start of the text, but not beyond limit. It returns the start of the
+// longest match, -1 without a match, and the number of characters read.
 func (d *dfa) backward(text string, at, limit int) (start, read int) {
 	start = -1
 	t, entry := d.start(d.table.Load(), d.contextAt(text, at))
@@ -176,7 +172,7 @@ func (d *dfa) backward(text string, at, limit int) (start, read int) {
 	return start, read
 }
 
-// contextBefore is the context of the character before an offset.
+// contextBefore returns the context of the character before an offset.
 func (d *dfa) contextBefore(text string, at int) neighbour {
 	if at == 0 {
 		return atEdge
@@ -187,7 +183,7 @@ func (d *dfa) contextBefore(text string, at int) neighbour {
 	return atOther
 }
 
-// contextAt is the context of the character at an offset.
+// contextAt returns the context of the character at an offset.
 func (d *dfa) contextAt(text string, at int) neighbour {
 	if at == len(text) {
 		return atEdge
@@ -198,7 +194,7 @@ func (d *dfa) contextAt(text string, at int) neighbour {
 	return atOther
 }
 
-// start returns the entry of the state before the first character.
+// start returns the entry of the state before the first character, and its table.
 func (d *dfa) start(t *table, previous neighbour) (*table, uint32) {
 	if entry := atomic.LoadUint32(&t.starts[previous]); entry != 0 {
 		return t, entry
@@ -211,7 +207,7 @@ func (d *dfa) start(t *table, previous neighbour) (*table, uint32) {
 	return t, entry
 }
 
-// step returns the entry that follows one in a table, and the table that it is of.
+// step returns the entry after another entry for a class, and its table.
 func (d *dfa) step(t *table, entry uint32, class int) (*table, uint32) {
 	if n := t.entry(entry>>entryBits, class); n != 0 {
 		return t, n
@@ -219,7 +215,7 @@ func (d *dfa) step(t *table, entry uint32, class int) (*table, uint32) {
 	return d.derive(t, entry>>entryBits, class)
 }
 
-// derive computes what follows a state of a table and a character of a class.
+// derive computes and stores the transition of a state for a class.
 func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -245,13 +241,12 @@ func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 	return now, entry
 }
 
-// sameState reports whether two states are one. It is false for one that was forgotten.
+// sameState reports whether two states are equal. After a reset, the same number can name another state.
 func sameState(a, b state) bool {
 	return a.neighbour == b.neighbour && slices.Equal(a.insts, b.insts)
 }
 
-// intern returns the entry of a state, which it adds if need be, and the table that
-// has it from then on.
+// intern returns the entry of a state, which it adds if it is new, and the current table.
 func (d *dfa) intern(insts []uint32, neighbour neighbour, accepted bool) (*table, uint32) {
 	key := append(d.key[:0], byte(neighbour))
 	for _, pc := range insts {
@@ -284,16 +279,16 @@ func (d *dfa) intern(insts []uint32, neighbour neighbour, accepted bool) (*table
 	return t, entry
 }
 
-// closure follows the instructions that read nothing.
+// closure follows the instructions that read no character.
 type closure struct {
-	seen    []uint32 // by instruction: the round in which it was
+	seen    []uint32 // by instruction: the last round that reached it
 	round   uint32
 	stack   []uint32
 	reached []uint32
 }
 
-// of returns the instructions that read a character, valid until the next call, and
-// whether the expression has matched.
+// of returns the instructions that read a character, reached from insts if the assertions in holds are true. It also
+// reports whether the expression matched. The slice is valid until the next call.
 func (c *closure) of(prog *syntax.Prog, insts []uint32, holds syntax.EmptyOp) (reached []uint32, accepted bool) {
 	if c.seen == nil {
 		c.seen = make([]uint32, len(prog.Inst))
@@ -328,12 +323,12 @@ func (c *closure) of(prog *syntax.Prog, insts []uint32, holds syntax.EmptyOp) (r
 	return c.reached, accepted
 }
 
-// A rule that has read too much from its anchors runs over the whole text, and regexp takes
-// some microseconds for each byte where an expression counts. Texts that make a rule read so
-// much mostly hold nothing that it matches: an automaton tells that.
-const maxSought = 512 // states of it: an expression that needs more is left to regexp
+// maxSought bounds the states of the automaton that looks for a match anywhere in a text, before a rule runs over
+// the whole text. regexp takes some microseconds a byte for bounded repeats, and most such texts have no match.
+const maxSought = 512
 
-// nowhere reports whether the expression is known to match nowhere in a text.
+// nowhere reports whether the expression certainly matches nowhere in a text. It reports false if this takes more
+// than maxSought states.
 func (s *searcher) nowhere(text string) bool {
 	d := s.anywhere.get(func() *dfa { return newDFA(mustParse("(?s:.*?)(?:" + s.source + ")")) })
 	found, known := d.accepts(text, maxSought)

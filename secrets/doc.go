@@ -1,8 +1,7 @@
-// Package secrets finds and redacts secrets in text with gitleaks' rules, and
-// with rules of its own for what gitleaks misses and transcripts hold. It knows
-// rules and text; it does not know where a text comes from or where it goes, and
-// it holds no secret longer than the Redactor of one session does.
+// Package secrets finds and redacts secrets in text. It uses gitleaks' rules, and its own rules for secrets that
+// gitleaks misses in transcripts. It handles only rules and text, not where a text is read or stored. It keeps
+// secrets no longer than the Redactor of one session.
 //
-// Read scanner.go first (the API), then find.go (from a text to findings), normal.go and
-// redact.go (from findings to a text without them).
+// Read scanner.go first (the API), then find.go (from text to findings), normal.go (escapes) and redact.go (from
+// findings to redacted text).
 package secrets

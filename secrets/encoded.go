@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	minEncoded = 24 // characters of base64 that are looked into
-	sniffed    = 24 // of them are decoded first: nearly all runs turn out to be no text
+	minEncoded = 24 // characters; shorter base64 is not decoded
+	sniffed    = 24 // characters decoded first: nearly all runs are not text
 )
 
-// base64Char tells which characters base64 is made of, in either alphabet.
+// base64Char contains the characters of base64, in both alphabets.
 var base64Char = func() (set [256]bool) {
 	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
 		set[c] = true
@@ -18,8 +18,8 @@ var base64Char = func() (set [256]bool) {
 	return set
 }()
 
-// findEncoded returns the findings in what text holds in base64. All of the base64 is
-// then the secret: what is left of it when a piece is cut out would be of no use.
+// findEncoded returns the findings in the base64 parts of text. Each secret is then the whole base64, which is
+// useless without one of its pieces.
 func (set *ruleSet) findEncoded(text string, depth int) []finding {
 	var found []finding
 	for code, decoded, ok := encoded(text, 0); ok; code, decoded, ok = encoded(text, code.end) {
@@ -42,8 +42,8 @@ func (set *ruleSet) findEncoded(text string, depth int) []finding {
 	return found
 }
 
-// encoded returns where the next part of a text is, from an offset on, that is other text in
-// base64, and what that is. It reports false if there is none.
+// encoded returns the extent and the content of the next base64 of a text, from an offset on. It reports false
+// without base64 of a text.
 func encoded(text string, from int) (code extent, decoded string, ok bool) {
 	for at := from + minEncoded - 1; at < len(text); {
 		if !base64Char[text[at]] {
@@ -70,11 +70,10 @@ func encoded(text string, from int) (code extent, decoded string, ok bool) {
 	return extent{}, "", false
 }
 
-// codeOf returns the base64 that a part of a text is or begins, in the lines that it was
-// broken into, and where it ends.
+// codeOf returns the base64 that begins at text[start:end], joined with the lines that continue it, and its end.
 func codeOf(text string, start, end int) (string, int) {
 	first, length := end, end-start
-	var lines []byte // from the second line on, all of them
+	var lines []byte // the joined lines, nil for a single line
 	for {
 		next := strings.TrimLeft(text[end:], "\r\n \t")
 		skipped := len(text) - end - len(next)
@@ -103,15 +102,14 @@ func codeOf(text string, start, end int) (string, int) {
 	return code, end
 }
 
-// outgrows reports whether so many bytes are more than there are on a line up to where the base64
-// on it ends. It looks no farther back than that: a line may be long, and have much of it.
+// outgrows reports whether n is more than the length of the line up to end. It looks back only n bytes: a line may
+// be long and have much base64.
 func outgrows(text string, start, end, n int) bool {
 	return n > end || strings.IndexByte(text[end-n:start], '\n') >= 0
 }
 
-// goesOn reports whether base64 of a length goes on with what a line begins with, and not with a name
-// that happens to be of the same characters: nothing else is on that line, and it is a long
-// one or brings the code to whole groups.
+// goesOn reports whether a line continues base64 of a length, and is not a name of the same characters. The line
+// must have nothing else, and it must be long or complete the last group.
 func goesOn(length int, line, behind string) bool {
 	padded := strings.TrimLeft(behind, "=")
 	rest := strings.TrimLeft(padded, " \t\r")
@@ -121,7 +119,8 @@ func goesOn(length int, line, behind string) bool {
 
 var standard = strings.NewReplacer("-", "+", "_", "/")
 
-// decode decodes as many whole groups as there are, in either alphabet.
+// decode decodes base64 in either alphabet, without a single character after the last group. It returns "" on an
+// error.
 func decode(code string) string {
 	if strings.ContainsAny(code, "-_") {
 		code = standard.Replace(code)
@@ -136,8 +135,7 @@ func decode(code string) string {
 	return string(decoded)
 }
 
-// groupOfText tells which characters a group of base64 begins with whose first byte is
-// printable or white space in ASCII.
+// groupOfText contains the first characters of base64 groups whose first byte is printable or white space in ASCII.
 var groupOfText = func() (set [256]bool) {
 	for _, c := range []byte("CDIJKLMNOPQRSTUVWXYZabcdef") {
 		set[c] = true
@@ -145,7 +143,7 @@ var groupOfText = func() (set [256]bool) {
 	return set
 }()
 
-// isText reports whether base64 of whole groups is that of text.
+// isText reports whether base64 in whole groups decodes to text.
 func isText(code string) bool {
 	for at := 0; at < len(code); at += 4 {
 		if !groupOfText[code[at]] {
@@ -155,7 +153,7 @@ func isText(code string) bool {
 	return mostlyText(decode(code))
 }
 
-// mostlyText reports whether at least nine bytes of ten are printable ASCII.
+// mostlyText reports whether at least nine bytes of ten are printable ASCII or white space.
 func mostlyText(s string) bool {
 	odd := 0
 	for i := range len(s) {

@@ -10,16 +10,15 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Some files are a secret as a whole: only their name says so, such as .vault_pass,
-// master.key or /run/secrets/db. What such a file holds is read as a line of
-// `"password":"value"`, so that the rules for passwords say what is none.
+// Some files are a secret as a whole, which only their name shows: .vault_pass, master.key, /run/secrets/db. Their
+// content is searched as a line of `"password":"value"`, so that the allowlists for passwords apply.
 
 const (
-	minFileSecret = 8    // bytes, as for all secrets that are to be known elsewhere
-	maxFileSecret = 2048 // bytes of the file, and of a call that writes one
+	minFileSecret = 8    // bytes, as minRepeated
+	maxFileSecret = 2048 // bytes of the file, and of a tool call that reads or writes it
 )
 
-// secretFile matches the path of a file that holds nothing but a secret.
+// secretFile matches the path of a file that contains only a secret.
 var secretFile = lazyregexp.New(`(?i)(?:^|[/\\])(?:` +
 	`\.?(?:[\w-]{1,40}[._-]|ansible|vault|db|root|admin|my|api|auth)?(?:password|passwd|passphrase|passcode|passwort` +
 	`|pass|pwd|secret|token|psk|` +
@@ -29,10 +28,10 @@ var secretFile = lazyregexp.New(`(?i)(?:^|[/\\])(?:` +
 	`|(?:var[/\\])?run[/\\]secrets[/\\][\w./-]{1,80}` +
 	`|[\w-]{0,40}\.secret)$`)
 
-// secretFileParts are in lower case; each path that secretFile matches has one.
+// secretFileParts are in lower case. Each path that secretFile matches contains one of them.
 var secretFileParts = []string{"pass", "pwd", "secret", "token", "psk", "key", "cookie"}
 
-// inFile returns the secret that a text is since a file of that name holds it, "" if it is none.
+// inFile returns the secret in the text of a file with that name, or "" without one.
 func inFile(name, text string) string {
 	if len(text) > maxFileSecret || !secretFile.MatchString(name) {
 		return ""
@@ -45,20 +44,20 @@ func inFile(name, text string) string {
 	return value
 }
 
-// lineMark is how tools number the lines that they show.
+// lineMark matches the number before a line, as tools print it.
 var lineMark = lazyregexp.New(`^[ \t]{0,8}\d{1,5}(?:→|\t|: |\| )`)
 
-// asNamed writes a value as rules know it.
+// asNamed returns a value in a form that rules match.
 func asNamed(value string) string { return `"password":"` + value + `"` }
 
-// File takes up what nothing but the name of its file tells to be a secret, so that it goes from the
-// texts that follow, and reports whether it is one. Nothing is counted.
+// File remembers the secret of a file that only the file's name shows, so that it is redacted in later texts. It
+// reports whether there is one. It counts nothing.
 func (r *Redactor) File(name, text string) bool {
 	value := inFile(name, text)
 	return value != "" && r.Learn(asNamed(value))
 }
 
-// FindFile is Find with what nothing but the name of its file tells to be a secret.
+// FindFile is Find, but it also returns a secret that only the file's name shows.
 func (s *Scanner) FindFile(name, text string) []Finding {
 	found := s.Find(text)
 	value := inFile(name, text)
@@ -76,23 +75,23 @@ func (s *Scanner) FindFile(name, text string) []Finding {
 		Hint: hint(value)}}
 }
 
-// readsFile matches a command that puts out a file as it is, and the file's name.
+// readsFile matches a command that prints a file, and captures the file's name.
 var readsFile = lazyregexp.New(`(?:^|[;&|(\s])(?:cat|bat|batcat|tac|head|tail|less|more|nl|type|gc` +
 	`|Get-Content)(?:[ \t]+-[\w=-]+)*[ \t]+["']?([^\s"'|;&<>()]+)|\$\(<[ \t]*["']?([^\s"'|;&<>()]+)`)
 
-// writesFile matches a command that puts a word into a file, the word and the file's name.
+// writesFile matches a command that writes a word to a file, and captures the word and the file's name.
 var writesFile = lazyregexp.New(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:'%s(?:\\n)?'[ \t]+` +
 	`|"%s(?:\\n)?"[ \t]+)?["']?([^\s"'|;&<>()]+)["']?` +
 	`[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*["']?([^\s"'|;&<>()]+)`)
 
-// Where the arguments of tools have the name of a file and what is written to it.
+// The arguments of tools that have the name and the content of a file.
 var (
 	pathArguments = []string{"file_path", "path", "filePath", "filename", "absolute_path", "target_file", "abs_path",
 		"file"}
 	contentArguments = []string{"content", "text", "file_text", "contents"}
 )
 
-// filesOf takes up the secrets in the files that a tool call reads and writes.
+// filesOf remembers the secrets in the files that a tool call reads and writes.
 func (r *Redactor) filesOf(it memoir.Item) {
 	if it.Kind != memoir.ItemTool || len(it.Input) > maxFileSecret {
 		return

@@ -7,33 +7,32 @@ import (
 	"slices"
 )
 
-// What the automata of one rule may read in one text before the rule runs over the
-// whole of it instead: a text of nothing but beginnings of private keys would
-// otherwise take time that grows with its length squared.
+// Limits of the characters that the automata of one rule read in one search. Beyond them, the expression of the rule
+// runs over the whole text. The automata would take quadratic time for a text of many beginnings of private keys.
 const (
-	freeRead = 256 // characters at one place that are not counted
-	maxRead  = 64  // times the text's length; regexp takes longer than an automaton by more than that
+	freeRead = 256 // characters at one offset that are not counted
+	maxRead  = 64  // times the length of the text; regexp is slower than an automaton by a larger factor
 )
 
-// search is one text being searched.
+// search is the state of one search.
 type search struct {
 	set   *ruleSet
 	text  string
 	hits  []ruleHit
 	read  []int  // characters counted, by rule
-	seen  bitset // rules of which the text has a keyword
+	seen  bitset // rules with a keyword in the text
 	whole bitset // rules that run over the whole text
-	heads []int  // where parts of names stand that may be heads of columns
+	heads []int  // offsets of headParts in the text
 	found []finding
 }
 
-// ruleHit is a hit of a rule's searcher.
+// ruleHit is a hit and the index of its rule.
 type ruleHit struct {
 	rule int32
 	hit
 }
 
-// bitset is a set of rules by their place.
+// bitset is a set of rules, by index.
 type bitset []uint64
 
 func (b bitset) add(n int32)      { b[n>>6] |= 1 << (n & 63) }
@@ -51,11 +50,10 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// maxDepth bounds how often what is found in a text by decoding it is decoded again.
+// maxDepth bounds how often decoded text is decoded again.
 const maxDepth = 3
 
-// search returns gitleaks' findings in text, those that appear once what is escaped in it is
-// decoded, and those in what is base64 in it, by the position of the secret.
+// search returns the findings in text, in its decoded view and in its base64, sorted by the start of the secret.
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
@@ -88,7 +86,7 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	return dropCovered(found)
 }
 
-// findAll returns the findings of all rules, and those in tables.
+// findAll returns the findings of all rules in the text and in its tables.
 func (set *ruleSet) findAll(text string) []finding {
 	found, heads := set.findRules(text)
 	if len(heads) == 0 {
@@ -101,8 +99,7 @@ func (set *ruleSet) findAll(text string) []finding {
 	return found
 }
 
-// findRules returns the findings of all rules by the position of the secret, and where tables may
-// begin.
+// findRules returns the findings of all rules, sorted by the start of the secret, and the offsets of headParts.
 func (set *ruleSet) findRules(text string) (found []finding, heads []int) {
 	words := len(set.rules)/64 + 1
 	both := make(bitset, 2*words)
@@ -114,7 +111,7 @@ func (set *ruleSet) findRules(text string) (found []finding, heads []int) {
 	return s.found, s.heads
 }
 
-// visit takes note of a literal that stands between two offsets.
+// visit records the literal at text[at:end] and probes its anchors.
 func (s *search) visit(id int32, at, end int) {
 	l := &s.set.index.literals[id]
 	for _, n := range l.enables {
@@ -145,8 +142,7 @@ func (s *search) visit(id int32, at, end int) {
 	}
 }
 
-// findWhole runs the rules that have no anchor, and those that have read too much, if the text
-// has a keyword of theirs.
+// findWhole runs the rules that have no anchor or exceeded the limit, if the text has one of their keywords.
 func (s *search) findWhole() {
 	for _, n := range s.set.index.whole {
 		s.whole.add(n)
@@ -158,11 +154,9 @@ func (s *search) findWhole() {
 	}
 }
 
-// enabled reports whether the text has a keyword of a rule, as far as that is not implied by a
-// match.
+// enabled reports whether the text has a keyword of a rule, or the rule needs none.
 func (s *search) enabled(n int32) bool { return !s.set.rules[n].needsKeyword || s.seen.has(n) }
 
-// findHits turns the hits of each rule into its findings.
 func (s *search) findHits() {
 	hits := s.hits
 	slices.SortStableFunc(hits, func(a, b ruleHit) int { return cmp.Compare(a.rule, b.rule) })
@@ -202,15 +196,13 @@ func (s *search) judge(r *rule, start, end int) {
 	}
 }
 
-// part is the stretch of a text that is asked for, in bytes. What stands around it is there
-// for what it tells of it.
+// part is the byte range of a text that is redacted. The text around it is only context.
 type part struct{ start, end int }
 
 func all(text string) part { return part{0, len(text)} }
 
-// move takes the ends of a part along that lie behind an offset and not behind another, when
-// what is between them comes to stand at a place in another text: as it was, or, if it is
-// not kept, as nothing.
+// move adjusts the ends of p for an edit. An end of was in (from, to] moves to offset at of the new text, plus its
+// distance to from if the bytes between were kept.
 func (p *part) move(was part, from, to, at int, kept bool) {
 	moved := func(end int) int {
 		if kept {
@@ -226,7 +218,7 @@ func (p *part) move(was part, from, to, at int, kept bool) {
 	}
 }
 
-// place tells findings of one text apart.
+// place identifies a finding in a text.
 type place struct {
 	rule       *rule
 	start, end int
@@ -234,21 +226,21 @@ type place struct {
 
 func (f finding) place() place { return place{f.rule, f.start, f.end} }
 
-// byPlace sorts by the beginning of the secret; of those that begin together, the most specific rule comes first.
+// byPlace orders findings by the start of the secret, and then by rank, the most specific rule first.
 func byPlace(a, b finding) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.rule.rank, b.rule.rank), cmp.Compare(a.end, b.end),
 		cmp.Compare(a.rule.RuleID, b.rule.RuleID))
 }
 
-// dropCovered drops findings whose secret lies inside of what a more specific rule
-// found: the two halves of a private key, say, where the whole key was seen.
+// dropCovered removes a finding whose secret lies inside the secret of a more specific rule, such as half of a
+// private key whose whole was found.
 func dropCovered(found []finding) []finding {
 	if len(found) < 2 {
 		return found
 	}
-	var reach [rankGeneric + 1]int // how far the findings of each rank so far extend
+	var reach [rankGeneric + 1]int // the largest end of the findings so far, by rank
 	kept := found[:0]
-	for _, f := range found { // by place: what covers f comes before it
+	for _, f := range found { // sorted: a finding that covers f comes before it
 		covered := false
 		for r := range f.rule.rank {
 			covered = covered || f.end <= reach[r]

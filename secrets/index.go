@@ -8,22 +8,22 @@ import (
 	"unicode"
 )
 
-// index knows for every literal of every rule what to do where it stands.
+// index maps each literal of all rules to its uses.
 type index struct {
 	matcher  *matcher
 	literals []literal
-	whole    []int32 // rules that have no anchor
+	whole    []int32 // rules without an anchor
 }
 
-// literal is what one string of the matcher means.
+// literal holds the uses of one string of the matcher.
 type literal struct {
 	length  int
 	anchors []anchorRef
-	enables []int32 // rules of which it is a keyword
-	head    bool    // it may be in the head of a table's column
+	enables []int32 // rules with this keyword
+	head    bool    // it may be in the header row of a table
 }
 
-// anchorRef is an anchor and the place of its rule in the rule set.
+// anchorRef is an anchor and the index of its rule.
 type anchorRef struct {
 	*anchorSearch
 	rule int32
@@ -71,9 +71,9 @@ func newIndex(rules []*rule) index {
 	return x
 }
 
-// commonGrams are the grams that code and documentation hold most, the most frequent
-// first, with each byte as foldByte gives it. They were counted in the Go distribution,
-// in modules, in packages of Python, Perl and JavaScript, and in Rust's documentation.
+// commonGrams are the most frequent grams of code and documentation, the most frequent first, with each byte changed
+// by foldByte. They were counted in the Go distribution and in modules, in packages of Python, Perl and JavaScript,
+// and in Rust's documentation.
 const commonGrams = "" +
 	"   *   th*)) = the {*ioning re)))he conent//  intioint costrasserrif {*)turreted estetuter" +
 	"urnor fortes** onsis ../las)*)selameilesta toodeclatriand;* elffil cl serintyp) {thiresse " +
@@ -160,7 +160,7 @@ const commonGrams = "" +
 	"/svo m vitawr bn {-js<p>0} ry.oidhtsp>*ts)**p\x7fsi\x7fca# s1.1rt(h s jstocs\":\x7fprup l s\x7f;*d ld u" +
 	"or\x7f/ eat(pe(\"lorta><pxtr)pa($s"
 
-// allowlist is one of gitleaks' allowlists with an automaton for its expressions.
+// allowlist is one of gitleaks' allowlists, with an automaton for its expressions and a matcher for its stop words.
 type allowlist struct {
 	listSpec
 	automaton func() *dfa     // nil without expressions
@@ -178,9 +178,8 @@ func newAllowlist(from listSpec) *allowlist {
 	return list
 }
 
-// joined compiles the expressions of a list as gitleaks does, into one alternation of
-// their texts. A flag such as (?i) at the beginning of one thus holds for those after
-// it; verdicts depend on that.
+// joined compiles the expressions of a list into one alternation of their texts, as gitleaks does. Therefore, a flag
+// such as (?i) in one expression also applies to those after it.
 func joined(regexes []string) *dfa {
 	tree, err := syntax.Parse("(?s:.*?)(?:"+strings.Join(regexes, "|")+")", syntax.Perl)
 	if err != nil {
@@ -189,8 +188,8 @@ func joined(regexes []string) *dfa {
 	return newDFA(tree)
 }
 
-// matches reports whether an expression of the list matches somewhere in text. As in
-// gitleaks, none matches an empty text.
+// matches reports whether an expression of the list matches in text. As in gitleaks, no expression matches an empty
+// text.
 func (list *allowlist) matches(text string) bool {
 	if text == "" || list.automaton == nil {
 		return false
@@ -199,10 +198,10 @@ func (list *allowlist) matches(text string) bool {
 	return accepted
 }
 
-// allowTarget is what an allowlist may look at.
+// allowTarget holds the parts of a match that an allowlist can test.
 type allowTarget struct {
 	text       string
-	start, end int // of the match, as gitleaks locates it
+	start, end int // offsets of the match, as in gitleaks
 	match      string
 	secret     string
 }
@@ -211,14 +210,14 @@ func (t allowTarget) allowed(lists []*allowlist) bool { return slices.ContainsFu
 
 func (t allowTarget) allows(list *allowlist) bool {
 	if list.all {
-		// There is neither a path nor a commit, so a list that demands one never holds.
+		// There is no path or commit, so a list that requires one never applies.
 		return !list.elsewhere && (list.automaton == nil || t.regexAllowed(list)) &&
 			(list.stops == nil || list.stopped(t.secret))
 	}
 	return list.stops != nil && list.stopped(t.secret) || list.automaton != nil && t.regexAllowed(list)
 }
 
-// stopped reports whether a secret has one of the list's stop words in it, in whatever case.
+// stopped reports whether a secret contains a stop word of the list, in any case.
 func (list *allowlist) stopped(secret string) bool {
 	if strings.ContainsFunc(secret, func(c rune) bool { return c > unicode.MaxASCII }) {
 		secret = strings.ToLower(secret)
@@ -236,11 +235,11 @@ func (t allowTarget) regexAllowed(list *allowlist) bool {
 	return list.matches(t.secret)
 }
 
-// nearLine is how much of its line, in bytes, is looked at on either side of a match: a line may
-// be the whole of a text, and have thousands of matches.
+// nearLine bounds the part of the line on each side of a match that is tested, in bytes. A text can be one line with
+// thousands of matches.
 const nearLine = 512
 
-// line returns what stands around the match on its line.
+// line returns the part of the line around the match.
 func (t allowTarget) line() string {
 	from, to := max(0, t.start-nearLine), min(len(t.text), t.end+nearLine)
 	from += strings.LastIndexByte(t.text[from:t.start], '\n') + 1

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the whole text, or
-// else any of its lines. Most secrets lie inside one string and need no care; the others are a
-// number, or reach over several strings. Those that begin in p are counted; p itself is returned as
-// it is in the new text.
+// replaceKeepingJSON replaces spans and keeps JSON valid, as a whole text or line by line. Most secrets lie inside
+// one string; a number, or a span over several strings, needs care. It counts the spans that begin in p, and returns
+// p as a range of the new text.
 func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (string, part) {
 	var edits []edit
 	doc := document{end: -1}
@@ -16,11 +15,11 @@ func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (strin
 		doc = newDocument(text, 0, len(text))
 	}
 	for _, s := range spans {
-		s.end = min(s.end, len(text)) // behind it there is no document to go on with
+		s.end = min(s.end, len(text)) // no document follows the end of the text
 		if p.start <= s.start && s.start < p.end {
 			counts[s.rule.label]++
 		}
-		plain := s.start // of the part that lies in no document
+		plain := s.start // the start of the part outside all documents
 		for at := s.start; at < s.end; {
 			if at >= doc.end {
 				doc = lineDocument(text, at)
@@ -42,8 +41,7 @@ func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (strin
 	return apply(text, p, edits)
 }
 
-// edit replaces a part of a text by a marker, in quotes if it stood where JSON
-// wants a value.
+// edit replaces a part of a text by a marker, in quotes if the part is a JSON number or word.
 type edit struct {
 	start, end int
 	rule       *rule
@@ -90,16 +88,16 @@ type document struct {
 	end    int
 	valid  bool
 	tokens []token
-	next   int // the first token that the coming spans may touch
+	next   int // the first token that later spans can touch
 }
 
-// token is the inside of a string, or a number or word.
+// token is the content of a string, or a number or word.
 type token struct {
 	start, end int
 	scalar     bool
 }
 
-// lineDocument looks at the line in which an offset lies, its break included.
+// lineDocument returns the document of the line at an offset, with its line break.
 func lineDocument(text string, at int) document {
 	start := strings.LastIndexByte(text[:at], '\n') + 1
 	end := len(text)
@@ -125,7 +123,7 @@ func looksJSON(text string) bool {
 	return false
 }
 
-// newDocument lists the tokens of text[start:end], which is valid JSON.
+// newDocument returns the document text[start:end], which is valid JSON.
 func newDocument(text string, start, end int) document {
 	d := document{text: text, end: end, valid: true}
 	for at := start; at < end; at++ {
@@ -149,8 +147,8 @@ func newDocument(text string, start, end int) document {
 	return d
 }
 
-// cut adds the edits for a span: one for every token that it touches, and none for
-// what holds the document together. Spans come in order.
+// cut adds the edits for a span: one for each token that it touches, and none for the syntax between tokens. Spans
+// come in order.
 func (d *document) cut(edits []edit, start, end int, r *rule) []edit {
 	for d.next < len(d.tokens) && d.tokens[d.next].end <= start {
 		d.next++
@@ -176,9 +174,8 @@ func (d *document) cut(edits []edit, start, end int, r *rule) []edit {
 	return edits
 }
 
-// escapeAround returns the extent of the escape sequence of a JSON string that an
-// offset lies inside of, the offset itself twice if there is none. Half a sequence
-// must neither stay nor go.
+// escapeAround returns the extent of the escape sequence around an offset in a JSON string, or the offset twice
+// without one. A sequence must be kept or removed as a whole.
 func escapeAround(text string, at int) (from, to int) {
 	for p := at - 1; p >= max(0, at-5); p-- {
 		if text[p] != '\\' {

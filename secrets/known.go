@@ -11,33 +11,31 @@ import (
 )
 
 const (
-	// minRepeated is how long a secret must be, in bytes, for its further occurrences
-	// to be taken for the same secret.
+	// minRepeated is the least length of a secret, in bytes, whose further occurrences are redacted.
 	minRepeated = 8
-	// longWord is the same for a password of nothing but letters.
+	// longWord is the same for a password that has only letters.
 	longWord = 16
 )
 
-// margin is what may stand before a line's text: indentation, the bar of a quotation or of a box.
+// margin has the characters before the text of a line: indentation, and the bar of a quotation or box.
 const margin = " \t>|│"
 
-// knownSet remembers secrets and finds their further occurrences: one look at every position of
-// a text, however many secrets there are. Growing it is cheap, unlike an automaton that would
-// be built anew for each secret. It holds hashes, so that a secret takes some 50 bytes for each of its
-// forms and keeps no text alive. A nil *knownSet is empty.
+// knownSet remembers secrets and finds their further occurrences with one lookup at each offset of a text, for any
+// number of secrets. Adding a secret is cheap, unlike with an automaton. It stores the first eight bytes and a hash
+// of each form of a secret, some 50 bytes, and keeps no text alive. A nil *knownSet is empty.
 type knownSet struct {
 	filter  [1 << 7]uint64    // bits by hash of the first eight bytes
 	heads   map[uint64]uint64 // by the first eight bytes: a bit for each length of a value, modulo 64
 	lengths []int             // of all values, longest first
-	values  map[uint64]*rule  // by the hash of a value: the rule that found it first
-	count   int               // of values, without their encoded forms
+	values  map[uint64]*rule  // by hash of a value: the first rule that found it
+	count   int               // of secrets, without their other forms
 }
 
 func newKnownSet() *knownSet {
 	return &knownSet{heads: map[uint64]uint64{}, values: map[uint64]*rule{}}
 }
 
-// knownSeed makes the hashes of values unforeseeable, so that no text is made to equal a secret.
+// knownSeed makes the hashes unpredictable, so that no text can be made to collide with a secret.
 var knownSeed = maphash.MakeSeed()
 
 func (k *knownSet) empty() bool { return k.size() == 0 }
@@ -50,15 +48,14 @@ func (k *knownSet) size() int {
 }
 
 const (
-	// minLine is how long a line of a secret of several lines must be, in bytes, to be one of
-	// its own: of a key each line is.
+	// minLine is the least length of a line, in bytes, that is remembered alone from a secret of several lines, such
+	// as a key.
 	minLine = 40
-	// minEncodedForm is how long a secret must be, in bytes, to be known in base64, too.
+	// minEncodedForm is the least length of a secret, in bytes, that is also remembered in base64.
 	minEncodedForm = 16
 )
 
-// add remembers a secret, and the forms that base64 gives it, if its other occurrences can be
-// taken for the same secret.
+// add remembers a secret that telling accepts, its decoded form, its forms in base64 and its long lines.
 func (k *knownSet) add(value string, r *rule) {
 	if !telling(value, r) || !k.insert(value, r) {
 		return
@@ -83,8 +80,8 @@ func (k *knownSet) add(value string, r *rule) {
 	}
 }
 
-// addParts remembers what is secret in a header of cookies or in the address of a webhook: their
-// values and path elements that mix letters and digits.
+// addParts remembers the secrets in a cookie header or the address of a webhook: parts with letters and digits, and
+// scrambled ones.
 func (k *knownSet) addParts(value string, r *rule) {
 	value = strings.TrimRight(value, "=")
 	if !strings.ContainsAny(value, "=;") && !(strings.Contains(value, "/") && strings.Contains(value, ".")) {
@@ -97,7 +94,7 @@ func (k *knownSet) addParts(value string, r *rule) {
 	}
 }
 
-// insert reports whether the value is a new one.
+// insert adds a value and reports whether it is new. It skips a value that is shorter than minRepeated.
 func (k *knownSet) insert(value string, r *rule) bool {
 	if len(value) < minRepeated {
 		return false
@@ -119,8 +116,8 @@ func (k *knownSet) insert(value string, r *rule) bool {
 
 var urlAlphabet = strings.NewReplacer("+", "-", "/", "_")
 
-// middle encodes a value that begins so many bytes after a group of three in base64, and leaves
-// out the characters that share bits with what is before and behind it.
+// middle returns the base64 of a value that begins offset bytes after a group of three. It omits the characters that
+// share bits with the bytes before and after the value.
 func middle(value string, offset int) string {
 	padded := make([]byte, offset, offset+len(value))
 	encoded := base64.RawStdEncoding.EncodeToString(append(padded, value...))
@@ -129,9 +126,8 @@ func middle(value string, offset int) string {
 	return encoded[from:to]
 }
 
-// telling reports whether a secret is unlikely to stand elsewhere as something else.
-// Passwords, which only this package's rules look for, can be words: "database" must
-// not go from a whole session because it once was a password.
+// telling reports whether further occurrences of a value are likely the same secret. A password, which only this
+// package's rules find, can be a word: "database" must stay in the rest of the session.
 func telling(value string, r *rule) bool {
 	switch {
 	case r.RuleID == printedRule:
@@ -144,14 +140,13 @@ func telling(value string, r *rule) bool {
 	return true
 }
 
-// name matches what programs call things: words in camel case, with a number perhaps.
-// The generic rule takes some for secrets; one that went from a whole session would
-// leave code that nobody can read.
+// name matches an identifier: words in camel case, possibly with a number. The generic rule finds some of them, and
+// their redaction in a whole session would make code unreadable.
 var name = lazyregexp.New(`^_*[A-Z]{0,4}[a-z]{2,}(?:\d{0,4}[A-Z]{1,4}[a-z]{2,})+\d{0,4}$`)
 
 func notLetter(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }
 
-// occurrences returns where the known secrets stand in text, as they are or escaped.
+// occurrences returns the spans of the known secrets in text, plain or escaped.
 func (k *knownSet) occurrences(text string) []span {
 	if k.empty() {
 		return nil
@@ -193,7 +188,7 @@ func (k *knownSet) plain(text string) []span {
 	return spans
 }
 
-// headOf reads the eight bytes of s from i.
+// headOf returns the eight bytes of s from i.
 func headOf(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |

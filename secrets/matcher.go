@@ -5,19 +5,18 @@ import (
 	"sync"
 )
 
-// matcher finds all occurrences of many literals in one pass, without regard to the
-// case of ASCII letters. Each literal has a key, the four bytes of it that are rarest, or
-// all of it where it is shorter. At most places of a text one look-up tells that no key
-// stands there; the look-ups do not wait for one another, as those of an automaton would.
-// It costs little to make.
+// matcher finds all occurrences of many literals in one pass, in any case of ASCII letters. Each literal has a key:
+// the rarest four bytes in a row, or the whole literal if it is shorter. At most offsets, one lookup shows that no
+// key begins there. The lookups do not depend on one another, unlike the steps of an automaton. A matcher is cheap
+// to make.
 type matcher struct {
 	literals []string
 	filter   [1 << (filterBits - 6)]uint64 // bits by hash of the first three bytes of a key
 	keys     [1 << (keyBits - 6)]uint64    // bits by hash of a key
-	slots    []keySlot                     // by hash of a key, the next free one where taken
+	slots    []keySlot                     // by hash of a key, with linear probing
 	shift    int
 	entries  []keyEntry
-	lengths  [keyLength + 1]bool // of the keys that there are
+	lengths  [keyLength + 1]bool // lengths of keys in use
 }
 
 const (
@@ -25,27 +24,27 @@ const (
 	keyLength  = 4
 	filterBits = 18
 	keyBits    = 16
-	maxCrowd   = 6 // literals of one key
+	maxCrowd   = 6 // literals with the same key
 )
 
-// keySlot names the entries of a key.
+// keySlot is the list of the entries with a key.
 type keySlot struct {
 	key   uint32
-	first int32 // the place of its first entry, -1 if the slot is free
+	first int32 // index of its first entry, -1 if the slot is free
 	count int32
 }
 
-// keyEntry is a literal that is looked for where its key stands.
+// keyEntry is a literal to compare at the offsets of its key.
 type keyEntry struct {
 	literal int32
 	length  int32
-	offset  int32  // of the key in it
-	next    int32  // the next entry of the same key, -1 if there is none
-	end     uint32 // its last four bytes, as foldByte gives them, where it has four
+	offset  int32  // of the key in the literal
+	next    int32  // index of the next entry with the same key, or -1
+	end     uint32 // the last four bytes of the literal after foldByte, if it has four
 }
 
-// newMatcher makes a matcher of literals in lower case. An empty one is nowhere, and one
-// of a single byte makes every place worth a look.
+// newMatcher returns a matcher of literals in lower case. An empty literal is never found. A literal of one byte
+// disables the filter.
 func newMatcher(literals []string) *matcher {
 	m := &matcher{literals: literals, entries: make([]keyEntry, 0, len(literals))}
 	size := bits.Len(uint(2*len(literals) + 1))
@@ -88,16 +87,16 @@ func newMatcher(literals []string) *matcher {
 	return m
 }
 
-// pass lets a gram, the beginning of a key, through the filter.
+// pass adds a gram, the first three bytes of a key, to the filter.
 func (m *matcher) pass(gram uint32) {
 	h := gram * hashFactor >> (32 - filterBits)
 	m.filter[h>>6] |= 1 << (h & 63)
 }
 
-// hashFactor spreads the bits of a key over the upper ones of 32.
+// hashFactor spreads the bits of a key over the upper bits of 32.
 const hashFactor = 0x9E3779B1
 
-// slot returns the slot of a key, or the free one where it belongs.
+// slot returns the slot of a key, or the free slot for it.
 func (m *matcher) slot(key uint32) *keySlot {
 	for at := key * hashFactor >> m.shift; ; at++ {
 		s := &m.slots[int(at)&(len(m.slots)-1)]
@@ -107,11 +106,11 @@ func (m *matcher) slot(key uint32) *keySlot {
 	}
 }
 
-// foldByte makes one of the two cases of a letter, and of some other bytes that a
-// look at the literal then tells apart. It never gives 0: keys of several lengths differ.
+// foldByte makes both cases of a letter equal, and also some other bytes, which the comparison with the literal
+// distinguishes. It never returns 0, so that keys of different lengths differ.
 func foldByte(c byte) uint32 { return uint32(c | 0x20) }
 
-// keyAt returns so many bytes from an offset on as foldByte gives them.
+// keyAt returns length bytes at an offset, each changed by foldByte.
 func keyAt(s string, at, length int) (key uint32) {
 	for n := range length {
 		key |= foldByte(s[at+n]) << (8 * n)
@@ -119,7 +118,7 @@ func keyAt(s string, at, length int) (key uint32) {
 	return key
 }
 
-// gramRanks tells for the common grams how common they are: the most common has 1.
+// gramRanks returns the ranks of the common grams. The most common gram has rank 1.
 var gramRanks = sync.OnceValue(func() map[uint32]int {
 	ranks := make(map[uint32]int, len(commonGrams)/gramLength)
 	for at := 0; at < len(commonGrams); at += gramLength {
@@ -128,8 +127,7 @@ var gramRanks = sync.OnceValue(func() map[uint32]int {
 	return ranks
 })
 
-// rarest returns the offset of the key of a literal that texts hold least, and of few other
-// literals where there is a choice.
+// rarest returns the offset of the rarest key of a literal. Among rare keys, it prefers a key of few other literals.
 func (m *matcher) rarest(literal string) (offset int) {
 	ranks := gramRanks()
 	rare, best := false, 0
@@ -151,11 +149,11 @@ const (
 	foldWord = 0x20202020
 	foldAll  = foldWord<<32 | foldWord
 	gramMask = 1<<(8*gramLength) - 1
-	inWord   = 8 - gramLength + 1 // grams in a word of eight bytes
+	inWord   = 8 - gramLength + 1 // grams that begin in a word of eight bytes and fit into it
 )
 
-// scan calls hit for every literal in text, with the offset of its end. Those that do not
-// overlap come in the order of the text.
+// scan calls hit for every literal in text, with the offset of its end. Literals that do not overlap come in the
+// order of the text.
 func (m *matcher) scan(text string, hit func(literal int32, end int)) {
 	i := 0
 	for ; i+8 <= len(text); i += inWord {
@@ -186,13 +184,13 @@ func (m *matcher) scan(text string, hit func(literal int32, end int)) {
 	}
 }
 
-// passes reports whether a key may begin where a word does.
+// passes reports whether a key may begin with the first three bytes of a word.
 func (m *matcher) passes(word uint64) bool {
 	h := uint32(word) & gramMask * hashFactor >> (32 - filterBits)
 	return m.filter[h>>6]>>(h&63)&1 != 0
 }
 
-// look calls hit for the literals whose key stands at an offset.
+// look calls hit for the literals whose key is at an offset.
 func (m *matcher) look(text string, at int, hit func(literal int32, end int)) {
 	var key uint32
 	left := len(text) - at
@@ -216,13 +214,13 @@ func (m *matcher) look(text string, at int, hit func(literal int32, end int)) {
 	}
 }
 
-// hasKey reports whether a key may be one of the matcher's.
+// hasKey reports whether a literal may have the key.
 func (m *matcher) hasKey(key uint32) bool {
 	h := key * hashFactor >> (32 - keyBits)
 	return m.keys[h>>6]>>(h&63)&1 != 0
 }
 
-// compareAll calls hit for the literals with a key that stands at an offset.
+// compareAll calls hit for the literals in text that have a key at an offset.
 func (m *matcher) compareAll(text string, at int, key uint32, hit func(literal int32, end int)) {
 	for n := m.slot(key).first; n >= 0; n = m.entries[n].next {
 		e := &m.entries[n]
@@ -243,8 +241,7 @@ func (m *matcher) compareAll(text string, at int, key uint32, hit func(literal i
 	}
 }
 
-// equalFolded reports whether a text is a literal of the same length, without regard to
-// the case of ASCII letters.
+// equalFolded reports whether text equals a literal of the same length, in any case of ASCII letters.
 func equalFolded(text, literal string) bool {
 	for i := range len(literal) {
 		if c := text[i]; c != literal[i] && lowerASCII(c) != literal[i] {
@@ -254,7 +251,7 @@ func equalFolded(text, literal string) bool {
 	return true
 }
 
-// has reports whether one of the literals is in text.
+// has reports whether text contains one of the literals.
 func (m *matcher) has(text string) bool {
 	found := false
 	m.scan(text, func(int32, int) { found = true })

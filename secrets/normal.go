@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// special tells which bytes begin something that normalise may decode.
+// special contains the bytes at which normalise may decode something.
 var special = func() (set [256]bool) {
 	for _, c := range []byte("\\%&'[\x00" + string(escapeChar)) {
 		set[c] = true
@@ -18,11 +18,10 @@ var special = func() (set [256]bool) {
 	return set
 }()
 
-// normalise decodes the escapes of strings in JSON, code and shells, in any depth of nesting,
-// escapes of URLs and references of HTML. A NUL, or U+FFFD that readers of sessions write for
-// it, becomes what it separates arguments and variables by. Sequences of terminals,
-// characters that show nothing and markers inside of words are left out; of markers only
-// those with the label of a rule count. Without labels markers stay.
+// normalise decodes string escapes of JSON, code and shells at any depth of nesting, URL escapes and HTML
+// references. A NUL, or U+FFFD, which readers of sessions write for it, becomes a line break or space between
+// variables or arguments. Terminal sequences, invisible characters and markers inside words are removed. A marker
+// must have the label of a rule. Without labels, markers stay.
 func normalise(text string, labels map[string]bool) (view, bool) {
 	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: labels == nil || hasURLEscapes(text)}
 	for at := 0; at < len(text); {
@@ -40,15 +39,15 @@ func normalise(text string, labels map[string]bool) (view, bool) {
 	return n.view()
 }
 
-// normaliser writes a normalised text.
+// normaliser writes the normalised view of a text.
 type normaliser struct {
 	viewWriter
 	labels map[string]bool
-	urls   bool // escapes of URLs are decoded
+	urls   bool // decode URL escapes
 }
 
-// decode returns what the text from an offset on stands for, and the length of that. A length
-// that is not positive means that so many bytes stand for themselves.
+// decode returns the replacement for the text at an offset and the number of bytes that it replaces. A length of 0
+// or less means that -length bytes, at least one, stay unchanged.
 func (n *normaliser) decode(at int) (with string, length int) {
 	rest := n.text[at:]
 	switch rest[0] {
@@ -66,7 +65,7 @@ func (n *normaliser) decode(at int) (with string, length int) {
 		return htmlReference(rest)
 	case '\'':
 		if behind := strings.TrimLeft(rest[1:], `\`); len(behind) < len(rest)-1 && strings.HasPrefix(behind, "''") {
-			return "'", len(rest) - len(behind) + 2 // a quote inside of what a shell quotes
+			return "'", len(rest) - len(behind) + 2 // a quote inside a quoted shell word
 		}
 	case '[':
 		return n.marker(at)
@@ -81,11 +80,11 @@ func (n *normaliser) decode(at int) (with string, length int) {
 	return "", 0
 }
 
-// escapeChar begins what terminals obey.
+// escapeChar begins a terminal sequence.
 const escapeChar = '\x1b'
 
-// unescape decodes a run of backslashes and what they escape. Their number tells only how
-// often something was escaped.
+// unescape decodes a run of backslashes and the character after it. Text that was escaped more often has longer
+// runs, so any length is accepted.
 func unescape(text string) (with string, length int) {
 	at := 0
 	for at < len(text) && text[at] == '\\' {
@@ -126,8 +125,8 @@ func unescape(text string) (with string, length int) {
 	return "", -at
 }
 
-// codePoint returns the character that so many hexadecimal digits from an offset on tell, and
-// where they end; -1 if there are none.
+// codePoint returns the character with count hexadecimal digits at an offset and the end of the digits, or -1
+// without enough digits.
 func codePoint(text string, at, count int) (c rune, end int) {
 	if at+count > len(text) {
 		return -1, at
@@ -142,8 +141,8 @@ func codePoint(text string, at, count int) (c rune, end int) {
 	return c, at + count
 }
 
-// sequence returns the length of the terminal's sequence that a text, behind the escape
-// character, begins with.
+// sequence returns the length of a terminal sequence after the escape character, or 0. It accepts only the sequences
+// for colours (m) and for erasing a line (K).
 func sequence(text string) int {
 	if !strings.HasPrefix(text, "[") {
 		return 0
@@ -158,7 +157,7 @@ func sequence(text string) int {
 	return 0
 }
 
-// hasURLEscapes reports whether a text has escaped quotes, equals signs or colons as URLs do.
+// hasURLEscapes reports whether a text contains escaped quotes, equals signs or colons, as URLs do.
 func hasURLEscapes(text string) bool {
 	return strings.Contains(text, "%22") || strings.Contains(text, "%27") || strings.Contains(text, "%3")
 }
@@ -170,7 +169,7 @@ func urlEscape(text string) (with string, length int) {
 	return "", 0
 }
 
-// htmlReference decodes a reference to a character of ASCII, in which an ampersand may itself be one.
+// htmlReference decodes a reference to an ASCII character. Its ampersand may be a reference, too.
 func htmlReference(text string) (with string, length int) {
 	at := 1
 	for strings.HasPrefix(text[at:], "amp;") {
@@ -178,7 +177,7 @@ func htmlReference(text string) (with string, length int) {
 	}
 	if end := strings.IndexByte(text[at:min(len(text), at+8)], ';'); end > 0 {
 		switch c := html.UnescapeString("&" + text[at:at+end+1]); {
-		case c == "\u00a0": // a space that does not break
+		case c == "\u00a0": // no-break space
 			return " ", at + end + 1
 		case len(c) == 1 && (c == "\n" || c >= " " && c <= "~"):
 			return c, at + end + 1
@@ -192,14 +191,13 @@ func htmlReference(text string) (with string, length int) {
 
 const replacement = "\uFFFD"
 
-// separator reads the NULs that a text begins with, as /proc/PID/cmdline, /proc/PID/environ
-// and `env -0` have them.
+// separator replaces the NULs at the beginning of a text, as in /proc/PID/cmdline, /proc/PID/environ and `env -0`.
 func separator(text string) (with string, length int) {
 	rest := strings.TrimLeft(text, "\x00"+replacement)
 	return separated(rest), len(text) - len(rest)
 }
 
-// separated is what stands between two variables of an environment, or two arguments.
+// separated returns a line break if rest begins with an environment variable, otherwise a space between arguments.
 func separated(rest string) string {
 	at := 0
 	for at < len(rest) && wordChar(rest[at]) {
@@ -211,9 +209,9 @@ func separated(rest string) string {
 	return " "
 }
 
-// hiddenWithin measures the characters that show nothing from an offset on, if they stand
-// between two characters of a word, or before the first one of a line. Tools put them there so
-// that a word may be broken, and what takes them out would put a secret together again.
+// hiddenWithin returns the length in bytes of the invisible characters at an offset, if they stand between two
+// visible ASCII characters, or before the first one of a line. Tools insert them to allow a line break in a word;
+// their removal later would restore a secret.
 func hiddenWithin(text string, at int) (length int) {
 	if at > 0 && text[at-1] != '\n' && !visible(text[at-1]) {
 		return 0
@@ -232,11 +230,11 @@ func hiddenWithin(text string, at int) (length int) {
 	return end - at
 }
 
-// visible reports whether a character is one of ASCII, no blank and no control.
+// visible reports whether c is an ASCII character other than white space and control characters.
 func visible(c byte) bool { return c > ' ' && c < 0x7f }
 
-// marker leaves out a marker that a word goes on before or behind, and the brackets around
-// what is no rule's id: nothing hides behind or in a marker.
+// marker removes a marker next to a word character, and the brackets around text that is no rule's label. Neither
+// may split or cover a secret.
 func (n *normaliser) marker(at int) (with string, length int) {
 	inside, end := maskAt(n.text, at)
 	switch {
@@ -249,8 +247,8 @@ func (n *normaliser) marker(at int) (with string, length int) {
 	return "", 0
 }
 
-// maskAt returns what is inside of a marker at an offset, ours or that of another program, and
-// where the marker ends, 0 if there is none.
+// maskAt returns the text inside a marker of memoir or another program at an offset, and the end of the marker, or 0
+// without a marker.
 func maskAt(text string, at int) (inside string, end int) {
 	const open = "[REDACTED"
 	if !strings.HasPrefix(text[at:], open) {

@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Piece is a part of a longer text, with so much of what stands around it that a secret is
-// told which lies over its edge, or which is one by what stands beyond it.
+// Piece is a part of a longer text. The text around the part shows secrets that cross its ends or depend on their
+// context.
 type Piece struct {
 	Text       string
-	Start, End int // the part, in bytes of Text
+	Start, End int // byte range of the part in Text
 	Line       int // line breaks before Text
-	Column     int // characters before Text of the line that it begins in
+	Column     int // characters before Text on its first line
 }
 
-// Part is the part itself.
+// Part returns the part without the text around it.
 func (p Piece) Part() string { return p.Text[p.Start:p.End] }
 
-// pieceSizes are the bounds of pieces, in bytes.
+// pieceSizes bounds pieces, in bytes.
 type pieceSizes struct {
-	part    int // at most, but for a line that is longer
-	beyond  int // of what stands before a part, and of what stands behind it
-	longest int // line that is handed on whole; longer ones are cut where a word ends
+	part    int // at most, except for a longer line
+	beyond  int // text before and after a part
+	longest int // line that is not cut
 }
 
 const (
@@ -31,12 +31,10 @@ const (
 	maxLine = 8 << 20
 )
 
-// Pieces hands a text on in pieces whose parts are of at most size bytes, so that texts of
-// any length can be looked through for secrets. Parts end at line ends; where a line is
-// longer than size, the part is, too, up to maxLine, and the last part may be
-// as much longer as a piece goes beyond it. At most beyond bytes stand in a piece on each side of its
-// part, whole lines where they are not longer. The error is that of r, of fn, or the cause of the
-// context that is done.
+// Pieces reads a text of any length and calls fn for each piece. A part has at most size bytes and ends at a line
+// end. A line longer than size is one part. A line longer than maxLine is cut after a word. The last part may have
+// up to beyond bytes more. A piece has at most beyond bytes on each side of its part, as whole lines if possible.
+// The error is from r or fn, or it is the cause of the cancelled context.
 func Pieces(ctx context.Context, r io.Reader, size int, fn func(Piece) error) error {
 	return pieces(ctx, r, pieceSizes{size, beyond, maxLine}, fn)
 }
@@ -70,17 +68,17 @@ func pieces(ctx context.Context, r io.Reader, sizes pieceSizes, fn func(Piece) e
 	}
 }
 
-// cutter holds what of a text was read and may be needed again.
+// cutter holds the part of a text that was read and is still needed.
 type cutter struct {
 	pieceSizes
 	held   []byte
 	start  int  // of the next part
-	last   bool // held ends with the text
+	last   bool // held includes the end of the text
 	line   int  // line breaks before held
-	column int  // characters before held of the line that it begins in
+	column int  // characters before held on its first line
 }
 
-// read reads once.
+// read calls r.Read once.
 func (c *cutter) read(r io.Reader, wanted int) error {
 	wanted += c.start
 	if len(c.held) == cap(c.held) {
@@ -94,7 +92,7 @@ func (c *cutter) read(r io.Reader, wanted int) error {
 	return err
 }
 
-// cut returns where the next part ends; false: more has to be read to tell.
+// cut returns the end of the next part. It reports false if more text must be read.
 func (c *cutter) cut() (end int, ok bool) {
 	rest := c.held[c.start:]
 	if c.last && len(rest) <= c.part+c.beyond {
@@ -116,8 +114,7 @@ func (c *cutter) cut() (end int, ok bool) {
 	return c.start + end, c.last || end+c.beyond <= len(rest)
 }
 
-// cutWord is where a line is cut that is too long: behind a word, or at least not inside of
-// a character.
+// cutWord returns the offset at which a line that is too long is cut: after a word, or between two characters.
 func cutWord(line []byte) int {
 	if i := bytes.LastIndexAny(line[len(line)/2:], " \t,;\"'"); i >= 0 {
 		return len(line)/2 + i + 1
@@ -125,7 +122,7 @@ func cutWord(line []byte) int {
 	return characterStart(line, len(line)-1)
 }
 
-// characterStart is the last offset up to at that no character reaches over.
+// characterStart returns the last offset up to at that is not inside a character.
 func characterStart(text []byte, at int) int {
 	for i := at; i > max(0, at-utf8.UTFMax); i-- {
 		if utf8.RuneStart(text[i]) {
@@ -135,7 +132,7 @@ func characterStart(text []byte, at int) int {
 	return at
 }
 
-// piece is the part that ends there, with what stands around it.
+// piece returns the part that ends at end, with the text around it.
 func (c *cutter) piece(end int) Piece {
 	to := len(c.held)
 	if to > end+c.beyond {
@@ -147,7 +144,7 @@ func (c *cutter) piece(end int) Piece {
 	return Piece{Text: string(c.held[:to]), Start: c.start, End: end, Line: c.line, Column: c.column}
 }
 
-// drop lets go of what is not needed behind the end of a part.
+// drop discards the text that is not needed after the end of a part.
 func (c *cutter) drop(end int) {
 	from := 0
 	if end > c.beyond {

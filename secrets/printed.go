@@ -7,14 +7,14 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// printedRule is the rule for what a command that reads a secret prints. Its expression sees a value
-// behind printedMark, so that the placeholders of all rules say what is none.
+// printedRule is the rule for the output of a command that prints a secret. Its expression matches a value after
+// printedMark, so that the allowlists exclude placeholders.
 const (
 	printedRule = "command-output"
 	printedMark = "command-output="
 )
 
-// readsSecret matches a simple command that prints a secret: what it asks, and of whom.
+// readsSecret matches a simple command that prints a secret.
 var readsSecret = lazyregexp.New(`^\s*(?:(?:sudo|command|builtin|exec|\w+=\S*)\s+)*(?:` +
 	// password managers and keyrings
 	`pass(?:\s+-\S+)*\s+(?:show\s|[\w.@-]+/\S)|gopass\s+(?:show|cat)\s|op\s+(?:read|item\s+get)\s` +
@@ -39,16 +39,16 @@ var readsSecret = lazyregexp.New(`^\s*(?:(?:sudo|command|builtin|exec|\w+=\S*)\s
 const secretVariable = `\w*(?i:password|passwd|passphrase|_pass|_pwd|secret|token|credentials?|_pat` +
 	`|(?:api|access|private|secret|encryption|signing|master|auth|service)_?key)`
 
-// filters matches what may stand behind a pipe and prints what it is given, or a part of it.
+// filters matches a command after a pipe that prints its input or a part of it.
 var filters = lazyregexp.New(`^\s*(?:base64|tr|head|tail|cut|jq|yq|cat|tee|sed|awk|xxd|xargs|grep|sort|uniq)\b`)
 
-// splits matches what stands between two commands.
+// splits matches the separator of two commands, elsewhere a redirection of standard output to a file.
 var (
 	splits    = lazyregexp.New(`\|\||&&|[;\n]`)
 	elsewhere = lazyregexp.New(`(?:^|[^2&0-9])1?>{1,2}\s*[^\s&>]`)
 )
 
-// printsSecret reports whether a command line prints what it reads from where secrets are kept.
+// printsSecret reports whether a command line has a command that readsSecret matches and that prints its output.
 func printsSecret(line string) bool {
 	for command := range strings.Lines(splits.ReplaceAllString(line, "\n")) {
 		first, rest, _ := strings.Cut(command, "|")
@@ -67,9 +67,9 @@ func printsSecret(line string) bool {
 	return false
 }
 
-// printed takes out what a command printed that reads a secret. A single value of 8 bytes and more
-// that is no placeholder is a secret of the session; anything else goes where it stands alone. What
-// a command prints that fails is an error, but of several commands another one may have failed.
+// printed redacts the output of a command that prints a secret. A single word of minFileSecret to maxFileSecret
+// bytes becomes a secret of the session if a rule matches it. Any other output is replaced by a marker. The output
+// of a failed command is an error message, but of several commands another one may have failed.
 func (r *Redactor) printed(it memoir.Item) memoir.Item {
 	output := strings.TrimSpace(it.Output)
 	alone := !splits.MatchString(strings.TrimSpace(it.Input))

@@ -6,23 +6,20 @@ import (
 	"strings"
 )
 
-// maxPasses bounds how often a text is scanned again after something was taken
-// out of it. The second pass nearly always finds nothing.
+// maxPasses bounds how often a text is searched again after a replacement. The second pass rarely finds anything.
 const maxPasses = 8
 
-// Redact replaces the secrets in text by "[REDACTED:rule-id]" and counts the
-// replacements by rule. Every further occurrence of a secret of 8 bytes or more goes
-// too, except of a password that may be an ordinary word. Where findings overlap there is one replacement, named by
-// the most
-// specific rule. A replacement keeps the number of line breaks, and JSON, whole or
-// one value a line, stays JSON. Redacting the result again changes nothing.
+// Redact replaces the secrets in text by "[REDACTED:rule-id]" and counts the replacements by rule. It also replaces
+// further occurrences of a secret of at least 8 bytes, unless it is a password that may be an ordinary word.
+// Overlapping findings have one replacement, named by the most specific rule. A replacement keeps the number of line
+// breaks. JSON stays valid, as a whole text or line by line. Redacting the result again changes nothing.
 func (s *Scanner) Redact(text string) (string, Counts) {
 	counts := Counts{}
 	return s.rules().redact(text, all(text), counts, nil), counts
 }
 
-// redact takes the secrets out of a part of a text, remembers all that are found in known
-// where that is not nil, and removes from the part what known already held.
+// redact redacts part p of a text, including the secrets in known. If known is not nil, it adds the secrets found in
+// the text to known.
 func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) string {
 	for pass := range maxPasses {
 		parts := []view{{text: text}}
@@ -72,8 +69,7 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 	return text[p.start:p.end]
 }
 
-// besideMarkers returns the parts of a text that stand beside what was replaced in it: the rest
-// is as it was when it was searched.
+// besideMarkers returns the parts of a text around its markers. The rest has not changed since the last search.
 func besideMarkers(text string) []view {
 	v := view{text: text}
 	for at := 0; ; at += len(markerOpen) {
@@ -86,7 +82,7 @@ func besideMarkers(text string) []view {
 	}
 }
 
-// searchParts is search in parts of a text.
+// searchParts returns the findings in parts of a text.
 func (set *ruleSet) searchParts(text string, parts []view) []finding {
 	if len(parts) == 1 && len(parts[0].text) == len(text) {
 		return set.search(text)
@@ -100,10 +96,10 @@ func (set *ruleSet) searchParts(text string, parts []view) []finding {
 	return found
 }
 
-// quotes takes from a word of a shell the quotes that its parts stand in.
+// quotes removes the quotes inside a shell word.
 var quotes = strings.NewReplacer(`"`, "", "'", "")
 
-// span is a part of a text that must go.
+// span is a byte range of a text that is redacted.
 type span struct {
 	start, end int
 	rule       *rule
@@ -113,9 +109,8 @@ func wordChar(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || lowerASCII(c) >= 'a' && lowerASCII(c) <= 'z'
 }
 
-// tidy keeps a span from tearing what surrounds it: quotes around a secret stay,
-// and so does every escape sequence at its edges, since transcripts hold much JSON
-// inside of JSON.
+// tidy trims a span. White space and quotes around a secret stay, and so do escape sequences at its edges, since
+// transcripts have JSON inside JSON.
 func tidy(text string, start, end int) (int, int) {
 	for start < end && strings.IndexByte(" \t\r\n", text[start]) >= 0 {
 		start++
@@ -141,14 +136,14 @@ func tidy(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// mergeSpans sorts spans and makes one of those that overlap, under the rule that
-// names it best: the most specific, then the one with the longest span.
+// mergeSpans sorts spans and merges those that overlap, under the most specific rule, or else the rule with the
+// longest span.
 func mergeSpans(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), compareRules(a.rule, b.rule))
 	})
 	merged := spans[:0]
-	longest := 0 // of the spans that became the last merged one, whose rule it has
+	longest := 0 // length of the span whose rule the last merged span has
 	for _, s := range spans {
 		if n := len(merged); n > 0 && s.start < merged[n-1].end {
 			last := &merged[n-1]

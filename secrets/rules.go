@@ -18,51 +18,49 @@ var extraRules string
 //go:embed passwords.toml
 var passwordRules string
 
-// extraConfig is the built-in extra rules.
 var extraConfig = extraRules + "\n" + passwordRules
 
-// rank orders rules that see the same secret: the lowest names it.
+// rank orders the rules that find the same secret. The rule with the lowest rank names it.
 type rank int
 
 const (
 	rankSpecific rank = iota // gitleaks' and a person's rules for one service each
-	rankExtra                // this package's rules, and gitleaks' for files of one kind: here a text may be of any
-	rankGeneric              // gitleaks' generic-api-key
+	rankExtra                // this package's rules, and rules for certain file names: a text may be from any file
+	rankGeneric              // rules with "generic" in their id: gitleaks' generic-api-key
 )
 
-// rule is one rule with what is made of its expression when a text asks for it.
+// rule is a rule with the values that are derived from its expressions at the first use.
 type rule struct {
 	ruleSpec
 	Regex  *lazyregexp.Regexp
-	Path   *lazyregexp.Regexp // nil unless the rule is for files of certain names
-	label  string             // the id in the form in which a marker carries it
+	Path   *lazyregexp.Regexp // nil unless the rule is for certain file names
+	label  string             // the id as in a marker
 	pieces lazy[[]bool]
 	allow  []*allowlist
 	*searcher
 }
 
-// fragment tells by group whether it captures only a piece of what is secret.
+// fragment reports by group whether it captures only a piece of the secret: see fragments.
 func (r *rule) fragment() []bool {
 	return r.pieces.get(func() []bool { return fragments(r.parsed()) })
 }
 
-// ruleSet is everything that a Scanner has.
+// ruleSet holds the rules of a Scanner.
 type ruleSet struct {
-	rules  []*rule // in the order of their ids
+	rules  []*rule // sorted by id
 	byID   map[string]*rule
 	global []*allowlist
 	labels map[string]bool
 	index  index
 }
 
-// BuiltIn is the text of all built-in rules: as long as it stays the same, they find the
-// same. It costs nothing, where a Scanner would have to compile them.
+// BuiltIn returns the text of all built-in rules, without compiling them.
 func BuiltIn() string {
 	return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + widest + tokenHead + "\n"
 }
 
-// loadRules returns gitleaks' default rules, the built-in extra ones if wanted, a
-// person's own, and a project's.
+// loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and the rules of a person and
+// a project.
 func loadRules(options Options, extra bool) (*ruleSet, error) {
 	if extra && options.ConfigPath == "" && options.ProjectPath == "" {
 		return newRuleSet(builtIn), nil
@@ -74,8 +72,7 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 	return newRuleSet(s), nil
 }
 
-// Check reads the rules that a Scanner of these options would have, and returns the error
-// that New would, without preparing a search.
+// Check reads the rules of a Scanner with these options and returns the error of New, without preparing a search.
 func Check(options Options) error {
 	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
 	_, err := readRules(options, true)
@@ -119,7 +116,7 @@ func newRuleSet(s specs) *ruleSet {
 	return set
 }
 
-// mustParse parses an expression that has been parsed before.
+// mustParse parses an expression that is known to be valid.
 func mustParse(expr string) *syntax.Regexp {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -136,7 +133,8 @@ func (set *ruleSet) ids() []string {
 	return ids
 }
 
-// label makes of a rule's id what a marker and a skill's name can carry.
+// label converts a rule's id for a marker or a skill's name: lower case letters, digits and dashes, at most maxLabel
+// bytes.
 func label(id string) string {
 	safe := strings.Map(func(c rune) rune {
 		switch {
@@ -153,9 +151,8 @@ func label(id string) string {
 	return safe
 }
 
-// fragments tells which groups of an expression capture a mere piece of the secret:
-// the last of several repetitions, like four digits inside of a UUID, or a fixed
-// string, like the name of a token's header.
+// fragments reports for each group of an expression whether it captures only a piece of the secret: the last of
+// several repetitions, such as four digits of a UUID, or a fixed string, such as the name of a token's header.
 func fragments(tree *syntax.Regexp) []bool {
 	out := make([]bool, tree.MaxCap()+1)
 	var walk func(re *syntax.Regexp, repeated bool)

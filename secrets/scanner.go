@@ -9,20 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Options are a Scanner's settings; the zero value means gitleaks' default rules
-// and the built-in extra ones.
+// Options are the settings of a Scanner. The zero value selects gitleaks' default rules and the built-in extra ones.
 type Options struct {
-	// ConfigPath names a .gitleaks.toml with a person's own rules. They are merged
-	// into the default ones as by gitleaks' [extend] with useDefault, even if the file
-	// does not say so; only extend.disabledRules removes default rules. If no file is
-	// there, the person has no rules of their own.
+	// ConfigPath names a .gitleaks.toml with a person's own rules. They extend the default rules as with gitleaks'
+	// [extend] and useDefault, even if the file does not have them. Only extend.disabledRules removes default rules.
+	// A missing file has no rules.
 	ConfigPath string
-	// ProjectPath names a project's .gitleaks.toml, read after the person's own. Unless
-	// it is trusted, only its rules under new ids count: its allowlists, disabledRules,
-	// [extend] and rules under known ids, which could let a secret through, are ignored.
+	// ProjectPath names a project's .gitleaks.toml, which is read after ConfigPath. Unless ProjectTrusted is set,
+	// only its rules with new ids count. Its allowlists, disabledRules, [extend] and rules with known ids could let
+	// a secret through and are ignored.
 	ProjectPath    string
 	ProjectTrusted bool
-	// Warn is told of conditions in these files that have no effect; nil: nobody is.
+	// Warn, if not nil, is called for each condition in these files that has no effect.
 	Warn func(what string)
 }
 
@@ -33,21 +31,17 @@ type Scanner struct {
 
 // Finding is one secret in a text.
 type Finding struct {
-	Rule   string
-	Start  int // byte offsets of the secret in the text
+	Rule   string // the id as in a marker
+	Start  int    // byte offsets of the secret in the text
 	End    int
 	Line   int    // of Start, from 1
-	Column int    // of Start in characters, from 1
-	Hint   string // what may be shown of the secret: a few characters and its length
+	Column int    // of Start, in characters, from 1
+	Hint   string // the first characters of the secret and its length, safe to show
 }
 
-// New makes a Scanner. The rules are compiled at the first use, so a Scanner that
-// is never used costs nothing; only when a path names a file are they compiled here, so that its mistakes are
-// reported: memoir.CodeConfig with the rule and the
-// file in the message.
-//
-// Scanners without rules of a person's own are one and the same: a process compiles
-// the rules once, whatever it makes of them.
+// New returns a Scanner. If a path names a file, the rules are compiled here, and a mistake in it is an error with
+// memoir.CodeConfig, the file and the rule. Otherwise all calls return the same Scanner, which compiles the built-in
+// rules at its first use.
 func New(options Options) (*Scanner, error) {
 	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
 	if options.ConfigPath == "" && options.ProjectPath == "" {
@@ -60,7 +54,7 @@ func New(options Options) (*Scanner, error) {
 	return s, nil
 }
 
-// existing returns a path unless no file is there.
+// existing returns path, or "" if there is no such file.
 func existing(path string) string {
 	if path == "" {
 		return ""
@@ -71,13 +65,13 @@ func existing(path string) string {
 	return path
 }
 
-// ours has the rules that every Scanner has. It is made here and not where it is declared,
-// since reading rules needs it, to clean its errors.
+// ours is the Scanner of the built-in rules. init sets it, since reading rules uses it to redact errors: an
+// initialiser would be a cycle.
 var ours *Scanner
 
 func init() { ours = newScanner("", true) }
 
-// newScanner makes a Scanner with or without the built-in extra rules.
+// newScanner returns a Scanner with or without the built-in extra rules.
 func newScanner(configPath string, extra bool) *Scanner {
 	return newScannerOf(Options{ConfigPath: configPath}, extra)
 }
@@ -88,8 +82,8 @@ func newScannerOf(options Options, extra bool) *Scanner {
 	})}
 }
 
-// rules returns the compiled rules. New has reported the mistakes of a person's
-// own rules; the embedded ones are known to be good.
+// rules returns the compiled rules. It panics on an error: New has returned those of a person's rules, and the
+// built-in rules have none.
 func (s *Scanner) rules() *ruleSet {
 	rules, err := s.load()
 	if err != nil {
@@ -98,11 +92,11 @@ func (s *Scanner) rules() *ruleSet {
 	return rules
 }
 
-// Rules lists the ids of all rules, sorted.
+// Rules returns the ids of all rules, sorted.
 func (s *Scanner) Rules() []string { return s.rules().ids() }
 
-// Find returns the secrets in text, by position. Where several rules find the same
-// span, only the most specific one has a finding.
+// Find returns the secrets in text, by position. If several rules find the same span, only the most specific rule
+// has a finding.
 func (s *Scanner) Find(text string) []Finding {
 	rules := s.rules()
 	raw := rules.search(text)
@@ -128,15 +122,15 @@ func (s *Scanner) Find(text string) []Finding {
 	return found
 }
 
-// cursor tells the line and column of one offset after another.
+// cursor computes the line and column of one offset after another.
 type cursor struct {
 	text         string
 	at           int
 	line, column int
 }
 
-// move goes to an offset. Findings are sorted by secret, so that it is mostly ahead; spans may
-// begin earlier.
+// move goes to an offset, which mostly is ahead. A span can begin before an earlier one, since findings are sorted
+// by secret.
 func (c *cursor) move(to int) {
 	if to < c.at {
 		c.line -= strings.Count(c.text[to:c.at], "\n")

@@ -2,24 +2,22 @@ package secrets
 
 import "strings"
 
-// Rules for what stands behind a name leave values of letters alone, which are words and
-// identifiers as a rule. One in six of the random passwords of ten characters has no digit,
-// either. scrambled tells those by what letters follow one another, and by how often
-// capitals and small letters do.
+// Rules for the value after a name ignore values of letters, which mostly are words and identifiers. But one in six
+// random passwords of ten letters and digits has no digit. scrambled detects these by their pairs of letters and
+// their changes between upper and lower case.
 
 const (
 	minScrambled = 8    // letters
-	minChanges   = 3    // from a capital to a small letter or back
-	scrambledBy  = 3.7  // the mean of -ln P(letter | the one before it), from which a long value is no word
-	shortValues  = 8.0  // letters divide it: the mean of few differs more
-	changeCost   = 3.6  // what a change in each place would add to it
-	freeChanges  = 0.15 // changes a letter that identifiers have
-	pairScale    = 7    // of a character of letterPairs
+	minChanges   = 3    // from upper to lower case or back
+	scrambledBy  = 3.7  // the mean of -ln P(letter | the letter before) above which a long value is random
+	shortValues  = 8.0  // divided by the number of letters: the mean of few letters varies more
+	changeCost   = 3.6  // added to the mean for one change per letter
+	freeChanges  = 0.15 // changes per letter in identifiers
+	pairScale    = 7    // of the numbers in letterPairs
 )
 
-// letterPairs has for each pair of letters how rare the second is behind the first in the
-// words and identifiers of Go's standard library (96,084 different ones): -7 ln P, in the
-// alphabet below.
+// letterPairs is the cost of each pair of letters, -7 ln P(second | first), as a character of pairAlphabet. P is
+// from the 96,084 different words and identifiers of Go's standard library.
 const letterPairs = "" +
 	"bNJHbUNiQlVFKHkNpFIETNZRXlGSQXHVYdGOiCWaJVcJKVFWUgLdFXOVGWRHPsHKPXDUgMNHQTegYo" +
 	"KROHASVXFchNSTLPYLKROTRWUfKUJIQPQaUneMNGWPUDGIZRSKXjJYPSKIadBqfIPSFSmJKMKcYcVk" +
@@ -40,8 +38,8 @@ var pairCost = func() (cost [26 * 26]float64) {
 	return cost
 }()
 
-// scrambled reports whether a value is of random letters: with at most two digits at its
-// end, and with dashes and underscores between them.
+// scrambled reports whether a value has only random letters, with dashes and underscores between them and at most
+// two digits at its end.
 func scrambled(value string) bool {
 	value = strings.Trim(value, "\"'`")
 	if digits := len(value) - len(strings.TrimRight(value, "0123456789")); digits <= 2 {
@@ -74,8 +72,8 @@ func scrambled(value string) bool {
 	return cost/(n-1)+changeCost*max(0, float64(changes)/n-freeChanges) > scrambledBy+shortValues/n
 }
 
-// asRandom is a scrambled value as lists of words see it: with a digit in the place of a
-// letter, since what they say of letters alone is said of words.
+// asRandom returns a scrambled value with a digit in place of a letter, so that the allowlists for words of letters
+// do not match it.
 func asRandom(value string) string {
 	half := len(value) / 2
 	if at := strings.IndexFunc(value[half:], func(c rune) bool { return !notLetter(c) }); at >= 0 {

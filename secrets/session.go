@@ -10,24 +10,23 @@ import (
 	"memoir"
 )
 
-// Redactor redacts the items of one session. It remembers the secrets that it has
-// found and removes them from all later texts too, whether a rule sees them there
-// or not. It is safe for concurrent use; what it remembers dies with it.
+// Redactor redacts the items of one session. It remembers the secrets that it finds and redacts them in all later
+// texts, even if no rule matches there. It keeps them only in memory. It is safe for concurrent use.
 type Redactor struct {
 	*learned
 	rules   *ruleSet
-	clean   map[string]bool // short texts seen without a secret: directories, branches, names of tools
-	cleanAt int             // how many secrets were known then
+	clean   map[string]bool // short texts without a secret: directories, branches, names of tools
+	cleanAt int             // number of known secrets that clean was checked for
 }
 
-// learned is what the Redactors of one session have found.
+// learned is the state that the Redactors of one session share.
 type learned struct {
 	mu     sync.Mutex
 	known  *knownSet
 	counts Counts
 }
 
-// maxClean bounds the texts that a Redactor remembers as clean, and their length.
+// maxClean bounds the number of clean texts that a Redactor remembers, and maxCleanLength their length in bytes.
 const (
 	maxClean       = 1024
 	maxCleanLength = 256
@@ -38,8 +37,8 @@ func (s *Scanner) Session() *Redactor {
 	return &Redactor{learned: &learned{known: newKnownSet(), counts: Counts{}}, rules: s.rules(), clean: map[string]bool{}}
 }
 
-// By returns a Redactor for the same session with the rules of another Scanner: what one
-// of the two finds the other knows, and both count in one place.
+// By returns a Redactor for the same session with the rules of another Scanner. Both share the known secrets and the
+// counts.
 func (r *Redactor) By(s *Scanner) *Redactor {
 	return &Redactor{learned: r.learned, rules: s.rules(), clean: map[string]bool{}}
 }
@@ -63,7 +62,7 @@ func (r *Redactor) Text(text string) string {
 	return out
 }
 
-// doubt forgets which texts were clean if a new secret is known, which may stand in them.
+// doubt discards the clean texts if a new secret is known, which they may contain.
 func (r *Redactor) doubt() {
 	if r.cleanAt < r.known.count {
 		clear(r.clean)
@@ -71,17 +70,16 @@ func (r *Redactor) doubt() {
 	}
 }
 
-// Learn takes up the secrets that rules see in a text, for the sake of others, and reports
-// whether it holds any. Nothing is counted.
+// Learn remembers the secrets in a text, so that they are redacted in other texts, and reports whether there are
+// any. It counts nothing.
 func (r *Redactor) Learn(text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.rules.redact(text, all(text), Counts{}, r.known) != text
 }
 
-// Part redacts text[start:end], a part of a longer text that begins and ends at characters,
-// by what stands around it, too: a secret that lies over either end goes from the part, and
-// is replaced in the part that it begins in.
+// Part redacts text[start:end], which begins and ends between characters, and uses the text around it as context. A
+// secret that crosses an end is removed from the part. The part in which it begins has the replacement.
 func (r *Redactor) Part(text string, start, end int) string {
 	if start == 0 && end == len(text) {
 		return r.Text(text)
@@ -91,8 +89,7 @@ func (r *Redactor) Part(text string, start, end int) string {
 	return r.rules.redact(text, part{start, end}, r.counts, r.known)
 }
 
-// Item redacts every text field of an item. A secret that one field tells goes from
-// the others too.
+// Item redacts every text field of an item. A secret found in one field is also redacted in the others.
 func (r *Redactor) Item(it memoir.Item) memoir.Item {
 	before := r.Secrets()
 	r.filesOf(it)
@@ -103,11 +100,10 @@ func (r *Redactor) Item(it memoir.Item) memoir.Item {
 	return it
 }
 
-// Again removes from an item that Item returned earlier the secrets found since.
-// It costs little: no rule runs.
+// Again redacts the secrets found since Item returned the item. It is cheap, since no rule runs.
 func (r *Redactor) Again(it memoir.Item) memoir.Item { return eachText(it, r.AgainText) }
 
-// AgainText does for one text what Again does for an item.
+// AgainText is Again for one text.
 func (r *Redactor) AgainText(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +115,8 @@ func (r *Redactor) AgainText(text string) string {
 	return out
 }
 
-// Secrets is the number of different secrets remembered. When it has grown since
-// an item was redacted, Again may find more in that item.
+// Secrets returns the number of different secrets remembered. If it has grown since an item was redacted, Again may
+// find more in that item.
 func (r *Redactor) Secrets() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +132,6 @@ func (r *Redactor) Counts() Counts {
 	return counts
 }
 
-// eachText applies a function to every text field of an item.
 func eachText(it memoir.Item, redact func(string) string) memoir.Item {
 	it.Text = redact(it.Text)
 	it.Tool = redact(it.Tool)
@@ -147,17 +142,17 @@ func eachText(it memoir.Item, redact func(string) string) memoir.Item {
 	return it
 }
 
-// Counts says how many replacements were made, by rule id.
+// Counts is the number of replacements by rule. A rule is named by its id as in a marker.
 type Counts map[string]int
 
-// Merge adds what other counted.
+// Merge adds the counts of other.
 func (c Counts) Merge(other Counts) {
 	for rule, n := range other {
 		c[rule] += n
 	}
 }
 
-// Total is the number of replacements by all rules.
+// Total returns the number of replacements by all rules.
 func (c Counts) Total() int {
 	total := 0
 	for _, n := range c {
@@ -172,12 +167,11 @@ const (
 	maxLabel    = 64 // bytes of a rule's id in a marker
 )
 
-// marker is what stands for a secret that a rule found.
+// marker returns the replacement for a secret that a rule found.
 func marker(r *rule) string { return markerOpen + r.label + markerClose }
 
-// isMarker reports whether text[start:end] consists of markers, whole or in part,
-// so that there is nothing in it to redact. Only the id of a rule makes a marker:
-// other brackets hide nothing.
+// isMarker reports whether text[start:end] consists of whole or partial markers, so that there is nothing to redact.
+// A marker must have the label of a rule. Other text in brackets may be a secret.
 func (set *ruleSet) isMarker(text string, start, end int) bool {
 	for start < end {
 		from := max(0, start-len(markerOpen)-maxLabel)
@@ -190,14 +184,14 @@ func (set *ruleSet) isMarker(text string, start, end int) bool {
 			return false
 		}
 		start = open + length + len(markerClose)
-		for start < end && (text[start] == '\n' || text[start] == '\r') { // kept for the sake of the line count
+		for start < end && (text[start] == '\n' || text[start] == '\r') { // kept for the line count
 			start++
 		}
 	}
 	return true
 }
 
-// hint masks a secret: enough to recognise it by, too little to use it.
+// hint returns the first characters of a secret, at most four and at most a fifth, and its length in bytes.
 func hint(secret string) string {
 	n := min(4, utf8.RuneCountInString(secret)/5)
 	shown := make([]rune, 0, n)
@@ -213,12 +207,11 @@ func hint(secret string) string {
 	return string(shown) + "… (" + strconv.Itoa(len(secret)) + " bytes)"
 }
 
-// Message redacts what the program says and stores of its own, such as an error. What it
-// quotes, with %q or in backquotes, is read as a text of its own, too: in the middle of a
-// message rules do not see what they see at the beginning or the end of a text.
+// Message redacts a message of the program, such as an error. It also redacts each quotation, made with %q or
+// backquotes, as a separate text: rules find some secrets only at the beginning or the end of a text.
 func (s *Scanner) Message(text string) string {
 	r := s.Session()
-	text = r.Text(text) // goes first: a secret may hold quotes itself
+	text = r.Text(text) // first, since a secret may contain quotes
 	var out strings.Builder
 	at := 0
 	for {
@@ -229,7 +222,7 @@ func (s *Scanner) Message(text string) string {
 		out.WriteString(text[at : at+open])
 		at += open
 		quoted := text[at : at+1]
-		// An escaped quote is inside of a quotation, which it would be read to the end of.
+		// An escaped quote is inside a quotation and does not open one.
 		if at == 0 || text[at-1] != '\\' {
 			if prefix, err := strconv.QuotedPrefix(text[at:]); err == nil {
 				quoted = prefix
@@ -237,7 +230,7 @@ func (s *Scanner) Message(text string) string {
 		}
 		clean := r.quotation(quoted)
 		if clean == quoted {
-			quoted, clean = text[at:at+1], text[at:at+1] // the next quote may be one that opens
+			quoted, clean = text[at:at+1], text[at:at+1] // the next quote may open one
 		}
 		out.WriteString(clean)
 		at += len(quoted)
@@ -245,7 +238,7 @@ func (s *Scanner) Message(text string) string {
 	return r.AgainText(out.String() + text[at:])
 }
 
-// quotation is a quotation without the secrets of what it quotes, as it stands if it has none.
+// quotation returns a quotation with the secrets in its content redacted, or unchanged without a secret.
 func (r *Redactor) quotation(quoted string) string {
 	inside, err := strconv.Unquote(quoted)
 	if err != nil {
@@ -265,8 +258,8 @@ func (r *Redactor) quotation(quoted string) string {
 	return strconv.Quote(cleaned)
 }
 
-// Name redacts a name or a slash-separated path. What stands for a secret is
-// "redacted-rule-id", which is legal in a skill's name and in a file's.
+// Name redacts a name or a slash-separated path. The replacement is "redacted-rule-id", which is legal in the names
+// of skills and files.
 func (s *Scanner) Name(name string) (string, Counts) {
 	out, counts := s.Redact(name)
 	if len(counts) == 0 {
@@ -276,8 +269,8 @@ func (s *Scanner) Name(name string) (string, Counts) {
 	return strings.ReplaceAll(out, markerClose, ""), counts
 }
 
-// Extraction redacts every text of an extraction that is stored or published.
-// Keys, hashes and the model's name stay.
+// Extraction redacts every text of an extraction that is stored or published. Keys, hashes and the model's name
+// stay.
 func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	r := s.Session()
 	e.RawMemory = r.Text(e.RawMemory)

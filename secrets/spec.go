@@ -10,42 +10,41 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// specs is all that is known of rules before any expression is compiled. Those of the
-// built-in rules are written down in builtin.go: reading and compiling the
-// configurations that they come from takes longer than most texts.
+// specs describes rules before their expressions are compiled. The built-in rules are in builtin.go, since compiling
+// their configurations takes longer than the search of most texts.
 type specs struct {
-	rules  []ruleSpec // in the order of their ids
+	rules  []ruleSpec // sorted by id
 	lists  []listSpec
-	global []int // places of the lists that count for all rules
+	global []int // indexes of the lists for all rules
 }
 
 // ruleSpec describes a rule.
 type ruleSpec struct {
 	RuleID      string
 	expr        string
-	path        string // the expression for names of files
+	path        string // the expression for file names
 	Keywords    []string
 	Entropy     float64
 	SecretGroup int
 	rank        rank
-	lists       []int    // places of its allowlists
+	lists       []int    // indexes of its allowlists
 	places      []anchor // the anchors of its expression, nil if it has none
 }
 
 // listSpec describes an allowlist.
 type listSpec struct {
-	all       bool // every one of its conditions must hold
-	elsewhere bool // it has conditions for names of files or for commits
+	all       bool // all of its conditions must hold
+	elsewhere bool // it has conditions on file names or commits
 	target    string
 	regexes   []string
 	stopWords []string // in lower case
 }
 
-// newSpecs describes the rules of a configuration that gitleaks has checked. Those of the built-in
-// extra rules are named in own. A rule that requires others near is found without them.
+// newSpecs describes the rules of a configuration that gitleaks has checked. own has the ids of the built-in extra
+// rules. A rule that requires other rules nearby is found without them.
 func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 	var s specs
-	place := map[*config.Allowlist]int{} // many rules share those that name their targets
+	place := map[*config.Allowlist]int{} // a list with several targets is shared by their rules
 	places := func(lists []*config.Allowlist) []int {
 		var out []int
 		for _, list := range lists {
@@ -63,7 +62,7 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
 		from := c.Rules[id]
 		if from.Regex == nil || from.SkipReport {
-			continue // a rule about file names, of which a text has none, or one that only others require
+			continue // for file names only, or only required by other rules
 		}
 		r := ruleSpec{
 			RuleID: id, expr: from.Regex.String(), Keywords: from.Keywords, Entropy: from.Entropy,
@@ -84,7 +83,7 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 		}
 		short := func(k string) bool { return len(k) < goodLiteral }
 		if own[id] && r.places != nil && slices.ContainsFunc(r.Keywords, short) {
-			r.Keywords = nil // they stand in nearly every text: the anchors tell where it is worth a look
+			r.Keywords = nil // short keywords are in nearly every text, unlike the anchors
 		}
 		s.rules = append(s.rules, r)
 	}
@@ -104,7 +103,7 @@ func newListSpec(list *config.Allowlist) listSpec {
 	return s
 }
 
-// knownAnchors finds the anchors of an expression. Those of the built-in rules are known.
+// knownAnchors returns the anchors of an expression. Only expressions outside the built-in rules are parsed.
 func knownAnchors(expr string) ([]anchor, error) {
 	if anchors, known := builtInAnchors()[expr]; known {
 		return anchors, nil
@@ -116,8 +115,8 @@ func knownAnchors(expr string) ([]anchor, error) {
 	return anchorsOf(tree), nil
 }
 
-// builtInAnchors returns the anchors of the built-in rules by their expressions. A
-// person's rules are mostly these.
+// builtInAnchors returns the anchors of the built-in rules by their expressions. Most of a person's rules are
+// built-in ones.
 var builtInAnchors = sync.OnceValue(func() map[string][]anchor {
 	known := make(map[string][]anchor, len(builtIn.rules))
 	for _, r := range builtIn.rules {

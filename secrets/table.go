@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// In a table, values stand below the head of their column, and rules know names that stand right
-// before their values. Such pairs are searched as lines of `"name":"value"`.
+// In a table, a value stands below its name, but rules match a name directly before its value. Therefore, each pair
+// is searched as a line of `"name":"value"`.
 
 const (
-	maxCells     = 60   // columns of a table
-	maxCellWords = 3    // of a name in a cell
-	maxHead      = 80   // bytes of a name
-	maxCell      = 4096 // bytes of a value
+	maxCells     = 60   // columns read in a row
+	maxCellWords = 3    // words in a name
+	maxHead      = 80   // bytes in a name
+	maxCell      = 4096 // bytes in a value
 )
 
-// headParts are what the head of a column must have one of, in lower case. They are looked for
-// together with what rules look for.
+// headParts are strings, in lower case, that the name of a secret's column contains. The matcher finds them together
+// with the literals of the rules.
 var headParts = []string{
 	"pass", "pwd", "psk", "secret", "token", "credential", "apikey", "api_key", "api key", "api-key", "access_key",
 	"access key", "private_key", "private key", "encryption_key", "encryption-key", "encryptionkey", "signing_key",
@@ -24,22 +24,22 @@ var headParts = []string{
 	"master_key", "auth_key", "session_key", "account_key", "app_key", "jwt_key",
 }
 
-// extent is a part of a text.
+// extent is a byte range of a text.
 type extent struct{ start, end int }
 
 func (e extent) of(text string) string { return text[e.start:e.end] }
 
-// pairs are the names and values of a text's tables, as lines.
+// pairs collects the names and values from the tables of a text, as lines.
 type pairs struct {
 	text   string
 	lines  strings.Builder
 	values []segment
 }
 
-// segment says which part of the lines is a value, and where in the text that is.
+// segment is a value: its offset in the lines, its offset in the text, and its length in bytes.
 type segment struct{ at, raw, length int }
 
-// findInTables returns the findings in tables whose heads have one of headParts at the offsets.
+// findInTables returns the findings in tables. heads are the offsets of headParts in the text.
 func (set *ruleSet) findInTables(text string, heads []int) []finding {
 	p := &pairs{text: text}
 	read := 0
@@ -70,12 +70,11 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 	return found
 }
 
-// table reads the table whose head is a line with the part of a name at an offset, if it is one, and
-// returns how far it read. A table has bars between its columns, as those of Markdown and of
-// databases, or is of separated values.
+// table reads the table whose header row is line, with a part of a name at offset at, and returns the offset up to
+// which it read. Bars, tabs, semicolons or commas separate the columns. A line that is no header row is skipped.
 func (p *pairs) table(line extent, at int) (read int) {
-	above := extent{}                                                // the line before the head
-	if i := strings.LastIndex(p.text[line.start:at], `:"`); i >= 0 { // in a string of JSON
+	above := extent{}                                                // the line before the header row
+	if i := strings.LastIndex(p.text[line.start:at], `:"`); i >= 0 { // inside a JSON string
 		line.start += i + len(`:"`)
 	} else if line.start > 0 {
 		above = lineOf(p.text, line.start-1)
@@ -112,8 +111,8 @@ func (p *pairs) table(line extent, at int) (read int) {
 	return line.end
 }
 
-// isHead reports whether a line is the head of a table: all of its cells are names, it stands in a
-// frame, or a line is drawn below it.
+// isHead reports whether a line is a header row: all cells are names, it begins with the separator, or a line of
+// dashes follows.
 func (p *pairs) isHead(line extent, cells []extent, separator string) bool {
 	text := line.of(p.text)
 	if separator == "|" && strings.Contains(text, "||") {
@@ -123,7 +122,7 @@ func (p *pairs) isHead(line extent, cells []extent, separator string) bool {
 		strings.HasPrefix(strings.TrimLeft(text, " \t>"), separator) || isRule(p.below(line).of(p.text))
 }
 
-// add notes that a name and a value belong together.
+// add adds a pair as a line, unless the value is empty, equal to the name, too long, or has a quote or line break.
 func (p *pairs) add(name string, value extent) {
 	v := value.of(p.text)
 	if v == "" || strings.EqualFold(name, v) || len(v) > maxCell || strings.ContainsAny(v, "\"\n") {
@@ -134,14 +133,14 @@ func (p *pairs) add(name string, value extent) {
 	p.lines.WriteString(v + "\"\n")
 }
 
-// namesSecret reports whether the head of a column is a secret's name.
+// namesSecret reports whether the cell of a header row is the name of a secret.
 func (p *pairs) namesSecret(head extent) bool {
 	name := strings.ToLower(head.of(p.text))
 	return len(name) <= maxHead && isCellName(name) &&
 		slices.ContainsFunc(headParts, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// isCellName reports whether a cell may be a name: a few words of letters.
+// isCellName reports whether a cell can be a name: at most maxCellWords words of letters, digits, _, -, . and /.
 func isCellName(cell string) bool {
 	for i := range len(cell) {
 		if cell[i] != ' ' && !nameChar(cell[i]) && cell[i] != '.' && cell[i] != '/' {
@@ -151,13 +150,13 @@ func isCellName(cell string) bool {
 	return cell != "" && strings.Count(cell, " ") < maxCellWords
 }
 
-// isRule reports whether a line is drawn, between the head of a table and its rows.
+// isRule reports whether a line only separates rows: dashes, bars and box-drawing characters.
 func isRule(line string) bool {
 	return len(line) >= 3 && strings.Trim(line, "+-=|: ─━═┼├┤┌┬┐└┴┘╞╪╡╒╤╕│>\t\r") == ""
 }
 
-// cells returns the cells of a row without the marks around what they hold. A bar at the
-// beginning or the end of a framed row is none of them, and what is in quotes is one cell.
+// cells returns the cells of a row, without quotes and emphasis around their text. The bars around a framed row add
+// no cells. A quoted cell may contain the separator.
 func (p *pairs) cells(line extent, separator string) (cells []extent) {
 	row := trimExtent(p.text, line, " \r>")
 	if rest, framed := strings.CutPrefix(row.of(p.text), separator); framed && separator != "," {
@@ -186,7 +185,7 @@ func (p *pairs) cells(line extent, separator string) (cells []extent) {
 	return cells
 }
 
-// below returns the line behind another one, an empty one at the end of the text.
+// below returns the line after another line, or an empty extent at the end of the text.
 func (p *pairs) below(line extent) extent {
 	if line.end >= len(p.text) {
 		return extent{len(p.text), len(p.text)}
@@ -194,7 +193,7 @@ func (p *pairs) below(line extent) extent {
 	return lineOf(p.text, line.end+1)
 }
 
-// lineOf returns the line that an offset is in, without its break.
+// lineOf returns the line at an offset, without its line break.
 func lineOf(text string, at int) extent {
 	line := extent{strings.LastIndexByte(text[:at], '\n') + 1, len(text)}
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {

@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// finding is a match that gitleaks' checks let pass.
+// finding is a match that passed gitleaks' checks.
 type finding struct {
 	rule       *rule
-	matchStart int // of the match without the line breaks around it
+	matchStart int // of the match, without line breaks at its ends
 	matchEnd   int
 	start      int // of the secret
 	end        int
-	group      int    // of the expression that captured it, 0 if it is the whole match
-	text       string // in which it was found
-	hidden     string // the secret, where it does not stand in the text as it is
+	group      int    // index of the group with the secret, 0 if it is the whole match
+	text       string // to which the offsets refer
+	hidden     string // the secret, if the text has it in another form
 }
 
 func (f finding) secret() string { return f.text[f.start:f.end] }
 
-// judge decides whether the match text[start:end] of a rule's expression is a
-// secret, step by step as gitleaks' detector does for a text without a file name
-// or commit, its oddities included, except that "gitleaks:allow" comments count
-// for nothing: the text is not ours to trust.
+// judge decides whether the match text[start:end] of a rule's expression is a secret. It follows gitleaks' detector
+// for a text without a file name or commit, including its quirks. But it ignores "gitleaks:allow" comments, since
+// the text is not trusted.
 func (r *rule) judge(text string, start, end int, global []*allowlist) (finding, bool) {
 	match := strings.TrimLeft(text[start:end], "\n")
 	lead := end - start - len(match)
 	match = strings.TrimRight(match, "\n")
 
-	// gitleaks looks for the groups in the match alone, without what surrounds it. It
-	// nearly always begins where the match does; looking there only is cheaper.
+	// gitleaks matches the expression again, in the match alone. That match nearly always begins at 0, so groups
+	// first tries only there.
 	secretStart, secretEnd, group := 0, len(match), 0
 	if groups := r.groups(match); len(groups) >= 4 {
 		if r.SecretGroup > 0 {
@@ -48,7 +47,7 @@ func (r *rule) judge(text string, start, end int, global []*allowlist) (finding,
 		}
 	}
 	secret := match[secretStart:secretEnd]
-	if r.rank == rankExtra { // backslashes behind it escape the quote that it stands in
+	if r.rank == rankExtra { // trailing backslashes escape the quote after the secret
 		secret = strings.TrimRight(secret, `\`)
 		if at := start + lead + secretStart; breaksOff(text, at, at+len(secret)) {
 			return finding{}, false
@@ -75,8 +74,8 @@ func (r *rule) judge(text string, start, end int, global []*allowlist) (finding,
 	}, true
 }
 
-// groups returns the offsets of a match and its groups in the match alone, nil if it is none
-// there, once line breaks were cut off at its beginning or end.
+// groups returns the offsets of the groups in the match alone. It returns nil without groups, or if the expression
+// requires the line breaks that were cut off.
 func (r *rule) groups(match string) []int {
 	if r.parsed().MaxCap() == 0 {
 		return nil
@@ -87,7 +86,7 @@ func (r *rule) groups(match string) []int {
 	return r.Regex.FindStringSubmatchIndex(match)
 }
 
-// entropy is gitleaks' Shannon entropy: of characters, normalised by bytes.
+// entropy returns gitleaks' Shannon entropy: counted by character, normalised by bytes.
 func entropy(s string) float64 {
 	if s == "" {
 		return 0

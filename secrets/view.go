@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// A view is a text as another reading of it has it, and where in the text that is.
+// view is a changed copy or a part of a text. Its marks map offsets of the view to offsets of the text.
 type view struct {
 	text  string
 	marks []mark
 }
 
-// mark says that from an offset of the view on, up to the next mark, the text goes on as it
-// does from another offset, or, where width is not 0, that all of it is what so many bytes
-// of the text stand for.
+// mark maps the view from offset at to the next mark. With width 0, the view equals the text from offset raw on.
+// Otherwise, this part of the view replaces width bytes of the text at raw.
 type mark struct{ at, raw, width int }
 
-// markAt returns the mark that holds at an offset of the view.
+// markAt returns the mark for an offset of the view.
 func (v view) markAt(at int) mark {
 	i, found := slices.BinarySearchFunc(v.marks, at, func(m mark, at int) int { return cmp.Compare(m.at, at) })
 	if !found {
@@ -29,7 +28,7 @@ func (v view) markAt(at int) mark {
 	return v.marks[i]
 }
 
-// raw is the offset in the text of the character at an offset of the view.
+// raw returns the offset in the text of the character at an offset of the view.
 func (v view) raw(at int) int {
 	m := v.markAt(at)
 	if m.width > 0 {
@@ -38,7 +37,7 @@ func (v view) raw(at int) int {
 	return m.raw + at - m.at
 }
 
-// rawEnd is the offset behind what ends at an offset of the view.
+// rawEnd returns the end in the text of a range that ends at an offset of the view.
 func (v view) rawEnd(at int) int {
 	if at == 0 {
 		return v.raw(0)
@@ -50,7 +49,7 @@ func (v view) rawEnd(at int) int {
 	return m.raw + at - m.at
 }
 
-// mark notes where an offset of the view is in the text.
+// mark adds a mark, or replaces the mark at the same offset.
 func (v *view) mark(at, raw, width int) {
 	if n := len(v.marks); n > 0 && v.marks[n-1].at == at {
 		v.marks[n-1] = mark{at, raw, width}
@@ -59,23 +58,23 @@ func (v *view) mark(at, raw, width int) {
 	v.marks = append(v.marks, mark{at, raw, width})
 }
 
-// viewWriter writes a view of a text, from its beginning on.
+// viewWriter writes a view of a text from its beginning to its end.
 type viewWriter struct {
 	text  string
-	from  int // up to where the text is copied
+	from  int // the end of the text that was copied
 	out   []byte
-	marks view // without its text
+	marks view // has no text
 }
 
 func (w *viewWriter) mark(at, raw, width int) { w.marks.mark(at, raw, width) }
 
-// copy takes over the text up to an offset as it is.
+// copy appends the text up to an offset unchanged.
 func (w *viewWriter) copy(to int) {
 	w.out = append(w.out, w.text[w.from:to]...)
 	w.from = to
 }
 
-// replace writes what a part of the text stands for.
+// replace appends a string in place of a part of the text.
 func (w *viewWriter) replace(at, length int, with string) {
 	w.copy(at)
 	if with != "" {
@@ -86,7 +85,7 @@ func (w *viewWriter) replace(at, length int, with string) {
 	w.mark(len(w.out), w.from, 0)
 }
 
-// view returns what was written. It reports false if it does not differ from the text.
+// view returns the written view. It reports false if nothing was replaced.
 func (w *viewWriter) view() (view, bool) {
 	if len(w.marks.marks) == 0 {
 		return view{}, false
@@ -95,19 +94,18 @@ func (w *viewWriter) view() (view, bool) {
 	return view{string(w.out), w.marks.marks}, true
 }
 
-// beside is how many bytes before and behind a place where a view differs from its text are
-// searched again, to the ends of their lines; the rest was searched as it stands in the text.
-// What a rule finds is about a name and a value within a few lines, and what is longer, as
-// keys and tables that are escaped, differs on each line.
+// beside is the number of bytes before and after each mark that are searched again, extended to line ends. The rest
+// of the view equals the text, which was searched before. A finding is a name and a value within a few lines. Longer
+// findings, such as escaped keys and tables, have a mark on each line.
 const beside = 1024
 
-// windows are the parts of a view that are searched.
+// windows returns the parts of a view to search.
 func (v view) windows() []view {
 	if len(v.text) <= 4*beside {
 		return []view{v}
 	}
 	var windows []view
-	from, to, first := 0, 0, 0 // of the window, and its first mark
+	from, to, first := 0, 0, 0 // the range of the window and its first mark
 	cut := func(last int) {
 		if to > from {
 			windows = append(windows, v.part(from, to, v.marks[first:last]))
@@ -134,7 +132,7 @@ func (v view) windows() []view {
 	return windows
 }
 
-// part is a part of a view with the marks in it.
+// part returns a part of a view with its marks.
 func (v view) part(from, to int, marks []mark) view {
 	p := view{text: v.text[from:to], marks: make([]mark, 0, len(marks)+1)}
 	p.mark(0, v.raw(from), 0)
@@ -146,7 +144,7 @@ func (v view) part(from, to int, marks []mark) view {
 	return p
 }
 
-// place gives a finding in the view the place that it has in the text.
+// place converts a finding in the view to offsets of the text. A quoted secret loses its quotes.
 func (v view) place(f finding, text string) finding {
 	f.text = text
 	if f.hidden == "" {
@@ -163,11 +161,11 @@ func (v view) place(f finding, text string) finding {
 
 func quoteMark(c byte) bool { return c == '\'' || c == '"' || c == '`' }
 
-const maxEscaped = 400 // bytes beside a secret that are looked at
+const maxEscaped = 400 // bytes searched for escapes on each side of a secret
 
-// breaksOff reports whether a part of a text that rules take for one word goes over the end
-// of a line, in a text that is escaped: it is found as it should be where the escapes are
-// resolved. A backslash and an n alone may be a part of a password.
+// breaksOff reports whether a secret in an escaped text contains an escaped line break, so that the match covers
+// several lines. The decoded view has the correct match. A backslash and an n can be part of a password, so the line
+// must have another escape or begin with a quote, unless the secret ends with \n.
 func breaksOff(text string, start, end int) bool {
 	part := text[start:end]
 	if !hasBreak(part) {
@@ -185,7 +183,7 @@ func breaksOff(text string, start, end int) bool {
 	return hasEscape(before) || hasEscape(behind) || strings.HasPrefix(strings.TrimLeft(before, " \t"), `"`)
 }
 
-// hasBreak reports whether a text has an escaped end of a line.
+// hasBreak reports whether a text contains an escaped line break.
 func hasBreak(text string) bool {
 	return strings.Contains(text, `\n`) || strings.Contains(text, `\r`)
 }

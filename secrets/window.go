@@ -11,23 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// searcher finds all matches of one rule's expression, the same ones as
-// Regexp.FindAllStringIndex, by looking only at places where a literal of an
-// anchor stands.
+// searcher finds all matches of one rule's expression, the same as Regexp.FindAllStringIndex. It looks only at
+// offsets of an anchor's literals.
 //
-// At each such place two automata run, one backwards over what must stand before
-// the literal and one forwards from it. If either fails, no match passes through
-// here. Otherwise the place is a hit, with the smallest start and the largest end
-// of the matches through it. Each match is a path through some hit, so the
-// leftmost match begins at the smallest start of all hits. Where the hits with that
-// start leave a choice of ends, the expression itself, tied to the start, decides
-// which of the paths it prefers. It sees the text from one character before the start, for the sake of \b, to one
-// character past the largest end of the hits with that start; an end beyond that
-// can only come from the cut being taken for the end of the text, and the text is
-// then given whole. The search goes on behind the match.
+// At each offset two automata run: one backwards over the text before the literal, one forwards from the literal. If
+// either fails, no match includes this literal. Otherwise it is a hit, with the smallest start and the largest end
+// of the matches that include it. Each match includes a hit, so the leftmost match begins at the smallest start of
+// all hits. If the hits with that start allow several ends, the expression itself, anchored at the start, selects
+// the one that it prefers. It reads from one character before the start, for \b, to at least one character after the
+// largest end. A match beyond that end can only result from the cut, so the expression then reads the whole text.
+// The search continues after the match.
 type searcher struct {
 	anchors      []*anchorSearch
-	needsKeyword bool // a match does not imply that the text has a keyword
+	needsKeyword bool // a match does not imply a keyword in the text
 
 	source   string
 	tree     lazy[*syntax.Regexp]
@@ -44,8 +40,8 @@ type anchorSearch struct {
 	from   lazy[*dfa]
 }
 
-// lazy is made at the first use. There are thousands: a function for each would cost more
-// than most texts do.
+// lazy is a value computed at its first use. get takes the function as an argument, since thousands of stored
+// closures would cost more than the search of most texts.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -60,17 +56,17 @@ func (s *searcher) parsed() *syntax.Regexp {
 	return s.tree.get(func() *syntax.Regexp { return mustParse(s.source) })
 }
 
-// first is the expression at the beginning of a text.
+// first returns the expression at the beginning of a text.
 func (s *searcher) first() *regexp.Regexp {
 	return s.start.get(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + s.source + `)`) })
 }
 
-// inside is the expression behind one character.
+// inside returns the expression after the first character of a text.
 func (s *searcher) inside() *regexp.Regexp {
 	return s.amid.get(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + s.source + `)`) })
 }
 
-// backwards reads what stands before the literal.
+// backwards returns the automaton for the text before the literal.
 func (a *anchorSearch) backwards() *dfa {
 	return a.before.get(func() *dfa {
 		before, _ := parts(a.of.parsed(), a.path)
@@ -78,7 +74,7 @@ func (a *anchorSearch) backwards() *dfa {
 	})
 }
 
-// forwards reads the literal and what follows.
+// forwards returns the automaton for the literal and the text after it.
 func (a *anchorSearch) forwards() *dfa {
 	return a.from.get(func() *dfa {
 		_, from := parts(a.of.parsed(), a.path)
@@ -86,13 +82,13 @@ func (a *anchorSearch) forwards() *dfa {
 	})
 }
 
-// hit is a place that matches may pass through.
+// hit is a literal in a text that matches can include.
 type hit struct {
 	anchor *anchorSearch
-	at     int // of the literal
-	start  int // the smallest of the matches through here
-	least  int // the smallest end of the matches through here
-	end    int // the largest
+	at     int // offset of the literal
+	start  int // smallest start of the matches
+	least  int // smallest end of the matches
+	end    int // largest end of the matches
 }
 
 func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
@@ -106,7 +102,8 @@ func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
 			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
 		}
 	}
-	// The matcher looks for longer keywords in ASCII: a rule with another one runs without any.
+	// The index holds only ASCII keywords of at least minLiteral bytes. A rule with another keyword runs without
+	// any.
 	foreign := slices.ContainsFunc(keywords, func(k string) bool {
 		return len(k) < minLiteral || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
 	})
@@ -114,7 +111,7 @@ func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
 	return s
 }
 
-// probe runs an anchor's automata at a place and says whether it is a hit.
+// probe runs an anchor's automata at an offset. ok reports a hit, and read is the length that they read.
 func (a *anchorSearch) probe(text string, at int) (h hit, ok bool, read int) {
 	least, end, ahead := a.forwards().forward(text, at)
 	if end < 0 {
@@ -124,22 +121,21 @@ func (a *anchorSearch) probe(text string, at int) (h hit, ok bool, read int) {
 	return hit{anchor: a, at: at, start: start, least: least, end: end}, start >= 0, ahead + back
 }
 
-// matches returns the matches of the expression, given all hits. It reports false
-// if it came upon something that cannot be, and the caller must search the text
-// in the ordinary way.
+// matches returns the matches of the expression, given all hits. ok is false if the work exceeds its limit, or if
+// the expression disagrees with the automata. The caller then runs the expression over the whole text.
 func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 	order := func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.at, b.at)) }
 	slices.SortFunc(hits, order)
-	hits = slices.Compact(hits) // literals may begin at the same place
+	hits = slices.Compact(hits) // literals of an anchor may begin at the same offset
 	from := 0                   // the end of the last match
-	spent := 0                  // characters read, and hits passed, on behalf of those that match elsewhere
+	spent := 0                  // characters read and hits passed for overlapping hits
 	for len(hits) > 0 {
 		if spent > maxRead*len(text) {
 			return nil, false
 		}
 		h := hits[0]
 		if h.start < from {
-			// The last match has taken the text where this hit's match would begin.
+			// The last match includes the start of this hit, so a match through the hit must begin later.
 			rest := hits[1:]
 			if h.at >= from {
 				start, read := h.anchor.backwards().backward(text, h.at, from)
@@ -173,8 +169,7 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 	return found, true
 }
 
-// prefer returns the end of the match that begins at start, of which the largest
-// possible end is known.
+// prefer returns the end of the match that begins at start, given the largest possible end.
 func (s *searcher) prefer(text string, start, end int) (int, bool) {
 	for _, cut := range []int{min(len(text), end+utf8.UTFMax), len(text)} {
 		if start == 0 {

@@ -157,7 +157,8 @@ func sequence(text string) int {
 	return 0
 }
 
-// hasURLEscapes reports whether a text contains escaped quotes, equals signs or colons, as URLs do.
+// hasURLEscapes reports whether a text contains %22, %27 or an escape from %30 to %3F. URLs escape quotes, equals
+// signs and colons in this way.
 func hasURLEscapes(text string) bool {
 	return strings.Contains(text, "%22") || strings.Contains(text, "%27") || strings.Contains(text, "%3")
 }
@@ -169,7 +170,8 @@ func urlEscape(text string) (with string, length int) {
 	return "", 0
 }
 
-// htmlReference decodes a reference to an ASCII character. Its ampersand may be a reference, too.
+// htmlReference decodes a reference to an ASCII character or a no-break space. Its ampersand may be a reference,
+// too.
 func htmlReference(text string) (with string, length int) {
 	at := 1
 	for strings.HasPrefix(text[at:], "amp;") {
@@ -177,7 +179,7 @@ func htmlReference(text string) (with string, length int) {
 	}
 	if end := strings.IndexByte(text[at:min(len(text), at+8)], ';'); end > 0 {
 		switch c := html.UnescapeString("&" + text[at:at+end+1]); {
-		case c == "\u00a0": // no-break space
+		case c == "\u00a0":
 			return " ", at + end + 1
 		case len(c) == 1 && (c == "\n" || c >= " " && c <= "~"):
 			return c, at + end + 1

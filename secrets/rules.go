@@ -152,7 +152,7 @@ func label(id string) string {
 }
 
 // fragments reports for each group of an expression whether it captures only a piece of the secret: the last of
-// several repetitions, such as four digits of a UUID, or a fixed string, such as the name of a token's header.
+// several repetitions, such as four digits of a UUID, or one of a few strings, such as the name of a token's header.
 func fragments(tree *syntax.Regexp) []bool {
 	out := make([]bool, tree.MaxCap()+1)
 	var walk func(re *syntax.Regexp, repeated bool)

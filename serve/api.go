@@ -16,7 +16,7 @@ import (
 	"memoir/store"
 )
 
-// An operation answers a request. Programs get the answer as JSON, browsers as a page if the operation has one.
+// An operation answers one kind of request: with its page, if it has one and a browser asks, otherwise with JSON.
 type operation struct {
 	method, path string
 	page, title  string
@@ -25,7 +25,7 @@ type operation struct {
 
 type answer func(*server, *http.Request) (any, error)
 
-// operations are those that openapi.json describes.
+// operations are the requests that openapi.json describes.
 var operations = []operation{
 	{"GET", "/openapi.json", "", "", (*server).describe},
 	{"GET", "/memory", "notes", "Notes", reading((*server).latestNotes)},
@@ -54,15 +54,15 @@ var openAPI []byte
 
 func (*server) describe(*http.Request) (any, error) { return json.RawMessage(openAPI), nil }
 
-// A call is a request with the store and the project that its operation uses.
+// A call is a request with the open registry and the project of its operation.
 type call struct {
 	*http.Request
 	st      *store.Store
-	project store.ProjectRow // that the path or the query names
-	opts    pipeline.Options // of an operation that changes memory
+	project store.ProjectRow // named by the path or the query
+	opts    pipeline.Options // only set by changing
 }
 
-// reading wraps an operation that reads the registry, changing one that changes memory.
+// reading returns the answer of an operation that only reads the registry.
 func reading(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
 		st, giveBack, err := s.registry.borrow(r.Context())
@@ -74,6 +74,7 @@ func reading(do func(*server, call) (any, error)) answer {
 	}
 }
 
+// changing returns the answer of an operation that changes memory or the registry.
 func changing(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
 		opts, st, err := s.Change(r.Context())
@@ -81,7 +82,7 @@ func changing(do func(*server, call) (any, error)) answer {
 			return nil, err
 		}
 		defer st.Close()
-		if r.PathValue("project") == memoir.UserProject().Name { // which is registered with the first note
+		if r.PathValue("project") == memoir.UserProject().Name { // not registered before its first note
 			if _, err := st.Register(r.Context(), memoir.UserProject()); err != nil {
 				return nil, err
 			}
@@ -99,7 +100,7 @@ func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any
 	if ref := projectOf(c.Request); ref != "" {
 		c.project, err = c.st.FindProject(c.Context(), ref)
 		if user := memoir.UserProject(); memoir.CodeOf(err) == memoir.CodeNotFound && ref == user.Name {
-			c.project, err = store.ProjectRow{Project: user}, nil // before the first note
+			c.project, err = store.ProjectRow{Project: user}, nil // not registered before its first note
 		}
 		if err != nil {
 			return nil, err
@@ -131,15 +132,16 @@ func (s *server) answering(op operation) http.Handler {
 	})
 }
 
-// wantsPage reports whether a browser asks, byForm whether a page's form does.
+// wantsPage reports whether a request comes from a browser, by its Accept header.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
+// byForm reports whether a page's form sent a request.
 func byForm(r *http.Request) bool {
 	return r.Method == http.MethodPost && wantsPage(r) &&
 		r.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
 }
 
-// give answers with JSON.
+// give writes an answer as JSON.
 func give(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -147,17 +149,17 @@ func give(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // of a client that is gone
+	_, _ = w.Write(append(text, '\n')) // fails if the client has disconnected
 }
 
-// A failure is the answer for an error.
+// A failure is the answer to a request that failed.
 type failure struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint"`
 	Code  string `json:"code"`
 }
 
-// refuse answers with an error: as a page to a browser that wants one.
+// refuse writes an error as a page for a browser, otherwise as JSON.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f failure) {
 	if wantsPage(r) {
 		write(w, page{Name: "failure", Title: http.StatusText(status), Data: f}, status)
@@ -166,7 +168,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, f fa
 	give(w, status, f)
 }
 
-// statuses are the HTTP statuses of error codes. Any other error is an internal one.
+// statuses are the HTTP statuses of error codes. The status of other errors is 500.
 var statuses = map[memoir.Code]int{
 	memoir.CodeUsage: http.StatusUnprocessableEntity, memoir.CodeInvalid: http.StatusUnprocessableEntity,
 	memoir.CodeNotFound: http.StatusNotFound, memoir.CodeUnreadable: http.StatusNotFound,
@@ -175,7 +177,6 @@ var statuses = map[memoir.Code]int{
 	memoir.CodeStorage: http.StatusInsufficientStorage, memoir.CodeInterrupted: http.StatusServiceUnavailable,
 }
 
-// statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return http.StatusRequestEntityTooLarge
@@ -198,7 +199,7 @@ func usage(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 }
 
-// decode reads the JSON object in the body of a request. It refuses fields that the form does not have.
+// decode reads the JSON object in a request's body. Unknown fields and text after the object are errors.
 func decode(r *http.Request, form any, example string) error {
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
@@ -221,7 +222,7 @@ func number(text string) (int, error) {
 	return n, nil
 }
 
-// Projects are several projects.
+// Projects is a list of projects.
 type Projects struct {
 	Projects []Project `json:"projects"`
 }
@@ -231,7 +232,7 @@ func (s *server) listProjects(c call) (any, error) {
 	return out, err
 }
 
-// projects are all projects, cleaned, and as they are.
+// projects returns all projects twice: cleaned, and the rows as stored.
 func (s *server) projects(ctx context.Context, st *store.Store) (Projects, []store.ProjectRow, error) {
 	rows, err := st.Projects(ctx)
 	out := Projects{[]Project{}}

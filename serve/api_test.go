@@ -84,7 +84,7 @@ func TestNotesByHTTP(t *testing.T) {
 	if out := fmt.Sprint(w.call("GET", notes, "", 200)); strings.Contains(out, "pnpm") {
 		t.Errorf("left: %s", out)
 	}
-	for _, text := range []string{"use pnpm", "ghp_0123456789"} { // gone for good, and never there
+	for _, text := range []string{"use pnpm", "ghp_0123456789"} { // forgotten, and redacted before it was stored
 		w.nowhere(text)
 	}
 }
@@ -113,7 +113,7 @@ func TestOneOfSeveralChangesOfANoteHolds(t *testing.T) {
 	}
 }
 
-// nowhere looks for a text in each file of the home.
+// nowhere fails the test if a file of the home contains a text.
 func (w *world) nowhere(text string) {
 	w.t.Helper()
 	must(w.t, filepath.WalkDir(w.options.Home, func(path string, e fs.DirEntry, err error) error {
@@ -240,7 +240,7 @@ func TestTheLatestNotesAreAHundred(t *testing.T) {
 	for i := range 103 {
 		w.note(fmt.Sprintf("note %d", i))
 	}
-	w.call("GET", "/projects/lanternd/recall?words=note+1&category=fact", "", 200) // at most 20 of these come first
+	w.call("GET", "/projects/lanternd/recall?words=note+1&category=fact", "", 200) // moves at most 20 notes to the front
 	out := w.call("GET", "/memory", "", 200)["entries"].([]any)
 	if first := out[0].(map[string]any); len(out) != 100 || !strings.Contains(first["content"].(string), "1") {
 		t.Errorf("%d notes, first %v", len(out), first)
@@ -266,7 +266,7 @@ func TestPagesAreReadWhileAnotherWrites(t *testing.T) {
 	st, err := w.open(t.Context(), store.Options{})
 	must(t, err)
 	defer st.Close()
-	must(t, st.Alone(t.Context(), func() error { // holds the database's lock for writing
+	must(t, st.Alone(t.Context(), func() error { // holds the database's write lock
 		w.call("GET", "/memory", "", 200)
 		if answer := w.send(request("GET", "/projects/lanternd/memory", "")); answer.Code != 200 {
 			t.Errorf("%d: %s", answer.Code, answer.Body)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkGetMemory asks for 100 of 1,000 notes over a connection that stays open, beside a handler behind the same
-// guard that returns the same bytes without looking for them. x-constant is the ratio of the times.
+// BenchmarkGetMemory requests 100 of 1,000 notes over one connection. x-constant is the time relative to a handler
+// behind the same guard that returns the same bytes without a query.
 func BenchmarkGetMemory(b *testing.B) {
 	w := newWorld(b)
 	var writers sync.WaitGroup

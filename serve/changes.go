@@ -22,15 +22,15 @@ type Generation struct {
 	Files       int            `json:"files"`
 	Bytes       int64          `json:"bytes"` // of the archive
 	Redactions  map[string]int `json:"redactions"`
-	EditedFrom  int            `json:"edited_from"`   // contains the hand edits of this generation; 0: none
-	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
-	SetAside    int            `json:"set_aside"`     // sessions and notes that restoring left out until they change
-	Forgotten   bool           `json:"forgotten"`     // it contains forgotten sessions
-	Redacted    int            `json:"redacted_from"` // made by redacting this generation; 0: was not
+	EditedFrom  int            `json:"edited_from"`   // the generation whose hand edits this one archives; 0: none
+	Restored    int            `json:"restored_from"` // the generation whose content was restored; 0: none
+	SetAside    int            `json:"set_aside"`     // sessions and notes excluded by a restoration until they change
+	Forgotten   bool           `json:"forgotten"`     // its inputs contain forgotten sessions
+	Redacted    int            `json:"redacted_from"` // the generation that was redacted; 0: none
 	Error       string         `json:"error"`
 }
 
-// Notes are how many of the inputs are notes or other entries, Sessions how many are not.
+// Notes counts the inputs that are notes or other entries.
 func (g Generation) Notes() (n int) {
 	for _, key := range g.Inputs {
 		if memoir.IsEntry(key) {
@@ -40,10 +40,10 @@ func (g Generation) Notes() (n int) {
 	return n
 }
 
-// Sessions counts the sessions that a generation was made from.
+// Sessions counts the inputs that are not entries.
 func (g Generation) Sessions() int { return len(g.Inputs) - g.Notes() }
 
-// Generations lists the generations of a project that are kept, the newest first.
+// Generations lists the archived generations of a project, newest first.
 func Generations(ctx context.Context, st *store.Store, home, project string) ([]Generation, error) {
 	kept, err := memory.At(home, project).Generations()
 	if err != nil {
@@ -75,16 +75,16 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 	return out, nil
 }
 
-// Comparison is how two generations of a memory differ.
+// Comparison is the difference between two generations of a memory.
 type Comparison struct {
 	Project string    `json:"project"`
-	From    int       `json:"from"` // 0: nothing
+	From    int       `json:"from"` // 0: an empty memory
 	To      int       `json:"to"`
-	Live    bool      `json:"live"` // compared with the live files as they are now
+	Live    bool      `json:"live"` // To is the live memory with its hand edits
 	Files   []Changed `json:"files"`
 }
 
-// Changed is how one file differs.
+// Changed is the difference of one file.
 type Changed struct {
 	Path    string `json:"path"`
 	Status  string `json:"status"` // added, deleted or changed
@@ -94,8 +94,8 @@ type Changed struct {
 	Diff    string `json:"diff"` // unified
 }
 
-// Compare compares two generations of a project: the last two that are kept where both numbers are 0, a generation and
-// the live files where to is 0. The error that one is not kept has the code memoir.CodeNotFound.
+// Compare compares two archived generations of a project. If to is 0, it compares generation from with the live files;
+// if both are 0, the last two generations. If a generation is not archived, the error has the code memoir.CodeNotFound.
 func Compare(root memory.Root, project string, from, to int) (Comparison, error) {
 	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []Changed{}}
 	if from == 0 && to == 0 {
@@ -160,7 +160,6 @@ func (s *server) compareGenerations(c call) (any, error) {
 	return s.compare(c.project.ID, from, to)
 }
 
-// compare is Compare, cleaned.
 func (s *server) compare(id string, from, to int) (Comparison, error) {
 	out, err := Compare(memory.At(s.Home, id), id, from, to)
 	for i := range out.Files {

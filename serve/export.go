@@ -8,7 +8,7 @@ import (
 	"memoir/store"
 )
 
-// exported is what the file has.
+// exported is the content of the exported file.
 type exported struct {
 	At       *time.Time
 	Projects Projects
@@ -19,14 +19,14 @@ type exported struct {
 	Spending Spending
 }
 
-// An exportedMemory is the memory of a project, and what changed in it last.
+// An exportedMemory is the memory of a project and its last change.
 type exportedMemory struct {
 	Name    string
 	Memory  Memory
-	Changes *Comparison // nil: nothing was published
+	Changes *Comparison // nil: no generation is archived
 }
 
-// Export is what the pages show as one HTML file, which needs no server, no script and no other file.
+// Export returns the content of the pages as one HTML file that needs no server, script or other file.
 func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	s := &server{Options: o}
 	st, err := s.Read(ctx)
@@ -64,7 +64,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
-// exportedOf is the memory of a project with what its lines rest on.
+// exportedOf returns the memory of a project with the sources of its lines.
 func (s *server) exportedOf(ctx context.Context, st *store.Store, row store.ProjectRow) (
 	out exportedMemory, err error) {
 	out.Name = s.clean(row.Name)

@@ -11,25 +11,25 @@ import (
 	"memoir/store"
 )
 
-// The forms in which --json and the API give what is stored. Times are UTC, and null where they are not known.
+// The JSON forms of stored data for --json and the API. Times are UTC; unknown times are null.
 
-// Project is a project.
+// Project is the form of a registered project.
 type Project struct {
 	ID          string     `json:"id"`
 	Name        string     `json:"name"`
-	Root        string     `json:"root"` // of the live memory; empty before the first publish
+	Root        string     `json:"root"` // path of the live memory; empty before the first publication
 	Directories []string   `json:"directories"`
 	Remote      string     `json:"remote"`
 	Aliases     []string   `json:"aliases"`
 	Sessions    int        `json:"sessions"`
-	Extractions int        `json:"extractions"` // sessions that were extracted
+	Extractions int        `json:"extractions"` // sessions that are inputs of a consolidation
 	Notes       int        `json:"notes"`
 	Generation  int64      `json:"generation"`
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
 }
 
-// ProjectOf is the form of a project, whose fields the caller has redacted.
+// ProjectOf returns the form of a project. The caller redacts its fields before.
 func ProjectOf(home string, r store.ProjectRow) Project {
 	return Project{
 		ID: r.ID, Name: r.Name, Root: LiveRoot(home, r.ID), Directories: list(r.Directories), Remote: r.Remote,
@@ -38,7 +38,7 @@ func ProjectOf(home string, r store.ProjectRow) Project {
 	}
 }
 
-// LiveRoot is the path of a project's live memory, "" if nothing is published.
+// LiveRoot returns the path of a project's live memory, "" if nothing is published.
 func LiveRoot(home, projectID string) string {
 	link := memory.At(home, projectID).Link()
 	if _, err := os.Stat(link); err != nil {
@@ -47,7 +47,7 @@ func LiveRoot(home, projectID string) string {
 	return link
 }
 
-// CleanProject redacts the fields of a project, except its id, which is the name of its folder.
+// CleanProject redacts the fields of a project, except its id: a folder has that name.
 func CleanProject(project memoir.Project, redact func(string) string) memoir.Project {
 	project.Directories, project.Aliases = slices.Clone(project.Directories), slices.Clone(project.Aliases)
 	project.Name, project.Remote = redact(project.Name), redact(project.Remote)
@@ -59,7 +59,7 @@ func CleanProject(project memoir.Project, redact func(string) string) memoir.Pro
 	return project
 }
 
-// Session is a session.
+// Session is the form of a session.
 type Session struct {
 	ID        string     `json:"id"`
 	Source    string     `json:"source"`
@@ -78,7 +78,7 @@ type Session struct {
 	Remote    string     `json:"remote"`
 }
 
-// SessionOf is the form of a session, whose fields the caller has redacted.
+// SessionOf returns the form of a session. The caller redacts its fields before.
 func SessionOf(s memoir.Session) Session {
 	out := Session{
 		ID: s.ID, Source: string(s.Source), Project: s.ProjectID, Title: s.Title, CWD: s.CWD, Files: []string{},
@@ -91,17 +91,17 @@ func SessionOf(s memoir.Session) Session {
 	return out
 }
 
-// Key is the session's key.
+// Key returns the session's key.
 func (s Session) Key() string { return memoir.SessionKey(memoir.Source(s.Source), s.ID) }
 
-// CleanSession redacts the fields of a session. The paths of its files stay: a person needs them to find the files.
+// CleanSession redacts the fields of a session, except the paths of its files: a person needs them to find the files.
 func CleanSession(s *memoir.Session, redact func(string) string) {
 	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.Branch, &s.Remote, &s.Error} {
 		*text = redact(*text)
 	}
 }
 
-// Item is an item of a session.
+// Item is the form of a session's item.
 type Item struct {
 	N      int        `json:"n"`
 	Kind   string     `json:"kind"`
@@ -110,17 +110,17 @@ type Item struct {
 	Tool   string     `json:"tool"`
 	Input  string     `json:"input"`
 	Output string     `json:"output"`
-	Exit   *int       `json:"exit"` // null if the format has none
+	Exit   *int       `json:"exit"` // exit code; null if the transcript has none
 	At     *time.Time `json:"at"`
 	CWD    string     `json:"cwd"`
 	Branch string     `json:"branch"`
 	Origin string     `json:"origin"`
 	Failed bool       `json:"failed"`
 	Final  bool       `json:"final"`
-	Shown  string     `json:"-"` // on a page
+	Shown  string     `json:"-"` // text for a page
 }
 
-// ItemOf is the form of an item.
+// ItemOf returns the form of an item.
 func ItemOf(it memoir.Item) Item {
 	return Item{
 		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
@@ -129,7 +129,7 @@ func ItemOf(it memoir.Item) Item {
 	}
 }
 
-// Entry is a note, a line of a journal, or another entry.
+// Entry is the form of a note, a journal line or another entry.
 type Entry struct {
 	ID         int64  `json:"id"`
 	Project    string `json:"project"`
@@ -141,19 +141,19 @@ type Entry struct {
 	AccessedAt string `json:"last_accessed"`
 }
 
-// EntryOf is the form of an entry.
+// EntryOf returns the form of an entry.
 func EntryOf(e memoir.Entry) Entry {
 	const layout = "2006-01-02T15:04:05.000Z"
 	return Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
 		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout)}
 }
 
-// Entries are several entries.
+// Entries is a list of entries.
 type Entries struct {
 	Entries []Entry `json:"entries"`
 }
 
-// EntriesOf is the form of several entries.
+// EntriesOf returns the form of a list of entries.
 func EntriesOf(entries []memoir.Entry) Entries {
 	out := Entries{[]Entry{}}
 	for _, e := range entries {
@@ -162,7 +162,7 @@ func EntriesOf(entries []memoir.Entry) Entries {
 	return out
 }
 
-// Time is a time in these forms.
+// Time returns a time in UTC, nil for the zero time.
 func Time(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -171,7 +171,7 @@ func Time(t time.Time) *time.Time {
 	return &t
 }
 
-// list is a slice that JSON gives as a list, never null.
+// list returns items, and an empty slice for nil: JSON then has [], not null.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}

@@ -21,11 +21,11 @@ import (
 // TokenFile is the file in a home that holds the token.
 const TokenFile = "token"
 
-// tokenForm is the form of a token: 128 random bits or more.
+// tokenForm matches a token: base32 of at least 128 bits.
 var tokenForm = lazyregexp.New(`^[A-Z2-7]{26,100}$`)
 
-// TokenOf returns the token of a home. It creates one if there is none, the file is damaged, or other users may read
-// it. Alone calls a function while no other process creates a token.
+// TokenOf returns the token of a home. It creates a new one if the file is missing, damaged or accessible to other
+// users. The caller's alone calls a function while no other process creates a token.
 func TokenOf(home string, alone func(func() error) error) (string, error) {
 	path := filepath.Join(home, TokenFile)
 	token := readToken(path)
@@ -39,7 +39,7 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 		token = rand.Text()
 		err := failpoint.Remove(path)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // half of one is no token
+			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // readToken refuses a partial write
 		}
 		if err != nil {
 			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "store the server's token in %s: %w", path, err)
@@ -49,7 +49,7 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 	return token, err
 }
 
-// readToken reads the token in a file, "" if there is no valid one.
+// readToken returns the token in a file, "" if the file has no valid one.
 func readToken(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
@@ -63,7 +63,7 @@ func readToken(path string) string {
 	return token
 }
 
-// Address returns the address of the pages and the API. With a token, it gives a browser access.
+// Address returns the URL of the pages and the API. A browser that opens the URL with the token gets the cookie.
 func Address(l net.Listener, token string) string {
 	address := "http://" + l.Addr().String() + "/"
 	if token != "" {
@@ -72,18 +72,18 @@ func Address(l net.Listener, token string) string {
 	return address
 }
 
-// cookieName is the name of the cookie: browsers do not tell the ports of a host apart.
+// cookieName returns the name of the cookie. It contains the port, since browsers send a cookie to all ports of a host.
 func cookieName(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host, ":")
 	return "memoir-" + port
 }
 
-// policy is what a page may load: nothing but the stylesheet and the script of this server.
+// policy is the Content-Security-Policy of pages: they load only the stylesheet, the script and data of this server.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// guard admits requests with the token or the browser's cookie. It refuses other host names, and changes from pages of
-// other origins.
+// guard passes requests with the token or the browser's cookie to next. It refuses other host names, and changes
+// requested by pages of other origins.
 func (s *server) guard(next http.Handler) http.Handler {
 	crossing := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// known reports whether a request has the token, or has the cookie and does not come from a page of another site.
+// known reports whether a request has the token, or has the cookie and does not come from a page of another origin.
 func (s *server) known(r *http.Request) bool {
 	if given := r.Header.Get("Authorization"); given != "" {
 		scheme, token, _ := strings.Cut(given, " ")
@@ -134,7 +134,7 @@ func (s *server) known(r *http.Request) bool {
 	return err == nil && same(cookie.Value, s.cookie)
 }
 
-// same compares secrets in constant time.
+// same compares secrets in constant time. An empty want equals nothing.
 func same(given, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }

@@ -8,33 +8,33 @@ import (
 	"memoir/store"
 )
 
-// lendFor is how long the registry stays open for requests that come after another: opening it takes longer than most
-// of them. It is not kept for longer, so that who has to have it alone, or puts another in its place, is not hindered.
+// lendFor is the time after opening in which requests share the open registry, since opening it takes longer than most
+// requests. It is short, so that other processes can soon lock or replace the database.
 const lendFor = time.Second
 
-// A lender lends the registry to requests.
+// A lender shares the open registry among requests.
 type lender struct {
 	open func(context.Context) (*store.Store, error)
 	mu   sync.Mutex
-	now  *lent // nil: it is to be opened
+	now  *lent // nil: the next borrow opens the registry
 }
 
-// lent is the registry with how many use it.
+// lent is an open registry with its number of users.
 type lent struct {
 	*store.Store
 	users int
 }
 
-// borrow returns the registry, which the caller gives back.
+// borrow returns the registry and a function that returns it, which the caller must call once.
 func (l *lender) borrow(ctx context.Context) (*store.Store, func(), error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now == nil {
-		st, err := l.open(context.WithoutCancel(ctx)) // it is for others as well
+		st, err := l.open(context.WithoutCancel(ctx)) // other requests use it, too
 		if err != nil {
 			return nil, nil, err
 		}
-		opened := &lent{st, 1} // the timer is a user
+		opened := &lent{st, 1} // the timer counts as a user
 		l.now = opened
 		time.AfterFunc(lendFor, func() { l.giveBack(opened, true) })
 	}
@@ -43,7 +43,7 @@ func (l *lender) borrow(ctx context.Context) (*store.Store, func(), error) {
 	return of.Store, func() { l.giveBack(of, false) }, nil
 }
 
-// giveBack closes the registry after its last user.
+// giveBack ends one use of the registry and closes it after the last. expired ends its sharing.
 func (l *lender) giveBack(of *lent, expired bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,6 +51,6 @@ func (l *lender) giveBack(of *lent, expired bool) {
 		l.now = nil
 	}
 	if of.users--; of.users == 0 {
-		_ = of.Close() // what was read was read
+		_ = of.Close() // the registry was only read
 	}
 }

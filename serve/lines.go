@@ -13,26 +13,26 @@ import (
 	"memoir/store"
 )
 
-// Bounds of what is shown at once.
+// Bounds on the sources of a line.
 const (
-	maxSources = 5  // sessions behind a line whose items are shown
-	maxCited   = 10 // items of such a session
+	maxSources = 5  // sources whose items are read
+	maxCited   = 10 // items of each
 )
 
-// A Source is what a line of a memory rests on: a session and the items of it that say so, or a note.
+// A Source is the evidence of a memory's line: a session with the items that support the line, or a note.
 type Source struct {
 	Key       string `json:"session"`
 	Title     string `json:"title"`
 	Date      string `json:"date"`
 	Note      *Entry `json:"note"`
-	Statement string `json:"statement"` // of the session, that comes closest to the line
+	Statement string `json:"statement"` // the session's statement that is closest to the line
 	Items     []Item `json:"items"`
-	Error     string `json:"error"` // why it cannot be shown
+	Error     string `json:"error"` // why the items cannot be shown
 
-	cited []int // items that are wanted
+	cited []int // numbers of the statement's items
 }
 
-// sources are what a line of MEMORY.md rests on, the newest first.
+// sources returns the sessions and notes that a line of MEMORY.md cites, newest first. It reads no items.
 func (s *server) sources(ctx context.Context, st *store.Store, line string, lists map[string][]string) (
 	[]Source, error) {
 	out := []Source{}
@@ -54,7 +54,7 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 	return out, nil
 }
 
-// sourceOf is a session as the source of a line; whole says whether its items are wanted.
+// sourceOf returns a session or note as the source of a line; whole adds the statement and the numbers of its items.
 func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.Session, line string, whole bool) (
 	Source, error) {
 	out := Source{Key: session.Key(), Title: memoir.ShortTitle(s.clean(session.Title)),
@@ -76,7 +76,7 @@ func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.S
 	return out, nil
 }
 
-// fill adds to lines what they rest on, and reads each session once.
+// fill sets the sources of lines with their items. It reads each session once.
 func (s *server) fill(ctx context.Context, st *store.Store, lines []Line, lists map[string][]string) (err error) {
 	wanted := map[string][]*Source{}
 	for i := range lines {
@@ -95,7 +95,7 @@ func (s *server) fill(ctx context.Context, st *store.Store, lines []Line, lists 
 			return context.Cause(ctx)
 		}
 		for _, one := range sources {
-			if err != nil { // its file may be gone
+			if err != nil { // for example, its file was deleted
 				one.Error = s.clean(err.Error())
 			}
 			for _, it := range reading.Items {
@@ -108,7 +108,8 @@ func (s *server) fill(ctx context.Context, st *store.Store, lines []Line, lists 
 	return nil
 }
 
-// closest is the statement that has the most words of a line, and at least half of them; of several the shortest.
+// closest returns the statement with the most words of a line, the shortest of several. It is empty if no statement
+// has at least half of the words.
 func closest(statements []memoir.Statement, line string) (best memoir.Statement) {
 	words := strings.Fields(memoir.RuleKey(consolidate.Words(line)))
 	most, shortest := (len(words)+1)/2, 0
@@ -127,29 +128,29 @@ func closest(statements []memoir.Statement, line string) (best memoir.Statement)
 	return best
 }
 
-// A Line is a line of a memory.
+// A Line is a line of MEMORY.md or of the injected text.
 type Line struct {
-	N       int      `json:"n"` // in MEMORY.md
+	N       int      `json:"n"` // line number in MEMORY.md
 	Text    string   `json:"text"`
 	Sources []Source `json:"sources"`
-	Project string   `json:"-"` // whose MEMORY.md has it
-	Rests   bool     `json:"-"` // on sessions or notes
-	Note    string   `json:"-"` // the number of the note that it is
+	Project string   `json:"-"` // whose MEMORY.md contains it
+	Rests   bool     `json:"-"` // it cites sessions or notes
+	Note    string   `json:"-"` // number, if it is a note
 }
 
-// Memory is a project's memory: the text for the next session, and MEMORY.md.
+// Memory is the text that the next session of a project gets, and the project's MEMORY.md.
 type Memory struct {
 	Project    string `json:"project"`
 	Generation int    `json:"generation"`
 	Injected   string `json:"injected"`
 	Content    string `json:"content"`
 	Lines      int    `json:"lines"`
-	Told, Text []Line `json:"-"` // on a page
+	Told, Text []Line `json:"-"` // lines of Injected and Content for pages
 
-	lists map[string][]string // the sessions behind lines
+	lists map[string][]string // the manifest's Citations
 }
 
-// memoryOf is the memory of a project. Lines of what is injected are known again by their words.
+// memoryOf returns the memory of a project. It finds the lines of the injected text in MEMORY.md by their keys.
 func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, err error) {
 	if out, err = s.file(projectID); err != nil {
 		return out, err
@@ -167,7 +168,7 @@ func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, er
 			known[memoir.LineKey(l.Text)] = l
 		}
 	}
-	out.Injected = s.Redact(out.Injected) // it is inert
+	out.Injected = s.Redact(out.Injected) // it is already neutralised
 	for text := range strings.Lines(out.Injected) {
 		text = strings.TrimRight(text, "\n")
 		l := known[memoir.LineKey(text)]
@@ -180,7 +181,7 @@ func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, er
 	return out, nil
 }
 
-// file is MEMORY.md of a project as it is now.
+// file returns the current MEMORY.md of a project, without the injected text.
 func (s *server) file(projectID string) (Memory, error) {
 	live, err := memory.At(s.Home, projectID).Current()
 	out := Memory{Project: projectID, Generation: live.Generation, lists: live.Manifest.Citations}
@@ -198,7 +199,7 @@ func (s *server) projectMemory(c call) (any, error) {
 	return s.memoryOf(c.Context(), c.project.ID)
 }
 
-// memoryLine is a line of a project's MEMORY.md with what it rests on.
+// memoryLine returns a line of a project's MEMORY.md with its sources.
 func (s *server) memoryLine(c call) (any, error) {
 	n, err := number(c.PathValue("line"))
 	if err != nil {

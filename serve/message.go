@@ -2,10 +2,10 @@ package serve
 
 import "memoir/pipeline"
 
-// recapText bounds a message in a recap, in characters.
+// recapText bounds each message of a recap, in characters.
 const recapText = 800
 
-// addMessages adds messages of an application without transcripts to a conversation of a project.
+// addMessages adds messages to a conversation of a project. It starts a run for the sessions that are full.
 func (s *server) addMessages(c call) (any, error) {
 	var in struct {
 		Conversation string             `json:"conversation"`

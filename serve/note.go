@@ -13,14 +13,14 @@ import (
 	"memoir/store"
 )
 
-// noteIn is a note in a request.
+// noteIn is the form of a note in a request.
 type noteIn struct {
 	Category string `json:"category"` // empty: fact
 	Content  string `json:"content"`
 	Source   string `json:"source"` // user, auto or agent; empty: user
 }
 
-// noteOf reads a note from a request of a program or a form.
+// noteOf reads a note from the JSON or the form in a request.
 func noteOf(r *http.Request) (in noteIn, err error) {
 	if byForm(r) {
 		if err := r.ParseForm(); err != nil {
@@ -31,7 +31,7 @@ func noteOf(r *http.Request) (in noteIn, err error) {
 	return in, decode(r, &in, `{"category": "fact", "content": "…"}`)
 }
 
-// entry returns the note to be written.
+// entry returns the note as an entry of a project.
 func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}
@@ -50,7 +50,7 @@ func (s *server) latestNotes(c call) (any, error) {
 	return EntriesOf(notes), err
 }
 
-// told returns the projects whose notes a session in the project gets.
+// told returns the projects whose notes a session of the call's project gets: the user's and its own.
 func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
 
 func (s *server) listNotes(c call) (any, error) {
@@ -64,7 +64,7 @@ func (s *server) recallNotes(c call) (any, error) {
 	return EntriesOf(notes), err
 }
 
-// takeNote adds a note; a form, which knows no other method, may also change or forget one.
+// takeNote adds a note. HTML forms have no PUT and DELETE: with an id, a form changes a note or forgets it.
 func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *server) changeNote(c call) (any, error) {
 	return EntryOf(e), err
 }
 
-// note returns the note with a number.
+// note returns the note with a number; an error of code memoir.CodeNotFound if there is none.
 func (s *server) note(c call, number string) (memoir.Entry, error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
@@ -109,7 +109,7 @@ func (s *server) note(c call, number string) (memoir.Entry, error) {
 	return found[0], nil
 }
 
-// rewrite replaces a note by a new one with the text, and forgets the old one for good.
+// rewrite forgets a note and writes a new one in its place, with the old category by default.
 func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error) {
 	old, err := s.note(c, number)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *server) forgetNote(c call) (any, error) {
 	}{e.ID}, err
 }
 
-// forgotten forgets the note with a number for good.
+// forgotten forgets the note with a number and returns it.
 func (s *server) forgotten(c call, number string) (memoir.Entry, error) {
 	e, err := s.note(c, number)
 	if err == nil {

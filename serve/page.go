@@ -21,18 +21,18 @@ var files embed.FS
 //go:embed page/style.css
 var style []byte
 
-// A page is what templates are given.
+// A page is the input of a template.
 type page struct {
 	Name    string // of the template
 	Title   string
-	Static  bool       // in a file: without forms and links to a server
-	Project string     // that the query names
-	Query   url.Values // that was asked
+	Static  bool       // for a file, without forms and links to a server
+	Project string     // name or id in the request
+	Query   url.Values // of the request
 	Body    template.HTML
 	Data    any
 }
 
-// templates are parsed when a page is asked for: no other command waits for them.
+// templates are parsed for the first page, so that other commands do not wait for them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(files, "page/*.html"))
 })
@@ -53,16 +53,16 @@ var functions = template.FuncMap{
 	"diff":       diffLines,
 	"days":       daysOf,
 	"on":         func(p page, data any) page { p.Data = data; return p },
-	"style":      func() template.CSS { return template.CSS(style) }, // is embedded
+	"style":      func() template.CSS { return template.CSS(style) }, // embedded
 	"policy": func() string {
 		sum := sha256.Sum256(style)
 		return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	},
 }
 
-// asset serves what pages load.
+// asset serves a file that pages load.
 func asset(name, kind string) http.HandlerFunc {
-	content, _ := files.ReadFile("page/" + name) // is embedded
+	content, _ := files.ReadFile("page/" + name) // embedded
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
 		_, _ = w.Write(content)
@@ -77,21 +77,21 @@ func write(w http.ResponseWriter, p page, status int) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // to a client that may be gone
+	_, _ = w.Write(text) // fails if the client has disconnected
 }
 
-// render is a page with its frame.
+// render returns the HTML of a page in its frame.
 func render(p page) ([]byte, error) {
 	var body, whole bytes.Buffer
 	if err := templates().ExecuteTemplate(&body, p.Name+".html", p); err != nil {
 		return nil, err
 	}
-	p.Body = template.HTML(body.String()) // of a template, which has escaped it
+	p.Body = template.HTML(body.String()) // the template has escaped it
 	err := templates().ExecuteTemplate(&whole, "frame.html", p)
 	return whole.Bytes(), err
 }
 
-// A diffLine is a line of a unified diff: of what was added (+) or removed (-), a heading (@), or of both.
+// A diffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
 type diffLine struct{ Mark, Text string }
 
 func diffLines(text string) (out []diffLine) {
@@ -108,14 +108,14 @@ func diffLines(text string) (out []diffLine) {
 	return out
 }
 
-// A day is what was spent on it.
+// A day is the use of language models on one day.
 type day struct {
 	Day string
 	memoir.Usage
-	Share float64 // of the day on which most was: of the cost, or of the tokens where no cost is known
+	Share float64 // cost relative to the most expensive day; input tokens if no cost is known
 }
 
-// daysOf adds up what was spent by day, the latest first.
+// daysOf sums the use by day, latest first.
 func daysOf(rows []Spent) (out []day) {
 	var cost, tokens float64
 	for _, row := range rows {

@@ -17,13 +17,13 @@ import (
 	"memoir/testdata"
 )
 
-// What must stand in no page: a script, an image, characters that reorder, and a secret.
+// Texts that no page may contain unescaped: scripts, images, reordering characters and a secret.
 const (
 	hostile = "- <script>alert(1)</script> <img src=x onerror=alert(2)> \u202egnihton\u202c \x1b[31mred </main> <memoir-context>"
 	secret  = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 )
 
-// hostileWorld is one whose memory somebody edited by hand, with a note that is as bad.
+// hostileWorld is a world with the hostile text in a note and in a hand edit of the memory.
 func hostileWorld(t testing.TB) *world {
 	w := newWorld(t)
 	w.note(strings.TrimPrefix(hostile, "- "))
@@ -34,7 +34,7 @@ func hostileWorld(t testing.TB) *world {
 	return w
 }
 
-// pagesOf are the pages, and what each must say.
+// pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
 	"/projects":                                    "lanternd",
 	"/projects/lanternd/memory":                    "never push from an agent session",
@@ -64,7 +64,7 @@ var (
 	handlers = regexp.MustCompile(`<[a-z][^>]*\s(on[a-z]+|style)=`)
 )
 
-// harmless holds a page against what must stand in none.
+// harmless fails the test if a page contains hostile text, inline handlers or another number of scripts.
 func harmless(t *testing.T, where, text string, scriptsAllowed int) {
 	t.Helper()
 	for _, bad := range []string{"<script>alert", "<img", "\u202e", "\x1b", secret, "<memoir-context", `="http`, `url(`} {
@@ -153,8 +153,8 @@ func TestNotesByForms(t *testing.T) {
 	send(413, "content", strings.Repeat("x", 1<<20))
 }
 
-// measure tells the page around a frame how wide the page in it is, and whether something stands out; and types a
-// search.
+// measure adds a line to the parent page: the path and width of the frame's page, and "over" if the page is wider than
+// the frame. With ?typed in the query, it types a search.
 const measure = `addEventListener("load", () => {
   const root = document.documentElement, line = parent.document.createElement("p");
   line.textContent = location.pathname + " " + innerWidth + (root.scrollWidth > innerWidth ? " over" : " within");
@@ -166,8 +166,8 @@ const measure = `addEventListener("load", () => {
   }
 });`
 
-// browsed shows pages to a browser as if it had the cookie: one in a frame of 360 pixels is measured, and with
-// ?plain in the query no script runs.
+// browsed serves pages to a browser without a cookie, and /frames, a page with each of them in a frame of 360 pixels.
+// It adds the script measure. With ?plain in the query, the policy allows no script.
 func (w *world) browsed(pages []string) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -199,7 +199,7 @@ func (w *world) browsed(pages []string) *httptest.Server {
 	return server
 }
 
-// chromium opens an address and returns the document as it is then.
+// chromium opens an address and returns the document after its scripts ran.
 func chromium(t *testing.T, path, address string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

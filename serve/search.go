@@ -6,9 +6,8 @@ import (
 	"memoir/search"
 )
 
-// maxQuery bounds the words to look for, in bytes, and mostHits the hits.
 const (
-	maxQuery = 2000
+	maxQuery = 2000 // bytes
 	mostHits = 100
 )
 
@@ -20,7 +19,7 @@ func (s *server) search(c call) (any, error) {
 	}
 	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most}
 	switch {
-	case q.Text == "" && wantsPage(c.Request): // nobody has typed yet
+	case q.Text == "" && wantsPage(c.Request): // the page before a search
 		return none, nil
 	case q.Text == "", len(q.Text) > maxQuery:
 		return none, usage("", "q has 1 to %d bytes, this one %d", maxQuery, len(q.Text))

@@ -1,9 +1,10 @@
-// Package serve shows memory over HTTP on this machine, as an API and as pages for a browser, and exports the pages as
-// one file. It defines the JSON forms of stored data, which commands print too. It knows no flag and no terminal. All
-// output is redacted, and read anew for each request.
+// Package serve serves memory over HTTP on a loopback address, as an API and as pages for a browser, and exports the
+// pages as one file. It defines the JSON forms of stored data, which commands print, too. All output is redacted and
+// read anew for each request. Flags and the terminal belong to cmd/memoir.
 //
 // Read serve.go first (the server), then guard.go (access), api.go (the operations), page.go (the pages); note.go,
-// lines.go, changes.go, session.go, search.go and status.go (the content of both), form.go (forms), export.go.
+// lines.go, changes.go, message.go, session.go, search.go and status.go (the content of both); form.go (JSON forms),
+// lend.go (the shared registry), export.go.
 package serve
 
 import (
@@ -26,31 +27,30 @@ import (
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 1 << 20
 
-// Options are what a server needs to know of the program. All are required.
+// Options are the dependencies of a server. All are required.
 type Options struct {
 	Home   string
-	Token  string // as TokenOf gives it
+	Token  string // of TokenOf
 	Redact func(string) string
-	// Scanner finds secrets in sessions of a directory.
+	// Scanner returns the secret scanner for sessions of a directory.
 	Scanner func(dir string) (*secrets.Scanner, error)
-	// Read opens the registry; Change opens it for what changes memory, which waits for a project as long as the
-	// options say.
+	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)
-	// Extract starts a run in the background for each of some sessions, if memory is on.
+	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
 	Extract func(keys []string) error
-	// Injected returns the context of the next session of a project; "": nothing.
+	// Injected returns the text that the next session of a project gets, neutralised; it may be empty.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
 
 // server answers requests. Its only state is the cookie and the open registry.
 type server struct {
 	Options
-	cookie   string // what a browser shows instead of the token
+	cookie   string // the value that a browser sends instead of the token
 	registry lender
 }
 
-// Handler answers requests to a server on a loopback address.
+// Handler returns the handler of all requests to a server on a loopback address.
 func Handler(o Options) http.Handler {
 	s := &server{Options: o, cookie: rand.Text(), registry: lender{open: o.Read}}
 	mux := http.NewServeMux()
@@ -72,7 +72,7 @@ func Handler(o Options) http.Handler {
 	return s.guard(mux)
 }
 
-// allowed are the methods that the path of a request takes.
+// allowed lists the methods that the path of a request supports.
 func allowed(mux *http.ServeMux, r *http.Request) (known []string) {
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
 		if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != "/" {
@@ -82,7 +82,7 @@ func allowed(mux *http.ServeMux, r *http.Request) (known []string) {
 	return known
 }
 
-// Listen opens a port of the loopback address, 0 for any that is free.
+// Listen opens a port of 127.0.0.1; 0 is any free port.
 func Listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -91,10 +91,10 @@ func Listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// grace is the time that open requests have when the server ends.
+// grace is the time that open requests have to end after ctx is done.
 const grace = 3 * time.Second
 
-// Run answers requests until ctx is done, and then gives open requests some time to end.
+// Run answers requests until ctx is done. Open requests then have a grace period to end.
 func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 5 * time.Minute,
@@ -116,5 +116,4 @@ func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	return server.Close()
 }
 
-// clean returns a text without secrets, and without characters that hide, reorder or imitate other text.
 func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }

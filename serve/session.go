@@ -10,7 +10,7 @@ import (
 	"memoir/store"
 )
 
-// Sessions are several sessions, without entries.
+// Sessions is a list of sessions without entries.
 type Sessions struct {
 	Sessions []Session `json:"sessions"`
 }
@@ -36,7 +36,7 @@ func (s *server) sessions(ctx context.Context, st *store.Store, filter store.Fil
 	return out, err
 }
 
-// A Reading is a session with its items, as Phase 1 sees them.
+// A Reading is a session with its items as Phase 1 reads them.
 type Reading struct {
 	Session Session `json:"session"`
 	Items   []Item  `json:"items"`
@@ -52,7 +52,7 @@ func (s *server) showSession(c call) (any, error) {
 	return s.read(c.Context(), c.st, c.PathValue("key"), at)
 }
 
-// read reads a session from an item on. What was forgotten is as unknown as what there is not.
+// read returns a session with its items from number at on. It does not find forgotten sessions and entries.
 func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) (out Reading, err error) {
 	found, err := st.FindSessions(ctx, ref)
 	if err != nil {

@@ -8,53 +8,53 @@ import (
 	"memoir/store"
 )
 
-// Running is a job that a process has claimed.
+// Running is a claimed job.
 type Running struct {
 	Kind   string     `json:"kind"`
 	Key    string     `json:"key"`
 	Holder string     `json:"holder"`
 	Since  *time.Time `json:"since"`
 	Until  *time.Time `json:"until"`
-	Stale  bool       `json:"stale"` // the next run takes it over
+	Stale  bool       `json:"stale"` // the next claim releases it
 	Title  string     `json:"title"`
 	Host   string     `json:"host"`
 	PID    int        `json:"pid"`
 }
 
-// Failed is a job that failed, or that processes died over.
+// Failed is a job that failed or crashed.
 type Failed struct {
 	Kind     string     `json:"kind"`
-	Session  string     `json:"session"` // its key, or the project's id if kind is consolidate
+	Session  string     `json:"session"` // session key; project id if kind is consolidate
 	Error    string     `json:"error"`
 	Attempts int        `json:"attempts"`
 	Crashes  int        `json:"crashes"`
-	Next     *time.Time `json:"next"` // null: at once, or never if dead
+	Next     *time.Time `json:"next"` // of the next attempt; null: at once, or never for a dead job
 	Title    string     `json:"title"`
-	Suspect  bool       `json:"suspect"` // a process died while working on it: it is tried last and alone
-	Model    string     `json:"model"`   // that failed; empty: not known
+	Suspect  bool       `json:"suspect"` // it crashed: it is tried last and alone
+	Model    string     `json:"model"`   // that failed; empty: unknown, or none did
 }
 
-// LastRun is the run that began last.
+// LastRun is the run that started last.
 type LastRun struct {
 	Holder  string     `json:"holder"`
 	BeganAt *time.Time `json:"began_at"`
-	EndedAt *time.Time `json:"ended_at"` // null: it is under way, or died
+	EndedAt *time.Time `json:"ended_at"` // null: it is running, or its process died
 	Outcome string     `json:"outcome"`  // done, partly, busy, failed, interrupted, running or died
 	Reason  string     `json:"reason"`
 	Hint    string     `json:"hint"`
 }
 
-// Queue is how the queue stands.
+// Queue is the state of the queue.
 type Queue struct {
 	Jobs     map[string]int        `json:"jobs"`     // by status
-	Sessions map[memoir.Reason]int `json:"sessions"` // as the last scan left them
+	Sessions map[memoir.Reason]int `json:"sessions"` // by reason, at the last scan
 	Running  []Running             `json:"running"`
 	Failed   []Failed              `json:"failed"`
 	Dead     []Failed              `json:"dead"`
 	LastRun  *LastRun              `json:"last_run"`
 }
 
-// QueueOf is the form of a status and of the last run.
+// QueueOf returns the form of a status, with the last run.
 func QueueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
 	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
 		Dead: failedJobs(now.Dead, redact)}
@@ -86,24 +86,23 @@ func failedJobs(jobs []store.FailedJob, redact func(string) string) []Failed {
 	return out
 }
 
-// Spent is the use of language models of one day, project, model, phase and outcome.
+// Spent is the use of language models for one day, project, model, phase and outcome.
 type Spent struct {
-	Day     string `json:"day"` // of UTC
+	Day     string `json:"day"` // UTC
 	Project string `json:"project"`
 	Model   string `json:"model"`
 	Phase   string `json:"phase"`
-	Outcome string `json:"outcome"` // of the work; unfinished: it is under way, or its process died
+	Outcome string `json:"outcome"` // of the work; unfinished: it is running, or its process died
 	memoir.Usage
-	Estimated  int   `json:"estimated"`   // of the calls: those whose tokens and cost are an estimate
+	Estimated  int   `json:"estimated"`   // calls whose tokens and cost are an estimate
 	DurationMS int64 `json:"duration_ms"` // of the calls
 }
 
-// SpentEver is all that the ledger holds, the oldest day first, one element for each day, project, model, phase and
-// outcome.
+// SpentEver returns the whole ledger, oldest day first.
 func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
 	out := []Spent{}
-	var last Spent // without its sums; rows that differ only in the state of the calls follow each other
+	var last Spent // key of the last element; rows that differ only in their call are adjacent
 	for _, r := range rows {
 		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
 		if of != last {
@@ -128,7 +127,7 @@ func (s *server) showQueue(c call) (any, error) {
 	return s.queue(c.Context(), c.st)
 }
 
-// Spending is all that the ledger holds, the oldest day first.
+// Spending is the whole ledger, oldest day first.
 type Spending struct {
 	UsageBy []Spent `json:"usage_by"`
 }

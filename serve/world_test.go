@@ -22,7 +22,7 @@ import (
 	"memoir/testdata"
 )
 
-// A project of the fixture sessions, and a session of it.
+// A project of the fixture sessions, one of its sessions, and the server's token and address.
 const (
 	lanternd   = "lanternd-97c055e77a45"
 	ofLanternd = "claude:2b9ad815-6574-4c4b-abfe-3b8dd71bbe39"
@@ -37,13 +37,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// world is a home with the memory of the fixture sessions, and a server of it.
+// world is a home with the memory of the fixture sessions, and its server.
 type world struct {
 	t       testing.TB
 	options pipeline.Options
 	served  Options
 	handler http.Handler
-	full    []string // sessions that are to be extracted from
+	full    []string // sessions passed to Options.Extract
 }
 
 func newWorld(t testing.TB) *world {
@@ -96,7 +96,7 @@ func (w *world) run() {
 	must(w.t, err)
 }
 
-// request is one with the token, to which a test may do something.
+// request returns a request with the token.
 func request(method, target, body string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Host = host
@@ -110,7 +110,7 @@ func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	return out
 }
 
-// call sends a request to an operation, and holds its answer against openapi.json.
+// call sends a request to an operation, checks its answer against openapi.json and returns it.
 func (w *world) call(method, target, body string, status int) (out map[string]any) {
 	w.t.Helper()
 	answer := w.send(request(method, target, body))
@@ -144,7 +144,7 @@ var document = func() (doc map[string]any) {
 	return doc
 }()
 
-// at is a part of the document; a reference is followed.
+// at returns the part of a JSON value at a path. It follows a $ref.
 func at(v any, path ...string) any {
 	for _, name := range path {
 		m, _ := v.(map[string]any)
@@ -158,7 +158,7 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// described is the schema of an operation's answer.
+// described returns the schema of an operation's answer.
 func described(t testing.TB, op operation, status int) any {
 	t.Helper()
 	responses := at(document, "paths", op.path, strings.ToLower(op.method), "responses")
@@ -169,7 +169,7 @@ func described(t testing.TB, op operation, status int) any {
 	return at(response, "content", "application/json", "schema")
 }
 
-// conforms holds a value against a schema, as far as openapi.json uses them.
+// conforms checks a value against a schema. It supports the keywords that openapi.json uses.
 func (w *world) conforms(v, schema any, where string) {
 	w.t.Helper()
 	if one, ok := at(schema, "oneOf").([]any); ok {
@@ -222,7 +222,7 @@ func (w *world) conforms(v, schema any, where string) {
 	}
 }
 
-// note writes a note, past the server.
+// note writes a note without the server.
 func (w *world) note(text string) memoir.Entry {
 	w.t.Helper()
 	st, err := w.open(w.t.Context(), store.Options{})

@@ -8,7 +8,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Forms of addresses. A session is named by its key, or by the beginning of its id.
+// Forms of addresses. sessionScheme is followed by a session's key or a prefix of its id.
 const (
 	memoryScheme  = "memory://"
 	rootAddress   = memoryScheme + "root"
@@ -23,15 +23,15 @@ const maxAddress = 500
 type address struct {
 	text    string // as shown to the client
 	project string // id of another project; empty: the client's
-	place   string // as memory.Root.Open takes it; empty: a session
+	place   string // argument of memory.Root.Open; empty: a session
 	session string
-	line    int // of the place, or number of an item; 0: none
+	line    int // number of a line or an item; 0: none
 }
 
 var fragment = lazyregexp.New(`#L?([0-9]{1,7})$`)
 
 // parse parses an address: memory://root/PATH, memory://user/PATH, memory://PROJECT/PATH, session:KEY, or a path in
-// the memory. A fragment is the number of a line or an item. A path out of the memory is refused when it is opened.
+// the memory. A fragment is the number of a line or an item. memory.Root.Open refuses paths outside the memory.
 func parse(text string) (address, error) {
 	if text == "" || len(text) > maxAddress {
 		return address{}, usage("for example memory://root/MEMORY.md or session:KEY",
@@ -39,7 +39,7 @@ func parse(text string) (address, error) {
 	}
 	a := address{text: text}
 	if found := fragment.FindStringSubmatch(text); found != nil {
-		a.line, _ = strconv.Atoi(found[1]) // only digits
+		a.line, _ = strconv.Atoi(found[1]) // cannot fail for 1 to 7 digits
 		a.text = strings.TrimSuffix(text, found[0])
 	}
 	if session, ok := strings.CutPrefix(a.text, sessionScheme); ok && session != "" {
@@ -57,5 +57,4 @@ func parse(text string) (address, error) {
 	return a, nil
 }
 
-// errOther is the error for an address in another project.
 var errOther = usage("the setting mcp.allProjects allows it", "the memory of other projects is not available here")

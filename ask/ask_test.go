@@ -224,7 +224,6 @@ func TestResourcesAreThoseOfTheMemory(t *testing.T) {
 	}
 }
 
-// An agent's entry is found by the next call, is not in MEMORY.md, and can be forgotten.
 func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -446,7 +445,7 @@ func TestAServerThatIsToEndDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
 	}
 }
 
-// searchable skips a test where the index cannot be built.
+// searchable skips a test if the index cannot be built.
 func searchable(t *testing.T) {
 	t.Helper()
 	if !search.Available {

@@ -17,10 +17,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// grace bounds the wait of an ending server for answers that a client does not read.
+// grace bounds the wait for a client that does not read its answers after ctx is done.
 const grace = time.Second
 
-// Serve serves a client until its input ends, which is not an error, or ctx is done.
+// Serve serves a client until its input ends or ctx is done. The end of the input is not an error.
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
 	l.Buffer(nil, mcp.DefaultMaxLineLength)
@@ -40,18 +40,18 @@ func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteClo
 	}
 }
 
-// lines reads a client's messages, one a line, and answers an invalid line with an error: the SDK would end the
+// lines reads a client's messages, one per line. It answers an invalid line with an error, since the SDK would end the
 // connection.
 type lines struct {
 	*bufio.Scanner
 	io.Closer
 	out  io.Writer
-	rest []byte // of a line
-	long bool   // the present line is too long and is skipped
+	rest []byte // of the current line
+	long bool   // the current line is too long and is skipped
 }
 
-// split is bufio.ScanLines with a limit. Of a line that is too long it returns the end, after a byte with which no
-// message begins.
+// split is bufio.ScanLines with a limit. It reduces a line that is too long to its end, prefixed with "!" to make the
+// line invalid.
 func (l *lines) split(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	advance, line, err = bufio.ScanLines(data, atEOF)
 	if l.long && line != nil {
@@ -138,8 +138,8 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return message, err
 }
 
-// Write writes a message. To calls before initialize, the SDK answers with an error without a code. Clients use such
-// calls to probe for newer protocols, so Write adds the code for an unknown method.
+// Write writes a message. It adds the code of an unknown method to errors without a code: the SDK returns them for
+// calls before initialize, with which clients probe for newer protocols.
 func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if answer, ok := message.(*jsonrpc.Response); ok {
 		if coded := (*jsonrpc.Error)(nil); answer.Error != nil && !errors.As(answer.Error, &coded) {

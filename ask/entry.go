@@ -26,8 +26,8 @@ type memoryRememberOut struct {
 	Note string `json:"note"`
 }
 
-// memoryRemember is the tool memory_remember. An agent's entry is a claim: it is found by searching, but neither
-// injected nor consolidated until a person states it, too.
+// memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
+// nor consolidated until a person states it, too.
 func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
 	*mcp.CallToolResult, memoryRememberOut, error) {
 	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}

@@ -53,7 +53,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		if session.ProjectID != project.ID { // other projects are read-only
+		if session.ProjectID != project.ID { // a tool changes only its own project
 			return nil, none, errOther
 		}
 		what.Keys = []string{session.Key()}
@@ -66,7 +66,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsKept)) // which are purged
+		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsKept)) // Forget purges these
 	}
 	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
 		keys, _ := first(n, what.Keys)
@@ -76,8 +76,8 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 	}), nil
 }
 
-// findLine completes what with a line of MEMORY.md: its words, and the sessions that state or support it. It returns
-// the lines that contain the words.
+// findLine sets what to the text of a line of MEMORY.md and the sessions that contain it. It returns the lines of
+// memory that contain the text, framed.
 func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
 	what *pipeline.Forgetting) (lines []string, err error) {
 	live, err := root.Current()
@@ -112,7 +112,7 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	return lines, nil
 }
 
-// forgotten returns a message about the result.
+// forgotten returns a message about a report.
 func forgotten(report pipeline.ForgetReport, purged bool) string {
 	note := "no memory contained it"
 	for _, p := range report.Projects {

@@ -12,7 +12,7 @@ import (
 	"memoir/memory"
 )
 
-// maxPaths bounds the addresses of one call.
+// maxPaths bounds the number of addresses in a call.
 const maxPaths = 10
 
 type memoryGetIn struct {
@@ -100,7 +100,7 @@ type fetchOut struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// fetch is the tool fetch. It reads from the line or item that an id names.
+// fetch is the tool fetch. It reads from the line or item in the id's fragment.
 func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) (*mcp.CallToolResult, fetchOut, error) {
 	d := s.document(ctx, in.ID, 0, 0)
 	if d.err != nil {
@@ -114,11 +114,11 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 	}), nil
 }
 
-// document reads an address from a line or item on; from 0 is the one that the address names, else the first. lines
-// bounds the lines or items; 0 is all.
+// document reads at most lines lines or items of an address, 0 for all. It starts at number from; 0 is the number in
+// the address, or else the first.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
-		if len(path) <= maxAddress { // else too long even to be redacted
+		if len(path) <= maxAddress { // a longer one is not worth redacting
 			d.text = cut(s.clean(path), 100)
 		}
 		return d
@@ -140,7 +140,8 @@ func (s *server) document(ctx context.Context, path string, from, lines int) (d 
 	return d
 }
 
-// readFile reads a file of a memory, or lists a directory. It marks lines that are outdated in the working tree.
+// readFile reads a file, journal or history of a memory, or lists a directory. It marks lines of the client's project
+// that are outdated in the working tree.
 func (s *server) readFile(ctx context.Context, d *document) error {
 	p, root, err := s.root(ctx)
 	own := d.project == ""
@@ -174,8 +175,7 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	return nil
 }
 
-// render returns the lines or items of a document that fit into room bytes, or a part of the first one if it does not
-// fit.
+// render returns the lines or items of a document that fit into room bytes. The first is cut if it does not fit.
 func (d document) render(room int) part {
 	p := part{Path: d.address.text, Total: d.total}
 	switch {

@@ -22,7 +22,7 @@ type memoryMessagesOut struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// recapText bounds a message in a recap, in characters.
+// recapText bounds each message of a recap, in characters.
 const recapText = 800
 
 // memoryMessages is the tool memory_messages.
@@ -46,7 +46,7 @@ func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in 
 	return nil, out, err
 }
 
-// recap fills out with the end of the project's last session.
+// recap sets out to the recap of the project's last session.
 func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 	project, err := s.Project(ctx)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 
 const markdown = "text/markdown"
 
-// addResources adds the summary, MEMORY.md and the pages of skills. Each request lists them anew, since a run may
-// publish others.
+// addResources adds the summary, MEMORY.md and skills. Each request lists them anew, since a run may publish others.
 func (s *server) addResources(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: rootAddress + "{+path}", Name: "memory", MIMEType: markdown},
 		s.readResource)
@@ -26,7 +25,7 @@ func (s *server) addResources(m *mcp.Server) {
 	})
 }
 
-// resources lists the existing resources, none without a memory.
+// resources lists the existing resources; none without a memory.
 func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	out := []*mcp.Resource{}
 	_, root, err := s.root(ctx)
@@ -34,7 +33,7 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 		return out
 	}
 	uris := []string{rootAddress, rootAddress + "/MEMORY.md"}
-	skills, _ := root.Open("skills") // may be missing
+	skills, _ := root.Open("skills") // may not exist
 	for line := range strings.Lines(string(skills)) {
 		if name := strings.TrimSuffix(line, "/\n"); memoir.LegalSkill(name) {
 			uris = append(uris, rootAddress+"/skills/"+name+"/SKILL.md")
@@ -48,7 +47,7 @@ func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	return out
 }
 
-// readResource reads a resource, framed and within the largest budget.
+// readResource returns a resource, framed and within the largest budget.
 func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	d := s.document(ctx, req.Params.URI, 0, 0)
 	switch memoir.CodeOf(d.err) {

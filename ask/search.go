@@ -102,7 +102,7 @@ func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
 	}, err
 }
 
-// find returns the hits of a query without those that were injected, and notes about them.
+// find returns the hits of a query without injected ones, and notes about omitted hits.
 func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
@@ -143,7 +143,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		return nil, nil, err
 	}
 	var marks map[int]string
-	if none == nil { // otherwise all hits are from other projects
+	if none == nil { // otherwise no hit is from the client's project
 		page, _ := root.Open(memoir.MemoryFile)
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
@@ -154,8 +154,8 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	return hits, notes, nil
 }
 
-// recall returns the notes of a project and of the user with all words of a query, the last accessed first, and records
-// the access.
+// recall returns the notes of a project and of the user that contain all words of a query, last accessed first. It
+// records the access. Without a project, it searches all projects.
 func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
 	_, st, err := s.Change(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit,
 	return hits, err
 }
 
-// sift removes hits that were injected, and hits beyond most; 0 is usualHits. Its notes count the removed ones.
+// sift removes injected hits and hits beyond most; 0 is usualHits. Its notes have the numbers of removed hits.
 func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string) (hits []hit, notes []string) {
 	if most = min(most, mostHits); most <= 0 {
 		most = usualHits
@@ -202,7 +202,6 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 	return hits, notes
 }
 
-// hit converts a hit for the client.
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
 		Score: h.Score, Snippet: frame(s.clean(h.Snippet))}

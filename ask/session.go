@@ -12,7 +12,7 @@ import (
 	"memoir/store"
 )
 
-// readSession reads the items of a session as in Phase 1: filtered, redacted and bounded.
+// readSession reads the items of a session as Phase 1 reads them: filtered, redacted and bounded.
 func (s *server) readSession(ctx context.Context, d *document) error {
 	st, err := s.Read(ctx)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	return nil
 }
 
-// findSession finds one session of the registry that a client may read. Sessions of other projects, forgotten and
-// disabled ones are reported as not found.
+// findSession returns a session that the client may read. It does not find forgotten and disabled sessions, and without
+// AllProjects no sessions of other projects.
 func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
 	project, err := s.Project(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 	return memoir.Session{}, usage("name it in full", "%q matches %d sessions", ref, len(sessions))
 }
 
-// ItemText returns the text of an item as it is shown and counted.
+// ItemText returns the text of an item for display and for token counts.
 func ItemText(it memoir.Item) string {
 	if it.Kind != memoir.ItemTool {
 		who := it.Role

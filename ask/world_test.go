@@ -84,7 +84,7 @@ func (w *world) run() {
 	must(w.t, err)
 }
 
-// live returns the path of a file of a project's memory.
+// live returns the path of a file in a project's live memory.
 func (w *world) live(project, name string) string {
 	return filepath.Join(w.options.Home, "projects", project, "memory", name)
 }
@@ -96,7 +96,7 @@ func (w *world) text(project, name string) string {
 	return string(b)
 }
 
-// connect is the SDK's client of a server over pipes.
+// connect connects the SDK's client to a server over pipes.
 func (w *world) connect() *mcp.ClientSession {
 	w.t.Helper()
 	inner, theirs := io.Pipe()
@@ -109,7 +109,7 @@ func (w *world) connect() *mcp.ClientSession {
 	session, err := client.Connect(w.t.Context(), &mcp.IOTransport{Reader: ours, Writer: theirs}, nil)
 	must(w.t, err)
 	w.t.Cleanup(func() {
-		_ = theirs.Close() // the end of the input
+		_ = theirs.Close() // ends the server's input
 		if err := <-served; err != nil && w.t.Context().Err() == nil {
 			w.t.Errorf("the server ended with %v", err)
 		}
@@ -118,7 +118,7 @@ func (w *world) connect() *mcp.ClientSession {
 	return session
 }
 
-// call calls a tool, checks the budget of its answer, and returns the structured answer and the error.
+// call calls a tool, checks the size of its answer in tokens, and returns the answer or the text of the error.
 func (w *world) call(session *mcp.ClientSession, tokens int, tool string, arguments map[string]any) (out map[string]any,
 	failed string) {
 	w.t.Helper()

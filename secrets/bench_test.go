@@ -17,8 +17,7 @@ import (
 	"memoir/secrets/secretstest"
 )
 
-// The first four benchmarks read the same texts, the corpus with secrets planted in its items:
-// the ratio of their MB/s in one run is what counts.
+// The first three benchmarks read the same texts. Compare their MB/s only within one run.
 
 func BenchmarkRedact(b *testing.B) {
 	inTexts(b, func(text string) { ours.Redact(text) })
@@ -33,8 +32,7 @@ func BenchmarkGitleaks(b *testing.B) {
 	inTexts(b, func(text string) { d.DetectString(text) })
 }
 
-// inTexts measures what reads the corpus as it is, with a secret of each rule in one item, and
-// with one of each rule and context in an item each, a tenth of all items.
+// inTexts measures read on the corpus: unchanged, with one secret per rule, and with one per rule and planting.
 func inTexts(b *testing.B, read func(text string)) {
 	for _, kind := range []struct {
 		name  string
@@ -46,7 +44,7 @@ func inTexts(b *testing.B, read func(text string)) {
 	} {
 		texts := benchmarkTexts(b, kind.wants)
 		b.Run(kind.name, func(b *testing.B) {
-			for _, text := range texts { // the automata grow with what they read
+			for _, text := range texts { // builds the automata's states
 				read(text)
 			}
 			b.SetBytes(int64(totalBytes(texts)))
@@ -60,8 +58,8 @@ func inTexts(b *testing.B, read func(text string)) {
 	}
 }
 
-// benchmarkTexts returns the texts of the corpus with secrets of gitleaks' rules, by rule and
-// context, on lines of their own in some of them.
+// benchmarkTexts returns the texts of the corpus. Some have an additional line with a secret, for each pair of rule and
+// planting that wants selects.
 func benchmarkTexts(b *testing.B, wants func(rule, context int) bool) []string {
 	b.Helper()
 	texts := corpusTexts(b)
@@ -73,7 +71,7 @@ func benchmarkTexts(b *testing.B, wants func(rule, context int) bool) []string {
 			if !wants(n, context) {
 				continue
 			}
-			at = (at + 7919) % len(texts) // a prime: no item twice
+			at = (at + 7919) % len(texts) // a prime, so no text is chosen twice
 			lines := strings.SplitAfter(texts[at], "\n")
 			line := random.IntN(len(lines))
 			texts[at] = strings.Join(lines[:line], "") + "\n" + planted + "\n" + strings.Join(lines[line:], "")
@@ -82,13 +80,12 @@ func benchmarkTexts(b *testing.B, wants func(rule, context int) bool) []string {
 	return texts
 }
 
-// longLines are pieces that texts of one kind repeat many times on few lines.
+// longLines are pieces of slow texts: few long lines that repeat one piece.
 var longLines = []string{
 	`{"name":"token","value":"x"},`, `|"psk": "|`, `":"token|`, `":"token,`, "insert into%22(", "token|x\n---\n---\n", "value: ",
 }
 
-// BenchmarkLongLines reads texts that repeat a name: what one takes by the byte may not grow
-// with its length.
+// BenchmarkLongLines reads texts that repeat a piece. The time per byte must not grow with the length.
 func BenchmarkLongLines(b *testing.B) {
 	for _, piece := range append(longLines, "--pwd=&quot;", "cGFzc3dvcmQ9c2VjcmV0\n", "password=Xy12zQ9!ab ", "_AKI"+"AQYLPMN5HHHFPZAM2",
 		"gl"+"pat-IdN43JDUXk1vwntB_IU8", "'md5d8e73036156fc28b363033304333da3c'", "cGFzc3dvcmQ9c2VjcmV0cGFzc3dvcmQ=", "?token=a8Kd92mXq0Lz\r") {
@@ -114,9 +111,8 @@ func newDetector(t testing.TB) *detect.Detector {
 	return d
 }
 
-// corpusTexts returns all different strings in the sessions of the corpus: what
-// people and agents wrote, tool calls and their results. It skips the test where
-// the corpus is missing.
+// corpusTexts returns all distinct strings in the sessions of the corpus, sorted. It skips the test if the corpus is
+// missing.
 func corpusTexts(t testing.TB) []string {
 	t.Helper()
 	root := os.Getenv("MEMOIR_CORPUS")
@@ -178,8 +174,7 @@ func totalBytes(texts []string) int {
 	return n
 }
 
-// The tests below count what is read, made or kept for texts that somebody writes to
-// hang a redactor. BenchmarkLongLines takes the time.
+// The tests below bound the work and memory for adversarial texts. BenchmarkLongLines measures the time.
 
 func TestWhatIsRememberedOfALongWordGrowsWithTheWord(t *testing.T) {
 	t.Parallel()
@@ -233,7 +228,7 @@ func TestASearcherGivesUpWhereHitsOverlapTooOften(t *testing.T) {
 	}
 }
 
-func TestBase64OfManyLinesIsPutTogetherOnce(t *testing.T) { // not parallel, for allocations are counted
+func TestBase64OfManyLinesIsPutTogetherOnce(t *testing.T) { // not parallel, since it counts allocations
 	line := base64.StdEncoding.EncodeToString([]byte("nothing that anybody would look for in a text."))[:60] + "\n"
 	text := "first\n" + strings.Repeat(line, 3000)
 	start := len("first\n")

@@ -47,7 +47,7 @@ func TestTheAnchorsOfTheBuiltInRulesAreThoseOfTheirExpressions(t *testing.T) {
 	}
 }
 
-// write writes specs as the source of a variable, a line for each rule.
+// write returns the Go source of a variable with specs, one rule per line.
 func write(t *testing.T, s specs) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -119,7 +119,7 @@ func quoted(values []string) string {
 	return strings.TrimSuffix(b.String(), ", ")
 }
 
-// asWritten writes a string as one reads an expression best.
+// asWritten returns a Go literal of a string, a raw one if it needs no escapes then.
 func asWritten(s string) string {
 	if strconv.CanBackquote(s) && strings.ContainsAny(s, `\"`) {
 		return "`" + s + "`"

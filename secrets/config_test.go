@@ -123,7 +123,7 @@ func TestAConfigurationCanExtendAnother(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "team.toml"), []byte(team), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // gitleaks' own loading stops extending after the second time
+	for range 3 { // gitleaks' own loader ignores [extend] after the second call
 		s, err := New(Options{ConfigPath: path})
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 //go:build !race
 
-// Under the race detector, most of the time of these tests is gitleaks' own. They start no
-// goroutine of ours.
+// Excluded under the race detector: these tests start no goroutine of this package, and gitleaks would be very slow.
 
 package secrets
 
@@ -20,10 +19,9 @@ import (
 	"memoir/secrets/secretstest"
 )
 
-// differ compares what gitleaks' own detector, as a library, finds in a text with what we do. Rules
-// for files of a certain name are left out: gitleaks does not apply them to a text without a name,
-// we do. So is what the generic rule finds in the secret of another rule, which gitleaks drops where
-// both are on one line.
+// differ compares the findings of gitleaks' detector in a text with those of a rule set. It ignores rules with a path,
+// which gitleaks does not apply to a text without a file name. It also ignores findings of the generic rule within the
+// secret of another rule, since gitleaks drops these on the same line.
 func differ(d *detect.Detector, set *ruleSet, text string) (diff string, found int) {
 	type match struct{ rule, secret, match string }
 	var want, got []match
@@ -48,7 +46,7 @@ func differ(d *detect.Detector, set *ruleSet, text string) (diff string, found i
 	return cmp.Diff(tidy(want), tidy(got), cmp.AllowUnexported(match{}), cmpopts.EquateEmpty()), len(want)
 }
 
-// glue is what stands between secrets in a mixed text, bytes that are no UTF-8 among it.
+// glue are the texts between secrets in a mixed text, some of them invalid UTF-8.
 var glue = []string{
 	" ", "\n", "\n\n", "\r\n", "\t", "\"", "'", "`", "=", ": ", ", ", ";", "/", "\\n", "\\\"", "key = ", "token: ",
 	"export SECRET=", "password ", "api", "curl -u ", "gitleaks:allow", "é", "\u2028",
@@ -75,7 +73,7 @@ func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
 			b.WriteString(glue[random.IntN(len(glue))])
 		}
 		text := []byte(b.String())
-		for range random.IntN(4) { // flip, cut or repeat
+		for range random.IntN(4) { // replace a byte, delete or repeat some
 			at := random.IntN(len(text))
 			switch random.IntN(3) {
 			case 0:

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// fake joins the parts of a made-up secret, so that no file of this repository
-// looks as if it held one.
+// fake joins the parts of a made-up secret, so that no scanner reports this repository.
 func fake(parts ...string) string { return strings.Join(parts, "") }
 
 var (
@@ -81,7 +80,7 @@ func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 	}
 }
 
-// contexts are the ways in which a secret stands in a transcript.
+// plantings are forms of a secret in a transcript.
 var plantings = []struct {
 	name  string
 	plant func(id, secret string) string
@@ -105,7 +104,7 @@ var plantings = []struct {
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// newRandom is a source that gives the same numbers each time.
+// newRandom returns a source of the same numbers for the same seed.
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
 
 func mustLoad(t testing.TB, extra bool) *ruleSet {
@@ -130,7 +129,7 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 		// calls
 		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
 		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};", "open db.test:5432:*:ada:{{weak}}: no such file",
-		// beside its name
+		// next to its name
 		"PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
 		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}",
 		// servers and devices
@@ -162,7 +161,7 @@ func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
 func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 	t.Parallel()
 	checkGone(t, []string{
-		// what counts unless the environment says something else
+		// default values of variables
 		"const secret = process.env.SECRET || '{{camel}}';", `const key = process.env.API_KEY ?? "{{alnum}}";`,
 		"token = os.getenv('TOKEN') or '{{alnum}}'", `pwd = getpass.getpass() or "{{camel}}"`,
 		"password: <%= ENV['X'] || '{{camel}}' %>", "password: ${RABBIT_PASSWORD:{{camel}}}", "X=${DB_PASSWORD:-{{weak}}}",
@@ -171,9 +170,9 @@ func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 		`var password: String? = "{{weak}}"`, `char pass[] = "{{camel}}";`, `public string Password { get; set; } = "{{strongplain}}";`,
 		`password <- "{{camel}}"`, `const SECRET: &str = "{{alnum}}";`, `passwd := []byte("{{weak}}")`, `secretToken: String? = "{{alnum}}"`,
 		"password = '''{{weak}}'''", `config.pepper = '{{hex128}}'`,
-		// names and values that people choose
+		// short names and weak values
 		"db_pass: {{camel}}", "  admin_password = {{camel}}", "pw: {{camel}}", "LDAP_BIND_PW={{camel}}",
-		// what is handed over by place
+		// positional arguments
 		`DriverManager.getConnection(url, "app", "{{weak}}")`, `mysqli_connect("db", "root", "{{weak}}", "shop")`,
 		`pymysql.connect("db", "app", "{{camel}}", "shop")`, `new Sequelize('shop', 'app', '{{weak}}', {})`,
 		`DBI->connect($dsn, "app", "{{camel}}")`, `smtp.PlainAuth("", "ada@mail.test", "{{strongplain}}", "mail.test")`,
@@ -186,7 +185,7 @@ func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 		`var key = Encoding.UTF8.GetBytes("{{alnum}}");`, `new AuthenticationHeaderValue("Bearer", "{{alnum}}")`,
 		`fill_in 'Password', with: '{{camel}}'`, `page.fill('input[type="password"]', '{{weak}}')`,
 		`cy.get('input[name=password]').type('{{strongplain}}')`,
-		// what programs print and people tell
+		// output and sentences
 		"[password] => {{camel}}\n", `["password"]=> string(12) "{{weak}}"`, "{Username:app Password:{{camel}} Host:db}",
 		"A temporary password is generated for root@localhost: {{strongplain}}", "credentials: admin:{{weak}}\n", "SMTP_CREDENTIALS=ada:{{camel}}\n",
 		"log in with user admin and password {{weak}}", "it uses the password {{weak}} now", "use the api key {{alnum}} and go on",
@@ -219,7 +218,6 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"spring.mail.password: {{wordnumber}}\n", "  adminPassword: {{wordnumber}}\n", "'PASSWORD': '{{mixed}}',", "\"host=db user=app password={{mixed}} dbname=app\"", "$dbpass = '{{mixed}}';", "\"password\": \"{{groups}}\",", "user=app password={{groups}} to db\n",
 		"CREATE USER 'a'@'%' IDENTIFIED BY '{{twowords}}';", "CREATE LOGIN [a] WITH PASSWORD = N'{{twowords}}', X;", "    var password: String = \"{{twowords}}\"", "ENV DB_PASS {{word}}\n", "masterauth {{twowords}}\n",
 		"set wpa2-pre-shared-key=\"{{twowords}}\"\n", "10.0.0.1 : PSK \"{{twowords}}\"\n", "s.send(b\"PASS {{wordnumber}}\\r\\n\")", "a_password={{twowords}}\nb_password={{twowords}}\nc_password={{twowords}}\n",
-		// phrases
 		// settings and calls
 		"passwd2={{hex16}}7a\n", "mysql_real_connect(conn, \"db.test\", \"webapp1\", \"{{weak}}\", \"shop\", 0, NULL, 0)", "mysqli_real_connect($l, 'db', 'webapp1', '{{weak}}', 'shop2')",
 		"let basicAuth = (\"app\", \"{{weak}}\")", "CONNECT system/{{weak}}@//db.test:1521/ORCL\n", "conn app/{{strongplain}}@PROD\n",
@@ -265,10 +263,10 @@ func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
 func TestWhatNULsSeparateIsRedacted(t *testing.T) {
 	t.Parallel()
 	forms := []string{
-		// a process's environment
+		// the environment of a process
 		"HOME=/root|DB_PASSWORD={{weak}}|PORT=1|", "PATH=/bin|AWS_SECRET_ACCESS_KEY={{alnum40}}|_=/bin/env|", "API_TOKEN={{hex32}}|", "A=b c|DATABASE_URL=postgres://app:{{camel}}@db.test/shop|B=c|",
 		"PGPASSWORD={{camel}}|PGUSER=ada|", "A=1|NPM_TOKEN={{uuid}}|", "X=y|REDIS_PASSWORD={{camel}}||",
-		// its arguments
+		// the arguments of a process
 		"server|--token|{{alnum33}}|--port|80|", "tool|--api-key|{{hex32}}|", "tool|--password|{{weak}}|-v|", "tool|--password={{weak}}|-v|", "curl|-u|ada:{{camel}}|https://x.test|",
 		"curl|-H|Authorization: Bearer {{alnum40}}|https://x.test|", "mysql|-uroot|-p{{camel}}|shop|", "sshpass|-p|{{camel}}|ssh|x.test|", "redis-cli|-a|{{camel}}|ping|", "psql|postgres://app:{{camel}}@db.test/shop|",
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/viper"
 )
 
-// leafs lists what a document holds besides its marks, in order.
+// leafs lists the values in a document of each kind, in order.
 var leafs = map[string]func(text string) ([]string, error){
 	"TOML": func(text string) (out []string, err error) {
 		v := viper.New()
@@ -69,7 +69,6 @@ var leafs = map[string]func(text string) ([]string, error){
 	},
 }
 
-// Of documents with secrets, nothing but the secrets changes.
 func TestDocumentsOfOtherKindsStayValidAndKeepWhatIsNoSecret(t *testing.T) {
 	t.Parallel()
 	for n := range 10 {
@@ -180,16 +179,16 @@ func TestAKeyEndsWithItsLastLine(t *testing.T) {
 	}
 }
 
-// asJSON writes a text as a string of JSON.
+// asJSON returns a text as a JSON string.
 func asJSON(s string) string {
 	quoted, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // no string is refused
+		panic(err) // cannot fail for a string
 	}
 	return string(quoted)
 }
 
-// eachLine puts something before and behind each line of a text; {n} is its number.
+// eachLine adds a prefix and a suffix to each line of a text. {n} in the prefix is the line's number, from 11.
 func eachLine(before, behind string) func(string) string {
 	return func(s string) string {
 		lines := strings.Split(s, "\n")
@@ -200,7 +199,7 @@ func eachLine(before, behind string) func(string) string {
 	}
 }
 
-// oddPlaces are the ways in which tools, agents and people show a text.
+// oddPlaces are forms in which tools, agents and people show a text.
 var oddPlaces = map[string]func(string) string{
 	"as it is":                 func(s string) string { return s },
 	"JSON":                     func(s string) string { return `{"content":` + asJSON(s) + `,"n":1}` },
@@ -254,12 +253,12 @@ var oddPlaces = map[string]func(string) string{
 	"a form":                 func(s string) string { return "q=%22" + url.PathEscape(s) + "%22" },
 }
 
-// shellQuoted escapes a text as between $' and '.
+// shellQuoted escapes a text for a shell's $'…' quotes.
 func shellQuoted(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\t", `\t`).Replace(s)
 }
 
-// oddLines are lines that mean a secret by where it stands in them.
+// oddLines are lines in which the position identifies the secret.
 var oddLines = []string{
 	"db.test:5432:main:app:{{weak}}", "*:*:*:app:{{strongplain}}",
 	"password {{weak}}", "  password {{weak}}", "requirepass {{weak}}", "masterauth {{strongplain}}", "bindpw {{weak}}",
@@ -296,7 +295,7 @@ func TestALineThatTellsASecretIsKnownWhereverItStands(t *testing.T) {
 	}
 }
 
-// pieceOf returns the first eight characters in a row of a secret that a text holds.
+// pieceOf returns the first substring of minRepeated bytes of a secret that a text contains, "" if there is none.
 func pieceOf(secret, text string) string {
 	for at := 0; at+minRepeated <= len(secret); at++ {
 		if piece := secret[at : at+minRepeated]; strings.Contains(text, piece) {
@@ -329,7 +328,7 @@ func TestWordsOfAShellGoWholeHoweverTheyAreQuoted(t *testing.T) {
 			"an error's argument": oddPlaces["an error's argument"], "a trace": oddPlaces["a trace"],
 		} {
 			if strings.Contains(command, "\n") && name == "a trace" {
-				continue // it has one line
+				continue // a trace has one line
 			}
 			out, _ := ours.Redact(place(told))
 			for _, secret := range []string{one, two} {

@@ -30,7 +30,7 @@ func FuzzFindIsWhatTheSlowSearchFinds(f *testing.F) {
 	f.Add("sk-" + fakeOpaque + " sourcegraph " + strings.Repeat("a1b2", 10))
 	set := mustLoad(f, true)
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ContainsAny(text, "\u017f\u0130\u212a") { // which equal letters of ASCII
+		if strings.ContainsAny(text, "\u017f\u0130\u212a") { // equal to ASCII letters if case is ignored
 			return
 		}
 		fast, _ := set.findRules(text)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// written are ways in which programs and people write a value down.
+// written are forms in which programs and people write a value.
 var written = map[string]func(string) string{
 	"JSON three times":          func(s string) string { return asJSON(asJSON(asJSON(s))) },
 	"JSON with slashes escaped": func(s string) string { return strings.ReplaceAll(asJSON(s), "/", `\/`) },

@@ -20,7 +20,7 @@ const (
 	crypted = letters + "./"
 )
 
-// maker makes what stands for the placeholders of testdata/leaks.txtar.
+// maker makes the values for the placeholders of testdata/leaks.txtar.
 type maker struct{ *rand.Rand }
 
 func (m maker) text(alphabet string, n int) string {
@@ -31,7 +31,7 @@ func (m maker) text(alphabet string, n int) string {
 	return string(b)
 }
 
-// word is a made-up word that can be spoken.
+// word returns a made-up pronounceable word.
 func (m maker) word(syllables int) string {
 	var b strings.Builder
 	for range syllables {
@@ -58,12 +58,12 @@ func (m maker) pem(kind string, indent string) string {
 	return b.String()
 }
 
-// strong is a password with characters of every kind, of those given among others.
+// strong returns a password of letters, a digit and two of the special characters.
 func (m maker) strong(special string) string {
 	return m.text(uppers, 1) + m.text(letters, 4) + m.text(special, 1) + m.text(letters, 4) + m.text(numbers, 1) + m.text(special, 1) + m.text(letters, 1)
 }
 
-// alphabets are what the placeholders are made of whose names end in a number of characters.
+// alphabets are the characters of placeholders whose names end in their length.
 var alphabets = map[string]string{
 	"alnum": letters, "lower": lowers + numbers, "upper": uppers + numbers, "small": lowers, "big": uppers, "digits": numbers,
 	"hex": hexes, "hexupper": numbers + "ABCDEF", "nano": letters + "_-", "crypt": crypted, "b64-": letters + "+/",
@@ -73,7 +73,7 @@ var alphabets = map[string]string{
 	"crockford": numbers + "ABCDEFGHJKMNPQRSTVWXYZ", "crockfordlower": "023456789acdefghjklmnpqrstuvwxyz",
 }
 
-// composed are the placeholders that stand for others.
+// composed are the placeholders made of others.
 var composed = map[string]string{
 	"weak":         "{{syllables2}}{{digits2}}",
 	"word":         "{{syllables3}}",
@@ -121,7 +121,7 @@ var (
 	leakName    = regexp.MustCompile(`(?m)^-- (.+) --\n`)
 )
 
-// fill replaces the placeholders of a form, and tells what of them must not stay.
+// fill replaces the placeholders of a form. It returns the text and the secrets in it.
 func (m maker) fill(form string) (text string, secrets []string) {
 	text = placeholder.ReplaceAllStringFunc(form, func(p string) string {
 		value, parts := m.value(p[2 : len(p)-2])
@@ -131,7 +131,7 @@ func (m maker) fill(form string) (text string, secrets []string) {
 	return text, secrets
 }
 
-// value makes one value, and what of it must not stay.
+// value returns a value for a placeholder and the secrets in it, such as the lines of a key.
 func (m maker) value(kind string) (string, []string) {
 	one := func(s string) (string, []string) { return s, []string{s} }
 	lines := func(s string) (string, []string) {
@@ -185,8 +185,8 @@ func (m maker) value(kind string) (string, []string) {
 	return one(m.text(alphabets[parts[1]], n))
 }
 
-// checkGone fills forms and redacts each by itself, among other lines and in JSON. Nothing of
-// what fills them may be left, nor of the others.
+// checkGone fills each form and redacts it alone, between lines and in JSON. The result must contain neither the values
+// nor others, and must not change when redacted again.
 func checkGone(t *testing.T, forms []string, others ...string) {
 	t.Helper()
 	for n, form := range forms {

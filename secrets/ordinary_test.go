@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ordinary are texts without a secret, many of them like one with a secret.
+// ordinary are texts without a secret. Many resemble one with a secret.
 var ordinary = []string{
 	"commit 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2\nMerge: 8f3a1c9 be27d40",
 	"key 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2\n",
@@ -67,7 +67,7 @@ var ordinary = []string{
 	beginKey + "\n...\n" + endKey,
 	"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 
-	// what stands where secrets do
+	// other values in the place of a secret
 	"\t\t} else if x.typ == my_TAG_DIRECTIVE_TOKEN {\n\t\t\tvalue := parsed_tag_directive_t{\n\t\t\t\thandle: x,\n",
 	"const secret = process.env.SECRET || 'development-secret';", "token = token || 'none'", `if token == "" || name == "value1" {`,
 	"X=${DB_PASSWORD:-changeme} Y=${TOKEN:?is missing} Z=${TOKEN:0:12} W=${SECRET:-$OTHER}", "password: ${DB_PASSWORD}",
@@ -84,7 +84,7 @@ var ordinary = []string{
 	"$ openssl rand -hex 32 > key\nok\n", "seed phrase: the words that you wrote down when you made your wallet must be kept with care",
 	"passphrase = \"enter the words here\"",
 
-	// what reads as if a secret were told
+	// sentences and calls that mention secrets
 	"the API key for the service: see the vault", "api key some-name-of-a-thing-in-the-docs is missing",
 	"admin/users-v2 and root/packages.json", "see admin/index2.html", "ada@mail.test / 2031-01-02", "(\"ada@mail.test\", \"ada-2\")", "das Passwort ist falsch", "la contraseña es incorrecta",
 	"the mot de passe est oublié", "password for the next user is empty", "reset your password to continue", "PASSWORD=\"enter the words here\"", "secret: 'session expired'",
@@ -96,7 +96,7 @@ var ordinary = []string{
 	"otp = \"enabled\"", "option key 'ifname'", "community = \"public\"", "{\"type\":\"token\",\"value\":\"identifier\"}", "a \\/ b.c\\/d: 2",
 	">>> settings.SECRET_KEY\n'django.core.key'\n", ">>> user.token\n'identifier'\n", "primaryKey: 'user_account_id'", "bcrypt('password')",
 
-	// what looks like a file of passwords
+	// lines like those of password files
 	"password: string\n", "password = getpassword\n", "type: password\n", "  password: required\n", "password: userinput", "if password == \"something\" {", "Pass 'parameters' and 'arguments'", "passwd = readpassword\n", "'password' => 'nullable'",
 	"password: Optional[SecretStr] = None\n", "label for=\"password\">Password</label>", "secret: \"application\"", "secretName: kubernetes", "SECRET: generated\n", "jwt.verify(token, publickey)", "jwt.sign(payload, 'yoursecret')",
 	"user name pass through", "the username and password combination", "login with password protection", "root passes v2.1", "is the password right?\nit's in the vault\n", "GPIO PIN 13", "pin 1: ground", "see PINs 4 to 8",
@@ -104,14 +104,14 @@ var ordinary = []string{
 	"imp from/where", "exp 2/3", "sqlplus / as sysdba", "line 12\n password field\n", "quote the password", "100 => 200,Ada", "github(\"https://github.test/some/repository\")", "OAuthHandler('the-name-of-a-client')", "Github(\"repository-of-the-project\")",
 	"environ['API_KEY'] = 'name-of-the-key'", "<key>CFBundleKey</key><string>com.acme.the.name.of.a.thing</string>", "slack: engineering\n", "open -u web ftp.test", "read the code name as the password of", "credentials are stored/kept", "a simple password simple", "\"master\": \"main\"", "newUint64", "password: newUint64", "password: util.sha256", "secret=none\n", "chown root:wheel2 x", "root:x:0:0:root:/root:/bin/sh", "image admin:v2.1.0", "Pass: TestThing\n", "a@mail.test - 2031-01-02\n", "**x**: linux / amd64", "is the pw?\nBob: no\n", "the wifi is down", "user=ada:staff\n", "name = thing, user\n", "signing-key: aes-256\n", "cpanel: ada/files\n", "a.test / b / c\n", "seed: 42\n", "'ada@mail.test','2031-01-02'",
 
-	// names, and words of people
+	// names and words
 	"password: InputPassword\n", "password = \"PasswordField\"\n", "password: someValue2\n", "type=\"Password\"", "password: \"ShowHide\"", "PASSWORD=GetValue\n", "password: 'enter a new password here'", "\"password\": \"passwords do not match\"",
 	"the passphrase is `never stored on the disk`", "password: the one that you were given\n", "passphrase: required for encrypted keys\n", "my passphrase is lost\n", "PASSWORD=\"Enter it here\"\n", "<password>some text of the page</password>", "DB_PASSWORD=db-password-of-the-vault\n", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
 	"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
 	"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
 	"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n", "password FieldName\n", "client.auth('app', 'readWrite')", "drpass { restart \"\"; }", "credentials: {mode: sameOrigin, x: \"SameOrigin\"}", "curl -u user-name-of-the-service: x\n", "the new key was " + strings.Repeat("8f3a1c9b", 5) + " then", "password -> String\n", "login serveradmin first\n",
 
-	// what is like secrets of tests, notes and tools
+	// tests, notes and tools
 	"<input value=\"Sign-in\" id=\"reset-password\">", "<option value=\"none\" name=\"secret\">", "<a value=\"{{ password }}\" name=\"password\">", "<input value=\"Password2\" name=\"password\">",
 	"r.addValue(\"application/json2\", forHTTPHeaderField: \"Content-Type\")", "{{ password | password_hash('sha512') }}", "'{{ user }}' | password_hash",
 	"And I enter \"something\" into the \"Password\" field", "When I fill in \"Password\" with \"<password>\"", "I fill in \"Password\" with \"password1\"",
@@ -128,7 +128,7 @@ var ordinary = []string{
 	"\"key\" -> \"the-name-of-some-value-2\"", "gateway.privateKey('name-of-the-key-in-it')", "Password (again): repeat", "password (optional): string2", "http 10.0.0.1 1080\n", "deploy --auth some-plugin-name-of-length-2", "btoa(\"user:password\")", "b64encode(b'content-type:text2')", "btoa(user + \":\" + pass2)", "x.set(\"value1\", forKey: \"name\")",
 	"\"auth\": \"basic\"", "\"auth\": \"oauth2Client\"", "\"auth\": \"getUserAuthToken\"", "\"auth\": \"bearer-token-v2\"", "here_is_a_thing_that_is_long_enough_to_be_one",
 
-	// what sounds like a secret
+	// words for secrets in names and sentences
 	"Nodes are identified by sha256-digests and not by names.", "each item is identified by name@version1 of it", "identified by 'x-request-id2' header",
 	"compass: north-east2 bypass=enabled2", "pass=1234567 fail=2", "pass: 12 of 14", "parse_all=True, pass_all=False2", "--password-file=/etc/x1/pass2",
 	"static void GLC_" + "CreateLightmapTexturesIndividual(void);", "| `_auth_pass` | `string` |", `{"a":"the password workflow-3.\""}`,
@@ -164,7 +164,7 @@ var ordinary = []string{
 	"if !s.ReadUint16LengthPrefixed(&list) {", "encryptionKey1024: dk.encryptionKey1024,",
 	"keyHex:  pkcs8P224PrivateKeyHex,", "PrivateKey:  testRSA2048PrivateKey,",
 
-	// lines that an escape ends
+	// lines that end in an escape
 	`{"output":"8f3a1c9 fix the password check\n1935cda add another 2\n"}`,
 	`{"output":"messages.required=Password is required\nkey.serializer=x2\n"}`,
 	`{"output":"das Passwort ist falsch\nluis: 2 mal\n"}`,
@@ -180,7 +180,7 @@ var ordinary = []string{
 		"encoder2 works and the branch of version-1.2.3-rc4 has it since release-2026.05\n" +
 		"and later2 ones too, as github.com/google/go-cmp@v0.7.0 and the others with it do\n",
 
-	// the form of a token only
+	// similar to tokens
 	"task-{{hex32}}", "disk-{{hex40}}", "cache-key-{{hex32}}", "restored cache-key-{{hex32}}-us", "{{hex32}}-users.json", "sk-fading-circle sk-spinner-three-bounce",
 	"secret_key_base secret_name_of_the_service", "pk_id pk_user_id", "pattern.{{hex64}}", "dp.state.next", "{{b64-43}}/EAA{{b64-90}}/{{b64-30}}",
 	"infura.io/v3/YOUR-PROJECT-ID", "https://user@git.test/x.git", "https://my-long-user-name-here@git.test/x.git",
@@ -204,7 +204,7 @@ func TestOrdinaryTextStaysAsItIs(t *testing.T) {
 	}
 }
 
-// ids lists the forms of hashes and identifiers that transcripts are full of.
+// ids are forms of hashes and identifiers, which are frequent in transcripts.
 var ids = []string{
 	"{{hex40}}", "{{hex7}} Fix the parser", "commit {{hex40}}", "index {{hex7}}..{{hex7}} 100644", "Merge: {{hex7}} {{hex7}}",
 	"HEAD is now at {{hex7}} Add a test", "{{hex40}}\trefs/heads/main", "Fast-forward {{hex40}}..{{hex40}}", "tree {{hex40}}",

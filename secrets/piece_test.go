@@ -28,7 +28,7 @@ func TestPiecesEndAtLinesAndLoseNothing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, text string
-		want       []string // the part of each in brackets
+		want       []string // pieces, with their part in brackets
 	}{
 		{"empty", "", nil},
 		{"one piece", "a\nb", []string{"<a\nb>"}},
@@ -53,7 +53,7 @@ func TestPiecesEndAtLinesAndLoseNothing(t *testing.T) {
 	}
 }
 
-// A place in a piece is one in the text.
+// A position in a piece has the same line and column as in the text.
 func TestPiecesKnowWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	text := "name,token\n"
@@ -75,8 +75,7 @@ func TestPiecesKnowWhereTheyAre(t *testing.T) {
 	}
 }
 
-// overEdges are texts whose secrets stand on several lines, or are told by what stands on
-// others.
+// overEdges are texts with a secret of several lines, or with a secret that another line identifies.
 func overEdges() map[string]string {
 	random := rand.NewChaCha8([32]byte{1})
 	bytes := make([]byte, 1200)

@@ -10,7 +10,7 @@ import (
 func TestWhatACommandThatReadsASecretPrintsIsOne(t *testing.T) {
 	t.Parallel()
 	const word = "correct-horse-battery"
-	tests := map[string]string{ // "learned": gone wherever it appears; "here": gone from the output; "stays"
+	tests := map[string]string{ // learned: redacted everywhere; here: only in the output; stays: nowhere
 		"pass show web/admin": "learned", "pass -c web/admin": "learned", "op read op://dev/db/password": "learned",
 		"op item get db --fields password": "learned", "vault kv get -field=password secret/db": "learned",
 		"aws secretsmanager get-secret-value --secret-id db --query SecretString --output text":  "learned",

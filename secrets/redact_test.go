@@ -121,7 +121,7 @@ func TestWhatARuleFindsIsGoneAfterwardsAndStructureStays(t *testing.T) {
 	}
 }
 
-// checkRedaction holds the promises of Redact against one text.
+// checkRedaction checks the guarantees of Redact on a text.
 func checkRedaction(t *testing.T, text string) {
 	t.Helper()
 	out, counts := ours.Redact(text)
@@ -181,7 +181,6 @@ func TestAHintShowsAtMostAFifthOfASecret(t *testing.T) {
 	}
 }
 
-// A secret that ends a line takes nothing from the next line.
 func TestASecretAtTheEndOfALineLeavesTheNextLine(t *testing.T) {
 	t.Parallel()
 	m := maker{newRandom(3)}
@@ -235,7 +234,7 @@ func TestWhatAMessageQuotesIsReadAlone(t *testing.T) {
 func TestAMessageOfEscapedQuotesIsReadOnce(t *testing.T) {
 	t.Parallel()
 	word := fake("p4ss!", "w0rd-of-it")
-	// Were each of the quotes read to the end of the quotation, this would take hours.
+	// If each quote were read to the end of the quotation, this would take hours.
 	out := ours.Message("answer \"" + strings.Repeat(`{\"a\":`, 1<<17) + "\" and \"password: " + word + "\"")
 	if strings.Contains(out, word) || !strings.HasSuffix(out, "]\"") {
 		t.Errorf("said: …%s", out[len(out)-80:])

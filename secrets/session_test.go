@@ -131,7 +131,7 @@ func TestEveryTextOfAnExtractionIsRedacted(t *testing.T) {
 	}
 }
 
-// manyLines are texts whose secrets lie on several lines, or are told by others.
+// manyLines are texts with a secret of several lines, or with a secret that another line identifies.
 func manyLines(m maker) []string {
 	token, password := "gh"+"p_"+m.text(letters, 36), m.strong("!%*")
 	return []string{

@@ -36,7 +36,7 @@ func (p *planter) text() string {
 	case 3:
 		password := maker{p.Rand}.strong("!%*")
 		p.secrets = append(p.secrets, password)
-		return "DB_PASSWORD=" + password + " make" // what ends a line may go on in the next one
+		return "DB_PASSWORD=" + password + " make" // a value at the end of a line may continue on the next
 	}
 	return p.word()
 }
@@ -84,7 +84,7 @@ func TestDocumentsStayValidAndHoldNoSecret(t *testing.T) {
 		}
 		var block strings.Builder
 		for i, secret := range p.secrets {
-			if len(secret) < 20 { // a password, which its name tells
+			if len(secret) < 20 { // a password, found only after its key
 				fmt.Fprintf(&block, "k%d: |\n  first\n  DB_PASSWORD=%s\npassword%d: '%s'\n", i, secret, i, secret)
 				continue
 			}
@@ -129,7 +129,7 @@ func TestDocumentsStayValidAndHoldNoSecret(t *testing.T) {
 	}
 }
 
-// Texts keep their line ends, and their letters in the form in which they are written.
+// Redaction keeps line ends and the Unicode normal form of letters.
 func TestLineEndsAndLettersStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	token := "gh" + "p_" + maker{newRandom(5)}.text(letters, 36)

@@ -9,7 +9,7 @@ import (
 	"memoir/secrets/secretstest"
 )
 
-// tokens are those that say themselves what they are, by the rule that names them.
+// tokens are tokens that a rule recognises by their form alone.
 var tokens = []struct{ rule, form string }{
 	{"model-key", "sk-ant-oat01-{{nano92}}x-AA"},
 	{"model-key", "sk-ant-sid02-{{nano86}}AA"},
@@ -65,7 +65,7 @@ func TestATokenGoesWholeWhereverItStands(t *testing.T) {
 	}
 }
 
-// placed are secrets that their place tells: what stands before them, and behind.
+// placed are secrets that a rule recognises by the text before and after them.
 var placed = []struct{ name, rule, before, form, after string }{
 	{"a mail service's key", "platform-key", "key: '", "key-{{hex32}}", "'"},
 	{"a list service's key", "platform-key", "(", "{{hex32}}-us{{digits1}}", ")"},
@@ -124,7 +124,7 @@ var placed = []struct{ name, rule, before, form, after string }{
 	{"a nickname", "chat-identify", "/msg NickServ IDENTIFY dana ", "{{camel}}", "\n"},
 }
 
-// Forms of secrets that are long, or stand in several rows.
+// Forms of long secrets and of secrets on several lines.
 var (
 	aws      = "{{b64-39}}x"
 	bot      = "MT{{alnum22}}.G{{alnum5}}.{{nano36}}x7"
@@ -132,7 +132,7 @@ var (
 	der      = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC{{bytes900}}"
 	static   = strings.Repeat("\n{{hex32}}", 16)
 	words    = strings.Repeat("{{small6}} {{small4}} {{small7}} ", 3) + "{{small6}} {{small4}} {{small7}}"
-	sourced  = strings.Repeat("\\n\" +\n"+strings.Repeat(" ", 20)+"\"{{alnum64}}", 6) // a string of a program a line
+	sourced  = strings.Repeat("\\n\" +\n"+strings.Repeat(" ", 20)+"\"{{alnum64}}", 6) // one string literal per line
 )
 
 func TestASecretIsKnownByItsPlace(t *testing.T) {
@@ -151,7 +151,7 @@ func TestASecretIsKnownByItsPlace(t *testing.T) {
 	}
 }
 
-// A rule that knows its tokens by a beginning and a length finds the head of a longer one.
+// A rule with a prefix and a fixed length matches only the head of a longer token.
 func TestNoTailOfALongerTokenStays(t *testing.T) {
 	t.Parallel()
 	tested := 0

@@ -98,7 +98,7 @@ func TestASecretIsKnownThoughHiddenCharactersStandInIt(t *testing.T) {
 	}
 }
 
-// What a program prints of a file may begin with the mark of the file's encoding.
+// The printed content of a file may start with a byte order mark.
 func TestASecretIsKnownOnALineThatBeginsWithAHiddenCharacter(t *testing.T) {
 	t.Parallel()
 	value := fake("Zk39", "fjQz7x")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// allMatches runs a searcher alone over a text.
+// allMatches returns the matches of one searcher in a text.
 func allMatches(s *searcher, text string) ([][2]int, bool) {
 	var literals []string
 	var owners []*anchorSearch
@@ -97,9 +97,8 @@ func TestAnchorsAreLongLiteralsThatEveryMatchHas(t *testing.T) {
 	}
 }
 
-// These rules run over the whole of a text that has a keyword of theirs: what they
-// match holds no literal, so nothing narrows the search. Another one here is worth
-// a look: it makes every text with its keyword slow.
+// A rule without an anchor scans the whole of each text that contains its keyword, since its matches have no literal in
+// common. A new one needs a review, because it is slow.
 func TestOnlyKnownRulesHaveNoAnchor(t *testing.T) {
 	t.Parallel()
 	var without []string
@@ -131,7 +130,7 @@ func TestATextThatWouldTakeTooLongIsSearchedInTheOrdinaryWay(t *testing.T) {
 
 func TestADFAStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 	t.Parallel()
-	const expr = `(?:a|b)*a(?:a|b){13}c` // needs 2^14 states
+	const expr = `(?:a|b)*a(?:a|b){13}c`
 	tree := mustParse(expr)
 	d := newDFA(tree)
 	plain := regexp.MustCompile(`\A(?:` + expr + `)`)

@@ -7,14 +7,13 @@ import (
 	"unicode"
 )
 
-// most is how often a part is repeated, beyond what it must be, where its expression
-// names no bound.
+// most bounds the repetitions of a part above its minimum.
 const most = 24
 
-// Generate makes a random string that an expression matches, assertions aside.
+// Generate returns a random string that matches an expression, except for its assertions.
 func Generate(re *syntax.Regexp, random *rand.Rand) string { return generate(re, random, false) }
 
-// generate is Generate. A plain string has letters and digits wherever it may.
+// generate is Generate. A plain string has letters and digits in all places that allow them.
 func generate(re *syntax.Regexp, random *rand.Rand, plain bool) string {
 	var b strings.Builder
 	var write func(re *syntax.Regexp)
@@ -54,7 +53,7 @@ func generate(re *syntax.Regexp, random *rand.Rand, plain bool) string {
 	return b.String()
 }
 
-// pick chooses a character of a class, in ASCII if it has any.
+// pick returns a random character of a class, a printable ASCII character if the class has one.
 func pick(ranges []rune, random *rand.Rand, plain bool) rune {
 	var all, alphanumeric []rune
 	for i := 0; i < len(ranges); i += 2 {

@@ -1,6 +1,5 @@
-// Package secretstest makes secrets for tests: strings that a rule's expression matches,
-// and texts in which gitleaks' own detector finds a secret of the rule. It knows rules in
-// gitleaks' form; it does not know the scanner that it is used to test.
+// Package secretstest makes secrets for tests: strings that match a rule's expression, and texts in which gitleaks' own
+// detector finds a secret of the rule. It reads rules in gitleaks' format and does not use the scanner under test.
 package secretstest
 
 import (
@@ -18,38 +17,37 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
-// Rule makes secrets that a rule finds, in the judgement of gitleaks' own detector. It is
-// safe for concurrent use.
+// Rule makes secrets that gitleaks' detector finds with one rule. It is safe for concurrent use.
 type Rule struct {
 	ID       string
 	tree     *syntax.Regexp
 	keywords []string
-	judge    func() judge // made at the first use
+	judge    func() judge // created at the first use
 }
 
 type judge struct {
 	*detect.Detector
-	whole bool // what it takes for the secret is a piece that all have alike
+	whole bool // all matches have the same secret group, so the match is the secret
 }
 
-// A Canary is a secret in its text.
+// A Canary is a text with a secret.
 type Canary struct {
 	Rule string
 	Text string
-	// Parts are what must not turn up anywhere: the secret, of a secret of several lines
-	// each long one, and of a long one its last characters.
+	// Parts are strings that no output may contain: the secret and the tail of a long one, or the long lines of a secret
+	// of several lines.
 	Parts []string
 }
 
 const (
-	tries    = 200 // to make a secret that the detector finds
+	tries    = 200 // at a secret that the detector finds
 	minPart  = 8   // bytes
-	minBits  = 40  // fewer, and a text may hold the same by chance
+	minBits  = 40  // with fewer, a text may contain the same by chance
 	tailPart = 16  // bytes
 )
 
-// Rules reads configurations in gitleaks' form, which count together. A rule about files
-// of some names is taken for one about all.
+// Rules merges configurations in gitleaks' format and returns the rules with an expression. Their path conditions are
+// ignored.
 func Rules(configs ...string) ([]Rule, error) {
 	var all config.ViperConfig
 	for _, text := range configs {
@@ -63,7 +61,7 @@ func Rules(configs ...string) ([]Rule, error) {
 			return nil, err
 		}
 		for _, r := range c.Rules {
-			if r.Regex != "" || r.Path != "" { // another only adds to one of the same id
+			if r.Regex != "" || r.Path != "" { // others only extend a rule of the same id
 				all.Rules = append(all.Rules, r)
 			}
 		}
@@ -110,10 +108,9 @@ func newRule(all config.Config, id string) (Rule, error) {
 	return r, err
 }
 
-// Plant puts a secret into a text by the first of some ways in which the detector finds it
-// there. A plain one is made of letters and digits wherever the rule's expression lets it,
-// others of all characters that it allows: quotes, braces, backslashes. Plant reports false
-// if there is no such way: not every rule can see a secret in every place.
+// Plant makes a secret and puts it into a text by the first way in which the detector finds it. It reports false if the
+// detector finds it in none. A plain secret has letters and digits in all places that allow them; others may have any
+// allowed characters, such as quotes and backslashes.
 func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
 	return r.plant(r.judge(), random, plain, ways...)
 }
@@ -121,11 +118,11 @@ func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) st
 func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
 	for try := range tries {
 		match, keyword, rest := generate(r.tree, random, plain), "", ""
-		if r.tree.Op == syntax.OpLiteral { // what all these secrets begin with
+		if r.tree.Op == syntax.OpLiteral { // the rule matches only a prefix
 			rest = generate(restOfToken, random, plain)
 			match += rest
 		}
-		if n := len(r.keywords); n > 0 && try%2 == 1 { // it may have to stand elsewhere in the text
+		if n := len(r.keywords); n > 0 && try%2 == 1 { // the rule may need a keyword outside its match
 			keyword = r.keywords[random.IntN(n)]
 			match = keyword + " " + match
 		}
@@ -136,16 +133,16 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 			text := way(match)
 			for _, f := range j.DetectString(text) {
 				if keyword != "" && strings.HasPrefix(strings.TrimLeft(f.Match, " \t\r\n\"'`"), keyword) {
-					continue // a word that every such text has tells of the next such word, not of a secret
+					continue // a finding from the keyword itself, not from the secret
 				}
 				secret := f.Secret
-				if j.whole { // a group of an address
+				if j.whole { // for example one part of a URL
 					secret = f.Match
 				}
 				if rest != "" {
 					return Canary{Rule: r.ID, Text: text, Parts: []string{rest}}, true
 				}
-				// What the text has without the secret is none, whatever the rule takes it for.
+				// Parts that the text contains without the secret are not secret.
 				empty := way("")
 				parts := slices.DeleteFunc(parts(secret, f.Match, !j.whole), func(part string) bool {
 					return strings.Contains(empty, part)
@@ -159,21 +156,20 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 	return Canary{}, false
 }
 
-// restOfToken is behind what a rule finds that knows no more of its secrets than how they begin.
+// restOfToken is the rest of a secret whose rule matches only a prefix.
 var restOfToken = func() *syntax.Regexp {
 	tree, err := syntax.Parse("[A-Za-z0-9]{24}", syntax.Perl)
 	if err != nil {
-		panic(err) // it is written down here
+		panic(err) // a constant
 	}
 	return tree
 }()
 
-// odd matches what passes for an escaped line break where letters may be of either case,
-// and is none.
+// odd matches \N or \R at the end, which a rule that ignores case mistakes for an escaped line break.
 var odd = regexp.MustCompile(`\\[NR]$`)
 
-// bits is how much it takes to guess a text whose characters are of the kinds that it has.
-// White space tells nothing: programs print much of it.
+// bits estimates the entropy of a text in bits, from its length and kinds of characters. White space counts as 0, since
+// programs print much of it.
 func bits(text string) float64 {
 	kinds, telling := map[int]bool{}, 0
 	for i := range len(text) {
@@ -199,10 +195,10 @@ func bits(text string) float64 {
 	return math.Log2(float64(choice)) * float64(telling)
 }
 
-// key matches what a line of a key is made of; the rest are marks of who shows it.
+// key matches the key material in a line, without the prefix and suffix of the tool that shows it.
 var key = regexp.MustCompile(`[A-Za-z0-9+/=_-]{16,}`)
 
-// parts are what must not turn up of a secret in its match.
+// parts returns Canary.Parts for a secret in its match, none for one that is too easy to guess. tails adds the tail.
 func parts(secret, match string, tails bool) (out []string) {
 	lines := strings.Split(strings.Trim(secret, "\n"), "\n")
 	if len(lines) > 1 {
@@ -214,7 +210,7 @@ func parts(secret, match string, tails bool) (out []string) {
 		return out
 	}
 	line := strings.Trim(lines[0], " \t\r\"'`\\")
-	if bits(line) < minBits { // with what is before it
+	if bits(line) < minBits { // with the text before it
 		end := strings.LastIndex(match, line) + len(line)
 		from := end - len(line)
 		for from > 0 && (bits(match[from:end]) < minBits || end-from < minPart) {

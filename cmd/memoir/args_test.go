@@ -86,8 +86,7 @@ func TestASlipIsAnsweredWithWhatWasMeant(t *testing.T) {
 	}
 }
 
-// arrange reads a flag before it knows the command, so a name must take a value
-// everywhere or nowhere.
+// arrange parses flags before the command is known, so a flag must take a value in all commands or in none.
 func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
 	t.Parallel()
 	app := testApp()

@@ -17,9 +17,8 @@ import (
 	"memoir/testdata"
 )
 
-// peakVariable makes the test binary one memoir, which says its peak memory in KiB
-// on the last line of standard error. What the system counts for a process that
-// ended begins with the memory of the one that started it, and is of no use.
+// peakVariable makes the test binary a memoir that prints its peak memory in KiB as the last line of standard error.
+// The maximum in the process's resource usage is useless, since it includes the memory of the parent at the start.
 const peakVariable = "PEAK_OF_MEMOIR"
 
 func startAndSayPeak() int {
@@ -33,7 +32,7 @@ func startAndSayPeak() int {
 	return code
 }
 
-// sample returns a real session of an agent, or a fixture where there is no corpus.
+// sample returns a real session of an agent, or a fixture if there is no corpus.
 func sample(b *testing.B, agent, file string) []byte {
 	b.Helper()
 	corpus := os.Getenv("MEMOIR_CORPUS")
@@ -55,12 +54,11 @@ func sample(b *testing.B, agent, file string) []byte {
 	return nil
 }
 
-// idForm is what the records of a session name each other, turns and calls by.
+// idForm matches the ids of records, turns and calls in a session.
 var idForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:toolu|msg|call|req|fc)_[0-9A-Za-z]{12,}`)
 
-// enlarge writes one session of at least size bytes: the records of a real one
-// again and again. Each time their ids are others, or readers would pass over
-// what they know; the session's own id stays.
+// enlarge writes one session of at least size bytes that repeats the records of a real one. Each repetition has new
+// record ids, since readers skip known ones. The session's id stays.
 func enlarge(b *testing.B, path string, content []byte, session string, size int64) {
 	b.Helper()
 	f, err := os.Create(path)
@@ -87,7 +85,8 @@ func enlarge(b *testing.B, path string, content []byte, session string, size int
 	must(b, w.Flush())
 }
 
-// BenchmarkPeakMemory runs memoir over a session of 1 GB, with a bar of 100 MiB, and over extremes.
+// BenchmarkPeakMemory reports the peak memory for sessions of 1 GB, at most 100 MiB in docs/benchmarks.md, and for
+// extremes.
 func BenchmarkPeakMemory(b *testing.B) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		b.Skip("needs /proc/self/status, which tells what a process held at most")
@@ -133,7 +132,7 @@ func BenchmarkPeakMemory(b *testing.B) {
 	}
 }
 
-// extremes write sessions that are held to memories.maxResidentMegabytes as a whole.
+// extremes write sessions that must stay within memories.maxResidentMegabytes.
 var extremes = map[string]func(b *testing.B, dir string){
 	"8 sessions of 120 MB": func(b *testing.B, dir string) {
 		const id = "019f68cf-115d-7f42-972d-e020ec912746"
@@ -159,7 +158,7 @@ var extremes = map[string]func(b *testing.B, dir string){
 	},
 }
 
-// piSession writes a session of pi with so many records, whose text a function writes.
+// piSession writes a session of pi. text writes the text of each record.
 func piSession(b *testing.B, dir string, records int, text func(*bufio.Writer)) {
 	b.Helper()
 	f, err := os.Create(filepath.Join(dir, "session.jsonl"))
@@ -175,14 +174,14 @@ func piSession(b *testing.B, dir string, records int, text func(*bufio.Writer)) 
 	must(b, w.Flush())
 }
 
-// peakOf runs memoir and returns what it held at most, in KiB.
+// peakOf runs memoir and returns its peak memory in KiB.
 func peakOf(b *testing.B, args []string) int {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = []string{"HOME=" + b.TempDir(), "PATH=" + os.Getenv("PATH"), peakVariable + "=1"}
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != exitPartly { // a session may be given up
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != exitPartly { // a session may fail
 		b.Fatalf("memoir %s: %v\n%s", args[0], err, said.String())
 	}
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")

@@ -16,11 +16,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A net finds canaries as they are, escaped as in JSON or in a URL, and in base64 wherever in a
-// group of three bytes they begin.
+// A net finds canaries in plain form, escaped for JSON or a URL, and in base64 at any of the three alignments.
 type net struct {
-	forms  map[uint64][]form // by their first eight bytes
-	caught map[string]string // a passage, by what the canary was and where it was found
+	forms  map[uint64][]form // by first eight bytes
+	caught map[string]string // text around a match, by description and location
 }
 
 type form struct{ text, canary, what string }
@@ -64,7 +63,7 @@ func (n *net) search(where string, data []byte) {
 	}
 }
 
-// home searches all that is in a home: names of files, their content, and what archives hold.
+// home searches the names and contents of all files of a home, and the contents of archives.
 func (n *net) home(t *testing.T, home string) {
 	t.Helper()
 	must(t, filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {

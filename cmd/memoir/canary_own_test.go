@@ -19,7 +19,7 @@ import (
 	"memoir"
 )
 
-// linesIn are the lines of a file of testdata.
+// linesIn returns the lines of a file in testdata.
 func linesIn(t *testing.T, name string) []string {
 	b, err := os.ReadFile(filepath.Join("testdata", name))
 	must(t, err)
@@ -28,16 +28,15 @@ func linesIn(t *testing.T, name string) []string {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// In testdata/secret_forms.txt are secrets as people and programs write them, whatever rules there are.
-// A brace holds an alphabet and a length: what is made of it is secret.
+// testdata/secret_forms.txt has forms in which people and programs write secrets, chosen without regard to the rules.
+// Braces contain an alphabet and a length, and stand for a random secret.
 var (
 	ownBrace     = regexp.MustCompile(`\{([A-Za-z])(\d+)\}`)
 	ownAlphabets = map[string]string{"B": letters + "234567", "U": letters + "0123456789", "d": "0123456789", "h": "0123456789abcdef",
 		"l": letters + strings.ToLower(letters), "q": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"}
 )
 
-// ownSecret makes a secret of a form, and what of it must not turn up. It ends with a digit where
-// it is a password: one of letters alone may be a word.
+// ownSecret returns a text of a form and the secrets in it. A password ends in a digit, since letters may be a word.
 func ownSecret(form string, random *rand.Rand) (text string, parts []string) {
 	text = ownBrace.ReplaceAllStringFunc(strings.ReplaceAll(form, `\n`, "\n"), func(brace string) string {
 		m := ownBrace.FindStringSubmatch(brace)
@@ -59,19 +58,18 @@ func ownSecret(form string, random *rand.Rand) (text string, parts []string) {
 	return text, parts
 }
 
-// named matches the names of fields that name something.
+// named matches JSON paths of fields with ids, paths, branches and titles.
 var named = regexp.MustCompile(`(?i)(?:^|\.)(?:\w*id|uuid|\w*cwd|\w*branch|title|\w*path|directory|repository_url|\w*hash)$`)
 
-// hostileNames are ids, directories, remotes, branches, titles and names of files.
+// hostileNames are values for fields that match named.
 var hostileNames = append([]string{"../../../../pwned", "..", ".", "-rf", "--yes", "$(touch pwned)", "`touch pwned`", "; touch pwned",
 	"a\nb", "a\x00b", "\x1b[2J\x1b]0;x\a", "\u202egnp.exe", "zero\u200bwidth", "CON", "nul.txt", `C:\windows`, `\\host\share`,
 	"ü\u0308", "%2e%2e%2fpwned", "' OR 1=1 --", "{{.Home}}", "<script>", "memory", "MEMORY.md", ".git", ".memoir.yml", "~", "*",
 	"\xff\xfe", "😀", "a b", "dot.", "space ", "live", "manifest.json", "memoir.db", "[x](y)", "|", "\r", "", "null",
 }, strings.Repeat("x", 240), strings.Repeat("../", 80)+"pwned", strings.Repeat("é", 2000))
 
-// Secrets of forms that no rule was asked for come out of no place of a session of any agent, and no
-// name leads out of the home or steers a terminal. What is planted follows from the seed, which is
-// the same in each run unless one is named.
+// No command prints or stores a secret from any text of any agent's session. No hostile name leads outside the home or
+// controls a terminal. The seed is fixed unless seedVariable is set.
 func TestSecretsAndNamesOfOwnFormsComeOutNowhere(t *testing.T) {
 	t.Parallel()
 	forms := linesIn(t, "secret_forms.txt")

@@ -25,7 +25,7 @@ import (
 	"memoir/testdata"
 )
 
-// canaryRules are the rules that every scanner has.
+// canaryRules returns the built-in rules.
 var canaryRules = once(func(t *testing.T) []secretstest.Rule {
 	t.Helper()
 	rules, err := secretstest.Rules(config.DefaultConfig, strings.TrimPrefix(secrets.BuiltIn(), config.DefaultConfig))
@@ -35,34 +35,32 @@ var canaryRules = once(func(t *testing.T) []secretstest.Rule {
 
 // A flock is the canaries of one home.
 type flock struct {
-	hand   // of what is planted in a fixed order
+	hand   // for canaries planted in a fixed order
 	t      *testing.T
 	rules  []secretstest.Rule
 	seed   uint64
-	healed atomic.Bool // models fail no more
+	healed atomic.Bool // models no longer fail
 
-	mu    sync.Mutex        // models plant, too
-	all   map[string]string // what must not turn up: its rule, and where it was planted
-	asked map[string]int    // how often a model was asked the same
+	mu    sync.Mutex        // models plant concurrently
+	all   map[string]string // forbidden texts, with their rule and location
+	asked map[string]int    // number of times that a model got the same question
 }
 
-// A hand plants canaries, the next of a rule each time. What it plants follows from the
-// flock's seed and its name, whatever others plant meanwhile.
+// A hand plants canaries, each with the next rule. They depend only on the flock's seed and the hand's name.
 type hand struct {
 	flock  *flock
 	next   int
 	random *rand.Rand
 }
 
-// newFlock begins with the same seed in each run, unless one is named: what a change broke is told
-// from what chance found.
+// newFlock has the same seed in each run unless seedVariable is set, so that a new failure is due to a change.
 func newFlock(t *testing.T, n int) *flock {
 	t.Helper()
 	f := &flock{t: t, rules: canaryRules(t), seed: 1 + uint64(n)<<32, all: map[string]string{}, asked: map[string]int{}}
 	if os.Getenv(seedVariable) != "" {
 		f.seed = seed + uint64(n)<<32
 	}
-	if many := by(t, 40, len(f.rules), len(f.rules)); many < len(f.rules) { // each of which gitleaks compiles
+	if many := by(t, 40, len(f.rules), len(f.rules)); many < len(f.rules) { // gitleaks compiles each rule
 		chosen := make([]secretstest.Rule, many)
 		for i := range chosen {
 			chosen[i] = f.rules[(i*len(f.rules)/many+int(f.seed%1000))%len(f.rules)]
@@ -73,7 +71,7 @@ func newFlock(t *testing.T, n int) *flock {
 	return f
 }
 
-// another is a hand of a name.
+// another returns the hand with a name.
 func (f *flock) another(name string) hand {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, name)
@@ -81,7 +79,7 @@ func (f *flock) another(name string) hand {
 	return hand{f, random.IntN(len(f.rules)), random}
 }
 
-// add plants a canary in a text: on a line of its own if it has several, else after a space.
+// add plants a canary after a space at the end of a text, or on a separate line if the text has blanks.
 func (h *hand) add(text, field string) string {
 	ways := []func(string) string{func(match string) string { return text + " " + match }}
 	if strings.ContainsAny(text, " \n") {
@@ -90,9 +88,8 @@ func (h *hand) add(text, field string) string {
 	return h.plant(field, ways...)
 }
 
-// quotable reports whether a canary is seen inside strings of JSON, in which agents and models
-// write what they say. A rule that needs the beginning or the end of a line may miss one that
-// stands at a quotation mark.
+// quotable reports whether the scanner finds a canary in JSON strings, in which agents and models write texts. A rule
+// that needs the start or end of a line may miss a canary at a quotation mark.
 func quotable(t *testing.T, c secretstest.Canary) bool {
 	t.Helper()
 	text, parts := c.Text, slices.Clone(c.Parts)
@@ -116,7 +113,7 @@ var canaryScanner = once(func(t *testing.T) *secrets.Scanner {
 	return s
 })
 
-// plant plants a canary of the next rule that sees a secret there.
+// plant plants a canary of the next rule that finds a secret there.
 func (h *hand) plant(field string, ways ...func(string) string) string {
 	f := h.flock
 	f.t.Helper()
@@ -138,8 +135,7 @@ func (h *hand) plant(field string, ways ...func(string) string) string {
 	return ""
 }
 
-// sow writes sessions in every agent's format: some with a canary in every text, and some with one
-// in a field that holds the session together.
+// sow writes sessions of all agents: some with a canary in every text, and some with a canary in one structural field.
 func (f *flock) sow(dir string) {
 	f.t.Helper()
 	texts, alone := by(f.t, 2, 10, 24), by(f.t, 5, 40, 60)
@@ -178,7 +174,7 @@ type fieldOf struct {
 	field string
 }
 
-// heldTogether are the fields of all templates that hold them together.
+// heldTogether returns the structural fields of all templates.
 var heldTogether = once(func(t *testing.T) (fields []fieldOf) {
 	for _, x := range templates(t) {
 		seen := map[string]bool{}
@@ -193,14 +189,13 @@ var heldTogether = once(func(t *testing.T) (fields []fieldOf) {
 	return fields
 })
 
-// A template is a session of an agent, as it is written.
+// A template is a session in an agent's format.
 type template struct {
 	agent, path, id string
 	data            []byte
 }
 
-// templates are the fixture sessions of one file, and one of each agent with all that a
-// session can be made of.
+// templates returns the fixture sessions of one file, and the benchmark's sessions in each agent's format.
 var templates = once(func(t *testing.T) []template {
 	t.Helper()
 	dir := t.TempDir()
@@ -229,12 +224,12 @@ var templates = once(func(t *testing.T) []template {
 	return out
 })
 
-// copyOf is the template's session under another id. An id is told by its last characters.
+// copyOf returns the session under another id, whose last six characters are the number n.
 func (x template) copyOf(n int) template {
 	digits := fmt.Sprintf("%06d", n)
 	id := x.id[:len(x.id)-len(digits)] + digits
 	x.path, x.data = strings.ReplaceAll(x.path, x.id, id), bytes.ReplaceAll(x.data, []byte(x.id), []byte(id))
-	if short := x.id[:8]; !strings.Contains(x.path, id) { // some name files by the beginning of the id
+	if short := x.id[:8]; !strings.Contains(x.path, id) { // some agents name files by the start of the id
 		x.path = strings.Replace(x.path, short, short+digits, 1)
 	}
 	x.id = id
@@ -246,20 +241,20 @@ func (x template) write(t *testing.T, dir string) {
 	put(t, filepath.Join(dir, filepath.FromSlash(x.path)), string(x.data))
 }
 
-// holding matches the names of fields that hold a record together, or decide what becomes
-// of a session. Each is planted into alone.
+// holding matches JSON paths of structural fields, which connect records or decide how a session is treated. Each gets
+// a canary in a session of its own.
 var holding = regexp.MustCompile(`(?i)(?:^|\.)(?:type|role|kind|name|tool|toolName|status|state|subtype|mode|source|originator|model\w*|provider\w*|api|version\w*|cli_version|history_mode|\w*(?:id|ids|uuid|hash)|\w*cwd|directory|directories|root|workdir|worktree|path|\w*time\w*|\w*At|start|end|created|updated|reason|command|cmd|exit\w*|entrypoint|userType|success|event)$`)
 
-// rewrite changes the texts of JSON by the keys that lead to them, also of JSON in a text,
-// and leaves all else as it is, the order of keys too.
+// rewrite replaces the strings in JSON, also in JSON inside strings. change gets a string's path of keys below under.
+// Everything else stays, including the order of keys.
 func rewrite(data []byte, under string, change func(path, text string) string) []byte {
 	var out bytes.Buffer
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	type level struct {
-		object, value bool   // value: a key has been read
-		n             int    // members, or elements
-		prefix, path  string // of the object; of the value to be read
+		object, value bool   // value: the next token is a value
+		n             int    // members or elements
+		prefix, path  string // prefix of the object's keys, path of the next value
 	}
 	levels := []level{{path: under}}
 	for {
@@ -310,12 +305,12 @@ func rewrite(data []byte, under string, change func(path, text string) string) [
 func quoted(text string) []byte {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a text is always valid
+		panic(err) // cannot fail for a string
 	}
 	return b
 }
 
-// fields changes the texts of a session; its file is one document, or has one a line.
+// fields replaces the strings of a session whose file is one JSON document or one per line.
 func (x template) fields(change func(path, text string) string) template {
 	if json.Valid(x.data) {
 		x.data = rewrite(x.data, "", change)

@@ -17,8 +17,7 @@ import (
 	"memoir/model/modeltest/scribe"
 )
 
-// Every session, answer, error, edit and argument has canaries; none comes out anywhere. What is
-// planted follows from the seed.
+// Every session, answer, error, edit and argument has canaries. No output and no file contains one.
 func TestNoSecretComesOutAnywhere(t *testing.T) {
 	t.Parallel()
 	for i, m := range []struct {
@@ -31,7 +30,7 @@ func TestNoSecretComesOutAnywhere(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			by(t, 0, 0, 0) // skip before anything is prepared
+			by(t, 0, 0, 0) // skip before the preparation
 			f := newFlock(t, i)
 			f.release(i, m.reply)
 			t.Logf("%d canaries; %s=%d", len(f.all), seedVariable, f.seed)
@@ -39,13 +38,13 @@ func TestNoSecretComesOutAnywhere(t *testing.T) {
 	}
 }
 
-// ears hear all that commands say, by what was called.
+// ears record the output of commands, by command.
 type ears struct {
 	scene
 	words map[string]string
 }
 
-// call calls a command and returns its results.
+// call runs a command and returns its standard output.
 func (e ears) call(args ...string) string {
 	e.t.Helper()
 	_, out, said := e.memoir(append(args, "-v")...)
@@ -53,7 +52,7 @@ func (e ears) call(args ...string) string {
 	return out
 }
 
-// release makes a home of what was planted, looks at it, and searches it.
+// release plants canaries, makes a home of them, runs commands in it and searches all output and files.
 func (f *flock) release(n int, answers func(*flock) reply) {
 	t := f.t
 	t.Helper()
@@ -72,7 +71,7 @@ func (f *flock) release(n int, answers func(*flock) reply) {
 		e.call("run", "--json", "--sessions", dir, "--max-age", "0", "--min-idle", "0", "--limit", "1000")
 	}
 	run()
-	held := openStore(t, e.home) // so that the database's log stays
+	held := openStore(t, e.home) // keeps the database's WAL file
 	defer held.Close()
 	failed := newNet(f.all)
 	failed.home(t, e.home)
@@ -80,7 +79,7 @@ func (f *flock) release(n int, answers func(*flock) reply) {
 	e.call("retry", "--all")
 	run()
 	f.edit(e.home)
-	e.call("enqueue", "--all") // what a person wrote is redacted when the memory is published again
+	e.call("enqueue", "--all") // hand edits are redacted by the next publication
 	run()
 	f.look(e, dir)
 	if answers == nil {
@@ -108,7 +107,7 @@ func (f *flock) release(n int, answers func(*flock) reply) {
 	}
 }
 
-// edit changes live memories by hand: a line and a skill with canaries in them.
+// edit adds a line and a skill with canaries to each live memory.
 func (f *flock) edit(home string) {
 	f.t.Helper()
 	roots, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
@@ -123,7 +122,7 @@ func (f *flock) edit(home string) {
 	}
 }
 
-// misuse calls commands with a canary as an argument, and as the value of each flag.
+// misuse runs commands with a canary as an argument and as the value of a flag.
 func (f *flock) misuse(e ears) {
 	f.t.Helper()
 	var lines [][]string
@@ -132,11 +131,11 @@ func (f *flock) misuse(e ears) {
 	}
 	f.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	for _, line := range lines[:min(by(f.t, 12, len(lines), len(lines)), len(lines))] {
-		if slices.Contains(line, "--keep") || slices.Contains(line, "--home") { // both make a directory
+		if slices.Contains(line, "--keep") || slices.Contains(line, "--home") { // these create a directory
 			continue
 		}
 		as := func(match string) string { return match }
-		if slices.Contains(line, "--project") || slices.Contains(line, "trust") { // an error names the path as it is opened
+		if slices.Contains(line, "--project") || slices.Contains(line, "trust") { // errors contain the cleaned path
 			as = filepath.Clean
 		}
 		word := f.plant("an argument of "+strings.Join(line, " "),
@@ -145,7 +144,7 @@ func (f *flock) misuse(e ears) {
 	}
 }
 
-// linesOf are the command lines of a command, and of those below it, that lack a value.
+// linesOf returns the command lines of a command and its subcommands that lack a last argument or flag value.
 func linesOf(c *cli.Command, before []string) (lines [][]string) {
 	name := append(before[:len(before):len(before)], c.Name)
 	lines = append(lines, name)
@@ -161,7 +160,7 @@ func linesOf(c *cli.Command, before []string) (lines [][]string) {
 	return lines
 }
 
-// change has earlier memories come back.
+// change restores earlier generations.
 func (f *flock) change(e ears) {
 	f.t.Helper()
 	projects := gjson.Get(e.call("projects", "--json"), "projects").Array()
@@ -171,7 +170,7 @@ func (f *flock) change(e ears) {
 	e.call("projects")
 }
 
-// shown are the commands that show what is there, without an argument of a person's.
+// shown are commands without arguments that print stored data.
 var shown = []string{
 	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
 	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
@@ -179,16 +178,16 @@ var shown = []string{
 	"retry --all", "run --dry-run --json", "completion bash", "version", "help",
 }
 
-// shownOf are those that show what is there of a project.
+// shownOf are commands that print stored data of a project.
 var shownOf = []string{
 	"view", "log", "log --json", "diff", "diff --json", "cat memory://root", "cat memory://root/MEMORY.md",
 	"scan --stored --json", "sessions", "run --dry-run", "enqueue",
 }
 
-// shownAs are the forms in which agents are told a memory.
+// shownAs are the agents whose output formats inject supports.
 var shownAs = []string{"claude", "codex", "copilot", "cursor", "gemini", "omp", "opencode", "pi", "plain", "qwen"}
 
-// look calls every command that shows something, and those that hooks call.
+// look runs the commands that print stored data, and those that hooks run.
 func (f *flock) look(e ears, dir string) {
 	f.t.Helper()
 	for _, line := range f.some(8, shown) {
@@ -233,15 +232,15 @@ func (f *flock) look(e ears, dir string) {
 	e.call("run", "--startup", "--limit", f.add("x", "a hook's argument"))
 }
 
-// some are a few of several in any order, where a few will do, else all.
+// some returns few of the strings, or all with a higher depth, in random order.
 func (f *flock) some(few int, all []string) []string {
 	all = slices.Clone(all)
 	f.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(by(f.t, few, len(all), len(all)), len(all))]
 }
 
-// answering is a hand for the answer to a question, and how often that was asked before. Which
-// one is asked first is nothing that a seed decides.
+// answering returns a hand for the answer to a question. Its name is the question and its count, since the order of
+// questions does not depend on the seed.
 func (f *flock) answering(q scribe.Question) hand {
 	key := fmt.Sprint(q.Phase, q.Input, q.Objection != "")
 	f.mu.Lock()
@@ -251,7 +250,7 @@ func (f *flock) answering(q scribe.Question) hand {
 	return f.another(fmt.Sprint(key, before))
 }
 
-// echoes is a model that says canaries in each field of its answers, and in its errors.
+// echoes is a model with canaries in each field of its answers and in its errors.
 func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
 	h := f.answering(q)
 	if h.random.IntN(5) == 0 && !f.healed.Load() {
@@ -297,7 +296,7 @@ func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.
 	return modeltest.Step{Text: string(text)}
 }
 
-// refuses is a model that fails, and says canaries of it.
+// refuses is a model that fails with canaries in its errors.
 func (f *flock) refuses(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
 	if f.healed.Load() {
 		return good

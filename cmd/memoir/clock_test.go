@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A process is held up in its work while the wall clock is set by a day, and another
-// one comes. It has its lease still, so nothing is taken from it, and it ends well.
+// While a process is stopped, the wall clock is set by a day and another run starts. The process keeps its lease and
+// its claims, and succeeds.
 func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	x := newTorture(t, few(t, len(fewNames)), "")
@@ -54,7 +54,7 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 	}
 }
 
-// blameless checks that no job failed, was crashed over, or is still held.
+// blameless checks that no job failed, crashed or is still claimed.
 func blameless(t *testing.T, home, what string) {
 	t.Helper()
 	st := openStore(t, home)

@@ -12,7 +12,7 @@ import (
 	"memoir/testdata"
 )
 
-// completing is a home with the fixture sessions.
+// completing returns a home with the fixture sessions.
 var completing = once(func(t *testing.T) string {
 	t.Helper()
 	dir := sharedDir(t)
@@ -27,7 +27,6 @@ var completing = once(func(t *testing.T) string {
 	return home
 })
 
-// TestCompletionOffersWhatMayStandThere compares the words that are offered for the last word of a line.
 func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 	t.Parallel()
 	home := completing(t)
@@ -38,10 +37,10 @@ func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 		{"sessions --rea", "--reason"},
 		{"sessions --reason el", "eligible"},
 		{"sessions --reason=el", "--reason=eligible"},
-		{"sessions --reason = el", "eligible"}, // as bash has it
+		{"sessions --reason = el", "eligible"}, // bash splits words at =
 		{"sessions --limit ", ""},
 		{"run --limit 3 --hom", "--home"},
-		{"run --start", "--startup"}, // and not the hidden --starting
+		{"run --start", "--startup"}, // --starting is hidden
 		{"run ", ""},
 		{"run -- --ho", ""},
 		{"--home status run --dry", "--dry-run"},
@@ -86,7 +85,7 @@ func TestCompletionOffersWhatMayStandThere(t *testing.T) {
 	}
 }
 
-// keys presses tab in a shell of its own and prints the line that is there then.
+// keys presses tab in a separate shell and prints the completed line.
 const keys = `
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -99,7 +98,7 @@ print -r -- "${${seen##*<}%%>*}"
 zpty -d shell
 `
 
-// TestShellsCompleteWithTheirScripts asks the real shells; those that are not installed are left out.
+// TestShellsCompleteWithTheirScripts runs the real shells. It skips shells that are not installed.
 func TestShellsCompleteWithTheirScripts(t *testing.T) {
 	t.Parallel()
 	home, dir := completing(t), t.TempDir()

@@ -24,8 +24,7 @@ import (
 	"memoir/testdata"
 )
 
-// multiply writes copies of a fixture session, each a session of its own, for a
-// number of projects.
+// multiply writes copies of a fixture session as separate sessions, in a number of projects.
 func multiply(t *testing.T, sessions, projects int) string {
 	t.Helper()
 	from := fixtures(t)
@@ -55,9 +54,8 @@ func multiply(t *testing.T, sessions, projects int) string {
 	return dir
 }
 
-// Eight processes work off one home and are killed and started again at random.
-// Every session is extracted from once, one process publishes at a time, all that
-// is left is what one process leaves.
+// Eight processes run on one home, and are killed and restarted at random. Each session is extracted from once, one
+// process publishes at a time, and the result is the same as that of one process.
 func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
 	sessions, kills := by(t, 60, 1200, 2000), by(t, 4, 40, 40)
@@ -97,7 +95,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 				}
 				mu.Unlock()
 				if kill {
-					time.Sleep(after) // the moment of death is anywhere
+					time.Sleep(after) // kill at any moment
 					_ = cmd.Process.Signal(syscall.SIGKILL)
 				}
 				err := cmd.Wait()
@@ -105,7 +103,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 					continue
 				}
 				if code := cmd.ProcessState.ExitCode(); code == exitBusy {
-					continue // another one was at it
+					continue // another process did the work
 				} else if err != nil {
 					t.Errorf("%v: %s", err, errs)
 				}
@@ -117,7 +115,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	took := time.Since(began)
 
 	got, want := stateOf(t, home), stateOf(t, alone.home)
-	// How many generations it took depends on who finished when; what the last says does not.
+	// The number of generations depends on timing, the content of the last does not.
 	if diff := cmp.Diff(lastOf(t, alone.home), lastOf(t, home)); diff != "" {
 		t.Errorf("the memory differs from that of one process:\n%s", diff)
 	}
@@ -143,7 +141,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 			publisher = 0
 		}
 	}
-	// A process may be killed between its commit and the line that says so.
+	// A process may be killed between a commit and its line in the log.
 	if stored > sessions || stored < sessions-8*len(killed) {
 		t.Errorf("%d extractions were stored of %d sessions", stored, sessions)
 	}
@@ -157,21 +155,20 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Logf("8 processes, %d sessions, %d killed: %s", sessions, len(killed), took.Round(time.Millisecond))
 }
 
-// A process that is stopped for longer than its lease, while another does its work,
-// must change nothing when it goes on.
+// A process is stopped for longer than its lease while another does its work. After that, it must change nothing.
 func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	all := by(t, false, true, true)
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
 	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
-	// Stopped inside a write it would hold the database, as it does until it goes on.
+	// A process that is stopped within a write holds the database's lock, so these moments are left out.
 	moments := map[string]bool{}
 	for _, name := range x.points {
 		if strings.HasPrefix(name, "commit ") || strings.HasPrefix(name, "append") || strings.HasPrefix(name, "replace link") || strings.HasPrefix(name, "set aside") || strings.HasPrefix(name, "name ") || strings.HasPrefix(name, "sum up texts") {
 			continue
 		}
-		if !strings.Contains(name, "store.") { // one file is like another
+		if !strings.Contains(name, "store.") { // one moment for all files
 			name, _, _ = strings.Cut(name, " ")
 		}
 		moments[name] = true
@@ -192,7 +189,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 		}
 		other := try.command("")
 		other.Args = append(other.Args, "--wait", "20s")
-		for range 100 { // until the leases are over
+		for range 100 { // until the leases have expired
 			again := exec.Command(other.Path, other.Args[1:]...)
 			again.Env = other.Env
 			out, err := again.CombinedOutput()
@@ -203,9 +200,9 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 			if settled(t, home) {
 				break
 			}
-			time.Sleep(200 * time.Millisecond) // a real process, a real lease
+			time.Sleep(200 * time.Millisecond) // a real lease, so no fake clock
 		}
-		// It may have published before the lease on the last session was over.
+		// The other run may have published before the lease of the last session expired.
 		taken := stateOf(t, home)
 		if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
 			t.Errorf("%s: what the other run left differs:\n%s", name, diff)
@@ -223,7 +220,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Logf("%d moments", len(names))
 }
 
-// settled reports whether nothing runs, and no project is due.
+// settled reports whether no job is running, no session eligible and no project due.
 func settled(t *testing.T, home string) bool {
 	t.Helper()
 	st := openStore(t, home)
@@ -245,8 +242,7 @@ func settled(t *testing.T, home string) bool {
 	return len(status.Running) == 0 && len(open) == 0 && len(projects) > 0
 }
 
-// Commands of all kinds on one home at once: each succeeds or says that it was busy, and
-// what is left is what its invariants allow.
+// Commands of all kinds run on one home at once. Each succeeds or is busy, and the home is consistent afterwards.
 func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 	t.Parallel()
 	sessions, rounds := by(t, 24, 60, 200), by(t, 3, 8, 25)
@@ -280,7 +276,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 			for i := range rounds {
 				args := command(i)
 				out := try.run(t, "", args...)
-				// A project that was cleared is not there until the next run.
+				// A cleared project does not exist until the next run.
 				gone := strings.Contains(out.stderr, "no project matches") || strings.Contains(out.stderr, "no session matches") || strings.Contains(out.stderr, "no project with the id")
 				if out.code != exitDone && out.code != exitBusy && !gone {
 					t.Errorf("command %d, %v: exit code %d: %s", k, args, out.code, out.stderr)
@@ -292,7 +288,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for range 2 { // what the last one cleared is read anew, and then all is done
+	for range 2 { // the first extracts from cleared sessions again
 		try.succeeds(t, "the last run")
 	}
 	st = openStore(t, try.home)

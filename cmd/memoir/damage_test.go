@@ -17,14 +17,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// damaging does to a file what a line of a shell does, in testdata/damages.txt: $0 is a copy of it, $1
-// its path, $2 a place in it and $3 its size. It returns what puts the file back.
+// damaging runs a line of testdata/damages.txt on a file in a shell: $0 is a copy of the file, $1 its path, $2 a random
+// offset in it and $3 its size. undo restores the file.
 func damaging(t testing.TB, path, line string, random *rand.Rand) (undo func()) {
 	t.Helper()
 	aside, copied := filepath.Join(t.TempDir(), "aside"), filepath.Join(t.TempDir(), "copy")
 	copyHome(t, path, aside)
 	b, err := os.ReadFile(path)
-	if err != nil { // a directory
+	if err != nil { // path is a directory
 		b = []byte("text\n")
 	}
 	must(t, errors.Join(os.WriteFile(copied, b, 0o600), os.RemoveAll(path)))
@@ -38,7 +38,7 @@ func damaging(t testing.TB, path, line string, random *rand.Rand) (undo func()) 
 	}
 }
 
-// bears checks that commands end in time, with a plain error or none; hooks always with none.
+// bears checks that commands end in time, without a crash and with a hint after an error. Hooks must succeed.
 func (try trial) bears(t *testing.T, what string, random *rand.Rand) {
 	t.Helper()
 	lines := []string{"status", "view --project papertrail", "doctor", "sessions", "inject --agent claude", "config",
@@ -57,11 +57,11 @@ func (try trial) bears(t *testing.T, what string, random *rand.Rand) {
 	}
 }
 
-// holdsEdits matches what holds the edit that no run has seen.
+// holdsEdits matches the files with the hand edit that no run has seen.
 var holdsEdits = regexp.MustCompile(`^home/projects(?:$|/papertrail-\*(?:$|/live|/memory/))`)
 
-// Whatever becomes of a file of a home, of settings or of sessions: commands end with a plain error or none, and once the file is put
-// back, or without that, the next run leaves what it leaves undisturbed, with all that a person wrote.
+// A file of a home, of settings or of sessions is damaged. Commands succeed or fail with a plain error. The next run
+// has the same result as without damage, with all hand edits, at the latest after the file is restored.
 func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 	t.Parallel()
 	many := by(t, 6, 340, every)
@@ -84,7 +84,7 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 		put(t, filepath.Join(try.user, ".config", "memoir", ".gitleaks.toml"), "title = \"own\"\n[[rules]]\nid = \"own\"\nregex = '''zqx_[a-z]{9}'''\n")
 		put(t, filepath.Join(try.user, ".memoir.yml"), "memories: {enabled: false}\n")
 		try.succeeds(t, "trust", "trust", try.user)
-		try.run(t, "kill 8", "enqueue", "--all") // which leaves its log
+		try.run(t, "kill 8", "enqueue", "--all") // leaves the database's WAL file
 		paths, err := filepath.Glob(filepath.Join(try.dir, file))
 		if must(t, err); len(paths) == 0 {
 			t.Fatalf("no %s", file)
@@ -100,7 +100,7 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 		for _, args := range [][]string{{"retry", "--all"}, x.args, nil} {
 			try.succeeds(t, what+": a command after it", args...)
 		}
-		// SQLite keeps no checksums: doctor finds an index that fits its table no more, and nobody a text.
+		// SQLite has no checksums: Check finds an index that does not match its table, but no changed text.
 		if file == "home/memoir.db" && (!slices.Equal(storedTexts(t, try.home), x.texts) || len(faultsOf(t, try.home)) > 0) {
 			return
 		}
@@ -110,7 +110,7 @@ func TestNoDamageOfAFileOutlastsItOrLosesWhatAPersonWrote(t *testing.T) {
 				t.Errorf("%s: %s lost what a person wrote", what, path)
 			}
 		}
-		// A session whose id was damaged is another one, which stays.
+		// A session with a damaged id is an additional session.
 		if diff := cmp.Diff(x.last, last); diff != "" && !holdsEdits.MatchString(file) && extracted(t, try.home) == x.base {
 			t.Errorf("%s: the memory differs:\n%.1500s", what, diff)
 		}

@@ -16,11 +16,10 @@ import (
 	"memoir/testdata"
 )
 
-// namespaceVariable says to a process of these tests that it may mount what it likes.
+// namespaceVariable marks a test process with its own mount namespace.
 const namespaceVariable = "MEMOIR_TEST_NAMESPACE"
 
-// mounting runs the test once more in a process with mounts of its own, and reports
-// whether this is that process.
+// mounting runs the test again in a process with its own mount namespace. It reports whether this is that process.
 func mounting(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(namespaceVariable) != "" {
@@ -30,7 +29,7 @@ func mounting(t *testing.T) bool {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to mount file systems")
 	}
-	t.Parallel() // that process does not share its mounts with others
+	t.Parallel() // the child does not share its mounts
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), namespaceVariable+"=1", programVariable+"="+released(t))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
@@ -46,8 +45,7 @@ func mounting(t *testing.T) bool {
 	return false
 }
 
-// An afflicted is a home with a memory, sessions that came after it, and what a run that
-// nothing disturbs makes of them.
+// An afflicted is a home with a memory, newer sessions, and the result of an undisturbed run over them.
 type afflicted struct {
 	*torture
 }
@@ -60,8 +58,8 @@ func newAfflicted(t *testing.T) afflicted {
 	return p
 }
 
-// tell runs a command line of a shell in which $memoir is the program, home and user
-// as given. As is for the process; nil: as this one.
+// tell runs a shell command line with $memoir as the program and $RUN as a run. as sets attributes of the process, such
+// as its user.
 func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr, environ ...string) output {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", line)
@@ -72,7 +70,7 @@ func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr
 	return capture(t, cmd)
 }
 
-// earlier are the files of the first generation, which no fault may touch.
+// earlier returns the files of the first generation, which no fault may change.
 func earlier(t *testing.T, home string) map[string]string {
 	t.Helper()
 	out := files(t, filepath.Join(home, "projects"))
@@ -85,7 +83,7 @@ func earlier(t *testing.T, home string) map[string]string {
 	return out
 }
 
-// readable checks that memory and registry can be read.
+// readable checks that commands can read the memory and the registry.
 func (p afflicted) readable(t *testing.T, home, what string, as *syscall.SysProcAttr) {
 	t.Helper()
 	for _, line := range []string{"view --project lanternd", "cat --project lanternd MEMORY.md", "status", "sessions", "projects", "log --project lanternd",
@@ -97,8 +95,7 @@ func (p afflicted) readable(t *testing.T, home, what string, as *syscall.SysProc
 	}
 }
 
-// refuses checks how a command fails: with a code, one line for each thing that went
-// wrong, a hint that says what to do, and no trace of the program's inside.
+// refuses checks that a command failed with one of the exit codes, one line per error, a hint and no stack trace.
 func (got output) refuses(t *testing.T, what, hint string, codes ...int) {
 	t.Helper()
 	if !slices.Contains(codes, got.code) || !strings.Contains(got.stderr, "memoir: hint: ") || !strings.Contains(got.stderr, hint) {
@@ -114,7 +111,7 @@ func (got output) refuses(t *testing.T, what, hint string, codes ...int) {
 	}
 }
 
-// silent checks that a hook hears nothing of it.
+// silent checks that a hook succeeds without standard output.
 func (p afflicted) silent(t *testing.T, home, what string, as *syscall.SysProcAttr) {
 	t.Helper()
 	got := p.tell(t, home, "$memoir run --startup --sessions /nowhere --dry-run </dev/null", as, "MEMOIR_MEMORIES_ENABLED=true", "MEMOIR_CHILD=")
@@ -123,8 +120,7 @@ func (p afflicted) silent(t *testing.T, home, what string, as *syscall.SysProcAt
 	}
 }
 
-// recovers checks that nothing was blamed on a session or project, and that the next
-// run, with the fault gone, ends as if there had been none.
+// recovers checks that no job failed, and that the next run without the fault has the result of an undisturbed run.
 func (p afflicted) recovers(t *testing.T, home, what string) {
 	t.Helper()
 	blameless(t, home, what)
@@ -139,7 +135,7 @@ func (p afflicted) recovers(t *testing.T, home, what string) {
 }
 
 func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
-	by(t, 0, 0, 0) // skip before anything is prepared
+	by(t, 0, 0, 0) // skip before the preparation
 	if !mounting(t) {
 		return
 	}
@@ -153,10 +149,10 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 		copyHome(t, p.before, home)
 		before := earlier(t, home)
 		fill(t, at, free)
-		for n := range 4 { // three crashes would make a session or a project dead
+		for n := range 4 { // more than the 3 crashes that make a job dead
 			got := p.tell(t, home, "$RUN -q", nil)
 			if got.code == exitDone && n > 0 {
-				break // the first may have left less to do
+				break // the first run may have done most of the work
 			}
 			if got.code != exitDone || free < 256 {
 				got.refuses(t, what, "free some disk space", exitFailed, exitPartly)
@@ -173,7 +169,7 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 }
 
-// fill leaves so many KiB free on a file system.
+// fill fills a file system except for free KiB.
 func fill(t *testing.T, at string, free int) {
 	t.Helper()
 	var stat syscall.Statfs_t
@@ -206,7 +202,7 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 
 func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
-	by(t, 0, 0, 0) // skip before anything is prepared
+	by(t, 0, 0, 0) // skip before the preparation
 	p := newAfflicted(t)
 	home := p.trial(t).home
 	step := by(t, 9, 3, 1)

@@ -19,7 +19,7 @@ func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 	}
 	p := newAfflicted(t)
 	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	root := t.TempDir() // its parents may be entered by anybody, as those of t.TempDir of another test may not
+	root := t.TempDir() // all users must be able to enter its parents
 	must(t, os.Chmod(filepath.Dir(root), 0o755))
 	must(t, os.Chmod(root, 0o755))
 	p.publicly(t, root)
@@ -28,7 +28,7 @@ func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 		mode fs.FileMode
 		hint string
 		code int
-		read bool // what there is can be read all the same
+		read bool // the memory can still be read
 	}{
 		{".", 0, "permission there", exitFailed, false},
 		{".", 0o500, "file writable", exitFailed, true},
@@ -78,7 +78,7 @@ func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 	}
 }
 
-// publicly puts the program and the sessions where anybody can read them.
+// publicly makes the program and the sessions readable by all users.
 func (p *afflicted) publicly(t *testing.T, root string) {
 	t.Helper()
 	binary, err := os.ReadFile(p.binary)
@@ -87,7 +87,7 @@ func (p *afflicted) publicly(t *testing.T, root string) {
 	must(t, os.Mkdir(filepath.Dir(path), 0o755))
 	must(t, os.WriteFile(path, binary, 0o755))
 	p.binary = path
-	// The registry knows the sessions by their paths, so it is these that are opened up.
+	// The registry has the paths of the sessions, so the sessions are not moved.
 	for dir := p.sessions; dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		if dir != os.TempDir() {
 			must(t, os.Chmod(dir, 0o755))

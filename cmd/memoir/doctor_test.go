@@ -15,15 +15,14 @@ import (
 	"testing"
 )
 
-// patient is an installation that doctor looks at: a home of its own, with the memory
-// that the fixture sessions give.
+// patient is an installation for doctor to check: a home with the memory of fixture sessions.
 type patient struct {
 	trial
 	t       *testing.T
 	project string // folder of one project
 }
 
-// newPatients makes the installation once; each call gives a copy of it.
+// newPatients makes the installation once. Each call of the result returns a copy.
 func newPatients(t *testing.T) func(t *testing.T) patient {
 	t.Helper()
 	sessions := few(t, len(fewNames))
@@ -49,7 +48,7 @@ func (p patient) must(errs ...error) {
 	must(p.t, errors.Join(errs...))
 }
 
-// memoir runs a command line in a process of its own and returns what it printed.
+// memoir runs a command in a separate process and returns its standard output.
 func (p patient) memoir(want int, args ...string) string {
 	p.t.Helper()
 	switch args[0] {
@@ -63,13 +62,14 @@ func (p patient) memoir(want int, args ...string) string {
 	return out.stdout
 }
 
-// findings are what doctor does not call ok.
+// findings returns the checks of doctor that are not ok.
 func (p patient) findings(want int) []check {
 	p.t.Helper()
 	var out struct{ Checks []check }
 	p.must(json.Unmarshal([]byte(p.memoir(want, "doctor", "--json")), &out))
 	return slices.DeleteFunc(out.Checks, func(c check) bool {
-		return c.Status == checkOK || slices.Contains([]string{"memories.enabled", "agents", "integrations"}, c.Name) // of every home here
+		// The named checks are not ok in any test home.
+		return c.Status == checkOK || slices.Contains([]string{"memories.enabled", "agents", "integrations"}, c.Name)
 	})
 }
 
@@ -78,8 +78,7 @@ var (
 	memoirHint = regexp.MustCompile("`memoir ([^`]*)`")
 )
 
-// follow does what a hint says, as a person would: a command of the shell, memoir's own,
-// or a run.
+// follow executes a hint: shell commands, memoir commands, or a run.
 func (p patient) follow(hint string) {
 	p.t.Helper()
 	did := false
@@ -102,7 +101,7 @@ func (p patient) follow(hint string) {
 	}
 }
 
-// another publishes a second generation of the project, and a third of what was edited.
+// another makes a hand edit and publishes another generation of the project.
 func (p patient) another() {
 	p.t.Helper()
 	f, err := os.OpenFile(filepath.Join(p.project, "memory", "MEMORY.md"), os.O_APPEND|os.O_WRONLY, 0)
@@ -120,7 +119,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func(p patient)
-		check string // its name, or how it begins
+		check string // prefix of its name
 		says  string
 		code  int
 	}{

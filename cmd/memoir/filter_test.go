@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// filter has a command read a text, or the files that it names.
+// filter runs a command with a text on its standard input.
 func filter(t *testing.T, stdin string, args ...string) (code int, out, said string) {
 	t.Helper()
 	s := newScene(t, "", "api: exec, command: [false]")
@@ -21,7 +21,7 @@ func filter(t *testing.T, stdin string, args ...string) (code int, out, said str
 	return s.memoir(args...)
 }
 
-// wide writes a text as Windows does: UTF-16 with a byte order mark, low byte first.
+// wide encodes a text as UTF-16, little endian, with a byte order mark.
 func wide(text string) string {
 	out := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(text)) {
@@ -30,14 +30,14 @@ func wide(text string) string {
 	return string(out)
 }
 
-// put writes a file and the directories that it needs.
+// put writes a file and its parent directories.
 func put(t testing.TB, path, content string) {
 	t.Helper()
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	must(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
-// madeToken is a token of a form that gitleaks knows.
+// madeToken returns a token that a rule of gitleaks matches.
 func madeToken() string { return "gh" + "p_" + strings.Repeat("k3Jd9sLq0WmZ", 3) }
 
 func TestScanLooksThroughAllFilesAndShowsNoSecret(t *testing.T) {
@@ -99,7 +99,7 @@ func TestRedactKeepsHowATextIsWritten(t *testing.T) {
 	for _, form := range []string{
 		"a\n%s", // no line end at the end
 		"a\r\n%s\r\nb\r\n",
-		"\xff \xfe\xc3%s \x80\n\x00", // no UTF-8
+		"\xff \xfe\xc3%s \x80\n\x00", // not UTF-8
 		"",
 		"{\"a\":\"%s\",\"n\":1}\n{\"b\":[]}\n",
 		strings.Repeat("word ", 1<<19) + "%s " + strings.Repeat("word ", 1000) + "\n", // a very long line
@@ -108,7 +108,7 @@ func TestRedactKeepsHowATextIsWritten(t *testing.T) {
 		wanted[strings.Replace(form, "%s", token, 1)] = strings.Replace(form, "%s", marker, 1)
 	}
 	for _, mark := range []func(string) string{wide, func(text string) string { return "\xef\xbb\xbf" + text }} {
-		wanted[mark("é\r\n"+token+" 😀\r\n")] = "é\r\n" + marker + " 😀\r\n" // in UTF-8, without the mark
+		wanted[mark("é\r\n"+token+" 😀\r\n")] = "é\r\n" + marker + " 😀\r\n" // UTF-8 without the mark
 	}
 	for text, want := range wanted {
 		if code, out, _ := filter(t, text, "redact"); out != want || code != exitDone {
@@ -117,7 +117,7 @@ func TestRedactKeepsHowATextIsWritten(t *testing.T) {
 	}
 }
 
-// What the last line tells goes from the first, although they are not in memory together.
+// A secret that only the last line identifies is redacted in the first line, too, although the file is read in pieces.
 func TestAValueThatALongFileTellsAtItsEndGoesFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	password := "Zq7!" + "xkLm2#"

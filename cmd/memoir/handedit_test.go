@@ -15,7 +15,7 @@ import (
 	"memoir/memory"
 )
 
-// heldUp lets a run stop at a moment, does something meanwhile and lets it go on.
+// heldUp stops a run at moment n, calls meanwhile and continues the run.
 func (try trial) heldUp(t *testing.T, n int, meanwhile func()) output {
 	t.Helper()
 	cmd, errs, status := try.stopAt(t, fmt.Sprint(n))
@@ -27,20 +27,20 @@ func (try trial) heldUp(t *testing.T, n int, meanwhile func()) output {
 	return output{code: codeOf(t, cmd.Wait()), stderr: errs.String()}
 }
 
-// byTheirHand is what a person writes, and byTheirSkill where they put a skill.
+// byTheirHand is the line of a hand edit, byTheirSkill the path of an added skill.
 const (
 	byTheirHand  = "- paint the shutters before the rain"
 	byTheirSkill = "skills/shutters/SKILL.md"
 )
 
-// A handEdit is what a person does to the live files of a project.
+// A handEdit is a change of a person to the live files of a project.
 type handEdit struct {
 	name string
-	// do does it, below the live directory.
+	// do makes the change in a live directory.
 	do func(dir string) error
-	// done reports whether all of it is in the files of a memory.
+	// done reports whether files contain the whole change.
 	done func(files map[string]string) bool
-	// undo is what a person does when a run refuses to go on; nil: no run does.
+	// undo repairs a change that makes a run fail; nil: the change makes no run fail.
 	undo func(dir string) error
 }
 
@@ -48,7 +48,7 @@ func lineIsThere(files map[string]string) bool {
 	return strings.Count(files["MEMORY.md"], byTheirHand) == 1
 }
 
-// appended is MEMORY.md with the person's line.
+// appended returns MEMORY.md with the line of the hand edit.
 func appended(dir string) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "MEMORY.md"))
 	return append(b, "\n## House rules\n\n"+byTheirHand+"\n"...), err
@@ -77,8 +77,8 @@ var handEdits = []handEdit{
 	}, nil},
 }
 
-// replaced puts what no memory may hold in the place of MEMORY.md. The person takes it
-// away again, and puts back what they set aside.
+// replaced replaces MEMORY.md by an invalid entry, such as a symbolic link. undo removes the entry and restores
+// MEMORY.md with the hand edit.
 func replaced(name string, put func(dir, aside string) error, takeAway func(path string) error) handEdit {
 	aside := func(dir string) string {
 		return filepath.Join(filepath.Dir(filepath.Dir(dir)), "aside-"+filepath.Base(dir)+".md")
@@ -101,9 +101,8 @@ func init() {
 		}, os.RemoveAll))
 }
 
-// A person edits the live files of each project between any two writes of a run. What
-// they did is in what is live after the next run, once, and was kept as a state by hand,
-// unless it was done to files that nothing took the place of.
+// A person edits the live files of each project between any two writes of a run. The next run leaves the edit in the
+// live memory, once. If the edited files were replaced, one generation archives the edit.
 func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	t.Parallel()
 	many := by(t, 1, 6, every)
@@ -111,7 +110,7 @@ func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	x := newTorture(t, sessions, home)
 	x.undisturbed(t)
 	first := slices.Index(x.points, "begin store.(*Store).ClaimProject")
-	swap := slices.Index(x.points, "set aside memory.Root.Swap") // nothing is looked at from here on
+	swap := slices.Index(x.points, "set aside memory.Root.Swap") // the run reads no live file after this moment
 	if first < 0 || swap < first {
 		t.Fatalf("the run has no publication: %q", x.points)
 	}
@@ -124,12 +123,12 @@ func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	}
 }
 
-// edited does an edit at a moment of a run, makes another run, and looks for the edit.
+// edited makes an edit at moment n of a run, and checks for the edit after another run.
 func (try trial) edited(t *testing.T, edit handEdit, n int) {
 	what := fmt.Sprintf("%s at moment %d (%s)", edit.name, n, try.points[n-1])
 	links, err := filepath.Glob(filepath.Join(try.home, "projects", "*", "memory"))
 	must(t, err)
-	dirs := map[string]string{} // that were edited, by link
+	dirs := map[string]string{} // the edited directories, by link
 	out := try.heldUp(t, n, func() {
 		for _, link := range links {
 			dir, err := filepath.EvalSymlinks(link)
@@ -150,14 +149,14 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 		live, err := filepath.EvalSymlinks(link)
 		must(t, err)
 		if !edit.done(files(t, live)) {
-			// Saved into a directory that was no longer linked: it stays there, or beside the memory.
+			// An edit of a directory that was no longer linked stays there, or as a file beside the memory.
 			beside, err := memory.At(try.home, filepath.Base(filepath.Dir(link))).Beside()
 			if must(t, err); live == dir || !edit.done(files(t, dir)) && len(beside) == 0 {
 				t.Errorf("%s, in %s: it is not there", what, live)
 			}
 			continue
 		}
-		if live == dir { // what was edited is live still
+		if live == dir { // the edited files are still live
 			continue
 		}
 		root := memory.At(try.home, filepath.Base(filepath.Dir(link)))

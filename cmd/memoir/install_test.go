@@ -18,7 +18,7 @@ import (
 	"memoir/store"
 )
 
-// agentHome is a home with agents whose files hold comments, CRLF, hooks and servers of others.
+// agentHome are agents' files in a home, with comments, CRLF, and hooks and servers of other programs.
 var agentHome = map[string]string{
 	".claude/settings.json":     "{\r\n  // mine\r\n  \"hooks\": {\"SessionStart\": [\r\n    {\"hooks\": [{\"type\": \"command\", \"command\": \"echo\"}]}, // theirs\r\n  ]},\r\n}\r\n",
 	".claude.json":              `{"mcpServers":{"other":{"command":"x"}},"n":12345678901234567890}`,
@@ -43,14 +43,14 @@ func layOut(t *testing.T, home string) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(t, os.WriteFile(path, []byte(content), 0o640))
 	}
-	// A configuration may be kept elsewhere, as dotfiles are.
+	// A configuration may be a symbolic link, as with dotfiles.
 	real := filepath.Join(home, "dotfiles", "crush.json")
 	must(t, os.MkdirAll(filepath.Dir(real), 0o700))
 	must(t, os.Rename(filepath.Join(home, ".config/crush/crush.json"), real))
 	must(t, os.Symlink(real, filepath.Join(home, ".config/crush/crush.json")))
 }
 
-// agentTree is what is in a home, without memoir's data: files with their modes, directories, links.
+// agentTree returns the modes of all files below a home, with the contents of regular ones, except memoir's data.
 func agentTree(t *testing.T, home string) map[string]string {
 	t.Helper()
 	tree := map[string]string{}
@@ -90,7 +90,7 @@ func sameTree(t *testing.T, what string, want, got map[string]string) {
 	}
 }
 
-// callAt runs the program with a home, and returns what it printed and how it ended.
+// callAt runs the program with a home and returns its output.
 func callAt(t *testing.T, program, home string, env []string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -129,7 +129,7 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 	mustCall(t, program, home, "uninstall", "--yes")
 	sameTree(t, "uninstalled", before, agentTree(t, home))
 
-	// Another agent's program changes its files; memoir is called by another path.
+	// An agent changes its own files, and memoir is installed from another path.
 	mustCall(t, program, home, all...)
 	moved := filepath.Join(t.TempDir(), "memoir")
 	content, err := os.ReadFile(program)
@@ -148,7 +148,7 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 			t.Errorf("%s still names the program that moved", name)
 		}
 	}
-	// doctor looks for the program that each agent calls, not for the last one.
+	// doctor checks the program that each agent calls, not only the last installed one.
 	mustCall(t, program, home, "install", "claude", "--yes")
 	gone := filepath.Dir(moved) + "-gone"
 	must(t, os.Rename(filepath.Dir(moved), gone))
@@ -182,7 +182,7 @@ func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
 	mustCall(t, program, whole, install...)
 	for _, work := range [][]string{install, {"uninstall", "--yes"}} {
 		killed := 0
-		for n := 1 + rand.IntN(3); ; n += 3 { // of three runs, each has other moments
+		for n := 1 + rand.IntN(3); ; n += 3 { // tests each third moment; other runs of the test cover the others
 			home := filepath.Join(t.TempDir(), "home")
 			layOut(t, home)
 			if work[0] == "uninstall" {
@@ -210,7 +210,7 @@ func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {
 	}
 }
 
-// moveTree is a tree as it would be in another home.
+// moveTree returns a tree with the paths of another home.
 func moveTree(tree map[string]string, from, to string) map[string]string {
 	for name, content := range tree {
 		tree[name] = strings.ReplaceAll(content, from, to)
@@ -245,7 +245,7 @@ func TestASessionGetsTheContextOnceAtEachStart(t *testing.T) {
 			t.Errorf("%s: %v", test.name, got)
 		}
 		entries, _ := os.ReadDir(filepath.Join(home, injectedName))
-		for _, entry := range entries { // files are as old as they are made
+		for _, entry := range entries { // sets the files' times to the test's time
 			path := filepath.Join(home, injectedName, entry.Name())
 			if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) < time.Minute && test.want {
 				must(t, os.Chtimes(path, at.Add(-time.Millisecond), at.Add(-time.Millisecond)))

@@ -22,8 +22,7 @@ import (
 	"memoir/testdata"
 )
 
-// lockedBy takes a lock on a home's database, as a program that is not memoir would:
-// this process against the memoir that a test starts.
+// lockedBy locks a home's database in this process, as a program other than memoir.
 func lockedBy(t *testing.T, home, begin string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(home, databaseName))
@@ -38,7 +37,7 @@ func lockedBy(t *testing.T, home, begin string) (release func()) {
 
 const exclusively = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"
 
-// newStand is a home with a memory, and sessions of which some were not read yet.
+// newStand returns a home with a memory, and sessions that are only partly extracted.
 func newStand(t *testing.T) trial {
 	t.Helper()
 	try := newTorture(t, few(t, len(fewNames)), "").trial(t)
@@ -46,7 +45,7 @@ func newStand(t *testing.T) trial {
 	return try
 }
 
-// whileWaiting starts a command and calls then when it says that it waits.
+// whileWaiting starts a command and calls then when the command reports that it waits.
 func (try trial) whileWaiting(t *testing.T, then func(cmd *exec.Cmd), args ...string) (code int, out string) {
 	t.Helper()
 	cmd := try.command("", args...)
@@ -122,7 +121,7 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 	defer lockedBy(t, s.home, exclusively)()
 	cmd := s.command("", "inject", "--agent", "claude")
 	cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
-	cmd.Dir = t.TempDir() // of no project, so that the registry is asked
+	cmd.Dir = t.TempDir() // outside all projects, so that the registry is read
 	cmd.Stdin = strings.NewReader(`{"hook_event_name":"SessionStart","cwd":"/nowhere/at/all"}`)
 	out, err := cmd.CombinedOutput()
 	if err != nil || len(out) > 0 {
@@ -130,20 +129,18 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 	}
 }
 
-// A lock that is taken between any two transactions of a run, and held for longer than
-// its leases, costs nothing but time.
+// A lock between any two transactions of a run, held for longer than the run's leases, only delays the run.
 func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	t.Parallel()
-	by(t, 0, 0, 0) // skip before anything is prepared
+	by(t, 0, 0, 0) // skip before the preparation
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
 	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
-	// Each moment waits for a real lease.
 	x.each(t, "locked", 10, func(try trial, n int, what string) int {
 		home := try.home
 		cmd, errs, status := try.stopAt(t, fmt.Sprint(n))
 		if !status.Stopped() {
-			if status.ExitStatus() != exitDone { // workers claim together or apart: it may have fewer moments
+			if status.ExitStatus() != exitDone { // claims vary, so the run may have fewer moments
 				t.Errorf("%s: did not stop: %s", what, errs)
 			}
 			return 0
@@ -151,15 +148,15 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		db, err := sql.Open("sqlite3", filepath.Join(home, databaseName)+"?_busy_timeout=0")
 		must(t, err)
 		db.SetMaxOpenConns(1)
-		_, locked := db.Exec("BEGIN IMMEDIATE") // refused where the run itself is writing
+		_, locked := db.Exec("BEGIN IMMEDIATE") // fails if the run itself is writing
 		must(t, cmd.Process.Signal(syscall.SIGCONT))
 		if locked == nil {
-			time.Sleep(2500 * time.Millisecond) // longer than a lease: a real lock, a real lease
+			time.Sleep(2500 * time.Millisecond) // longer than the lease
 			_, _ = db.Exec("ROLLBACK")
 		}
 		db.Close()
 		if err := cmd.Wait(); err != nil {
-			// Its leases may have run out; what it had is then done again.
+			// The leases may have expired. The next run then repeats the work.
 			if code := cmd.ProcessState.ExitCode(); code != exitBusy && code != exitPartly {
 				t.Errorf("%s: %v: %s", what, err, errs.String())
 			}
@@ -179,7 +176,6 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	})
 }
 
-// This process holds a project's lease while another runs.
 func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	t.Parallel()
 	try := newTorture(t, few(t, len(fewNames)), "").trial(t)

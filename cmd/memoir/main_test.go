@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidied{m}, map[string]func(){"memoir": main})
 }
 
-// tidied removes, when all tests have ended, what they shared.
+// tidied removes the shared files after all tests.
 type tidied struct{ *testing.M }
 
 var sharedRoot string
@@ -51,7 +51,7 @@ func (m tidied) Run() int {
 	return m.M.Run()
 }
 
-// sharedDir is a directory that outlives the test that asked for it.
+// sharedDir returns a new directory that exists until all tests have ended.
 func sharedDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(sharedRoot, "")
@@ -59,17 +59,18 @@ func sharedDir(t *testing.T) string {
 	return dir
 }
 
-// TestScripts runs testdata/script: one behaviour a file. Besides testscript's own
-// commands there are
+// TestScripts runs the scripts in testdata/script, one behaviour per file, with these additional commands:
 //
-//	fixtures DIR           writes the fixture sessions below DIR, and the planted
-//	                       secrets, a line each, to DIR.planted
-//	json PATH [VALUE]      checks that the last standard output is one JSON object
-//	                       and, with gjson's path syntax, what a value in it is
-//	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST
-//	                       enters a call into the ledger; one whose OUTCOME is
-//	                       unfinished only begins
-//	nosecret FILE...       checks that no planted secret is in files or below directories
+//	fixtures DIR           writes the fixture sessions to DIR, and the planted
+//	                       secrets to DIR.planted, one per line
+//	json [PATH [VALUE]]    checks that the last standard output is one JSON object in
+//	                       which PATH, in gjson's syntax, exists or has the VALUE
+//	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST [CALL]
+//	                       adds a call to the ledger, without an end if OUTCOME is
+//	                       unfinished
+//	nosecret PLANTED FILE...
+//	                       checks that files, directories, stdout or stderr contain
+//	                       no secret of the file PLANTED
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Dir(released(t)) + string(os.PathListSeparator)
@@ -96,12 +97,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// programVariable says to a process of these tests where the program was built.
+// programVariable is the path of the built program for child processes of the tests.
 const programVariable = "MEMOIR_TEST_PROGRAM"
 
-// built is the program with failpoints in it, "" where no go can build it. It is built without the
-// race detector, under which a process takes many times the time to start; what runs side by side
-// is tested under it by the packages that do so, and by the commands that run in this process.
+// built returns the path of the program with failpoints, "" without a go command. The program has no race detector,
+// which makes a process slow to start. Tests of other packages and commands in this process cover data races.
 var built = once(func(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv(programVariable); path != "" {
@@ -125,18 +125,18 @@ var built = once(func(t *testing.T) string {
 	return path
 })
 
-// released is the program as it is released, or this test binary as memoir where no go can build it.
+// released returns the path of the program: the result of built, or this test binary as memoir.
 func released(t *testing.T) string {
 	t.Helper()
 	if path := built(t); path != "" {
 		return path
 	}
-	path, err := exec.LookPath("memoir") // testscript.Main put it there
+	path, err := exec.LookPath("memoir") // installed by testscript.Main
 	must(t, err)
 	return path
 }
 
-// withFailpoints is the program with failpoints in it.
+// withFailpoints returns the path of the program with failpoints. It skips the test without a go command.
 func withFailpoints(t *testing.T) string {
 	t.Helper()
 	path := built(t)
@@ -146,7 +146,7 @@ func withFailpoints(t *testing.T) string {
 	return path
 }
 
-// environment is that of a program which a test starts: nothing of a person's own.
+// environment returns the environment of a program that a test starts, without the user's variables.
 func environment(more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}, more...)
 }
@@ -257,8 +257,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// codeOf is the exit code of a process that ended with err: -1 if a signal ended it. It may
-// be called from any goroutine: a process that could not be run fails the test, with -2.
+// codeOf returns the exit code of a process that ended with err: -1 if a signal ended it. For a process that could not
+// be started, it fails the test and returns -2. Any goroutine may call it.
 func codeOf(t testing.TB, err error) int {
 	t.Helper()
 	if err == nil {

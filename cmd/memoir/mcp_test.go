@@ -18,7 +18,7 @@ import (
 	"memoir/testdata"
 )
 
-// remembering is a home with the memory of the fixture sessions, which tests only read.
+// remembering returns a home with the memory of the fixture sessions. Tests must not change it.
 var remembering = once(func(t *testing.T) string {
 	t.Helper()
 	dir := sharedDir(t)
@@ -35,7 +35,7 @@ var remembering = once(func(t *testing.T) string {
 	return home
 })
 
-// serving is a server that was started in an empty directory for a project of the fixtures.
+// serving returns the command of a server for a fixture project, in an empty directory.
 func serving(t *testing.T, environ ...string) *exec.Cmd {
 	t.Helper()
 	home := remembering(t)
@@ -45,7 +45,6 @@ func serving(t *testing.T, environ ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestTheServerAnswersTheClientOfTheSDK drives the program over pipes.
 func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
 	t.Parallel()
 	cmd := serving(t)
@@ -78,7 +77,6 @@ func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
 	}
 }
 
-// TestTheServerKeepsTheMannersOfTheProtocol writes what clients do to its input, and closes it.
 func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	const (
@@ -93,7 +91,7 @@ func TestTheServerKeepsTheMannersOfTheProtocol(t *testing.T) {
 	child := memoir.ChildVariable + "=1"
 	for _, test := range []struct {
 		name, input, environ string
-		answers              map[string]string // by id: a path in the answer and its value
+		answers              map[string]string // by id: gjson path in the answer and its value
 	}{
 		{"nothing", "", "", nil},
 		{"a probe before initialize", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, "",

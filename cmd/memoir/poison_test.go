@@ -15,7 +15,7 @@ import (
 	"memoir/store"
 )
 
-// process makes a run of a scene in a process of its own, as a person does.
+// process runs `memoir run` for a scene in a separate process.
 func (s scene) process(more ...string) (code int, report pipeline.Report, said string) {
 	s.t.Helper()
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0", "--limit", "1000"}
@@ -31,9 +31,8 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	return out.code, report, out.stderr
 }
 
-// poisonous is a model that answers well, but that does harm to the process that asks
-// about one session, until it is mended. It writes down of which days it was asked, in
-// a file of the process that asks: models outlive a process that was killed.
+// poisonous is a model that answers well, but executes harm when asked about the second layer, until mend is called.
+// It records the layers of questions in the file $ASKED of the asking process, since a model may outlive the process.
 func poisonous(t *testing.T, phase, harm string) (setting string, mend func()) {
 	t.Helper()
 	setting, book := script(t, `
@@ -50,7 +49,7 @@ scribe <"$question"`)
 	return setting, func() { must(t, os.WriteFile(program+".mended", nil, 0o600)) }
 }
 
-// layers writes sessions, of one project, of which the second is poison.
+// layers writes n sessions of one project. The second triggers a poisonous model.
 func layers(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -60,7 +59,7 @@ func layers(t *testing.T, n int) (dir string) {
 	return dir
 }
 
-// layer writes the session of a day, about a layer of that number.
+// layer writes the session of a day about the layer with the day's number.
 func layer(t *testing.T, dir, cwd string, day int, more ...string) {
 	t.Helper()
 	writeSession(t, dir, cwd, day, append([]string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, more...)...)
@@ -68,7 +67,7 @@ func layer(t *testing.T, dir, cwd string, day int, more ...string) {
 
 func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T) {
 	t.Parallel()
-	const sessions = 5 // of which one comes later
+	const sessions = 5 // one of them comes later
 	setting, mend := poisonous(t, "transcript", "kill -9 $PPID; wait")
 	s := newScene(t, layers(t, sessions-1), setting)
 	key := "claude:0b1c7a52-0000-4000-8000-000000000002"
@@ -120,7 +119,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	setting, mend := poisonous(t, "raw-memories", "kill -9 $PPID; wait")
-	dir := layers(t, 2) // of the project that is poison
+	dir := layers(t, 2) // of the project that triggers the model
 	for day := 3; day <= 5; day++ {
 		layer(t, dir, fmt.Sprintf("/srv/open/other%d", day), day)
 	}

@@ -20,19 +20,19 @@ import (
 	"memoir/model/modeltest/scribe"
 )
 
-// A scene is a home, sessions, and settings that have both phases ask one model. Its
-// commands run in this process, but for the waits between calls, which take no time.
+// A scene is a home, sessions, and settings with one model for both phases. The method memoir runs commands in this
+// process, without waits between calls of the model.
 type scene struct {
 	t        *testing.T
 	home     string
 	sessions string
-	user     string // home directory of the person, with config.yml
-	asked    string // the file in which poisonous models of a process say what they were asked
-	input    string // what commands are given on their standard input
+	user     string // the user's home directory, with config.yml
+	asked    string // file in which poisonous models record questions
+	input    string // standard input of commands
 	env      []string
 }
 
-// price is what tokens of the model cost in every scene.
+// price is the price of the model's tokens in all scenes.
 var price = model.Price{Input: 2, Cached: 0.5, Output: 8}
 
 const (
@@ -40,10 +40,10 @@ const (
 	sceneKey   = "k-0123456789-scene"
 )
 
-// A wire is a way to reach a model by HTTP.
+// A wire is an HTTP API of a model.
 type wire struct {
 	api  string
-	base string // behind the server's root
+	base string // path of the API on the server
 }
 
 var wires = []wire{
@@ -51,12 +51,12 @@ var wires = []wire{
 	{"anthropic", ""},
 }
 
-// reply says what a model does with question n, from 0 on. good is how it answers well.
+// reply returns a model's reaction to question n, counted from 0. good is a good answer.
 type reply func(n int, q scribe.Question, good modeltest.Step) modeltest.Step
 
 func well(_ int, _ scribe.Question, good modeltest.Step) modeltest.Step { return good }
 
-// start starts a server that answers by a reply.
+// start starts a server that answers with a reply.
 func (w wire) start(t testing.TB, r reply) *modeltest.Server {
 	t.Helper()
 	return modeltest.Serve(t, func(n int, c modeltest.Call) modeltest.Step {
@@ -65,12 +65,12 @@ func (w wire) start(t testing.TB, r reply) *modeltest.Server {
 	})
 }
 
-// provider is the setting that names a server, with settings added to it.
+// provider returns the setting of a server with more settings.
 func (w wire) provider(url, more string) string {
 	return fmt.Sprintf("api: %s, baseURL: '%s%s', keyEnv: SCENE_KEY%s", w.api, url, w.base, more)
 }
 
-// newScene prepares a scene in which a provider is asked.
+// newScene returns a scene with a provider.
 func newScene(t *testing.T, sessions, provider string) scene {
 	t.Helper()
 	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: sessions, user: t.TempDir()}
@@ -78,11 +78,10 @@ func newScene(t *testing.T, sessions, provider string) scene {
 	return s
 }
 
-// executing is held while a command line is executed: the library that reads flags has
-// one of its own for help, which all command lines of a process share.
+// executing serialises command lines, since urfave/cli shares its help flag among all command lines of a process.
 var executing sync.Mutex
 
-// memoir runs one command line and returns its exit code and what it printed and said.
+// memoir runs a command line and returns its exit code, standard output and standard error.
 func (s scene) memoir(args ...string) (code int, out, said string) {
 	s.t.Helper()
 	words := func() *bytes.Buffer { return new(bytes.Buffer) }
@@ -109,7 +108,7 @@ func (s scene) memoir(args ...string) (code int, out, said string) {
 	return exitCode(err), results.String(), errors.String()
 }
 
-// inputOf is a file with a text in it, open at its beginning.
+// inputOf returns an open file with a text.
 func inputOf(t *testing.T, text string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "input")
@@ -120,7 +119,7 @@ func inputOf(t *testing.T, text string) *os.File {
 	return f
 }
 
-// status is what `status --usage --json` says.
+// status returns the output of `status --usage --json`.
 func (s scene) status() statusJSON {
 	s.t.Helper()
 	code, out, said := s.memoir("status", "--usage", "--json")
@@ -131,7 +130,7 @@ func (s scene) status() statusJSON {
 	return now
 }
 
-// counted is what a server counted: every call that reached it, and the tokens that it told of.
+// counted returns the number of calls that reached a server and the tokens that it reported.
 func counted(server *modeltest.Server) memoir.Usage {
 	used := server.Used()
 	used.Calls = len(server.Calls())
@@ -139,18 +138,17 @@ func counted(server *modeltest.Server) memoir.Usage {
 	return used
 }
 
-// sameUsage reports whether two usages differ at most in the last digits of their costs.
+// sameUsage reports whether two usages are equal, with costs that differ by less than 1e-9.
 func sameUsage(a, b memoir.Usage) bool {
 	cost := a.Cost - b.Cost
 	a.Cost, b.Cost = 0, 0
 	return a == b && cost < 1e-9 && cost > -1e-9
 }
 
-// scribeVariable makes the test binary a program that answers the question on its
-// standard input. Its value is a file into which each call is entered, as JSON.
+// scribeVariable makes the test binary a program that answers the question on its standard input. Its value is the file
+// to which each call appends an entered as JSON.
 const scribeVariable = "SCRIBE_BOOK"
 
-// entered is a line of that file.
 type entered struct{ In, Out int } // tokens
 
 func answerAsScribe(book string) error {
@@ -175,7 +173,7 @@ func answerAsScribe(book string) error {
 	return err
 }
 
-// script writes a shell script that is a model: body, in which "$scribe" answers well.
+// script writes a shell script that is a model. In body, the function scribe gives a good answer.
 func script(t testing.TB, body string) (provider, book string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.sh")
@@ -185,7 +183,7 @@ func script(t testing.TB, body string) (provider, book string) {
 	return fmt.Sprintf("api: exec, command: ['%s']", path), book
 }
 
-// entries is what the programs of a script counted.
+// entries returns the usage in the book of a script.
 func entries(t testing.TB, book string) (used memoir.Usage) {
 	t.Helper()
 	content, err := os.ReadFile(book)
@@ -201,7 +199,7 @@ func entries(t testing.TB, book string) (used memoir.Usage) {
 	return used
 }
 
-// once makes a value at the first call; tests that run side by side share it.
+// once makes a value at the first call. All tests share the value.
 func once[T any](make func(t *testing.T) T) func(t *testing.T) T {
 	var mu sync.Mutex
 	var value *T
@@ -216,8 +214,7 @@ func once[T any](make func(t *testing.T) T) func(t *testing.T) T {
 	}
 }
 
-// writeSession writes the session of a day, which went on in a directory: what the person said,
-// and one command that the agent ran.
+// writeSession writes a session of a day in May 2026 in directory cwd: the user's messages and one agent command.
 func writeSession(t *testing.T, dir, cwd string, day int, said ...string) {
 	t.Helper()
 	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", day)

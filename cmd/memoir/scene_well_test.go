@@ -11,7 +11,7 @@ import (
 	"memoir/testdata"
 )
 
-// A provider of a good model, and what it counted.
+// A good is a provider of a good model with the provider's own usage counter.
 type good struct {
 	name    string
 	setting string
@@ -44,7 +44,7 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 			t.Errorf("through another provider:\n%s", diff)
 		}
 	}
-	memories := map[string]string{} // all that is in that of a project
+	memories := map[string]string{} // all text by project
 	for name, text := range made[0] {
 		project, _, _ := strings.Cut(name, "-")
 		memories[project] += text
@@ -72,8 +72,7 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 	}
 }
 
-// runsWell runs both phases, checks that the accounts are right and that a second run asks
-// nothing, and returns the memory.
+// runsWell runs both phases and returns the memory. It checks the usage, and that a second run does not call the model.
 func (s scene) runsWell(p good) map[string]string {
 	t := s.t
 	t.Helper()

@@ -21,8 +21,6 @@ import (
 	"memoir"
 )
 
-// TestAnInterruptEndsACommandThatWaits starts a command that waits for input
-// which never comes.
 func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
@@ -32,7 +30,7 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 		stderr := new(strings.Builder)
 		cmd.Stderr = stderr
 		must(t, cmd.Start())
-		// Larger than a pipe holds: when it is written, the command is reading.
+		// The text is larger than a pipe's buffer, so the command is reading after the write.
 		if _, err := io.WriteString(stdin, strings.Repeat("text\n", 100_000)); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +51,7 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	}
 }
 
-// A server answers who has the token of the home's file, while other processes write, until a signal ends it.
+// A server answers requests with the home's token until a signal ends it, while other processes write.
 func TestServeAnswersUntilItIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
@@ -126,13 +124,12 @@ func TestASecondSignalEndsAtOnceButTheEchoOfTheFirst(t *testing.T) {
 	})
 }
 
-// inGroup makes a run in a process group of its own, and waits until nothing that it
-// started is left.
+// inGroup makes a run in a new process group and waits until all its child processes have ended.
 func (try trial) inGroup(t *testing.T, failpoint string) output {
 	t.Helper()
 	cmd := try.command(failpoint)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	alive, ours, err := os.Pipe() // ours is open for as long as any of them lives
+	alive, ours, err := os.Pipe() // each process of the group holds ours open
 	must(t, err)
 	defer alive.Close()
 	cmd.ExtraFiles = []*os.File{ours}
@@ -143,8 +140,7 @@ func (try trial) inGroup(t *testing.T, failpoint string) output {
 	return out
 }
 
-// interrupted checks what an interrupted run leaves: nothing that is running, and nothing
-// that counts against a session or a project.
+// interrupted checks that an interrupted run left no claims and no failed or crashed jobs.
 func (try trial) interrupted(t *testing.T, out output, what string) {
 	t.Helper()
 	if out.code != exitInterrupted || !strings.Contains(out.stderr, "memoir: error: ") || !strings.Contains(out.stderr, "interrupted") {
@@ -155,7 +151,7 @@ func (try trial) interrupted(t *testing.T, out output, what string) {
 
 func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	by(t, 0, 0, 0) // skip before anything is prepared
+	by(t, 0, 0, 0) // skip before the preparation
 	for name, asks := range map[string]*asking{"built-in": nil, "model": byExec(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +162,8 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 				signal := []string{"interrupt", "terminate"}[n/2%2]
 				whom := []string{"", " group"}[n%2]
 				what = fmt.Sprintf("%s%s at %s", signal, whom, what)
-				if out := try.inGroup(t, fmt.Sprintf("%s %d%s", signal, n, whom)); out.code != exitDone { // else it came with the last step
+				// If the command succeeds, the signal came after its work.
+				if out := try.inGroup(t, fmt.Sprintf("%s %d%s", signal, n, whom)); out.code != exitDone {
 					try.interrupted(t, out, what)
 				}
 				return try.finish(t, what)

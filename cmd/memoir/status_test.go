@@ -18,7 +18,7 @@ import (
 	"memoir/serve"
 )
 
-// printedStatus is what status prints of a state.
+// printedStatus returns the standard output and standard error of status.
 func printedStatus(t *testing.T, s statusJSON, verbose bool) (results, words string) {
 	t.Helper()
 	u, said := captured(t)
@@ -101,7 +101,7 @@ func TestAProjectThatFailedBeforeIsToldOnce(t *testing.T) {
 	}
 }
 
-// An agent's database is a file with many sessions: one must be named.
+// A database with several sessions needs the name of one.
 func TestShowOfADatabaseSaysWhichSessionsItHolds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "opencode.db")

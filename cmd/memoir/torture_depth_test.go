@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// tortureVariable says how much these tests do: all, every moment, which takes hours; dense, as many
-// as fit into an hour; sample, a twentieth of these, as `make torture` does; none, nothing, for who
-// does more in another step; a number, that moment of each command; else a few.
+// tortureVariable is the depth of the torture tests: all (every moment, hours), dense (an hour), sample (a twentieth of
+// dense, as `make torture`), none, or a number for only that moment of each command. Otherwise, it is a few moments.
 const tortureVariable = "MEMOIR_TORTURE_TESTS"
 
-// every is more moments than any command has.
+// every exceeds the number of moments of any command.
 const every = 1 << 30
 
-// by chooses by how much these tests are to do, and skips one where nothing is to be done.
+// by returns the value for the depth. It skips the test if the depth is none.
 func by[T any](t testing.TB, few, dense, all T) T {
 	t.Helper()
 	switch os.Getenv(tortureVariable) {
@@ -37,7 +36,7 @@ func by[T any](t testing.TB, few, dense, all T) T {
 	return few
 }
 
-// seedVariable is what chance begins with, so that a choice can be made again.
+// seedVariable is the seed of chance, to repeat a choice.
 const seedVariable = "MEMOIR_TORTURE_SEED"
 
 var seed = func() uint64 {
@@ -47,15 +46,14 @@ var seed = func() uint64 {
 	return uint64(time.Now().UnixNano()) % 1_000_000
 }()
 
-// chance is the same for the same seed, test and purpose.
+// chance returns a source of the same numbers for the same seed, test and purpose.
 func chance(t testing.TB, purpose string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, t.Name()+"\n"+purpose)
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// chosenOf chooses so many of n, counted from 0: one at random of each of as many stretches
-// of equal length.
+// chosenOf chooses many of the numbers from 0 to n-1: a random one in each of many intervals of equal length.
 func chosenOf(t testing.TB, purpose string, n, many int) []int {
 	t.Helper()
 	if only, err := strconv.Atoi(os.Getenv(tortureVariable)); err == nil {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// whileRead does a work while another reads the memories, through their links and as agents are told
-// them: whole generations of those that are known, and never none once there was one.
+// whileRead does work while another goroutine reads the memories. Each read must see one whole known generation, and
+// after the first publication never none.
 func (try trial) whileRead(t *testing.T, what string, work func() output) output {
 	t.Helper()
 	if !try.watched {
@@ -36,22 +36,21 @@ func (try trial) whileRead(t *testing.T, what string, work func() output) output
 				published[link] = true
 			}
 			for link := range published {
-				try.readWhole(t, what, link, n%16) // a process takes as long as many files
+				try.readWhole(t, what, link, n%16) // way < 2 starts a process, which is slow
 			}
 			try.read.Add(int64(len(published)))
 			select {
 			case <-done:
 				return
-			case <-time.After(5 * time.Millisecond): // which leaves others room
+			case <-time.After(5 * time.Millisecond): // leaves time to others
 			}
 		}
 	})
 	return work()
 }
 
-// readWhole reads a memory: file by file through its link, all of the directory that it leads to, and
-// in the first two ways of asking as an agent is told it. What forgetting leaves behind is removed at
-// once, also where somebody reads it.
+// readWhole reads a memory: single files through its link, the whole live directory, and for way 0 and 1 the output of
+// view or inject. It does not read the directory during forget, which removes old directories at once.
 func (try trial) readWhole(t *testing.T, what, link string, way int) {
 	t.Helper()
 	project := filepath.Base(filepath.Dir(link))
@@ -85,8 +84,8 @@ func (try trial) readWhole(t *testing.T, what, link string, way int) {
 	}
 }
 
-// Any command is killed or terminated at any time, between writes or within one, while others
-// read the memories of the home: they meet whole generations only.
+// Each command is killed or terminated at any time, between writes or within one. Readers meanwhile see only whole
+// generations.
 func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, scene := range tortureScenes {
@@ -101,7 +100,7 @@ func TestACommandThatIsKilledAtAnyTimeIsFinishedByTheNextRun(t *testing.T) {
 	}
 }
 
-// killedAtAnyTime kills the command, and terminates it every sixth time.
+// killedAtAnyTime kills the command at random times. Each sixth time, it sends SIGTERM.
 func (x *torture) killedAtAnyTime(t *testing.T, times int) {
 	t.Helper()
 	calm, began := x.trial(t), time.Now()
@@ -120,7 +119,7 @@ func (x *torture) killedAtAnyTime(t *testing.T, times int) {
 			var errs strings.Builder
 			cmd.Stderr = &errs
 			must(t, cmd.Start())
-			defer time.AfterFunc(at, func() { _ = cmd.Process.Signal(signal) }).Stop() // the moment of death is anywhere
+			defer time.AfterFunc(at, func() { _ = cmd.Process.Signal(signal) }).Stop() // at any moment
 			return output{code: codeOf(t, cmd.Wait()), stderr: errs.String()}
 		})
 		if out.code != exitDone && out.code != -1 && out.code != exitInterrupted || strings.Contains(out.stderr, "goroutine ") {

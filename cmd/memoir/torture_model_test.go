@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// asking is a model that homes ask.
+// asking is a model for several homes.
 type asking struct {
-	provider string // the setting that names it
+	provider string // its setting
 	environ  func(try trial) []string
-	calls    func(t testing.TB, try trial) int // how often a home asked it
+	calls    func(t testing.TB, try trial) int // number of calls from a home
 }
 
-// byHTTP is a server on loopback. It tells homes apart by their keys.
+// byHTTP returns a server on loopback. The API key identifies the home.
 func byHTTP(t *testing.T) *asking {
 	server := wires[0].start(t, well)
 	key := func(try trial) string { return filepath.Base(try.dir) }
@@ -33,7 +33,7 @@ func byHTTP(t *testing.T) *asking {
 		}}
 }
 
-// byExec is this test's own binary, which answers and keeps a book for each home.
+// byExec returns this test binary as a model, with a book for each home.
 func byExec(*testing.T) *asking {
 	book := func(try trial) string { return filepath.Join(try.dir, "book") }
 	return &asking{fmt.Sprintf("api: exec, command: ['%s']", os.Args[0]),
@@ -41,15 +41,15 @@ func byExec(*testing.T) *asking {
 		func(t testing.TB, try trial) int { return entries(t, book(try)).Calls }}
 }
 
-// configureModel has both phases ask a provider, in the settings of a person's home directory.
+// configureModel writes the user's settings with one provider for both phases.
 func configureModel(t testing.TB, user, provider string) {
 	t.Helper()
 	put(t, filepath.Join(user, ".config", "memoir", "config.yml"),
 		fmt.Sprintf("modelRoles: {default: %s}\nproviders: {mine: {%s, inputPrice: 2, cachedPrice: 0.5, outputPrice: 8}}\n", sceneModel, provider))
 }
 
-// addsUp holds the ledger against what a model was asked. A call is entered before it is
-// made, so that a process that died in between leaves one that nobody saw.
+// addsUp compares the ledger with the calls of the model. The ledger may have one call more, since a call is entered
+// before it is made.
 func (try trial) addsUp(t *testing.T, what string) {
 	t.Helper()
 	st := openStore(t, try.home)
@@ -64,19 +64,19 @@ func (try trial) addsUp(t *testing.T, what string) {
 	if entered < seen || entered > seen+1 {
 		t.Errorf("%s: the model was asked %d times, and the ledger has %d calls", what, seen, entered)
 	}
-	// One answer may have died with the process, or found no room. A run gives no other command again.
+	// The next run repeats one call if its answer was not stored. It does not repeat other commands than a run.
 	if len(try.args) == 0 && seen < try.torture.calls || seen > try.torture.calls+1 {
 		t.Errorf("%s: the model was asked %d times, undisturbed %d", what, seen, try.torture.calls)
 	}
 }
 
-// A run that asks a model pays for each answer once, and loses none that was stored.
+// A run with a model pays once for each answer and loses no stored answer.
 func TestARunWithAModelThatIsDisturbedAtAnyWriteLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, asks := range map[string]func(t *testing.T) *asking{"HTTP": byHTTP, "exec": byExec} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			by(t, 0, 0, 0) // skip before anything is prepared
+			by(t, 0, 0, 0) // skip before the preparation
 			x := newTorture(t, few(t, 4), "")
 			x.asks, x.dense = asks(t), 20
 			x.undisturbed(t)

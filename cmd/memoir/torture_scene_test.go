@@ -19,7 +19,7 @@ import (
 	"memoir/testdata"
 )
 
-// fixtures writes the fixture sessions.
+// fixtures writes the fixture sessions to a new directory.
 func fixtures(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "sessions")
@@ -28,11 +28,10 @@ func fixtures(t *testing.T) string {
 	return dir
 }
 
-// fewNames are fixture sessions that make a run write everything that runs write: two
-// projects, and a skill in one.
+// fewNames are fixture sessions for which a run makes all kinds of writes: two projects, one of them with a skill.
 var fewNames = []string{"release-4", "release-41", "exitcode", "dates", "release-5", "ocr", "bare"}
 
-// few moves the first of them into a directory.
+// few writes the first n sessions of fewNames to a new directory.
 func few(t *testing.T, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "few")
@@ -55,8 +54,7 @@ func move(t *testing.T, from, to string, names ...string) {
 	}
 }
 
-// grown is a home with a memory that a person edited, and sessions of which some came
-// later than the memory.
+// grown returns sessions, and a home with a memory of some of them and a hand edit.
 func grown(t *testing.T) (sessions, home string) {
 	t.Helper()
 	sessions, home = growing(t, len(fewNames), 4)
@@ -64,7 +62,7 @@ func grown(t *testing.T) (sessions, home string) {
 	return sessions, home
 }
 
-// growing are the first n of the few sessions, and a home with the memory of some.
+// growing returns the first n sessions of fewNames, and a home with a memory of the first some.
 func growing(t *testing.T, n, some int) (sessions, home string) {
 	t.Helper()
 	sessions, aside := few(t, n), t.TempDir()
@@ -74,7 +72,7 @@ func growing(t *testing.T, n, some int) (sessions, home string) {
 	return sessions, home
 }
 
-// made is a home after a run.
+// made returns a home after a run.
 func made(t *testing.T, sessions string) string {
 	t.Helper()
 	x := newTorture(t, sessions, "")
@@ -85,7 +83,7 @@ func made(t *testing.T, sessions string) string {
 
 const houseRules = "\n## House rules\n\n- never on a Friday\n"
 
-// edit adds a text and a skill to each memory by hand.
+// edit adds a text and a skill to each live memory, as a hand edit.
 func edit(t *testing.T, home, text string) {
 	t.Helper()
 	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
@@ -98,15 +96,15 @@ func edit(t *testing.T, home, text string) {
 	}
 }
 
-// old is a home with several generations and hand edits, all sessions of which are done,
-// and one more hand edit that no run has seen. Who disturbs it works on a copy.
+// old returns a home with several generations and hand edits, no eligible session, and one hand edit that no run has
+// seen. Tests must not change the home, only copies.
 var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	t.Helper()
 	sessions, home := grown(t)
 	dir := sharedDir(t)
 	o.sessions, o.home = filepath.Join(dir, "sessions"), filepath.Join(dir, "home")
 	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home)),
-		os.RemoveAll(sessions))) // which goes with the test that asked first, and is to be gone for all
+		os.RemoveAll(sessions))) // exists only during the first test, so it must exist in none
 	try := newTorture(t, o.sessions, o.home).trial(t)
 	try.succeeds(t, "the first run")
 	edit(t, try.home, houseRules)
@@ -114,7 +112,7 @@ var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	return o
 })
 
-// on disturbs a command in an old home.
+// on returns a constructor of a torture of a command in an old home.
 func on(args ...string) func(t *testing.T) *torture {
 	return func(t *testing.T) *torture {
 		o := old(t)
@@ -122,7 +120,7 @@ func on(args ...string) func(t *testing.T) *torture {
 	}
 }
 
-// after disturbs a command in an old home in which another was given before.
+// after is on with a command that succeeds before.
 func after(first []string, args ...string) func(t *testing.T) *torture {
 	return func(t *testing.T) *torture {
 		try := on()(t).trial(t)
@@ -134,8 +132,8 @@ func after(first []string, args ...string) func(t *testing.T) *torture {
 // A scene of torture is a command in a home.
 var tortureScenes = []struct {
 	name  string
-	dense int // moments of a dense sample; 0: as many as of any
-	kills int // at any time, while others read; 0: a few, and nobody reads
+	dense int // write moments at depth dense; 0: the default
+	kills int // kills at depth dense, while others read; 0: 16 without readers
 	make  func(t *testing.T) *torture
 }{
 	{"first run", 80, 300, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
@@ -187,8 +185,7 @@ var tortureScenes = []struct {
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }
 
-// damaged is a home of which one memory has lost its link and another its files, and
-// sessions of which one of each project came later.
+// damaged has a home in which one memory has no link and another no live files, and newer sessions.
 func damaged(t *testing.T) *torture {
 	sessions, home := growing(t, 5, 3)
 	x := newTorture(t, sessions, home)
@@ -203,7 +200,7 @@ func damaged(t *testing.T) *torture {
 	return x
 }
 
-// failures is a home whose sessions a model failed on that is no longer asked.
+// failures has a home whose sessions failed with a model that is no longer configured.
 func failures(t *testing.T) *torture {
 	x := newTorture(t, few(t, len(fewNames)), "")
 	try := x.trial(t)
@@ -220,15 +217,14 @@ func trusted(t *testing.T) *torture {
 	return on("trust", dir)(t)
 }
 
-// Whatever writes is killed at each of its writes, and finds no room from each on. The
-// next run leaves what it leaves after a command that nothing happened to, or after one
-// that was not given; nothing is left lying about, and no reader ever met a half of it.
+// Each command is killed at each of its writes, and has no disk space from each write on. The result of the next run is
+// the same as after the undisturbed command or without the command. Readers see only whole generations.
 func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, scene := range tortureScenes {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
-			by(t, 0, 0, 0) // skip before anything is prepared
+			by(t, 0, 0, 0) // skip before the preparation
 			x := scene.make(t)
 			x.dense = cmp.Or(scene.dense, x.dense)
 			x.undisturbed(t)
@@ -238,7 +234,7 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	}
 }
 
-// takenBack are, by earlier schema, the statements that take back the migration after it.
+// takenBack has the statements that revert the migration from each earlier schema version to the next.
 var takenBack = map[int]string{
 	15: `CREATE TABLE draft (n); CREATE TABLE extraction_mark (n); CREATE TABLE goose_db_version (n)`,
 	16: `DROP TABLE message; DROP TABLE searchable`,
@@ -248,7 +244,6 @@ var takenBack = map[int]string{
 	20: ``,
 }
 
-// Each earlier schema is migrated, and the migration disturbed at each of its writes.
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	migrations, err := filepath.Glob(filepath.Join("..", "..", "store", "migration", "*.sql"))
@@ -259,7 +254,7 @@ func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T)
 	for version := range takenBack {
 		t.Run(fmt.Sprintf("from schema %d", version), func(t *testing.T) {
 			t.Parallel()
-			by(t, 0, 0, 0) // skip before anything is prepared
+			by(t, 0, 0, 0) // skip before the preparation
 			sessions, home := grown(t)
 			db, err := sql.Open("sqlite3", filepath.Join(home, databaseName))
 			must(t, err)
@@ -275,7 +270,7 @@ func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T)
 			x := newTorture(t, sessions, home)
 			x.dense = 4
 			x.undisturbed(t)
-			// What comes after it is disturbed elsewhere.
+			// Other tests disturb the writes after the migration.
 			migrated := slices.Index(x.points, "committed store.Open")
 			if migrated < 0 {
 				t.Fatalf("nothing was migrated: %v", x.points[:min(len(x.points), 20)])
@@ -287,8 +282,7 @@ func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T)
 	}
 }
 
-// A lateHome keeps a token in many places, and a rule tells it by what stands before it
-// in one of them.
+// A lateHome contains a token in many places. A new rule identifies the token in only one of them, by the text before.
 type lateHome struct {
 	*torture
 	token string
@@ -318,8 +312,8 @@ keywords = ["pass phrase"]
 	return l
 }
 
-// finishRedaction calls it again, undisturbed: then no byte is left, and the memory is what it is
-// when nothing disturbs.
+// finishRedaction repeats the command undisturbed. It checks that the token is in no file, and that the memory is the
+// same as after an undisturbed command.
 func (l *lateHome) finishRedaction(try trial, t *testing.T, what string) int {
 	t.Helper()
 	home := try.home
@@ -344,7 +338,7 @@ func (l *lateHome) finishRedaction(try trial, t *testing.T, what string) int {
 
 func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t *testing.T) {
 	t.Parallel()
-	by(t, 0, 0, 0) // skip before anything is prepared
+	by(t, 0, 0, 0) // skip before the preparation
 	l := newLateHome(t)
 	try := l.trial(t)
 	try.logged(t)

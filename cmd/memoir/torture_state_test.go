@@ -23,13 +23,13 @@ import (
 	"memoir/store"
 )
 
-// state is all that a home holds, but for what depends on when things happened.
+// state is the content of a home, except for data that depends on time and order.
 type state struct {
 	Files map[string]string   // of the whole home, by path
 	Rows  map[string][]string // of the database, by table
 }
 
-// published is the state without what is about to be published, or to be removed.
+// published returns the state without database files, and without staged and removed files.
 func (s state) published() state {
 	files := map[string]string{}
 	for path, text := range s.Files {
@@ -40,14 +40,14 @@ func (s state) published() state {
 	return state{files, s.Rows}
 }
 
-// without is the state but for a table.
+// without returns the state without a table.
 func (s state) without(table string) state {
 	rows := maps.Clone(s.Rows)
 	delete(rows, table)
 	return state{s.Files, rows}
 }
 
-// differences says in short how another state differs; empty if it does not.
+// differences describes the differences to another state, "" if there are none.
 func (s state) differences(other state) string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(s.Files)) {
@@ -71,8 +71,8 @@ func (s state) differences(other state) string {
 	return b.String()
 }
 
-// bookkeeping are the columns that tell of times, processes and the order of events.
-// A table without columns is bookkeeping altogether.
+// bookkeeping are the columns, by table, that depend on times, processes and the order of events. nil means all
+// columns.
 var bookkeeping = map[string][]string{
 	"counter":    {"n"},
 	"extraction": {"seq", "stored_at"},
@@ -89,7 +89,7 @@ var bookkeeping = map[string][]string{
 	"withdrawal": {"seq"},
 }
 
-// ofFiles are the columns that tell one copy of a file from another.
+// ofFiles are the columns that differ between copies of a file.
 var ofFiles = []string{"path", "mtime_ns", "inode", "version"}
 
 func stateOf(t testing.TB, home string) state {
@@ -97,11 +97,11 @@ func stateOf(t testing.TB, home string) state {
 	s := state{Files: files(t, home), Rows: rowsOf(t, home)}
 	for path := range s.Files {
 		switch base := filepath.Base(path); {
-		case strings.HasPrefix(base, databaseName+".backup"), // made again by the next run that publishes
-			path == "log", strings.HasPrefix(path, "log/"): // what runs in the background said
+		case strings.HasPrefix(base, databaseName+".backup"), // replaced by the next publication
+			path == "log", strings.HasPrefix(path, "log/"): // logs of background runs
 			delete(s.Files, path)
 		case base == "search.db", base == databaseName, strings.HasSuffix(base, ".bak"):
-			s.Files[path] = "" // what is in it is compared by row, or tells when things happened
+			s.Files[path] = "" // compared by row, or dependent on time
 		case strings.HasSuffix(base, ".tar.zst"):
 			s.Files[path] = inArchive(t, home, path)
 		}
@@ -109,7 +109,7 @@ func stateOf(t testing.TB, home string) state {
 	return s
 }
 
-// inArchive is what an archive holds; packing it again need not give the same bytes.
+// inArchive returns the files in an archive, since equal files may be packed into different bytes.
 func inArchive(t testing.TB, home, path string) string {
 	t.Helper()
 	parts := strings.Split(filepath.ToSlash(path), "/")
@@ -147,13 +147,13 @@ func rowsOf(t testing.TB, home string) map[string][]string {
 			}
 			must(t, rows.Scan(into...))
 			var row strings.Builder
-			ours := strings.Contains(fmt.Sprint(values...), "conversation:") // files of the home's own
+			ours := strings.Contains(fmt.Sprint(values...), "conversation:") // files in the home itself
 			for i, column := range columns {
 				if !slices.Contains(bookkeeping[name], column) && !(ours && slices.Contains(ofFiles, column)) {
 					fmt.Fprintf(&row, "%s=%v ", column, hexed(values[i]))
 				}
 			}
-			// A claim that was given back, or never ended, leaves no trace but this.
+			// A claim that was released or never ended leaves the status pending.
 			settled := strings.Replace(row.String(), "status=pending", "status=done", 1)
 			if strings.HasPrefix(settled, "kind=consolidate") {
 				out[name] = append(out[name], settled)
@@ -188,7 +188,7 @@ func columnOf(t testing.TB, db *sql.DB, query string) (out []string) {
 	return out
 }
 
-// lastOf are the live files of a home.
+// lastOf returns the live files of a home, except manifests.
 func lastOf(t testing.TB, home string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -202,7 +202,7 @@ func lastOf(t testing.TB, home string) map[string]string {
 	return out
 }
 
-// livesOf are the live files of each project that has any.
+// livesOf returns the live files of each project that has a memory.
 func livesOf(t testing.TB, home string) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{}
@@ -210,7 +210,7 @@ func livesOf(t testing.TB, home string) map[string]map[string]string {
 	must(t, err)
 	for _, link := range links {
 		to, err := filepath.EvalSymlinks(link)
-		if errors.Is(err, fs.ErrNotExist) { // it leads nowhere
+		if errors.Is(err, fs.ErrNotExist) { // a dangling link
 			continue
 		}
 		must(t, err)
@@ -231,7 +231,7 @@ func openStore(t testing.TB, home string) *store.Store {
 	return st
 }
 
-// extracted is how many sessions were extracted from.
+// extracted returns the number of sessions with a current extraction.
 func extracted(t testing.TB, home string) int {
 	t.Helper()
 	st := openStore(t, home)
@@ -244,7 +244,7 @@ func extracted(t testing.TB, home string) int {
 	return len(slices.DeleteFunc(done, func(s memoir.Session) bool { return memoir.IsEntry(s.Key()) }))
 }
 
-// storedTexts is what was extracted from all sessions.
+// storedTexts returns the texts of all extractions.
 func storedTexts(t testing.TB, home string) (texts []string) {
 	t.Helper()
 	st := openStore(t, home)
@@ -261,7 +261,7 @@ func storedTexts(t testing.TB, home string) (texts []string) {
 	return texts
 }
 
-// faultsOf is what doctor finds wrong with a database.
+// faultsOf returns the faults that store.Check finds in a database.
 func faultsOf(t testing.TB, home string) []string {
 	t.Helper()
 	st := openStore(t, home)
@@ -271,7 +271,7 @@ func faultsOf(t testing.TB, home string) []string {
 	return faults
 }
 
-// files reads all below a directory; a link is where it leads.
+// files returns the files below a directory by path: a file's content, a link's target.
 func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -295,7 +295,7 @@ func files(t testing.TB, dir string) map[string]string {
 			var b []byte
 			b, err = os.ReadFile(path)
 			out[rel] = string(b)
-			if strings.HasPrefix(entry.Name(), "HISTORY") { // is in the order of runs
+			if strings.HasPrefix(entry.Name(), "HISTORY") { // paragraphs are in the order of runs
 				paragraphs := strings.SplitAfter(out[rel], ")\n\n")
 				slices.Sort(paragraphs)
 				out[rel] = strings.Join(paragraphs, "")

@@ -26,35 +26,34 @@ import (
 	"memoir/testdata"
 )
 
-// A torture is a command that is disturbed, and what must become of it.
+// A torture is a command to disturb, with the expected results.
 type torture struct {
 	binary   string   // built with failpoints
-	scratch  string   // where homes are made
-	sessions string   // that runs read
-	before   string   // a home to begin with; empty: none
-	args     []string // the command; none: a run
-	env      []string // of all commands
+	scratch  string   // directory of the homes
+	sessions string   // input of runs
+	before   string   // home before the command; empty: none
+	args     []string // the command; empty: a run
+	env      []string // additional variables of all commands
 	asks     *asking  // a model; nil: the built-in one
-	dense    int      // moments at which a dense sample kills it; half as many find no room
+	dense    int      // moments of kills at depth dense; half as many of a full disk
 
-	points []string          // the moments of the command
-	base   int               // sessions that were extracted from before
-	texts  []string          // what was extracted from them
-	total  int               // sessions that it extracts from
-	calls  int               // of the model
-	last   map[string]string // what is live in the end
-	// What the command and a run leave, and a run alone, where that is another.
+	points []string          // moments of the command: its failpoints in order
+	base   int               // extracted sessions in the home before
+	texts  []string          // their extractions
+	total  int               // sessions that the command extracts from
+	calls  int               // calls of the model
+	last   map[string]string // live files at the end
+	// States after the command and a run, and after a run alone if the command is another.
 	ends []state
 	// The live files of each project: before, between and after.
 	lives   []map[string]map[string]string
-	watched bool         // whether others read the memories meanwhile
-	read    atomic.Int64 // how often they did
-	// How a disturbed command is brought to its end, and which of the ends that is.
+	watched bool         // a goroutine reads the memories meanwhile
+	read    atomic.Int64 // number of these reads
+	// check completes a disturbed command and returns the index of the end that it reached.
 	check func(try trial, t *testing.T, what string) int
 }
 
-// inMemory is a directory in memory if there is room for it: on a disk most of the time
-// would go into flushing it.
+// inMemory returns a directory in memory if it has 512 MiB free, since the tests flush files all the time.
 func inMemory(t testing.TB) string {
 	t.Helper()
 	const shm, enough = "/dev/shm", 512 << 20
@@ -70,18 +69,17 @@ func inMemory(t testing.TB) string {
 	return dir
 }
 
-// newTorture prepares a command to be disturbed; undisturbed finds out what it does if
-// it is not.
+// newTorture returns a torture without expected results, which undisturbed sets.
 func newTorture(t *testing.T, sessions, before string, args ...string) *torture {
 	t.Helper()
 	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args, dense: 12, check: trial.finish}
 }
 
-// undisturbed finds out what the command does when it is left alone.
+// undisturbed runs the command undisturbed and sets the expected results.
 func (x *torture) undisturbed(t *testing.T) {
 	t.Helper()
 	if x.before != "" {
-		same := x.trial(t) // others copy that home at any time, and opening it changes it
+		same := x.trial(t) // a copy, since opening a home changes it while others copy it
 		x.base, x.texts = extracted(t, same.home), storedTexts(t, same.home)
 		same.remove()
 	}
@@ -105,7 +103,7 @@ func (x *torture) undisturbed(t *testing.T) {
 	x.end(t, alone)
 }
 
-// logged gives the command undisturbed, notes its moments and returns its results.
+// logged runs the command undisturbed, records its moments and returns its standard output.
 func (try trial) logged(t *testing.T) string {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "points")
@@ -122,7 +120,7 @@ func (try trial) logged(t *testing.T) string {
 	return out.stdout
 }
 
-// end makes the next run and remembers how it ends.
+// end makes the next run and records the state after it.
 func (x *torture) end(t *testing.T, try trial) {
 	t.Helper()
 	try.succeeds(t, "the run that follows")
@@ -130,7 +128,7 @@ func (x *torture) end(t *testing.T, try trial) {
 	x.lives = append(x.lives, livesOf(t, try.home))
 }
 
-// stateOf is stateOf without the calls of a model, which a disturbed run has more of.
+// stateOf is the function stateOf without calls of a model, since a disturbed run may repeat one.
 func (x *torture) stateOf(t testing.TB, try trial) state {
 	t.Helper()
 	s := stateOf(t, try.home)
@@ -140,7 +138,7 @@ func (x *torture) stateOf(t testing.TB, try trial) state {
 	return s
 }
 
-// A trial is a home in which the command is disturbed once.
+// A trial is a home for one disturbance of the command.
 type trial struct {
 	*torture
 	dir, home, user, temp string
@@ -171,13 +169,13 @@ func copyHome(t testing.TB, from, to string) {
 
 func (try trial) remove() { _ = os.RemoveAll(try.dir) }
 
-// output is what a process left.
+// output is the result of a process.
 type output struct {
 	stdout, stderr string
 	code           int // -1: a signal ended it
 }
 
-// capture runs a process to its end.
+// capture runs a process and returns its output.
 func capture(t testing.TB, cmd *exec.Cmd) output {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -186,7 +184,7 @@ func capture(t testing.TB, cmd *exec.Cmd) output {
 	return output{out.String(), errs.String(), codeOf(t, err)}
 }
 
-// command is a command line in the home; without arguments it is a run. A run reads all sessions.
+// command returns a command in the home; without arguments, a run over all sessions.
 func (try trial) command(failpoint string, args ...string) *exec.Cmd {
 	if len(args) == 0 {
 		args = []string{"run", "--json", "--all"}
@@ -211,7 +209,7 @@ func (try trial) run(t testing.TB, failpoint string, args ...string) output {
 	return capture(t, try.command(failpoint, args...))
 }
 
-// succeeds runs a command line that nothing disturbs.
+// succeeds runs a command undisturbed and checks that it succeeds.
 func (try trial) succeeds(t testing.TB, what string, args ...string) output {
 	t.Helper()
 	out := try.run(t, "", args...)
@@ -221,7 +219,7 @@ func (try trial) succeeds(t testing.TB, what string, args ...string) output {
 	return out
 }
 
-// whole checks that of each project the live files are those of one generation.
+// whole checks that the live files of each project are those of one known generation.
 func (try trial) whole(t *testing.T, what string) {
 	t.Helper()
 	now := livesOf(t, try.home)
@@ -240,8 +238,8 @@ func (try trial) whole(t *testing.T, what string) {
 	}
 }
 
-// finish brings what was disturbed to its end, and says which of the ends it is: 0, as
-// if the command had not been disturbed; 1, as if it had not been given.
+// finish makes the next run after a disturbed command. It returns the index of the end that the home reached: 0 as
+// after the undisturbed command, 1 as without the command.
 func (try trial) finish(t *testing.T, what string) int {
 	t.Helper()
 	try.whole(t, what)
@@ -250,7 +248,7 @@ func (try trial) finish(t *testing.T, what string) int {
 	if out.code != exitDone {
 		return 0
 	}
-	if st := openStore(t, try.home); st != nil { // a reader that was the last to close cannot remove the database's log
+	if st := openStore(t, try.home); st != nil { // removes the WAL file, which a last reader cannot
 		must(t, st.Close())
 	}
 	if claimed := int(gjson.Get(out.stdout, "phase1.claimed").Int()); len(try.args) == 0 && claimed != try.total-(stored-base) {
@@ -260,7 +258,7 @@ func (try trial) finish(t *testing.T, what string) int {
 	differences := try.ends[0].differences(got)
 	if differences != "" && len(try.ends) > 1 {
 		end = 1
-		got.Rows["note"] = try.ends[1].Rows["note"] // the command may have been the first to see an edit by hand
+		got.Rows["note"] = try.ends[1].Rows["note"] // the command may have been the first to see a hand edit
 		if other := try.ends[1].differences(got); other == "" {
 			differences = ""
 		} else {
@@ -276,7 +274,7 @@ func (try trial) finish(t *testing.T, what string) int {
 	if try.asks != nil {
 		try.addsUp(t, what)
 	}
-	if rand.IntN(8) > 0 { // what is left to do would show in one trial like in another
+	if rand.IntN(8) > 0 { // a sample suffices for the check below
 		return end
 	}
 	if out := try.run(t, ""); out.code != exitDone || gjson.Get(out.stdout, "phase1.claimed").Int() != 0 || gjson.Get(out.stdout, "phase2.#").Int() != 0 {
@@ -285,10 +283,10 @@ func (try trial) finish(t *testing.T, what string) int {
 	return end
 }
 
-// room bounds how many trials of all tests go on at a time.
+// room bounds the trials of all tests that run at the same time.
 var room = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// trials makes so many trials of the command.
+// trials runs n trials of the command concurrently.
 func (x *torture) trials(t *testing.T, n int, once func(try trial, k int)) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -304,7 +302,7 @@ func (x *torture) trials(t *testing.T, n int, once func(try trial, k int)) {
 	wg.Wait()
 }
 
-// each tries moments of the command, and returns how each ended, in their order.
+// each runs a trial for chosen moments of the command and returns their ends, in the order of moments.
 func (x *torture) each(t *testing.T, purpose string, dense int, once func(try trial, n int, what string) int) []int {
 	t.Helper()
 	chosen := chosenOf(t, purpose, len(x.points), by(t, 3, dense, every))
@@ -317,7 +315,7 @@ func (x *torture) each(t *testing.T, purpose string, dense int, once func(try tr
 	return ends
 }
 
-// stopAt starts a run that stops at a moment, and waits for that, or for its end.
+// stopAt starts a run that stops at a moment, and waits until the run stops or ends.
 func (try trial) stopAt(t testing.TB, moment string, env ...string) (*exec.Cmd, *bytes.Buffer, syscall.WaitStatus) {
 	t.Helper()
 	cmd, errs := try.command("stop "+moment), new(bytes.Buffer)
@@ -329,12 +327,11 @@ func (try trial) stopAt(t testing.TB, moment string, env ...string) (*exec.Cmd, 
 	return cmd, errs, status
 }
 
-// timed bounds by how many moments a command can be shorter than the logged one, where
-// that one wrote heartbeats.
+// timed bounds the moments of heartbeats in the logged command that a repetition may lack.
 const timed = 8
 
-// varies bounds by how many moments this command can be shorter than the logged one: by heartbeats, and by claims,
-// since sessions that are done at the same time are followed by one claim.
+// varies bounds the moments that a repetition of the command may lack: heartbeats, and claims, since sessions that end
+// at the same time are followed by one claim.
 func (x *torture) varies() int {
 	claims := 0
 	for _, point := range x.points {
@@ -356,13 +353,13 @@ func (x *torture) killed(t *testing.T) {
 		}
 		return x.check(try, t, what)
 	})
-	// What was begun is not taken back by being killed later.
+	// A kill at a later moment must not lose a command that an earlier kill left done.
 	if !slices.IsSortedFunc(ends, func(a, b int) int { return b - a }) {
 		t.Errorf("the command was done, and later it was not: %v", ends)
 	}
 }
 
-// starved lets the disk be full from each moment on.
+// starved makes the disk full from each moment on.
 func (x *torture) starved(t *testing.T) {
 	x.each(t, "no room", (x.dense+1)/2, func(try trial, n int, what string) int {
 		what = "no room from " + what
@@ -378,8 +375,8 @@ func (x *torture) starved(t *testing.T) {
 	})
 }
 
-// flushesBeforeItPublishes checks that what a link leads to is on the disk before the link is,
-// so that a power failure leaves a whole memory, too.
+// flushesBeforeItPublishes checks that the live directory is synced before its link is replaced, so that a power
+// failure leaves a whole memory.
 func (x *torture) flushesBeforeItPublishes(t *testing.T) {
 	t.Helper()
 	at := func(begin string) int {

@@ -19,7 +19,7 @@ import (
 	"memoir/store"
 )
 
-// captured is a ui whose words go into a buffer instead of a terminal.
+// captured returns a ui and the buffer that gets its messages.
 func captured(t *testing.T) (*ui, *bytes.Buffer) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -73,7 +73,7 @@ func TestWordsForAPerson(t *testing.T) {
 	}
 }
 
-// A line of words erases the bar, which is drawn again after it.
+// A message erases the bar, which is drawn again after it.
 func TestAProgressBarIsDrawnAtOnceAndAfterEachLine(t *testing.T) {
 	t.Parallel()
 	u, words := captured(t)
@@ -124,7 +124,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 func TestResultsComeBeforeWhatIsSaidAfterThem(t *testing.T) {
 	t.Parallel()
 	u, words := captured(t)
-	u.out = bufio.NewWriter(words) // a terminal shows both
+	u.out = bufio.NewWriter(words) // like a terminal, which shows both
 	u.printf("result\n")
 	u.say("1 result")
 	if got, want := words.String(), "result\nmemoir: 1 result\n"; got != want {
@@ -146,7 +146,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// What stands in JSON is what it was, and steers no terminal that the pipe ends at.
+// JSON keeps its values, but escapes characters that control a terminal.
 func TestJSONHoldsNoCharacterThatSteersATerminal(t *testing.T) {
 	t.Parallel()
 	title := "a\u009b31m\u202eb\u200b\x7f\x1b]0;x\a\u2066\U000e0041\ufe0f\n\u00e9 \U0001f600 \ufffd\u2028"
@@ -177,7 +177,7 @@ func TestSecretsGoBeforeLinesOfAnErrorBecomeOne(t *testing.T) {
 	}
 }
 
-// planted is a secret that is in no file of this repository.
+// planted is a secret that no file of this repository contains.
 var planted = "AKIA" + "Q3EGRL5XK7MNV2WT"
 
 func TestWordsHoldNoSecrets(t *testing.T) {
@@ -242,7 +242,7 @@ func TestAProcessThatMemoirStartsKnowsIt(t *testing.T) {
 	}
 }
 
-// What follows "api", "auth" and the like and a comma looks like a key.
+// Text after "api" or "auth" and a comma resembles a key.
 func TestTheProjectsThatANameMayMeanAreNotTakenForSecrets(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{})

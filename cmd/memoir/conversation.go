@@ -88,7 +88,7 @@ func recapCommand(p *program) *cli.Command {
 		Name: "recap", Category: groupNotes,
 		Usage: "print the last messages of the last session, to continue it",
 		Description: help("Prints the last 10 messages, redacted, of the last session of this directory's project, or of\n"+
-			"--session. A heading says that they are context only. The session must be registered by a scan.",
+			"--session, which `memoir run` must have found before. A heading says that they are context only.",
 			"memoir recap", "memoir recap --session 019f1fd6 --json"),
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(),
@@ -186,6 +186,9 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 	defer st.Close()
 	if ref := c.String("session"); ref != "" {
 		session, err := p.findSession(c.Context, st, ref)
+		if err == nil && session.Reason == memoir.ReasonForgotten {
+			err = notFoundf("`memoir help forget` explains --undo", "%s is forgotten", session.Key())
+		}
 		if id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
 			err = cmp.Or(unknown, usagef("", "%s is not a session of %s", session.Key(), c.String("project")))
 		}

@@ -19,7 +19,9 @@ func sessionsCommand(p *program) *cli.Command {
 		Usage: "list sessions, each with its reason",
 		Description: help("Lists all registered sessions, newest first, each with its reason:\n"+
 			"eligible, or why it is skipped. The last run set the reasons. Nothing is extracted from a\n"+
-			"disabled session, and its content is removed from its project's memory.",
+			"disabled session, and its content is removed from its project's memory. The agent unknown stands\n"+
+			"for files in no known format, conversation for what `memoir message` adds, and memoir for notes\n"+
+			"and lines of journals, which only --source memoir lists.",
 			"memoir sessions --project . --reason eligible", "memoir sessions --limit 10", "memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{

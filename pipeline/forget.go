@@ -265,7 +265,7 @@ func (r *run) finishForgetting(ctx context.Context) error {
 }
 
 // ForgetProject forgets a project for good, with its sessions, memory and generations, and returns the
-// number of sessions. It waits opts.Wait for the lease of another process; then the error has the code
+// keys of its sessions and entries. It waits opts.Wait for the lease of another process; then the error has the code
 // memoir.CodeBusy.
 func ForgetProject(
 	ctx context.Context,
@@ -273,13 +273,13 @@ func ForgetProject(
 	opts Options,
 	id string,
 	purge bool,
-) (sessions int, removed []string, err error) {
+) (keys, removed []string, err error) {
 	r, err := newRun(st, opts)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	err = r.holding(ctx, memoir.Project{ID: id, Name: id}, opts.Wait, func(ctx context.Context, _ *consolidation) error {
 		if purge {
@@ -287,21 +287,21 @@ func ForgetProject(
 				return err
 			}
 		}
-		sessions, err = st.ForgetProject(ctx, id)
+		keys, err = st.ForgetProject(ctx, id)
 		return err
 	})
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
-		return sessions, nil, err
+		return keys, nil, err
 	}
 	if !purge {
 		r.keepBackup(ctx, true)
-		return sessions, nil, nil
+		return keys, nil, nil
 	}
 	removed, err = Purge(ctx, st, opts.Home)
-	return sessions, removed, err
+	return keys, removed, err
 }
 
 // RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index.

@@ -155,18 +155,18 @@ func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memo
 // Found lists where a text was found, as memoir.Folded compares it.
 type Found struct {
 	Sessions []memoir.Session // whose extraction, messages, title or directory contain it, the latest first
-	Lines    []FoundLine      // of live memories, by project, path and number
+	Lines    []FoundLine      // of live memories, journals, histories and conversations, by project
 	Projects []string         // ids of those whose memory, archives or hand edits contain it; sorted
 }
 
 // Empty reports whether nothing was found.
 func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
 
-// FoundLine is a line of a live memory.
+// FoundLine is a line of a live memory, or of a file beside it.
 type FoundLine struct {
 	Project string
-	Path    string
-	Line    int // from 1; 0: the path contains the text
+	Path    string // in the memory, or in the project's folder
+	Line    int    // from 1; 0: the path contains the text
 	Text    string
 }
 

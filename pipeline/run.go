@@ -74,8 +74,8 @@ const (
 	StageScan        Stage = "scan"
 	StageExtract     Stage = "extract"
 	StageConsolidate Stage = "consolidate"
-	StageSecrets     Stage = "secrets" // searching stored texts for secrets
-	StageRedact      Stage = "redact"  // removing secrets from memories
+	StageSearch      Stage = "search" // searching texts for secrets, or for what to forget
+	StageRedact      Stage = "redact" // removing secrets from memories
 )
 
 // Progress is the progress of a stage. Total is 0 while it is unknown.

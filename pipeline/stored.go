@@ -30,7 +30,7 @@ type StoredPlace struct {
 	Field      string `json:"field,omitempty"`      // column of the table
 	Key        string `json:"key,omitempty"`        // of the row
 
-	live string // path in the live memory
+	live string // path in the live memory, or of a file beside it that forgetting rewrites
 }
 
 // StoredReport is the result of ScanStored.
@@ -144,7 +144,7 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 	s.texts, s.unread = 0, nil
 	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
-			s.progress(Progress{Stage: StageSecrets, Done: s.texts})
+			s.progress(Progress{Stage: StageSearch, Done: s.texts})
 		}
 		look(at, text)
 	}
@@ -204,7 +204,11 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 	}
 	for _, name := range late.Paths() {
 		path := filepath.Join(root.Dir(), filepath.FromSlash(name))
-		look(StoredPlace{Path: path, Line: -1, Project: projectID}, string(late[name]))
+		at := StoredPlace{Path: path, Line: -1, Project: projectID}
+		if !strings.HasPrefix(name, "unmerged/") {
+			at.live = name
+		}
+		look(at, string(late[name]))
 	}
 	generations, err := root.Generations()
 	for _, g := range generations {

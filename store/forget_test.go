@@ -98,8 +98,8 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	s, _ := newFull(t)
 	scan(t, s, session("x", grown, theirs))
 	late := claimOne(t, s)
-	if n, err := s.ForgetProject(t.Context(), other); err != nil || n != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
-		t.Errorf("%d forgotten, %s, %v", n, reasonOf(t, s, "x"), err)
+	if keys, err := s.ForgetProject(t.Context(), other); err != nil || len(keys) != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
+		t.Errorf("%v forgotten, %s, %v", keys, reasonOf(t, s, "x"), err)
 	}
 	wantCode(t, s.StoreExtraction(t.Context(), late, worth("late")), memoir.CodeLeaseLost)
 	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 || rows[0].ID != project || rows[0].Extractions != 1 {

@@ -171,26 +171,27 @@ func moveSession(t tx, key, projectID string) error {
 
 // ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
 // and the project's notes, generations and aliases. A later session begins a new project. The folder
-// remains to be removed: see RemovedProjects. It returns the number of sessions of the project, without
+// remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
 // their subagents.
-func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions int, err error) {
+func (s *Store) ForgetProject(ctx context.Context, projectID string) (keys []string, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		if err := s.dropBackup(); err != nil {
 			return err
 		}
-		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
+		var err error
+		keys, err = t.texts(`SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
 		if err != nil {
 			return err
 		}
-		sessions = len(keys)
-		if keys, err = withSubagents(t, keys); err != nil {
+		all, err := withSubagents(t, keys)
+		if err != nil {
 			return err
 		}
-		if err := s.forget(t, projectID, keys); err != nil {
+		if err := s.forget(t, projectID, all); err != nil {
 			return err
 		}
-		if err := deleteExtracted(t, keys); err != nil {
+		if err := deleteExtracted(t, all); err != nil {
 			return err
 		}
 		return t.execEach(projectID,
@@ -199,7 +200,7 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 			`DELETE FROM project WHERE id = ?`,
 			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`)
 	})
-	return sessions, s.explain(err, "forgetting project %s", projectID)
+	return keys, s.explain(err, "forgetting project %s", projectID)
 }
 
 // RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.

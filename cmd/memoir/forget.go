@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,23 +19,26 @@ import (
 func forgetCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "forget", Category: groupMemory, ArgsUsage: "[SESSION]...",
-		Usage: "remove sessions, a project or a text from memory, for good",
-		Description: help("Forgets sessions, named by their whole id or file; notes and lines of journals,\n"+
-			"named by number; a project with all its sessions; or, with --match, sessions that contain a text,\n"+
-			"and the lines of memory with it. It publishes a new generation without them at once,\n"+
-			"without a language model, and verifies it. Lines that depend only on forgotten sessions are removed,\n"+
-			"as are hand edits that cite them. A forgotten session is never read again; the agents' own\n"+
-			"files stay, and `memoir sessions --reason forgotten` lists it. Earlier generations, logs and\n"+
-			"database copies stay, except with --purge or when a note is forgotten: then they are removed, and\n"+
-			"the database's free pages are cleared. Of a project the whole folder is\n"+
-			"removed. Asks first; without a terminal it needs --yes.",
+		Usage: "remove sessions, notes, a project or a text from memory",
+		Description: help("Forgets sessions, named by their whole id or file; notes and lines of journals, named by the\n"+
+			"number that `remember` or `journal add` printed (`memoir search --json` shows it as\n"+
+			"memoir:journal-N); a project with all its sessions; or, with --match, sessions that contain a\n"+
+			"text, and the lines of memory, history and journals with it. It publishes a new generation\n"+
+			"without them at once, without a language model, and verifies it. Lines that depend only on\n"+
+			"forgotten sessions are removed, as are hand edits that cite them. A forgotten session is not\n"+
+			"read again until --undo; the agents' own files stay, and `memoir sessions --reason forgotten`\n"+
+			"lists it. Notes, journals and conversations cannot be brought back. Earlier generations, logs\n"+
+			"and database copies stay, except with --purge, or if a note, a journal line or a conversation is\n"+
+			"forgotten: then generations that contain it, logs and database copies are removed, and the\n"+
+			"database's free pages are cleared. Of a project the whole folder is removed. Asks first; without\n"+
+			"a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it; " +
 				"with --undo: all its sessions"},
-			&cli.StringFlag{Name: "match", Usage: "forget sessions and memory lines that contain `TEXT`, ignoring case"},
+			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
 			waitFlag(), yesFlag(), jsonFlag(),
@@ -72,6 +75,7 @@ func (p *program) forget(c *cli.Context) error {
 			return err
 		}
 		found, err = pipeline.FindText(c.Context, st, opts, match)
+		p.ui.stopBar()
 	case len(refs) == 0 && c.Bool("undo"):
 		found.Sessions, err = p.forgottenOf(c, st)
 	case len(refs) == 0:
@@ -139,7 +143,7 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
 			hint := "did you mean " + session.Key() + "?"
 			if entryRef.MatchString(ref) {
-				hint = "`memoir memories` lists notes"
+				hint = findsEntries
 			}
 			err = notFoundf(hint, "no session matches %q", ref)
 		}
@@ -153,18 +157,28 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 	return out, nil
 }
 
+// forgottenJSON is what `forget --json` prints.
+type forgottenJSON struct {
+	Sessions []string `json:"sessions"`
+	Lines    int      `json:"lines"`
+	pipeline.ForgetReport
+}
+
 // forgetFound shows the sessions and lines, asks, and forgets them.
 func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found,
 	match string) error {
 	if found.Empty() {
 		p.ui.say("no match")
-		return nil
+		return p.result(c, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
+			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
-	what := kinds(found)
-	var keys []string
+	keys := keysOf(found.Sessions)
+	what := cmp.Or(kinds(keys, len(found.Lines)), "the text")
+	if slices.ContainsFunc(keys, memoir.IsKept) {
+		what += keptNowhereElse
+	}
 	t := newTable("session", "updated", "project", "title")
 	for _, s := range found.Sessions {
-		keys = append(keys, s.Key())
 		serve.CleanSession(&s, p.redact)
 		t.row(s.Key(), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
 	}
@@ -190,10 +204,13 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions,
 		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
-	if what = kinds(found); what == "" {
-		p.ui.say("%s forgotten already", countAre(len(keys), "session"))
-	} else {
+	switch what = kinds(keysOf(found.Sessions), len(found.Lines)); {
+	case what != "":
 		p.ui.say("forgot %s", what)
+	case len(keys) > 0:
+		p.ui.say("%s forgotten already", countAre(len(keys), "session"))
+	default:
+		p.ui.say("nothing else to forget")
 	}
 	if !c.Bool("json") {
 		return nil
@@ -201,32 +218,49 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}
-	return p.ui.json(struct {
-		Sessions []string `json:"sessions"`
-		Lines    int      `json:"lines"`
-		pipeline.ForgetReport
-	}{append([]string{}, keys...), len(found.Lines), report})
+	return p.ui.json(forgottenJSON{keys, len(found.Lines), report})
 }
 
-// kinds counts sessions and entries by kind: "1 session and 2 notes".
-func kinds(found pipeline.Found) string {
-	n := map[string]int{"line": len(found.Lines)}
-	for _, s := range found.Sessions {
+// keptNowhereElse follows a question about what no other program has.
+const keptNowhereElse = " (notes, journals and conversations cannot be brought back)"
+
+func keysOf(sessions []memoir.Session) []string {
+	keys := []string{}
+	for _, s := range sessions {
+		keys = append(keys, s.Key())
+	}
+	return keys
+}
+
+// byKind counts keys by kind.
+func byKind(keys []string) map[string]int {
+	n := map[string]int{}
+	for _, key := range keys {
 		kind := "session"
-		if key := s.Key(); memoir.IsJournal(key) {
+		switch {
+		case memoir.IsJournal(key):
 			kind = "journal line"
-		} else if memoir.IsEntry(key) {
+		case memoir.IsEntry(key):
 			kind = "note"
+		case memoir.IsKept(key):
+			kind = "conversation"
 		}
 		n[kind]++
 	}
+	return n
+}
+
+// kinds counts keys by kind, and lines: "1 session, 2 notes".
+func kinds(keys []string, lines int) string {
+	n := byKind(keys)
+	n["line"] = lines
 	var parts []string
-	for _, kind := range []string{"session", "note", "journal line", "line"} {
+	for _, kind := range []string{"session", "conversation", "note", "journal line", "line"} {
 		if n[kind] > 0 {
 			parts = append(parts, count(n[kind], kind))
 		}
 	}
-	return strings.Join(parts, " and ")
+	return strings.Join(parts, ", ")
 }
 
 // sayForgotten reports the state of each memory, and the archives that still contain forgotten text.
@@ -266,24 +300,32 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	if err != nil {
 		return err
 	}
-	what := "the memory of " + project.ID + " and forget its " + count(project.Sessions, "session")
+	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
+	if err != nil {
+		return err
+	}
+	what := "the memory of " + project.ID + " with " + cmp.Or(kinds(keysOf(sessions), 0), "no session") + keptNowhereElse
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
-	sessions, removed, err := pipeline.ForgetProject(c.Context, st, opts, project.ID, c.Bool("purge"))
+	keys, removed, err := pipeline.ForgetProject(c.Context, st, opts, project.ID, c.Bool("purge"))
 	if err != nil {
 		return err
 	}
 	p.sayRemoved(removed)
-	p.ui.say("forgot %s with %s", project.ID, count(sessions, "session"))
+	p.ui.say("forgot %s with %s", project.ID, cmp.Or(kinds(keys, 0), "no session"))
+	n := byKind(keys)
 	if c.Bool("json") {
 		return p.ui.json(struct {
-			Project  string   `json:"project"`
-			Sessions int      `json:"sessions"`
-			Removed  []string `json:"removed"`
-		}{project.ID, sessions, append([]string{}, removed...)})
+			Project       string   `json:"project"`
+			Sessions      int      `json:"sessions"`
+			Conversations int      `json:"conversations"`
+			Notes         int      `json:"notes"`
+			JournalLines  int      `json:"journal_lines"`
+			Removed       []string `json:"removed"`
+		}{project.ID, n["session"], n["conversation"], n["note"], n["journal line"], append([]string{}, removed...)})
 	}
-	if project.Sessions > 0 {
+	if n["session"] > 0 {
 		p.ui.sayHint("`memoir forget --undo --project " + project.ID + "` makes its sessions readable again")
 	}
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
@@ -300,6 +342,11 @@ func (p *program) undoForgetting(
 	forgotten, err := st.Forgotten(c.Context)
 	if err != nil {
 		return err
+	}
+	for _, s := range sessions {
+		if forgotten[s.Key()] && memoir.IsKept(s.Key()) {
+			return notFoundf("", "%s cannot be brought back: its messages are deleted", s.Key())
+		}
 	}
 	for _, s := range sessions {
 		if !forgotten[s.Key()] {
@@ -338,20 +385,4 @@ func (p *program) undoForgetting(
 		return err
 	}
 	return p.reportRun(c, report, err)
-}
-
-// orDash returns a text for the cell of a table.
-func orDash(text string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
-
-// shortened lists the first of some names.
-func shortened(names []string) string {
-	if len(names) > 5 {
-		return strings.Join(names[:5], ", ") + fmt.Sprintf(" and %d more", len(names)-5)
-	}
-	return strings.Join(names, ", ")
 }

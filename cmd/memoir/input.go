@@ -115,7 +115,7 @@ func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Pi
 	defer p.ui.stopBar()
 	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		if done++; !p.ui.outTTY {
-			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
+			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSearch, Done: done})
 		}
 		return cmp.Or(fn(piece), p.ui.outBroken)
 	})

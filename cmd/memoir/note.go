@@ -234,6 +234,9 @@ func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Stor
 // entryRef matches the names of an entry: #12, its session's key or id, or just 12.
 var entryRef = lazyregexp.New(`^(#|(?:memoir:)?(?:note|journal)-)?([1-9][0-9]{0,17})$`)
 
+// findsEntries is the hint for a number that no entry has.
+const findsEntries = "`memoir memories` lists notes; `memoir search --json` shows a journal line as memoir:journal-N"
+
 // entryNamed returns the entry that a reference names, if there is one. A bare number that could also be the beginning
 // of a session's id means the entry.
 func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (e memoir.Entry, found bool, err error) {
@@ -248,7 +251,7 @@ func (p *program) entryNamed(ctx context.Context, st *store.Store, ref string) (
 	entries, err := st.Entries(ctx, store.EntryFilter{ID: id, Disabled: true})
 	if err != nil || len(entries) == 0 {
 		if err == nil && parts[1] != "" {
-			err = notFoundf("`memoir memories` lists notes", "no note is %s", ref)
+			err = notFoundf(findsEntries, "no note or journal line is %s", ref)
 		}
 		return e, false, err
 	}

@@ -26,7 +26,7 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
 	pipeline.StageConsolidate: "consolidating",
-	pipeline.StageSecrets:     "scanning for secrets",
+	pipeline.StageSearch:      "searching",
 	pipeline.StageRedact:      "redacting",
 }
 

@@ -168,7 +168,7 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 // text scans a text piece by piece.
 func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reader) error {
 	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
-		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
+		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSearch, Done: s.files})
 		name := ""
 		if piece.Line == 0 && piece.Column == 0 {
 			name = path

@@ -125,3 +125,19 @@ func list[T any](items []T) []T {
 	}
 	return items
 }
+
+// orDash returns a text for the cell of a table.
+func orDash(text string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
+
+// shortened lists the first of some names.
+func shortened(names []string) string {
+	if len(names) > 5 {
+		return strings.Join(names[:5], ", ") + fmt.Sprintf(" and %d more", len(names)-5)
+	}
+	return strings.Join(names, ", ")
+}

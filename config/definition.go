@@ -129,7 +129,7 @@ var definitions = []definition{
 	{name: "mcp.allProjects", usual: "false", own: true,
 		doc: "let agents ask `memoir mcp` for the memory of other projects"},
 	{name: "exclude", own: true, list: expandGlobs,
-		doc: "globs of directories whose sessions are skipped, with those below them"},
+		doc: "globs of directories, with those below them, whose sessions are kept out of memory"},
 }
 
 // find returns the definition of a setting, or of a project's or provider's, by the keys that lead to it.

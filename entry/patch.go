@@ -65,7 +65,7 @@ func (t Patch) Apply(patch []byte) (string, error) {
 		}
 		switch at := o.Line - 1; {
 		case o.Line < 1 || o.Line > last:
-			return "", usage("lines are counted after the operations before", "operation %d: no line %d; %s takes 1 to %d",
+			return "", usage("count lines after the preceding operations", "operation %d: no line %d; %s takes 1 to %d",
 				i+1, o.Line, cut(o.Op), last)
 		case o.Op != "insert" && t.Author != memoir.AuthorUser && t.Own(lines[at]):
 			return "", usage("add a line that says otherwise, or ask the user to change it",

@@ -160,7 +160,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			continue
 		}
 		a.used = a.used.Add(answer.Usage)
-		const retry = "another model may do better; `memoir retry` tries again"
+		const retry = "another model may do better; `memoir retry --all` makes the next run try again"
 		if answer.Stop == model.StopRefusal {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "it declined to answer")
 		}

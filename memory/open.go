@@ -15,7 +15,7 @@ import (
 )
 
 // listHint is the hint for a file that cannot be read.
-const listHint = "memory_get with path . lists the files, and so does `memoir cat .`"
+const listHint = "`memoir cat .` lists the files, as memory_get does for the path ."
 
 // scheme is the prefix of the addresses that agents use.
 const scheme = "memory://"

@@ -252,7 +252,7 @@ func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string)
 // lost reports a claim that another process has taken over. The result is dropped; the ledger has its usage.
 func (p *phase1) lost(ctx context.Context, claim store.Claim) {
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
-	p.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
+	p.warn(fmt.Sprintf("session %s: its claim was lost: another process has it, or removed it", claim.Session.ID), "")
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, store.OutcomeLost)
 }
 

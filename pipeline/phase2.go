@@ -87,20 +87,25 @@ func (p *phase2) all(ctx context.Context) error {
 	return p.faulty()
 }
 
-// selectedProjects lists the projects that the run consolidates if they are due. A project whose memory a person
-// edited is due.
-func (r *run) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
-	projects, err := r.store.Projects(ctx)
+// Projects lists all projects. A project whose memory a person edited is due, too.
+func Projects(ctx context.Context, st *store.Store, home string) ([]store.ProjectRow, error) {
+	projects, err := st.Projects(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list projects: %w", err)
 	}
+	for i, row := range projects {
+		projects[i].Due = row.Due || row.Generation > 0 && memory.At(home, row.ID).Edited()
+	}
+	return projects, nil
+}
+
+// selectedProjects lists the projects that the run consolidates if they are due, and records those that are due
+// because of an edit.
+func (r *run) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
+	projects, err := Projects(ctx, r.store, r.opts.Home)
 	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !r.selected(row.ID) })
-	for i := range projects {
-		row := &projects[i]
-		if row.Due || row.Generation == 0 || !memory.At(r.opts.Home, row.ID).Edited() {
-			continue
-		}
-		if row.Due = true; !r.opts.DryRun {
+	for _, row := range projects {
+		if row.Due && row.ChangeSeq <= row.ConsumedSeq && !r.opts.DryRun {
 			err = cmp.Or(err, r.store.Edited(ctx, row.ID))
 		}
 	}

@@ -234,7 +234,7 @@ func (s *server) listProjects(c call) (any, error) {
 
 // projects returns all projects twice: cleaned, and the rows as stored.
 func (s *server) projects(ctx context.Context, st *store.Store) (Projects, []store.ProjectRow, error) {
-	rows, err := st.Projects(ctx)
+	rows, err := pipeline.Projects(ctx, st, s.Home)
 	out := Projects{[]Project{}}
 	for _, row := range rows {
 		row.Project = CleanProject(row.Project, s.clean)

@@ -95,13 +95,18 @@ func render(p page) ([]byte, error) {
 type diffLine struct{ Mark, Text string }
 
 func diffLines(text string) (out []diffLine) {
+	hunk := false // a removed line may look like a header
 	for line := range strings.Lines(text) {
 		l := diffLine{Text: line}
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
-			l.Mark = "@"
-		case strings.HasPrefix(line, "+"), strings.HasPrefix(line, "-"):
-			l.Mark = line[:1]
+		switch first := line[:1]; first {
+		case "+", "-":
+			if l.Mark = first; !hunk {
+				l.Mark = "@"
+			}
+		case "@":
+			l.Mark, hunk = "@", true
+		default:
+			hunk = hunk && first == " "
 		}
 		out = append(out, l)
 	}

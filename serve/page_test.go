@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -56,6 +57,17 @@ var pagesOf = map[string]string{
 	"/queue":                                       "Last run: <b>done</b>",
 	"/usage":                                       "No language model was used",
 	"/nothing":                                     "no such request: GET /nothing",
+}
+
+func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
+	t.Parallel()
+	var marks string
+	for _, l := range diffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
+		marks += cmp.Or(l.Mark, " ")
+	}
+	if marks != " @@@ -+ @" {
+		t.Errorf("got %q", marks)
+	}
 }
 
 var (

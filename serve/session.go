@@ -61,16 +61,19 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 	found = slices.DeleteFunc(found, func(session memoir.Session) bool {
 		return session.Reason == memoir.ReasonForgotten || session.Kind == memoir.KindEntry
 	})
-	if len(found) != 1 {
-		return out, memoir.Errorf(memoir.CodeNotFound, "name it in full", "%d sessions match %q", len(found),
-			memoir.Cut(ref, 200))
+	switch ref = memoir.Cut(ref, 200); len(found) {
+	case 0:
+		return out, memoir.Errorf(memoir.CodeNotFound, "", "no session matches %q", ref)
+	case 1:
+	default:
+		return out, memoir.Errorf(memoir.CodeUsage, "name it in full", "%q matches %d sessions", ref, len(found))
 	}
 	loaded, err := pipeline.LoadSession(ctx, found[0], s.Scanner)
 	if err != nil {
 		return out, err
 	}
 	CleanSession(&found[0], s.clean)
-	out = Reading{Session: SessionOf(found[0]), Items: []Item{}}
+	out = Reading{Session: SessionOf(found[0]), Items: []Item{}, Omitted: loaded.Omitted}
 	out.Session.Title = memoir.ShortTitle(loaded.Again(out.Session.Title))
 	for _, it := range loaded.Items {
 		if it.N < at {

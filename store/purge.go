@@ -111,11 +111,15 @@ func (s *Store) removeCopies() (removed []string, err error) {
 // Clear removes a project from the database: its sessions and their files and extractions, jobs,
 // generations, notes and redactions. Claims on them are lost. The ledger stays, and so do the marks of
 // sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
-// removed: see RemovedProjects. Clearing an unknown project is not an error.
+// removed: see RemovedProjects. The backup is removed first, as by BeginForgetting. Clearing an unknown
+// project is not an error.
 func (s *Store) Clear(ctx context.Context, projectID string) error {
 	const sessions = `(SELECT key FROM session WHERE project_id = ?1
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	return s.explain(s.durably(ctx, func(t tx) error {
+		if err := s.dropBackup(); err != nil {
+			return err
+		}
 		return t.execEach(projectID,
 			// Sessions move, so an extraction may belong to another project than its session.
 			`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
@@ -130,6 +134,9 @@ func (s *Store) Clear(ctx context.Context, projectID string) error {
 // ClearAll is Clear for all projects, and for sessions without one.
 func (s *Store) ClearAll(ctx context.Context) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
+		if err := s.dropBackup(); err != nil {
+			return err
+		}
 		_, err := t.exec(`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING;
 			DELETE FROM job; DELETE FROM redaction; DELETE FROM extraction; DELETE FROM file; DELETE FROM session;
 			DELETE FROM project`)

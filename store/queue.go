@@ -44,7 +44,7 @@ func (j job) String() string {
 // was stored.
 func (j job) lost() error {
 	return memoir.Errorf(memoir.CodeLeaseLost, "nothing was stored; another process or a later run does the work",
-		"the claim on %s is no longer ours", j)
+		"the claim on %s was lost", j)
 }
 
 // terms are the parameters of a claim.

@@ -30,7 +30,7 @@ skills/, and hands a summary to the next session. Nothing leaves this machine
 unless you configure a remote model.
 
 Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
-usage or configuration; 3 partly done; 4 busy: another process holds the lease;
+usage or configuration; 3 partly done; 4 busy: the project or database is locked;
 130 interrupted.`,
 			"memoir init                    # find sessions, choose a model, create the first memory",
 			"memoir run                     # read new sessions, update every project that is due",

@@ -142,7 +142,13 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			return err
 		}
 	}
-	return pipeline.RemoveFolders(ctx, st, home)
+	if err := pipeline.RemoveFolders(ctx, st, home); err != nil {
+		return err
+	}
+	if err := st.Backup(ctx, true); err != nil {
+		p.ui.warn(memoir.HintOf(err), "cannot back up the database: %v", err)
+	}
+	return nil
 }
 
 // folderName matches the name of a project's folder, which is its id.

@@ -272,16 +272,25 @@ func (s *setup) plan() (err error) {
 
 // confirm asks a person before memoir writes, spends or sends anything.
 func (s *setup) confirm(run bool) (bool, error) {
-	switch spends := s.out.Plan.Estimate != nil; {
-	case s.c.Bool("yes"):
-		return true, nil
-	case run && spends:
-		return s.ui.ask(s.ctx, fmt.Sprintf("write %s, send these sessions, redacted, to %s and run?", s.file.Path,
-			s.out.Model))
-	case run:
-		return s.ui.askYes(s.ctx, fmt.Sprintf("write %s and run?", s.file.Path))
+	var steps []string
+	if s.file.Changed() {
+		steps = append(steps, "write "+s.file.Path)
 	}
-	return s.ui.askYes(s.ctx, fmt.Sprintf("write %s?", s.file.Path))
+	ask := s.ui.askYes
+	if run && s.out.Plan.Estimate != nil {
+		steps, ask = append(steps, "send these sessions, redacted, to "+s.out.Model), s.ui.ask
+	}
+	if run {
+		steps = append(steps, "run")
+	}
+	if s.c.Bool("yes") || len(steps) == 0 {
+		return true, nil
+	}
+	text := strings.Join(steps, ", ")
+	if i := strings.LastIndex(text, ", "); i >= 0 {
+		text = text[:i] + " and" + text[i+1:]
+	}
+	return ask(s.ctx, text+"?")
 }
 
 // show prints the memory of this directory's project, else the largest memory, and the next step.

@@ -143,14 +143,17 @@ func viewCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
+			hint := ""
+			if found.text == "" && found.why == "" {
+				found.why, hint = p.whyNoMemory(c)
+			}
 			return p.result(c, map[string]string{"text": found.text, "why": found.why}, func() {
 				p.ui.write(found.text)
 				p.sayHeld(found.held)
 				switch {
 				case found.why != "":
 					p.ui.say("nothing to inject here: %s", found.why)
-				case found.text == "":
-					p.sayNoMemory(c)
+					p.ui.sayHint(hint)
 				case !settings.Memories.Enabled:
 					p.ui.say("memories.enabled is off: hooks inject nothing")
 				}

@@ -79,7 +79,7 @@ func noteOn(g serve.Generation) string {
 	add(g.Live, "live")
 	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
 	add(g.Restored > 0, "restored from %d", g.Restored)
-	add(g.SetAside > 0, "%d left out until changed", g.SetAside)
+	add(g.SetAside > 0, "%d left out until they change", g.SetAside)
 	add(g.Redacted > 0, "redacted from %d", g.Redacted)
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")

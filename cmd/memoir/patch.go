@@ -25,8 +25,9 @@ func patchCommand(p *program) *cli.Command {
 		Usage: "change lines of MEMORY.md by a JSON patch",
 		Description: help(`Applies {"ops": [{"op": "insert", "line": 3, "content": "…"}, {"op": "update", "line": 7,
 "content": "…"}, {"op": "remove", "line": 12}]} in order, all or nothing, and prints the new content.
-Line numbers start at 1 and include earlier operations; insert puts content before a line. A result
-over memories.maxMemorySize is refused. Later consolidations keep the change like a hand edit. A
+Line numbers start at 1 and refer to the text as the preceding operations left it; insert puts content
+before a line. Secrets are redacted. A result over memories.maxMemorySize is refused. Later
+consolidations keep the change like a hand edit. A
 project without a memory gets one with four sections: user, feedback, project, reference.`,
 			"memoir cat MEMORY.md | nl -ba", "memoir patch changes.json", "memoir patch - --json < changes.json"),
 		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), jsonFlag()},

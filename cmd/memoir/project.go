@@ -13,6 +13,7 @@ import (
 	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/project"
 	"memoir/serve"
 	"memoir/store"
@@ -154,12 +155,10 @@ func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, 
 	return p.projectNamed(c, st, ref)
 }
 
-// sayNoMemory prints why a session here gets no context, and the next step.
-func (p *program) sayNoMemory(c *cli.Context) {
+// whyNoMemory returns why a session here gets no context, and the next step.
+func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	if c.Bool("user") {
-		p.ui.say("the user's own memory is empty")
-		p.ui.sayHint("`memoir remember --user` adds a note")
-		return
+		return "the user's own memory is empty", "`memoir remember --user` adds a note"
 	}
 	st, err := p.openForReading(c)
 	var old []memoir.Session
@@ -171,16 +170,12 @@ func (p *program) sayNoMemory(c *cli.Context) {
 		}
 	}
 	switch {
-	case err == nil && len(old) == 0:
-		p.ui.say("nothing to inject here")
-		p.ui.sayHint("`memoir run` creates a memory, `memoir projects` lists memories")
-	case err == nil:
-		p.ui.say("nothing to inject here: %s too old", count(len(old), "session"))
-		p.ui.sayHint("`memoir run --max-age 0` reads sessions of any age")
-	default:
-		p.ui.say("nothing to inject here: %v", err)
-		p.ui.sayHint(memoir.HintOf(err))
+	case err != nil:
+		return p.redact(err.Error()), memoir.HintOf(err)
+	case len(old) > 0:
+		return countAre(len(old), "session") + " too old", "`memoir run --max-age 0` reads sessions of any age"
 	}
+	return "the project has no memory yet", "`memoir run` creates a memory, `memoir projects` lists memories"
 }
 
 // projectsNamed returns the projects of --project or --all, else this directory's.
@@ -260,7 +255,7 @@ func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
 		Usage: "list projects with the paths of their memory",
-		Description: help("Lists all projects with sessions, each with its directory and the path of its live memory.\n"+
+		Description: help("Lists all registered projects, each with its directory and the path of its live memory.\n"+
 			"A project is identified by its remote, else by its repository or directory; --json adds all\n"+
 			"directories where it was seen and its earlier identities.",
 			"memoir projects", "memoir projects --json"),
@@ -281,7 +276,7 @@ func (p *program) projects(c *cli.Context) error {
 	var rows []store.ProjectRow
 	if st != nil {
 		defer st.Close()
-		if rows, err = st.Projects(c.Context); err != nil {
+		if rows, err = pipeline.Projects(c.Context, st, home); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/config"
 	"memoir/rollout"
 	"memoir/serve"
 	"memoir/store"
@@ -27,7 +28,8 @@ func sessionsCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.StringFlag{Name: "source", Usage: "only sessions of the agent `SOURCE`: " + strings.Join(sources(), ", ")},
-			&cli.StringFlag{Name: "reason", Usage: "only sessions with this `REASON`: eligible, up_to_date, too_old, …"},
+			&cli.StringFlag{Name: "reason", Usage: "only sessions with this `REASON`: " +
+				strings.Join(names(memoir.Reasons), ", ")},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
 			jsonFlag(),
 		},
@@ -143,6 +145,11 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
 				return err
 			}
+			now, err := p.findSession(c.Context, st, session.Key())
+			if err == nil && !disabled && now.Reason == session.Reason {
+				return usagef("`memoir config get exclude` lists excluded directories",
+					"%s stays disabled: exclude, or %s, covers %s", session.Key(), config.ProjectFileName, p.redact(session.CWD))
+			}
 			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
 				p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
 				p.ui.sayHint("the next run updates its project's memory")
@@ -154,8 +161,8 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 func pruneCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "prune", Usage: "unregister unreadable sessions that were never extracted",
-		Description: help("Removes unreadable sessions that were never extracted from the registry: sessions whose files\n"+
-			"are gone, and files that are not sessions. Extracted, forgotten and disabled sessions\n"+
+		Description: help("Removes from the registry the unreadable sessions that were never extracted: sessions whose\n"+
+			"files are gone, and files that are not sessions. Extracted, forgotten and disabled sessions\n"+
 			"stay.", "memoir sessions prune"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -192,7 +199,7 @@ func names[T ~string](values []T) []string {
 func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION|PROJECT]...",
-		Usage: "retry failed and dead jobs at once",
+		Usage: "make the next run retry failed and dead jobs",
 		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them\n"+
 			"with all their attempts. A job whose process crashed is retried last and alone, and is\n"+
 			"dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
@@ -234,6 +241,7 @@ func retryCommand(p *program) *cli.Command {
 					p.ui.say("no failed job matches")
 				} else {
 					p.ui.say("the next run retries %s", count(n, "job"))
+					p.ui.sayHint("`memoir run --max-age 0` also retries sessions over memories.maxRolloutAgeDays")
 				}
 			})
 		},

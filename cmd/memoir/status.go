@@ -112,7 +112,7 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 		return err
 	}
 	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
-	rows, err := st.Projects(ctx)
+	rows, err := pipeline.Projects(ctx, st, opts.Home)
 	if err != nil {
 		return err
 	}
@@ -130,6 +130,9 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 		return err
 	} else if err != nil {
 		out.Next.Error, out.Next.Hint = p.redact(err.Error()), memoir.HintOf(err)
+	}
+	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
+		out.Sessions = next.Scan.Reasons
 	}
 	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
@@ -277,7 +280,7 @@ func (n nextJSON) say() string {
 		text = "nothing to do"
 	}
 	if n.Left > 0 {
-		text += fmt.Sprintf("; %s left by the cap", countAre(n.Left, "session"))
+		text += fmt.Sprintf("; the cap leaves %s for a later run", count(n.Left, "session"))
 	}
 	if n.Estimate != nil && n.Estimate.Calls > 0 && n.Sessions+n.Projects > 0 {
 		text += "; about " + sayUsage(*n.Estimate)

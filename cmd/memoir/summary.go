@@ -73,17 +73,17 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 
 // sayLeft prints the number of sessions that the run left, and why.
 func (p *program) sayLeft(r pipeline.Report, again string) {
-	left := countAre(r.Left, "session")
+	left := count(r.Left, "session")
 	switch {
 	case r.Left == 0:
 	case r.Stopped != nil:
-		p.ui.say("%s left by %s", left, r.Stopped.Limit) // the warning about the limit has the hint
+		p.ui.say("%s leaves %s for a later run", r.Stopped.Limit, left) // the warning about the limit has the hint
 	case len(r.Unserved) > 0:
-		p.ui.say("%s left: %s is not usable", left, r.Unserved[0].Model)
+		p.ui.say("%s left for a later run: %s is not usable", left, r.Unserved[0].Model)
 	case len(r.InvalidRules) > 0: // the warning has the hint
-		p.ui.say("%s left: project %s has invalid rules for secrets", left, r.InvalidRules[0].Project)
+		p.ui.say("%s left for a later run: project %s has invalid rules for secrets", left, r.InvalidRules[0].Project)
 	default:
-		p.ui.say("%s left by the cap", left)
+		p.ui.say("the cap leaves %s for a later run", left)
 		p.ui.sayHint("`" + again + "` reads more; --limit N changes the cap (default: memories.maxRolloutsPerStartup)")
 	}
 }
@@ -137,7 +137,7 @@ func sayReasons(reasons map[memoir.Reason]int) string {
 }
 
 func sayPhase1(r pipeline.Phase1Report) string {
-	parts := []string{fmt.Sprintf("extracted from %s: %d stored", count(r.Claimed, "session"), r.Stored)}
+	parts := []string{fmt.Sprintf("read %s: %d stored", count(r.Claimed, "session"), r.Stored)}
 	for _, part := range []struct {
 		n    int
 		what string
@@ -218,7 +218,7 @@ func (p *program) printPlan(r pipeline.Report) {
 		p.ui.printf("estimate: %s\n", sayUsage(*r.Estimate))
 	}
 	if r.Left > 0 {
-		p.ui.printf("%s left by the cap\n", countAre(r.Left, "session"))
+		p.ui.printf("the cap leaves %s for a later run\n", count(r.Left, "session"))
 	}
 }
 

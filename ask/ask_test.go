@@ -240,6 +240,16 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 			t.Errorf("stored: %v", out)
 		}
 	}
+	w.options.ConfigDir = t.TempDir()
+	must(t, os.WriteFile(filepath.Join(w.options.ConfigDir, ".gitleaks.toml"), []byte("[[rules"), 0o600))
+	for tool, in := range map[string]map[string]any{
+		"memory_remember": {"text": "a quokka"}, "memory_patch": {"ops": []any{map[string]any{"op": "remove", "line": 1}}},
+		"memory_messages": {"messages": []any{map[string]any{"role": "user", "content": "a quokka"}}}} {
+		if out, failed := w.call(session, 2000, tool, in); !strings.Contains(failed, ".gitleaks.toml") {
+			t.Errorf("%s, while rules are invalid: %v %s", tool, out, failed)
+		}
+	}
+	w.options.ConfigDir = ""
 	for path, words := range map[string]string{"journal/today": "moved the quokka build", "memory://root/HISTORY.md": "(codex:",
 		"memory://root/journal/2020-01-01.md": "No journal entry for 2020-01-01."} {
 		if out, failed := w.call(session, 2000, "memory_get", map[string]any{"path": path}); !strings.Contains(fmt.Sprint(out["text"]), words) {

@@ -12,6 +12,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -46,7 +47,11 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	}
 	defer st.Close()
 	e.ProjectID = project.ID
-	e, added, err := entry.Book{Store: st, Home: options.Home, Redact: s.Redact}.Write(ctx, e)
+	b, err := pipeline.Book(ctx, st, options, project.ID, s.Redact)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	e, added, err := b.Write(ctx, e)
 	if err != nil {
 		return nil, memoryRememberOut{}, err
 	}

@@ -87,7 +87,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	delete(found, "")
 	var errs []error
 	if f.Instead != nil {
-		one, err := r.replace(ctx, book, f)
+		one, err := r.replace(ctx, f)
 		report.Projects = append(report.Projects, one)
 		if err != nil {
 			return report, err
@@ -113,7 +113,11 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 }
 
 // replace replaces what a project forgets by an entry.
-func (r *run) replace(ctx context.Context, book entry.Book, f Forgetting) (out ForgottenIn, err error) {
+func (r *run) replace(ctx context.Context, f Forgetting) (out ForgottenIn, err error) {
+	book, err := Book(ctx, r.store, r.opts, f.Instead.ProjectID, r.redact)
+	if err != nil {
+		return out, err
+	}
 	e, statements, err := book.Checked(*f.Instead)
 	if err != nil {
 		return out, err

@@ -288,10 +288,29 @@ func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
 	return err
 }
 
-// book returns the entries of a project, with its rules of redaction.
-func (r *run) book(project memoir.Project) entry.Book {
+// Book returns the book to write entries of a registered project. A text is redacted with the project's rules, and then
+// by redact. While rules are invalid, the error has the code memoir.CodeConfig.
+func Book(ctx context.Context, st *store.Store, opts Options, projectID string, redact func(string) string) (
+	entry.Book, error) {
+	r, err := newRun(st, opts)
+	if err != nil {
+		return entry.Book{}, err
+	}
+	project, err := st.FindProject(ctx, projectID)
+	if err != nil {
+		return entry.Book{}, err
+	}
+	b, err := r.book(project.Project)
+	rules := b.Redact
+	b.Redact = func(text string) string { return redact(rules(text)) }
+	return b, err
+}
+
+// book returns the entries of a project, with its rules of redaction, and the first error in these rules.
+func (r *run) book(project memoir.Project) (entry.Book, error) {
+	_, fault := r.projectScanners(project)
 	return entry.Book{Store: r.store, Home: r.opts.Home,
-		Redact: func(text string) string { return r.redactFor(project, text) }}
+		Redact: func(text string) string { return r.redactFor(project, text) }}, fault
 }
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
@@ -313,5 +332,6 @@ func (r *run) week(project memoir.Project) *entry.Week {
 		}
 		return []memoir.Statement{whole}
 	}
-	return &entry.Week{Book: r.book(project), Project: project.ID, Now: r.now(), States: states}
+	b, _ := r.book(project) // Phase 2 reports invalid rules
+	return &entry.Week{Book: b, Project: project.ID, Now: r.now(), States: states}
 }

@@ -136,11 +136,7 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	if err != nil || settings.Off || !settings.ShadowJournal.Enabled {
 		return err
 	}
-	parts, err := Parts(ctx, s, r.headOf)
-	if err != nil {
-		return err
-	}
-	loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, "")
+	loaded, err := LoadSession(ctx, s, r.validRules)
 	if err != nil {
 		return err
 	}
@@ -148,7 +144,10 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	if len(items) == 0 || len(items) < 3 && len(strings.Fields(items[0].Text)) < minNews {
 		return nil
 	}
-	b := r.book(row.Project)
+	b, err := r.book(row.Project)
+	if err != nil {
+		return err
+	}
 	day, _ := entry.Day("today", time.Now())
 	page, err := b.Page(row.ID, day)
 	if err != nil {

@@ -46,6 +46,9 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.Author,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
+	if _, err := r.projectScanners(project); err != nil {
+		return out, err
+	}
 	err := r.holding(ctx, project, r.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		live, err := c.current(ctx)
 		if err != nil {
@@ -92,9 +95,7 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err != nil {
 		return out, err
 	}
-	loaded, err := LoadSession(ctx, session, func(dir string) (*secrets.Scanner, error) {
-		return r.rulesIn(dir).scanner, r.rulesIn(dir).err
-	})
+	loaded, err := LoadSession(ctx, session, r.validRules)
 	if err != nil {
 		return out, err
 	}

@@ -56,6 +56,12 @@ type InvalidRules struct {
 // scannerOf returns the scanner for text from a directory: the run's, or one with its project's rules.
 func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulesIn(dir).scanner }
 
+// validRules is scannerOf for work that waits while the rules are invalid.
+func (r *run) validRules(dir string) (*secrets.Scanner, error) {
+	found := r.rulesIn(dir)
+	return found.scanner, found.err
+}
+
 func (r *run) rulesIn(dir string) dirRules {
 	r.rules.mu.Lock()
 	defer r.rules.mu.Unlock()

@@ -157,6 +157,9 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 	refuse := func(hint, format string, args ...any) ([]string, []time.Time, error) {
 		return nil, nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
+	if _, err := c.projectScanners(c.project); err != nil {
+		return nil, nil, err
+	}
 	switch {
 	case !conversationName.MatchString(c.name) || c.spoken(c.name) != c.name: // a secret
 		return refuse("letters, digits, dots, dashes and underscores, at most 64", "invalid name for a conversation")

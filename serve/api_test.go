@@ -194,6 +194,14 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 			t.Errorf("%s: %d, it takes %q: %s", c, answer.Code, allow, body)
 		}
 	}
+	w.options.ConfigDir = t.TempDir()
+	must(t, os.WriteFile(filepath.Join(w.options.ConfigDir, ".gitleaks.toml"), []byte("[[rules"), 0o600))
+	for _, c := range [][3]string{{"POST", "/projects/lanternd/notes", `{"content": "x"}`}, {"PUT", "/notes/1", `{"content": "x"}`},
+		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "x"}]}`}} {
+		if out := w.send(request(c[0], c[1], c[2])).Body.String(); !strings.Contains(out, `"code":"config"`) {
+			t.Errorf("%s, while rules are invalid: %s", c, out)
+		}
+	}
 	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 1 {
 		t.Errorf("something was written: %v", out)
 	}

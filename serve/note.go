@@ -64,6 +64,15 @@ func (s *server) recallNotes(c call) (any, error) {
 	return EntriesOf(notes), err
 }
 
+// write stores a note.
+func (s *server) write(c call, e memoir.Entry) (memoir.Entry, error) {
+	b, err := pipeline.Book(c.Context(), c.st, c.opts, e.ProjectID, s.Redact)
+	if err == nil {
+		e, _, err = b.Write(c.Context(), e)
+	}
+	return e, err
+}
+
 // takeNote adds a note. HTML forms have no PUT and DELETE: with an id, a form changes a note or forgets it.
 func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
@@ -74,7 +83,7 @@ func (s *server) takeNote(c call) (any, error) {
 	switch id := c.PostForm.Get("id"); {
 	case id == "":
 		if e, err = in.entry(c.project.ID); err == nil {
-			e, _, err = s.book(c.st).Write(c.Context(), e)
+			e, err = s.write(c, e)
 		}
 	case c.PostForm.Has("content"):
 		e, err = s.rewrite(c, id, in)

@@ -98,15 +98,15 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 			return opts, nil, project, err
 		}
 		opts.Progress, opts.Wait = nil, forgetPatience
-		b, id, err := p.bookToWrite(c)
+		st, id, err := p.openToAdd(c)
 		if err != nil {
 			return opts, nil, project, err
 		}
-		row, err := b.Store.FindProject(ctx, id)
+		row, err := st.FindProject(ctx, id)
 		if err != nil {
-			b.Store.Close()
+			st.Close()
 		}
-		return opts, b.Store, row.Project, err
+		return opts, st, row.Project, err
 	}
 	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
 	return nil

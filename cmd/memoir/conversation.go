@@ -53,12 +53,12 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	b, id, err := p.bookToWrite(c)
+	st, id, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
-	defer b.Store.Close()
-	out, err := pipeline.Say(c.Context, b.Store, opts, id, c.String("conversation"),
+	defer st.Close()
+	out, err := pipeline.Say(c.Context, st, opts, id, c.String("conversation"),
 		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at}})
 	if err == nil {
 		err = p.extractFrom(c, out.Full)

@@ -72,12 +72,12 @@ func journalCommand(p *program) *cli.Command {
 }
 
 func (p *program) addToJournal(c *cli.Context) error {
-	b, id, err := p.bookToWrite(c)
+	st, id, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
-	defer b.Store.Close()
-	return p.writeEntry(c, b, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+	defer st.Close()
+	return p.writeEntry(c, st, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
 		Text: strings.Join(c.Args().Slice(), " ")})
 }
 

@@ -11,6 +11,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/pipeline"
 	"memoir/serve"
 	"memoir/store"
 )
@@ -34,24 +35,32 @@ func rememberCommand(p *program) *cli.Command {
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			b, id, err := p.bookToWrite(c)
+			st, id, err := p.openToAdd(c)
 			if err != nil {
 				return err
 			}
-			defer b.Store.Close()
+			defer st.Close()
 			e := memoir.Entry{ProjectID: id, Kind: memoir.EntryNote, Category: c.String("category"),
 				Author: memoir.AuthorUser, Text: strings.Join(c.Args().Slice(), " ")}
 			if !c.IsSet("category") {
 				e.Category = "fact"
 			}
-			return p.writeEntry(c, b, e)
+			return p.writeEntry(c, st, e)
 		},
 	}
 }
 
 // writeEntry stores an entry and prints its number, or that of the same one if there is one already.
-func (p *program) writeEntry(c *cli.Context, b entry.Book, e memoir.Entry) (err error) {
+func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (err error) {
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
+		return err
+	}
+	opts, err := p.options(c, nil)
+	if err != nil {
+		return err
+	}
+	b, err := pipeline.Book(c.Context, st, opts, e.ProjectID, p.redact)
+	if err != nil {
 		return err
 	}
 	e, added, err := b.Write(c.Context, e)
@@ -148,23 +157,23 @@ func (p *program) noteLine(n memoir.Entry) string {
 	return oneLine(line + n.Text)
 }
 
-// bookToWrite opens the store to write an entry; the caller closes it. It returns the id of the project, or with --user
+// openToAdd opens the store to add an entry; the caller closes it. It returns the id of the project, or with --user
 // of the user's. It registers the project of this directory, or of the directory that --project names, if it is new.
-func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
+func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
-		return entry.Book{}, "", err
+		return nil, "", err
 	}
 	home, err := p.home(c)
 	if err != nil {
-		return entry.Book{}, "", err
+		return nil, "", err
 	}
 	if c.Bool("user") && c.IsSet("project") {
-		return entry.Book{}, "", usagef("", "--project and --user exclude each other")
+		return nil, "", usagef("", "--project and --user exclude each other")
 	}
 	ref, err := projectFlag(c)
 	if err != nil {
-		return entry.Book{}, "", err
+		return nil, "", err
 	}
 	here := place{}
 	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
@@ -173,27 +182,26 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 			here, err = p.identify(settings, dir), fault
 		}
 		if err != nil {
-			return entry.Book{}, "", err
+			return nil, "", err
 		}
 		if why := p.switchedOff(c, &settings, here); why != "" {
-			return entry.Book{}, "", memoir.Errorf(memoir.CodeConfig, "--user notes for all projects, --project for another",
+			return nil, "", memoir.Errorf(memoir.CodeConfig, "--user notes for all projects, --project for another",
 				"no memory here: %s", why)
 		}
 	}
 	st, err := p.openStore(c.Context, home, settings)
 	if err != nil {
-		return entry.Book{}, "", err
+		return nil, "", err
 	}
-	b := entry.Book{Store: st, Home: home, Redact: p.redact}
 	found := memoir.UserProject()
 	if !c.Bool("user") {
 		row, err := p.projectNamed(c, st, ref)
 		if err == nil {
-			return b, row.ID, nil
+			return st, row.ID, nil
 		}
 		if memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
 			st.Close()
-			return b, "", err
+			return nil, "", err
 		}
 		found = here.project
 	}
@@ -201,7 +209,7 @@ func (p *program) bookToWrite(c *cli.Context) (entry.Book, string, error) {
 	if err != nil {
 		st.Close()
 	}
-	return b, ids[found.ID], err
+	return st, ids[found.ID], err
 }
 
 // readNotes reads the notes of the user and of --project or this directory's project, if it has one. An empty home has

@@ -56,16 +56,16 @@ func (p *program) patch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	b, id, err := p.bookToWrite(c)
+	st, id, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
-	defer b.Store.Close()
-	project, err := b.Store.FindProject(c.Context, id)
+	defer st.Close()
+	project, err := st.FindProject(c.Context, id)
 	if err != nil {
 		return err
 	}
-	out, err := pipeline.Patch(c.Context, b.Store, opts, project.Project, memoir.AuthorUser, patch)
+	out, err := pipeline.Patch(c.Context, st, opts, project.Project, memoir.AuthorUser, patch)
 	if err != nil {
 		return err
 	}

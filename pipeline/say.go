@@ -67,7 +67,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	if project.IsUser() {
 		return Spoken{}, memoir.Errorf(memoir.CodeUsage, "name a project", "a conversation belongs to a project")
 	}
-	c := conversation{run: r, project: project.Project, name: cmp.Or(name, time.Now().UTC().Format(time.DateOnly)),
+	c := conversation{run: r, project: project.Project, name: cmp.Or(name, r.now().UTC().Format(time.DateOnly)),
 		dir: memory.At(opts.Home, project.ID).Conversations()}
 	if len(project.Directories) > 0 {
 		c.cwd = project.Directories[0]

@@ -145,7 +145,8 @@ func searchCommand(p *program) *cli.Command {
 		Description: help("Searches the lines of MEMORY.md, the history, notes, journals, rollout summaries, the\n"+
 			"statements and claims of raw memories, and messages in sessions; not the output of tools. A hit\n"+
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
-			"session is listed once, besides lines of MEMORY.md.\n"+
+			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
+			"added to a journal by hand.\n"+
 			"Without --project or --all, it searches this directory's project, outside of one all projects.\n"+
 			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",

@@ -21,7 +21,8 @@ func checkCommand(p *program) *cli.Command {
 			"in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
 			"(nothing to look for, no working tree, or one without any file that the memory refers to).\n"+
 			"-v also lists fresh lines; unverifiable lines are only counted. Stale and gone lines are not\n"+
-			"injected; for each of them check prints a command that forgets it. Nothing is written.",
+			"injected; for each of them check prints a command that forgets it with the sessions that said it. To\n"+
+			"remove only the line, delete it from MEMORY.md. Nothing is written.",
 			"memoir check", "memoir check --project mise --json"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,
@@ -150,7 +151,7 @@ func (p *program) sayHeld(held []memory.Checked) {
 	for _, one := range held {
 		p.ui.detail("%s: %s (%s)", one.State, memoir.LineText(memory.Neutralise(one.Line)), one.Anchor.Path)
 	}
-	p.ui.sayHint("`memoir check` lists them and all other checked lines")
+	p.ui.sayHint("`memoir check` lists them, with -v also the fresh ones")
 }
 
 // projectWithTree returns the project of --project, else of this directory, and its working tree: the one around

@@ -53,6 +53,7 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	opts.Now = at // the conversation is that of the day
 	st, id, err := p.openToAdd(c)
 	if err != nil {
 		return err

@@ -33,8 +33,9 @@ func journalCommand(p *program) *cli.Command {
 				Flags: []cli.Flag{projectRefFlag(), nowFlag(), jsonFlag()}, Action: p.addToJournal,
 			},
 			{
-				Name: "search", ArgsUsage: "WORDS...", Usage: "find lines of all days",
-				Description: help("Prints at most 5 lines that contain the text as it is, ignoring case, newest day first.",
+				Name: "search", ArgsUsage: "TEXT...", Usage: "find lines of all days that contain TEXT",
+				Description: help("Prints at most 5 lines that contain the text as it is, ignoring case, newest day first.\n"+
+					"It also finds lines that were added by hand.",
 					"memoir journal search staging"),
 				Flags: []cli.Flag{projectRefFlag(), jsonFlag()}, Action: p.searchJournal,
 			},
@@ -84,7 +85,7 @@ func (p *program) addToJournal(c *cli.Context) error {
 func (p *program) searchJournal(c *cli.Context) error {
 	words := strings.TrimSpace(strings.Join(c.Args().Slice(), " "))
 	if words == "" {
-		return usagef("", "journal search needs words")
+		return usagef("", "journal search needs a text")
 	}
 	b, id, err := p.pages(c)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
@@ -28,7 +29,9 @@ func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	if len(published) < len(snap.Manifest.Files) {
 		var err error
 		if published, err = r.ReadArchive(snap.Generation); err != nil {
-			return nil, fmt.Errorf("find the hand edits of generation %d: %w", snap.Generation, err)
+			hint := fmt.Sprintf("`memoir restore %d --project %s` takes the changed files as written by hand",
+				snap.Generation, filepath.Base(r.dir))
+			return nil, memoir.Errorf(memoir.CodeOf(err), hint, "find the hand edits of generation %d: %w", snap.Generation, err)
 		}
 	}
 	return Differences(published, snap.Files), nil

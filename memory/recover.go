@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -219,6 +221,30 @@ func (r Root) relink(n int) error {
 		return storageError(err, "link generation %d", n)
 	}
 	return nil
+}
+
+// Readopt restores a missing or damaged archive of live generation n without the files that people changed or
+// removed, since their published content is lost. The changed files then count as new ones. It returns false, and
+// does nothing, if the archive is sound. The caller holds the project's lease.
+func (r Root) Readopt(n int) (bool, error) {
+	if _, _, err := r.ReadGeneration(n); err == nil {
+		return false, nil
+	}
+	live, err := r.readLive(n)
+	path := filepath.Join(r.Live(n), manifestName)
+	info, statErr := os.Stat(path)
+	if err = cmp.Or(err, live.unknown, statErr); err != nil {
+		return false, err
+	}
+	m := live.manifest.Describing(n, live.manifest.published(live.files))
+	err = disk.Replace(path, m.Encode(), fileMode)
+	if err == nil {
+		err = os.Chtimes(path, time.Time{}, info.ModTime()) // Edited compares with it
+	}
+	if err != nil {
+		return false, storageError(err, "rewrite %s", path)
+	}
+	return true, r.rearchive(n)
 }
 
 // rearchive restores a missing or damaged archive of a live generation, which is needed to find hand edits. It

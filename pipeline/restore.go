@@ -31,6 +31,9 @@ type Restored struct {
 // since, the error has the code memoir.CodeInvalid. Later consolidations keep the removal of lines, as for
 // hand edits, and sessions that are not inputs of the content are set aside until they change.
 //
+// If n is live and its archive is lost, it publishes nothing: the archive is made again from the unchanged files,
+// and the changed ones count as written by hand.
+//
 // It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
 // due stays due.
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
@@ -53,6 +56,12 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	out = Restored{
 		Project: c.project.ID, Restored: n, Root: c.root.Link(),
 		ByHand: []int{}, SetAside: []string{},
+	}
+	if linked, _ := c.root.Linked(); linked == n {
+		if out.Unchanged, err = c.root.Readopt(n); out.Unchanged || err != nil {
+			out.Generation, out.Over = n, n
+			return out, err
+		}
 	}
 	live, err := c.current(ctx)
 	if err != nil {

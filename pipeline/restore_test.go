@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -38,6 +39,36 @@ func (a app) wantText(present, absent []string) {
 		if strings.Contains(text, line) {
 			a.t.Errorf("%q is there:\n%s", line, text)
 		}
+	}
+}
+
+func TestALostArchiveOfEditedFilesLosesNothingThatAPersonWrote(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(r memory.Root) error{
+		"gone":    func(r memory.Root) error { return os.Remove(r.Archive(1)) },
+		"damaged": func(r memory.Root) error { return os.WriteFile(r.Archive(1), []byte("x"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			a.edit("MEMORY.md", "- ask Ada before a release")
+			must(t, damage(a.root()))
+			if out := a.restore(1); !out.Unchanged || out.Generation != 1 {
+				t.Errorf("%+v", out)
+			}
+			edited := a.live().Files
+			a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+			a.run()
+			a.wantKinds("published", "by hand of 1", "published")
+			if kept, err := a.root().ReadArchive(2); err != nil || !kept.Equal(edited) {
+				t.Errorf("%v: %s", err, memory.Diff(edited, kept))
+			}
+			for _, want := range []string{"- ask Ada before a release", "pnpm", "git tag -s"} {
+				if text := a.text("MEMORY.md"); strings.Count(text, want) != 1 {
+					t.Errorf("%q is not there once:\n%s", want, text)
+				}
+			}
+		})
 	}
 }
 

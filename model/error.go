@@ -53,6 +53,10 @@ type Error struct {
 // Error names the model and describes the failure.
 func (e *Error) Error() string {
 	switch {
+	case e.Status > 0 && e.Program != "" && e.Message == "":
+		return fmt.Sprintf("%s exited with status %d and printed no answer", e.Model, e.Status)
+	case e.Status > 0 && e.Program != "":
+		return fmt.Sprintf("%s exited with status %d: %s", e.Model, e.Status, e.Message)
 	case e.Status > 0 && e.Message != "":
 		return fmt.Sprintf("%s answered with status %d: %s", e.Model, e.Status, e.Message)
 	case e.Status > 0:

@@ -100,7 +100,7 @@ func (p *program) read(out printed) (received, *Error) {
 		if !known {
 			class = ClassProgram
 		}
-		return r, p.failed(class, out.status, cmp.Or(told, r.text, "ended without an answer"), nil)
+		return r, p.failed(class, out.status, cmp.Or(told, r.text), nil)
 	case strings.HasPrefix(r.text, memoir.OwnRunMarker):
 		return r, p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
 	}

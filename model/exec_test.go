@@ -111,7 +111,7 @@ func TestAProgramThatFails(t *testing.T) {
 		"a missing file":   {`echo 'no such file: 404.html' >&2; exit 1`, ClassProgram, 1, "no such file", nil},
 		"half an answer":   {`cat >/dev/null; echo 'it was about a 429 of another server'; exit 1`, ClassProgram, 1, "it was about", nil},
 		"says why":         {`echo ignored; echo no lamp >&2; exit 7`, ClassProgram, 7, "no lamp", nil},
-		"says nothing":     {`exit 3`, ClassProgram, 3, "ended without an answer", nil},
+		"says nothing":     {`exit 3`, ClassProgram, 3, "", nil},
 		"is killed":        {`cat >/dev/null; kill -9 $$`, ClassProgram, 0, "signal: killed", &memoir.Usage{InputTokens: 5}},
 		"echoes":           {`cat`, ClassProgram, 0, "it printed the question", &memoir.Usage{InputTokens: 5, OutputTokens: 5}},
 		"says too much":    {`yes xxx | head -c 100001 >&2; printf '\303\251 end' >&2; exit 1`, ClassProgram, 1, "xxx", nil},
@@ -124,6 +124,13 @@ func TestAProgramThatFails(t *testing.T) {
 			e := failure(t, err)
 			if e.Class != tt.class || e.Status != tt.status || !strings.HasPrefix(e.Message, tt.message) {
 				t.Errorf("%s, status %d, %q", e.Class, e.Status, e.Message)
+			}
+			said := fmt.Sprintf(" exited with status %d and printed no answer", tt.status)
+			if tt.message != "" {
+				said = fmt.Sprintf(" exited with status %d: %s", tt.status, tt.message)
+			}
+			if tt.status > 0 && !strings.HasPrefix(e.Error(), e.Model+said) {
+				t.Errorf("said: %v", e)
 			}
 			if len(e.Message) > maxMessage || !utf8.ValidString(e.Message) || e.Again() != (tt.class == ClassLimited) {
 				t.Errorf("%d bytes: %q", len(e.Message), e.Message)

@@ -45,6 +45,8 @@ func (r *run) judge(name string, err error) verdict {
 		case serverFault(failed):
 			m.fail(why, failed.RetryAfter > retries.MaxWait)
 			return postponed
+		case failed.Class == model.ClassProgram:
+			m.fail(why, false)
 		}
 	case errors.As(err, &answer):
 		m.fail(fmt.Errorf("%s gave no usable answer: %w", name, err), false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,6 +183,18 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	}
 	if report.Phase1.Failed < 4 || report.Phase1.Failed > 12 || report.Left < 28 || len(report.Unserved) != 1 {
 		t.Errorf("%+v, %d left, %+v", report.Phase1, report.Left, report.Unserved)
+	}
+	// The same holds for a program that fails.
+	home, dir = prompted(t, 40)
+	calls := filepath.Join(t.TempDir(), "calls")
+	o := options(home, dir)
+	o.Settings = load(t, "modelRoles: {default: mine/m}\nproviders: {mine: {api: exec, command: [sh, -c, 'echo >>"+calls+"; exit 7']}}")
+	report, err = tryRun(t.Context(), t, o)
+	if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m exited with status 7") || len(report.Unserved) != 1 {
+		t.Errorf("got %v, %+v", err, report.Unserved)
+	}
+	if made, err := os.ReadFile(calls); err != nil || len(made) > 4+8 {
+		t.Errorf("the program was run %d times, %v", len(made), err)
 	}
 	// One that is good for something now and then is not given up.
 	home, dir = prompted(t, 40)

@@ -154,11 +154,11 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 	s := &Store{path: path, now: time.Now, busy: busy}
 	s.openReaders()
 	defer s.readers.Close()
-	faults, err := s.Check(ctx)
+	found, err := fetch(ctx, s, faults, "checking database")
 	if memoir.CodeOf(err) == memoir.CodeCorrupt {
 		return false, nil
 	}
-	return len(faults) == 0, err
+	return len(found) == 0, err
 }
 
 // restoreBackup replaces a damaged database, which no other process has open, by the backup. The log is

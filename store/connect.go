@@ -102,6 +102,7 @@ func unwritable(path string) bool {
 
 const (
 	corruptHint = "`memoir run` opens the backup, if there is one; `memoir doctor` checks it"
+	asideHint   = "move it aside: the next run opens the backup"
 	storageHint = "free disk space, or make the folder and the file writable"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
@@ -157,7 +158,7 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	case sqlite3.ErrError: // for instance a missing table or index, for which SQLite has no code of its own
-		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
+		return memoir.Errorf(memoir.CodeCorrupt, asideHint,
 			"%s: database %s cannot do it: %w", doing, s.path, err)
 	}
 	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)

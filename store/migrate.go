@@ -3,12 +3,15 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mattn/go-sqlite3"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -65,8 +68,12 @@ func (s *Store) schema(t tx) (schema, error) {
 	return now, nil
 }
 
+// version is the schema version of this program.
+func (s *Store) version() int64 { return s.steps[len(s.steps)-1].version }
+
 // checkVersion returns an error unless the database has the version that a reader needs.
-func (s *Store) checkVersion(ctx context.Context, want int64) error {
+func (s *Store) checkVersion(ctx context.Context) error {
+	want := s.version()
 	now, err := fetch(ctx, s, s.schema, "opening database")
 	switch {
 	case err != nil:
@@ -82,6 +89,27 @@ func (s *Store) checkVersion(ctx context.Context, want int64) error {
 	return nil
 }
 
+// missing names each table and index that the migrations make and a database of their version lacks.
+func (s *Store) missing(t tx) ([]string, error) {
+	db := sql.OpenDB(connector{dsn: ":memory:", driver: &sqlite3.SQLiteDriver{}})
+	defer db.Close()
+	conn, err := db.Conn(t.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	whole := tx{t.ctx, conn}
+	if err := apply(whole, s.steps, 0); err != nil {
+		return nil, err
+	}
+	names, err := whole.texts(`SELECT name FROM sqlite_schema WHERE sql IS NOT NULL`)
+	if err != nil {
+		return nil, err
+	}
+	return t.texts(`SELECT value || ' is missing' FROM json_each(?)
+		WHERE value NOT IN (SELECT name FROM sqlite_schema)`, jsonList(names))
+}
+
 func (s *Store) newer(have, want int64) error {
 	return memoir.Errorf(memoir.CodeNewer, "install that version, or choose another folder with --home",
 		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
@@ -90,8 +118,8 @@ func (s *Store) newer(have, want int64) error {
 // migrate brings the schema up to date. All pending migrations are one transaction under the write lock.
 // If two processes open a new database, the second waits and has nothing to do. A migration that fails
 // changes nothing.
-func (s *Store) migrate(ctx context.Context, steps []migration) error {
-	want := steps[len(steps)-1].version
+func (s *Store) migrate(ctx context.Context) error {
+	want := s.version()
 	now, err := s.beginLog(ctx, want)
 	switch {
 	case err != nil:
@@ -99,7 +127,11 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 	case now.version > want:
 		return s.newer(now.version, want)
 	case now.version == want:
-		return nil
+		missing, err := fetch(ctx, s, s.missing, "opening database")
+		if err == nil && len(missing) > 0 {
+			err = memoir.Errorf(memoir.CodeCorrupt, asideHint, "database %s is damaged: %s", s.path, missing[0])
+		}
+		return err
 	}
 	backup := ""
 	err = s.withoutReferences(ctx, func(t tx) error {
@@ -114,7 +146,7 @@ func (s *Store) migrate(ctx context.Context, steps []migration) error {
 				return err
 			}
 		}
-		return apply(t, steps, now.version)
+		return apply(t, s.steps, now.version)
 	})
 	if err != nil && backup != "" {
 		return s.explain(err, "migrating database %s failed; it is unchanged, and a copy is in %s", s.path, backup)

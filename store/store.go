@@ -70,6 +70,7 @@ type Options struct {
 // Store is an open database.
 type Store struct {
 	path    string
+	steps   []migration
 	now     func() time.Time // of delays and the ledger
 	ticks   func() time.Time // of leases
 	rand    func() float64
@@ -106,8 +107,8 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
 	}
-	s := &Store{path: path, now: o.Now, ticks: o.Now, rand: o.Rand, busy: cmp.Or(o.BusyTimeout, 10*time.Second),
-		waiting: o.Waiting, writing: make(chan struct{}, 1)}
+	s := &Store{path: path, steps: steps, now: o.Now, ticks: o.Now, rand: o.Rand,
+		busy: cmp.Or(o.BusyTimeout, 10*time.Second), waiting: o.Waiting, writing: make(chan struct{}, 1)}
 	if o.Now == nil {
 		s.now, s.ticks = failpoint.Now, lease.Now
 	}
@@ -119,11 +120,11 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	}
 	s.openReaders()
 	if o.ReadOnly {
-		err = s.checkVersion(ctx, steps[len(steps)-1].version)
+		err = s.checkVersion(ctx)
 	} else {
 		s.writer = sql.OpenDB(s.connector(true))
 		s.writer.SetMaxOpenConns(1)
-		if err = s.migrate(ctx, steps); err == nil {
+		if err = s.migrate(ctx); err == nil {
 			err = s.reserve()
 		}
 	}
@@ -234,11 +235,19 @@ func checkHeader(path string) error {
 // Check reads every page of the database and returns the faults that it finds, one line each.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
-			UNION ALL SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check
-			UNION ALL SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
-				FROM generation WHERE NOT json_valid(inputs)
-			UNION ALL SELECT 'session ' || key || ' goes by another key'
-				FROM session WHERE key <> source || ':' || thread_id`)
+		if missing, err := s.missing(t); err != nil || len(missing) > 0 {
+			return missing, err
+		}
+		return faults(t)
 	}, "checking database")
+}
+
+// faults is Check for a database of any version.
+func faults(t tx) ([]string, error) {
+	return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
+		UNION SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check
+		UNION SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
+			FROM generation WHERE NOT json_valid(inputs)
+		UNION SELECT 'session ' || key || ' goes by another key'
+			FROM session WHERE key <> source || ':' || thread_id`)
 }

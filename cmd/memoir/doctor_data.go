@@ -32,7 +32,11 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 		d.check("database", "", err)
 		return false
 	}
-	for _, line := range damage {
+	const most = 10
+	for i, line := range damage[:min(len(damage), most)] {
+		if i == most-1 && len(damage) > most {
+			line = fmt.Sprintf("%d more faults, such as: %s", len(damage)-i, line)
+		}
 		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup", line)
 	}
 	if len(damage) == 0 {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,6 +175,20 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 				t.Errorf("after %s: %+v", found[i].Hint, left)
 			}
 		})
+	}
+}
+
+func TestDoctorListsTenFaultsOfADatabase(t *testing.T) {
+	t.Parallel()
+	p := newPatients(t)(t)
+	db, err := sql.Open("sqlite3", filepath.Join(p.home, databaseName))
+	p.must(err)
+	_, err = db.Exec("UPDATE session SET key = key || 'x'")
+	p.must(err, db.Close())
+	found := p.findings(exitFailed)
+	found = slices.DeleteFunc(found, func(c check) bool { return c.Name != "database" })
+	if len(found) != 10 || !strings.Contains(found[9].Detail, "more faults, such as: session ") {
+		t.Errorf("%d: %+v", len(found), found)
 	}
 }
 

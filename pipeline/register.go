@@ -215,7 +215,7 @@ func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
 		return false
 	}
 	r.report.Scan.NotSessions++
-	r.progress(Progress{Stage: StageScan, What: "skipped " + p.row.Error})
+	r.progress(Progress{Stage: StageScan, What: "skipped: " + p.row.Error})
 	return true
 }
 

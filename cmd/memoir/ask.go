@@ -217,6 +217,9 @@ func (p *program) searchedProject(c *cli.Context) (string, error) {
 // printHit prints where a hit is, and below what it says and how to read on.
 func (p *program) printHit(n int, h search.Hit, named bool) {
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
+	if memoir.IsEntry(h.Session) {
+		head[2] = h.Kind()
+	}
 	if named && h.ProjectID != "" {
 		head = append(head, h.ProjectID)
 	}

@@ -49,7 +49,7 @@ func (p *program) log(c *cli.Context) error {
 	return p.result(c, struct {
 		Generations []serve.Generation `json:"generations"`
 	}{list(generations)}, func() {
-		t := newTable("generation", "published", "sessions", "notes", "files", "archive", "")
+		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
 		for _, g := range generations {
 			published := none

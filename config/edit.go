@@ -88,14 +88,18 @@ func (f *File) Set(name string, values ...string) error {
 	if e.was != "" && err == nil {
 		text, err = yamledit.Delete(text, pathOf(e.was), 0)
 	}
+	_, invalid := f.Settings()
 	if err = f.change(strings.Join(at, "."), text, err); err == nil {
 		_, err = f.Settings()
+	}
+	if err != nil && !there { // lines of the present file, not those below a new one
+		err = cmp.Or(invalid, err)
 	}
 	return err
 }
 
-// Unset removes a setting from the file, even if its name is unknown or its value is not allowed. It returns false if
-// the file does not contain it.
+// Unset removes a setting from the file, even if its name is unknown or its value is not allowed, or all settings of a
+// provider, named providers.NAME. It returns false if the file does not contain it.
 func (f *File) Unset(name string) (bool, error) {
 	now, _, unknown := Describe(name, f.home)
 	e, there := f.entry(now)
@@ -103,12 +107,14 @@ func (f *File) Unset(name string) (bool, error) {
 		_, invalid := f.Settings()
 		return false, cmp.Or(unknown, invalid)
 	}
-	at := e.path
+	at, changed := e.path, e.name()
 	if e.was != "" {
 		at = pathOf(e.was)
+	} else if e.provider() == now {
+		at, changed = pathOf(now), now
 	}
 	text, err := yamledit.Delete(f.text, at, 0)
-	err = f.change(e.name(), text, err)
+	err = f.change(changed, text, err)
 	if _, twice := f.entry(now); twice && err == nil {
 		return f.Unset(name)
 	}
@@ -153,14 +159,15 @@ func (f *File) Save() error {
 	return nil
 }
 
-// change replaces the text by one that differs in one setting. A text that would make a valid file invalid is refused.
+// change replaces the text by one that differs in one setting, or in those of one provider. A text that would make a
+// valid file invalid is refused.
 func (f *File) change(name string, text []byte, err error) error {
 	others := func(text []byte) map[string]string {
 		values := map[string]string{}
 		entries, _ := parseYAML(f.Path, text)
 		for _, e := range entries {
 			var value any
-			if e.name() != name && e.node.Decode(&value) == nil {
+			if e.name() != name && e.provider() != name && e.node.Decode(&value) == nil {
 				values[e.name()] = fmt.Sprint(value)
 			}
 		}
@@ -182,11 +189,11 @@ func (f *File) change(name string, text []byte, err error) error {
 	return nil
 }
 
-// entry finds the entry of a name that Describe returned.
+// entry finds the entry of a name that Describe returned, or the first one of a provider.
 func (f *File) entry(now string) (e entry, there bool) {
 	entries, _ := parseYAML(f.Path, f.text)
 	for _, e := range entries {
-		if known, _, _ := Describe(cmp.Or(e.was, e.name()), f.home); known == now {
+		if known, _, _ := Describe(cmp.Or(e.was, e.name()), f.home); known == now || e.provider() == now {
 			return e, true
 		}
 	}

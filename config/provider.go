@@ -80,12 +80,14 @@ func (s Settings) checkProvider(name string) error {
 	case !providerName.MatchString(name) || name == builtin:
 		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is not a valid name for a provider")
 	case !exec && (len(p.Command) > 0 || p.Preset != ""):
-		return wrong("set api: exec, or remove command and preset", "has a command, but its api is not exec")
+		return wrong("set api: exec, or remove command and preset, with `memoir config edit`",
+			"has a command, but its api is not exec")
 	case exec && (p.BaseURL != "" || p.KeyEnv != "" || len(p.KeyCommand) > 0):
 		return wrong("log in with the program, or give it its key in the environment",
 			"runs a command, which takes no URL and no key")
 	case exec && len(p.Command) == 0 && p.Preset == "" && name != "exec":
-		return wrong("set command to a program and its arguments, or name a preset", "has no command")
+		return wrong("set command to a program and its arguments, or name a preset, with `memoir config edit`",
+			"has no command")
 	}
 	return nil
 }

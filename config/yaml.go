@@ -40,6 +40,14 @@ const (
 // name returns the full name, sections joined by dots.
 func (e entry) name() string { return strings.Join(e.path, ".") }
 
+// provider returns the name of the section of a provider's setting, else "".
+func (e entry) provider() string {
+	if len(e.path) != 3 || e.path[0] != nameProviders {
+		return ""
+	}
+	return nameProviders + "." + e.path[1]
+}
+
 // errorf returns a configuration error that begins with the entry's place and name.
 func (e entry) errorf(hint, format string, args ...any) error {
 	name := strings.Trim(strconv.Quote(cmp.Or(e.name(), "the file")), `"`)

@@ -68,10 +68,16 @@ func Delete(text []byte, at []string, keep int) ([]byte, error) {
 	return splice(text, from, to, ""), nil
 }
 
-// bare reports whether a section contains one entry and no comment: no "#" in its lines and the next one.
+// bare reports whether a section contains one entry and no comment of its own: no "#" in its lines above the entry and
+// in the next line below.
 func (p place) bare(text []byte) bool {
-	from, to := lineStart(text, p.key.Line), lineStart(text, last(p.value, p.key.Line)+2)
-	return len(p.value.Content) == 2 && bytes.IndexByte(text[from:to], '#') < 0
+	if len(p.value.Content) != 2 {
+		return false
+	}
+	entry, end := max(p.value.Content[0].Line, p.key.Line+1), last(p.value, p.key.Line)+1
+	own := text[lineStart(text, p.key.Line):lineStart(text, entry)]
+	below := text[lineStart(text, end):lineStart(text, end+1)]
+	return !bytes.ContainsRune(own, '#') && !bytes.ContainsRune(below, '#')
 }
 
 // place is the deepest entry of a file that keys lead to.

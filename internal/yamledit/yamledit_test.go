@@ -39,6 +39,8 @@ func TestOneValueChangesAndAllElseStays(t *testing.T) {
 		{"z: 1\ns: {t: {a: 1}}\n", "s t a", "", "z: 1\n"},
 		{"s:\n  b: 1\n  t.a: 1\n", "s t a", "", "s:\n  b: 1\n"},
 		{"s:\n  # why\n  a: 1\n", "s a", "", "s:\n  # why\n"},
+		{"z: 1\ns:\n  t:\n    a: # x\n      - 1 # y\n", "s t a", "", "z: 1\n"},
+		{"s: # why\n  a: 1 # x\n", "s a", "", "s: # why\n"},
 		{"s:\n  a: 1\n  # b: 0\nt: 1\n", "s a", "", "s:\n  # b: 0\nt: 1\n"},
 		{"s: {a: 1, b: 'x, y'} # z\n", "s a", "", "s: {b: 'x, y'} # z\n"},
 		{"s: {a: 1, b: 'x, y'} # z\n", "s b", "", "s: {a: 1} # z\n"},

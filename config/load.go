@@ -191,6 +191,12 @@ func variableOf(setting string) string {
 	return "MEMOIR_" + strings.ToUpper(words)
 }
 
+// VariableHelp describes the names and values of the variables.
+const VariableHelp = `A setting's variable is MEMOIR_ and its name in capitals, with _ for each dot and before each
+inner capital: MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. A list is separated as PATH is, by colons
+or on Windows semicolons. Projects and providers have no variables.
+`
+
 var capital = lazyregexp.New(`[A-Z]`)
 
 // loadEnviron applies the MEMOIR_* variables. An empty variable counts as not set, but its name must be

@@ -162,16 +162,21 @@ type Value struct {
 	List   []string // the elements, where the value is a list
 }
 
+// value returns the value of a setting of a Settings or Provider.
+func (d definition) value(of any, name, origin string) Value {
+	v := Value{Name: name, Value: d.text(of), Origin: origin, Doc: d.doc}
+	if list, ok := d.field(of).(*[]string); ok {
+		v.List = *list
+	}
+	return v
+}
+
 // Values lists every effective value in the order of the table, then the settings of projects and
 // providers, by name. A command that prints a key may contain one, so only its length is given.
 func (s Settings) Values() []Value {
 	var values []Value
 	for _, d := range definitions {
-		v := Value{Name: d.name, Value: d.text(&s), Origin: s.Origin(d.name), Doc: d.doc}
-		if list, ok := d.field(&s).(*[]string); ok {
-			v.List = *list
-		}
-		values = append(values, v)
+		values = append(values, d.value(&s, d.name, s.Origin(d.name)))
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
 		name := nameProjects + "." + dir
@@ -180,11 +185,12 @@ func (s Settings) Values() []Value {
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		p := s.Providers[name]
 		for _, d := range providerFields {
-			v := Value{Name: nameProviders + "." + name + "." + d.name, Value: d.text(&p), Doc: d.doc}
+			full := nameProviders + "." + name + "." + d.name
+			v := d.value(&p, full, s.Origin(full))
 			if d.name == "keyCommand" {
-				v.Value = fmt.Sprintf("a command of %d words", len(p.KeyCommand))
+				v.Value, v.List = fmt.Sprintf("a command of %d words", len(p.KeyCommand)), nil
 			}
-			if v.Origin = s.Origin(v.Name); v.Origin != originDefault {
+			if v.Origin != originDefault {
 				values = append(values, v)
 			}
 		}

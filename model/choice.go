@@ -50,7 +50,7 @@ type Choice struct {
 // name the role.
 func Choose(s config.Settings, role Role) (Choice, error) {
 	role.Origin = s.Origin(role.Setting)
-	c, err := choose(s, role)
+	c, err := Find(s, role)
 	return c, role.Name(err)
 }
 
@@ -66,7 +66,8 @@ func (r Role) Name(err error) error {
 	return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s: %w", place, err)
 }
 
-func choose(s config.Settings, role Role) (Choice, error) {
+// Find is Choose for a model that is not in the settings. Errors do not name the role.
+func Find(s config.Settings, role Role) (Choice, error) {
 	spec, err := SpecOf(s, role.Model)
 	c := Choice{Role: role, Spec: spec}
 	if err != nil || spec.Builtin() {

@@ -14,13 +14,18 @@ import (
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
 // subcommand, flags with their values joined, "--", arguments. A person may write them in any
-// order; a word such as -5 is an argument. `help run` becomes `run --help`. It also returns the name
+// order; a word such as -5 is an argument, and so is every word after the first value of a command that takes
+// VALUE... `help run` becomes `run --help`. It also returns the name
 // of the command: "sessions disable". The parser refuses wrong words, so they stay.
 func arrange(app *cli.App, args []string) (line []string, command string) {
 	var path, flags, arguments []string
-	commands, arity := app.Commands, flagArity(app)
+	commands, arity, takesValues := app.Commands, flagArity(app), false
 	for i := 0; i < len(args); i++ {
 		word := args[i]
+		if takesValues && len(arguments) > 1 {
+			arguments = append(arguments, args[i:]...)
+			break
+		}
 		if word == "--" {
 			arguments = append(arguments, args[i+1:]...)
 			break
@@ -33,6 +38,7 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 			flags = append(flags, word)
 		} else if next := findCommand(commands, word); next != nil && len(arguments) == 0 {
 			path, commands = append(path, next.Name), next.Subcommands
+			takesValues = strings.HasSuffix(next.ArgsUsage, " VALUE...")
 		} else {
 			arguments = append(arguments, word)
 		}
@@ -131,7 +137,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	for _, f := range c.Command.Flags {
 		names = append(names, f.Names()...)
 	}
-	hint := "`memoir help " + calledAs(c) + "` lists the flags"
+	hint := "`" + c.Command.HelpName + " --help` lists the flags"
 	if near := nearest(name, names); near != "" {
 		hint = "did you mean --" + near + "?"
 	}

@@ -25,10 +25,13 @@ type settingJSON struct {
 	List   []string `json:"list,omitempty"` // the elements, if the value is a list
 }
 
+// settingJSON redacts a setting. Some secrets show only beside their option, so a list with one is printed as one text.
 func (p *program) settingJSON(v config.Value) settingJSON {
-	out := settingJSON{Name: v.Name, Value: v.Value, Origin: v.Origin, Doc: v.Doc}
+	out := settingJSON{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
 	for _, element := range v.List {
-		out.List = append(out.List, p.redact(element))
+		if out.Value == v.Value {
+			out.List = append(out.List, p.redact(element))
+		}
 	}
 	return out
 }
@@ -41,7 +44,8 @@ func configCommand(p *program) *cli.Command {
 			"MEMOIR_* variable, or this project's .memoir.yml. `config set` changes one setting in\n"+
 			"config.yml and leaves the rest of the file as it is, comments included. Set memories.enabled\n"+
 			"to true to let hooks read sessions and inject memory. `memoir doctor` shows the\n"+
-			"source of each model's key. The settings of a provider (providers.NAME.…) are:\n\n"+config.ProviderHelp(),
+			"source of each model's key.\n\n"+config.VariableHelp+"\n"+
+			"The settings of a provider (providers.NAME.…) are:\n\n"+config.ProviderHelp(),
 			"memoir config", "memoir config get memories.enabled", "memoir config set memories.enabled true",
 			"memoir config set exclude '~/private/**' '**/scratch'", "memoir config unset exclude",
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
@@ -67,12 +71,15 @@ func configCommand(p *program) *cli.Command {
 				Flags:       []cli.Flag{jsonFlag()}, Action: p.getSetting},
 			{Name: "set", ArgsUsage: "SETTING VALUE...", Usage: "change one setting in config.yml",
 				Description: help("Checks the value and writes it. A list takes several values. Comments, order and other\n"+
-					"settings stay. A key is never written: name a variable that holds it with keyEnv.",
-					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2"),
+					"settings stay; comments between the elements of a list go with it. A missing key or program is\n"+
+					"only a warning. Keys are not written: name a variable with keyEnv. Words after the first\n"+
+					"value are values, so flags go before it; after -- no word is a flag.",
+					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2",
+					"memoir config set providers.mine.command ask-my-model --quiet"),
 				Action: p.setSetting},
 			{Name: "unset", ArgsUsage: "SETTING", Usage: "remove one setting from config.yml", Action: p.unsetSetting,
-				Description: help("The default applies again. It also removes names that memoir does not know.",
-					"memoir config unset exclude")},
+				Description: help("The default applies again. providers.NAME removes a whole provider. Names that memoir does\n"+
+					"not know are removed, too.", "memoir config unset exclude", "memoir config unset providers.mine")},
 			{Name: "edit", Usage: "open config.yml in an editor",
 				Description: help("Opens config.yml in $VISUAL, else $EDITOR, else vi, and checks it afterwards. If there is no\n"+
 					"file, it creates one that lists every setting in comments.", "memoir config edit"),
@@ -116,9 +123,9 @@ func (p *program) printSettings(c *cli.Context, home, dir string, values []confi
 	}{home, dir, []settingJSON{}}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
-		v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
-		out.Settings = append(out.Settings, p.settingJSON(v))
-		t.row(v.Name, orDash(v.Value), v.Origin)
+		shown := p.settingJSON(v)
+		out.Settings = append(out.Settings, shown)
+		t.row(shown.Name, orDash(shown.Value), shown.Origin)
 	}
 	return p.result(c, out, func() {
 		section := ""
@@ -153,13 +160,13 @@ func (p *program) getSetting(c *cli.Context) error {
 	if i := slices.IndexFunc(settings.Values(), func(v config.Value) bool { return v.Name == name }); i >= 0 {
 		v = settings.Values()[i]
 	}
-	v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
-	return p.result(c, p.settingJSON(v), func() {
-		if v.List == nil {
-			v.List = []string{v.Value}
+	shown := p.settingJSON(v)
+	return p.result(c, shown, func() {
+		if shown.List == nil {
+			shown.List = []string{shown.Value}
 		}
-		for _, element := range v.List {
-			p.ui.printf("%s\n", p.redact(element))
+		for _, element := range shown.List {
+			p.ui.printf("%s\n", element)
 		}
 	})
 }
@@ -169,7 +176,7 @@ func (p *program) setSetting(c *cli.Context) error {
 		return usagef("", "%s needs a setting and its value", calledAs(c))
 	}
 	name, values := c.Args().First(), c.Args().Tail()
-	for _, v := range values {
+	for _, v := range append(slices.Clone(values), strings.Join(values, " ")) {
 		if p.redact(v) != v {
 			return memoir.Errorf(memoir.CodeConfig,
 				"set the key in the environment, and name its variable with providers.NAME.keyEnv",
@@ -180,7 +187,7 @@ func (p *program) setSetting(c *cli.Context) error {
 		err := f.Set(name, values...)
 		settings, _ := f.Settings() // Set has checked them
 		if role := roleOf(settings, name); err == nil && role.Setting != "" {
-			_, err = model.SpecOf(settings, role.Model)
+			_, err = model.Find(settings, role)
 		}
 		return "set", err
 	})

@@ -157,7 +157,7 @@ func (s *setup) find() (err error) {
 	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
 		s.ui.say("all are outside the limits of age; `memoir run --max-age 0 --min-idle 0` reads them")
 	} else if s.out.Widened {
-		s.ui.say("all are older than %g days or were active within %g hours; the first run reads them anyway",
+		s.ui.say("all are older than %g days or were changed within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
 	}
 	return nil
@@ -202,19 +202,31 @@ func (s *setup) choose() (err error) {
 		return nil
 	}
 	s.opts.Settings.ModelRoles = only
-	for _, role := range model.Roles(s.opts.Settings) {
-		choice, err := model.Choose(s.opts.Settings, role)
-		if err == nil && !s.c.Bool("no-run") {
-			err = choice.Check(s.getenv)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.checkModels(); err != nil {
+		return err
 	}
 	if !asked { // nobody agreed to the model of the settings
 		s.ui.warn("`memoir run` uses the configured models", "this run uses only the built-in model")
 	} else if roles.Default != name {
 		return s.file.Set("modelRoles.default", name)
+	}
+	return nil
+}
+
+// checkModels checks the chosen model and that of the shadow journal.
+func (s *setup) checkModels() error {
+	for _, role := range model.Roles(s.opts.Settings) {
+		role.Origin = s.opts.Settings.Origin(role.Setting)
+		if role.Model == s.c.String("model") {
+			role.Setting, role.Origin = "--model "+role.Model, ""
+		}
+		choice, err := model.Find(s.opts.Settings, role)
+		if err = role.Name(err); err == nil && !s.c.Bool("no-run") {
+			err = choice.Check(s.getenv)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ var definitions = []definition{
 		flag: "max-age", unit: day, doc: "sessions older than this many days are skipped; 0: no limit"},
 	{name: "memories.minRolloutIdleHours", usual: "12", tighten: tightenHigher, max: 87600,
 		flag: "min-idle", unit: time.Hour,
-		doc: "sessions active within this many hours are skipped; 0: no limit, active sessions included"},
+		doc: "sessions changed within this many hours are skipped; 0: no limit, active sessions included"},
 	{name: "memories.activeRolloutMinutes", usual: "10", tighten: tightenHigher, max: 1440,
 		doc: "a session written to within this many minutes counts as active"},
 	{name: "memories.maxRolloutsPerStartup", usual: "64", tighten: tightenLower, min: 1, max: 1e6,

@@ -82,9 +82,11 @@ usage or configuration; 3 partly done; 4 busy: the project or database is locked
 // globalFlags are those of every command.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "home", Usage: "store data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
-		&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
+		&cli.StringFlag{Name: "home", Usage: "store data in `DIR` (default: $MEMOIR_HOME, else $XDG_DATA_HOME/memoir or " +
+			"~/.local/share/memoir)"},
+		&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: $XDG_CONFIG_HOME/memoir or " +
+			"~/.config/memoir)"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages except warnings and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
 		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: auto (on a terminal), always or never"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},

@@ -96,7 +96,7 @@ func restoreCommand(p *program) *cli.Command {
 			"generation does not have are left out until they change (`memoir log` counts them). To undo\n"+
 			"it, restore the later generation. A generation with sessions that were disabled or forgotten\n"+
 			"since is not restored.\n"+
-			"Asks first on a terminal, unless --yes.",
+			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),

@@ -22,8 +22,8 @@ func runCommand(p *program) *cli.Command {
 		Usage: "read new sessions and update the memory of every project that is due",
 		Description: help("Scans the agents' sessions, extracts statements from each (Phase 1), and\n"+
 			"consolidates every project that is due (Phase 2). The paths of published memories go to\n"+
-			"standard output, one per line, messages to standard error. Runs may overlap: they share\n"+
-			"the work.",
+			"standard output, one per line, messages to standard error. -q drops both, but not\n"+
+			"warnings, errors and the plan of a dry run. Runs may overlap: they share the work.",
 			"memoir run",
 			"memoir run --project . --min-idle 0        # this project, including active sessions",
 			"memoir run --sessions ~/old-sessions --max-age 0 --all",
@@ -36,7 +36,7 @@ func runCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
-			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions active within `DURATION` (default 12h, 0 = no limit)"},
+			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions changed within `DURATION` (default 12h, 0 = no limit)"},
 			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d, 0 = no limit)"},
 			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup",
 				Usage: "extract from at most `N` sessions"},

@@ -27,7 +27,8 @@ func smokeCommand(p *program) *cli.Command {
 		Description: help("For continuous integration. Runs both phases with the built-in model over the sessions in\n"+
 			"DIR, or over built-in sessions. It checks that all promised files exist as\n"+
 			"published, that no file contains a secret, and that a second run does nothing. Exit code 1\n"+
-			"means that a check failed. Settings, agents' sessions and the network are not used.",
+			"means that a check failed. Settings, agents' sessions and the network are not used. With -q only\n"+
+			"the checks that failed are listed.",
 			"memoir smoke", "memoir smoke fixtures/sessions --json"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.smoke,

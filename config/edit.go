@@ -153,7 +153,7 @@ func (f *File) Save() error {
 		err = disk.Replace(f.Path, f.text, mode)
 	}
 	if err != nil {
-		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "write %s: %w", f.Path, err)
+		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--config"), "write %s: %w", f.Path, err)
 	}
 	f.before, f.Exists = f.text, true
 	return nil

@@ -59,8 +59,8 @@ func (b Book) Page(projectID, day string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), "move it away, or split it"), "read %s: %w", path,
-			err)
+		return "", memoir.Errorf(memoir.CodeStorage,
+			cmp.Or(disk.HintOr(err, "--home"), "move it away, or split it"), "read %s: %w", path, err)
 	}
 	return b.Redact(strings.ToValidUTF8(string(content), "\uFFFD")), nil
 }
@@ -252,5 +252,5 @@ func usage(hint, format string, args ...any) error {
 }
 
 func storageError(err error, doing string, args ...any) error {
-	return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), doing+": %w", append(args, err)...)
+	return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), doing+": %w", append(args, err)...)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -77,8 +76,7 @@ func (c Change) write() (err error) {
 		}
 	}
 	if err != nil {
-		hint, _, _ := strings.Cut(disk.Hint(err), ", or choose another folder") // that is memoir's own
-		return memoir.Errorf(memoir.CodeStorage, hint, "change %s: %w", c.Path, err)
+		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "change %s: %w", c.Path, err)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (r Root) Linked() (int, error) {
 		if info, statErr := os.Lstat(r.Link()); statErr == nil && info.Mode()&fs.ModeSymlink == 0 {
 			return 0, memoir.Errorf(
 				memoir.CodeInvalid,
-				"move it out of the project's folder, then run `memoir rebuild` and `memoir run`, which create the link again",
+				"move it out of the project's directory, then run `memoir rebuild` and `memoir run`, which create the link again",
 				"%s is not the link that memoir made, but a %s",
 				r.Link(),
 				kind(info.Mode()),
@@ -153,7 +153,7 @@ func storageError(err error, format string, args ...any) error {
 		return memoir.Errorf(coded.Code, coded.Hint, format+": %w", append(args, err)...)
 	}
 	hint := unchanged
-	if known := disk.Hint(err); known != "" {
+	if known := disk.HintOr(err, "--home"); known != "" {
 		hint = known + "; " + unchanged
 	}
 	return memoir.Errorf(memoir.CodeStorage, hint, format+": %w", append(args, err)...)

@@ -143,7 +143,7 @@ func (r Root) openLive(n int) (*os.Root, error) {
 				return nil, memoir.Errorf(
 					memoir.CodeStorage,
 					"replace it with its target; to move the whole home, use --home DIR or MEMOIR_HOME",
-					"%s is a symbolic link, which is not followed out of the project's folder",
+					"%s is a symbolic link, which is not followed out of the project's directory",
 					path,
 				)
 			}

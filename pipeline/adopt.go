@@ -96,7 +96,7 @@ func projectFolders(home string) (ids []string, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable", "list projects: %w", err)
+		return nil, memoir.Errorf(memoir.CodeStorage, "make the directory readable", "list projects: %w", err)
 	}
 	for _, entry := range entries {
 		if entry.IsDir() && projectID.MatchString(entry.Name()) {

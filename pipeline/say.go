@@ -256,7 +256,7 @@ type conversationPart struct{ path, id, began string }
 func partsIn(dir string) ([]conversationPart, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "list the conversations: %w", err)
+		return nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "list the conversations: %w", err)
 	}
 	var parts []conversationPart
 	for _, e := range entries {
@@ -316,7 +316,7 @@ func (r *run) eraseConversations(keys []string) error {
 			}
 		}
 		if err != nil {
-			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "remove a conversation: %w", err)
+			return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "remove a conversation: %w", err)
 		}
 	}
 	return nil

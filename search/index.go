@@ -125,7 +125,7 @@ func explain(err error, doing string) error {
 	case errors.As(err, &e):
 		code, hint = memoir.CodeStorage, "delete "+fileName+" below the home: the next run makes it again"
 	case disk.Hint(err) != "":
-		code, hint = memoir.CodeStorage, disk.Hint(err)
+		code, hint = memoir.CodeStorage, disk.HintOr(err, "--home")
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -42,7 +42,7 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 			err = failpoint.WriteFile(path, []byte(token+"\n"), 0o600) // readToken refuses a partial write
 		}
 		if err != nil {
-			return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "store the server's token in %s: %w", path, err)
+			return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "store the server's token in %s: %w", path, err)
 		}
 		return nil
 	})

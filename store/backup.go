@@ -47,7 +47,7 @@ func (s *Store) Backup(ctx context.Context, now bool) error {
 		return nil // another process makes it
 	}
 	if err != nil {
-		return storageError(err, "locking the folder of database %s", s.path)
+		return storageError(err, "locking the directory of database %s", s.path)
 	}
 	return errors.Join(s.copyTo(ctx, path), unlock())
 }
@@ -112,7 +112,7 @@ func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside
 		return "", false, memoir.Errorf(memoir.CodeBusy, busyHint, "another process replaces the damaged database %s", path)
 	}
 	if err != nil {
-		return "", false, storageError(err, "locking the folder of database %s", path)
+		return "", false, storageError(err, "locking the directory of database %s", path)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	sound, err := isSound(ctx, path, busy)

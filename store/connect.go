@@ -103,7 +103,7 @@ func unwritable(path string) bool {
 const (
 	corruptHint = "`memoir run` opens the backup, if there is one; `memoir doctor` checks it"
 	asideHint   = "move it aside: the next run opens the backup"
-	storageHint = "free disk space, or make the folder and the file writable"
+	storageHint = "free disk space, or make the directory and the file writable"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
 
@@ -170,10 +170,10 @@ func sqliteHint(e sqlite3.Error) string {
 	if e.Code == sqlite3.ErrFull {
 		return disk.Hint(syscall.ENOSPC)
 	}
-	return cmp.Or(disk.Hint(e.SystemErrno), storageHint)
+	return cmp.Or(disk.HintOr(e.SystemErrno, "--home"), storageHint)
 }
 
 func storageError(err error, doing string, args ...any) error {
-	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), storageHint), "%s: %w",
+	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.HintOr(err, "--home"), storageHint), "%s: %w",
 		fmt.Sprintf(doing, args...), err)
 }

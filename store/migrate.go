@@ -62,7 +62,7 @@ func (s *Store) schema(t tx) (schema, error) {
 	}
 	now.empty = tables == 0 && now.version == 0 && application == 0
 	if !now.empty {
-		return now, memoir.Errorf(memoir.CodeCorrupt, "choose another folder with --home, or move the file aside",
+		return now, memoir.Errorf(memoir.CodeCorrupt, "choose another directory with --home, or move the file aside",
 			"%s is a database of another program", s.path)
 	}
 	return now, nil
@@ -111,7 +111,7 @@ func (s *Store) missing(t tx) ([]string, error) {
 }
 
 func (s *Store) newer(have, want int64) error {
-	return memoir.Errorf(memoir.CodeNewer, "install that version, or choose another folder with --home",
+	return memoir.Errorf(memoir.CodeNewer, "install that version, or choose another directory with --home",
 		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
 }
 
@@ -180,7 +180,7 @@ func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error
 		if err := t.get("PRAGMA journal_mode = WAL", nil, &mode); err != nil || mode == "wal" {
 			return err
 		}
-		return memoir.Errorf(memoir.CodeStorage, "choose a folder on a local disk with --home",
+		return memoir.Errorf(memoir.CodeStorage, "choose a directory on a local disk with --home",
 			"the file system of %s lacks the shared memory or the locks that a database needs", s.path)
 	})
 	return now, err

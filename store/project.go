@@ -207,7 +207,7 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (keys []str
 func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
-	}, "listing folders to remove")
+	}, "listing directories to remove")
 }
 
 // FolderRemoved records that the folder of a removed project is gone.
@@ -215,7 +215,7 @@ func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		_, err := t.exec(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
 		return err
-	}), "recording that the folder of %s was removed", projectID)
+	}), "recording that the directory of %s was removed", projectID)
 }
 
 // Adoption is the state of a project that was read from the files of its memory, for a database that is

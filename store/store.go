@@ -139,7 +139,8 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Opening a pipe would block. Opening the file finds all other faults.
 	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
-		return memoir.Errorf(memoir.CodeStorage, "move it aside, or choose another folder with --home; nothing was changed",
+		return memoir.Errorf(memoir.CodeStorage,
+			"move it aside, or choose another directory with --home; nothing was changed",
 			"database %s is not a file", s.path)
 	}
 	if !o.ReadOnly {
@@ -192,7 +193,7 @@ func (s *Store) Close() error {
 // other than 0600. SQLite gives its files beside it the same mode.
 func create(path string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return storageError(err, "creating folder of database %s", path)
+		return storageError(err, "creating the directory of database %s", path)
 	}
 	if err := disk.Fit(filepath.Dir(path)); err != nil {
 		return err

@@ -29,9 +29,9 @@ func clearCommand(p *program) *cli.Command {
 		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
 		Usage: "remove a project's sessions and memory from memoir",
 		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
-			"its folder with all generations, journals and messages of applications, which exist only there.\n"+
-			"The agents' own files stay. A later run reads those that are within its limits of age; --max-age 0\n"+
-			"reads all.\n"+
+			"its directory with all generations, journals and messages of applications, which exist only\n"+
+			"there. The agents' own files stay. A later run reads those that are within its limits of age;\n"+
+			"--max-age 0 reads all.\n"+
 			"Disabled sessions stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{

@@ -193,6 +193,8 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 		"$memoir clear --project lanternd --yes", "$memoir forget --match nothing-of-the-kind"} {
 		p.tell(t, home, line, nil).refuses(t, line, "mounted read-only", exitFailed)
 	}
+	set := "$memoir config set --config $MEMOIR_HOME memories.enabled true"
+	p.tell(t, home, set, nil).refuses(t, set, "choose another directory with --config", exitFailed)
 	must(t, syscall.Unmount(home, 0))
 	if diff := cmp.Diff(before, files(t, home)); diff != "" {
 		t.Errorf("changed:\n%s", diff)

@@ -21,7 +21,7 @@ func journalCommand(p *program) *cli.Command {
 		Usage: "read, write and search a project's journal",
 		Description: help("Prints the journal of a day of this directory's project, by default of today. DATE has the form\n"+
 			"YYYY-MM-DD; days are in UTC. A journal is a Markdown file, journal/YYYY-MM-DD.md in the\n"+
-			"project's folder, and may be edited.",
+			"project's directory, and may be edited.",
 			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
 			"memoir journal search staging"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},

@@ -187,7 +187,7 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []st
 		return nil, err
 	}
 	for _, id := range removed {
-		out = append(out, unfinishedJSON{"folder", id, "its folder is not removed yet", "the next run removes it"})
+		out = append(out, unfinishedJSON{"folder", id, "its directory is not removed yet", "the next run removes it"})
 	}
 	for _, r := range rows {
 		// doctor reports what cannot be read.

@@ -24,7 +24,7 @@ func Fit(dir string) error {
 		return nil
 	}
 	return memoir.Errorf(memoir.CodeStorage,
-		"choose a folder on a local disk with --home DIR or MEMOIR_HOME; nothing was changed",
+		"choose a directory on a local disk with --home DIR or MEMOIR_HOME; nothing was changed",
 		"%s is on a network file system, on which processes can't share a database", dir)
 }
 
@@ -51,7 +51,7 @@ func Hint(err error) string {
 	case errors.Is(err, syscall.EFBIG):
 		return "the limit of a file's size is reached: raise it (ulimit -f), or free some disk space, and run again"
 	case errors.Is(err, syscall.EROFS):
-		return "the file system is mounted read-only: mount it for writing, or choose another folder with --home"
+		return "the file system is mounted read-only: mount it for writing"
 	case errors.Is(err, syscall.EMFILE):
 		return "too many files are open: raise the limit (ulimit -n) or lower memories.concurrency"
 	case errors.Is(err, syscall.ENFILE):
@@ -59,9 +59,9 @@ func Hint(err error) string {
 	case errors.Is(err, syscall.ENOMEM):
 		return "memory has run out: end other programs and run again"
 	case errors.Is(err, syscall.EXDEV):
-		return "keep a project's folder on one file system"
+		return "keep a project's directory on one file system"
 	case errors.Is(err, syscall.EBUSY):
-		return "something is mounted at that path: unmount it, or choose another folder with --home"
+		return "something is mounted at that path: unmount it"
 	case errors.Is(err, syscall.ELOOP):
 		return "a symbolic link leads back to itself: mend it or take it away"
 	case errors.Is(err, syscall.EIO):
@@ -69,9 +69,20 @@ func Hint(err error) string {
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		return "something else stands at that path: move it away"
 	case errors.Is(err, fs.ErrPermission):
-		return "give yourself read and write permission there, or choose another folder with --home"
+		return "give yourself read and write permission there"
 	}
 	return ""
+}
+
+// HintOr is Hint for a file in a directory that a flag can replace.
+func HintOr(err error, flag string) string {
+	hint := Hint(err)
+	for _, place := range []error{syscall.EROFS, syscall.EBUSY, fs.ErrPermission} {
+		if errors.Is(err, place) {
+			return hint + ", or choose another directory with " + flag
+		}
+	}
+	return hint
 }
 
 // Lacking reports whether an error concerns the process or the machine rather than the file: a

@@ -14,11 +14,13 @@ import (
 func (p *program) sayReport(r pipeline.Report, again string) {
 	u := p.ui
 	others := ""
-	if n := r.Scan.NotSessions; n > 0 {
-		others = fmt.Sprintf("; %s not sessions (-v names them)", countAre(n, "file"))
+	if r.Scan.Changed > 0 { // none is new to a run whose command has scanned before, as init does
+		others = fmt.Sprintf(", %d new or changed", r.Scan.Changed)
 	}
-	u.say("scanned %s: %s, %d new or changed%s", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"),
-		r.Scan.Changed, others)
+	if n := r.Scan.NotSessions; n > 0 {
+		others += fmt.Sprintf("; %s not sessions (-v names them)", countAre(n, "file"))
+	}
+	u.say("scanned %s: %s%s", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"), others)
 	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
 		u.say("sessions: %s", reasons)
 	}

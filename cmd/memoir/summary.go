@@ -10,17 +10,22 @@ import (
 	"memoir/serve"
 )
 
+// sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
+func sayScan(r pipeline.ScanReport) string {
+	text := fmt.Sprintf("scanned %s: %s", count(r.Files, "file"), count(r.Sessions, "session"))
+	if r.Changed > 0 {
+		text += fmt.Sprintf(", %d new or changed", r.Changed)
+	}
+	if r.NotSessions > 0 {
+		text += fmt.Sprintf("; %s not sessions (-v names them)", countAre(r.NotSessions, "file"))
+	}
+	return text
+}
+
 // sayReport prints the result of a run; again is the command that continues it.
 func (p *program) sayReport(r pipeline.Report, again string) {
 	u := p.ui
-	others := ""
-	if r.Scan.Changed > 0 { // none is new to a run whose command has scanned before, as init does
-		others = fmt.Sprintf(", %d new or changed", r.Scan.Changed)
-	}
-	if n := r.Scan.NotSessions; n > 0 {
-		others += fmt.Sprintf("; %s not sessions (-v names them)", countAre(n, "file"))
-	}
-	u.say("scanned %s: %s%s", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"), others)
+	u.say("%s", sayScan(r.Scan))
 	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
 		u.say("sessions: %s", reasons)
 	}

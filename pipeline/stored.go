@@ -127,7 +127,7 @@ const markerStart = "[REDACTED:"
 func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(at StoredPlace, text string) { s.mask(at.Project, text) })
-	if err == nil && s.known.Secrets() > 0 {
+	if err == nil && len(s.known.Counts()) > 0 {
 		err = s.each(ctx, func(at StoredPlace, text string) {
 			report.Places = append(report.Places, s.places(at, text)...)
 		})

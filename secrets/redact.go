@@ -57,8 +57,9 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 		}
 		for _, v := range parts {
 			for _, s := range known.occurrences(v.text) {
-				s.start, s.end = v.raw(s.start), v.rawEnd(s.end)
-				spans = append(spans, s)
+				if s.start, s.end = v.raw(s.start), v.rawEnd(s.end); !set.isMarker(text, s.start, s.end) {
+					spans = append(spans, s)
+				}
 			}
 		}
 		if len(spans) == 0 {

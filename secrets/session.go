@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,7 +108,9 @@ func (r *Redactor) Again(it memoir.Item) memoir.Item { return eachText(it, r.Aga
 func (r *Redactor) AgainText(text string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	spans := r.known.occurrences(text)
+	spans := slices.DeleteFunc(r.known.occurrences(text), func(s span) bool {
+		return r.rules.isMarker(text, s.start, s.end)
+	})
 	if len(spans) == 0 {
 		return text
 	}
@@ -164,7 +167,8 @@ func (c Counts) Total() int {
 const (
 	markerOpen  = "[REDACTED:"
 	markerClose = "]"
-	maxLabel    = 64 // bytes of a rule's id in a marker
+	nameOpen    = "redacted-" // in a name, where a marker ends with the rule's id
+	maxLabel    = 64          // bytes of a rule's id in a marker
 )
 
 // marker returns the replacement for a secret that a rule found.
@@ -174,21 +178,33 @@ func marker(r *rule) string { return markerOpen + r.label + markerClose }
 // A marker must have the label of a rule. Other text in brackets may be a secret.
 func (set *ruleSet) isMarker(text string, start, end int) bool {
 	for start < end {
-		from := max(0, start-len(markerOpen)-maxLabel)
-		open := strings.LastIndex(text[from:min(len(text), start+len(markerOpen))], markerOpen)
-		if open += from; open < from || open > start {
+		if start = set.markerEnd(text, start); start == 0 {
 			return false
 		}
-		length := strings.Index(text[open:min(len(text), open+len(markerOpen)+maxLabel+1)], markerClose)
-		if length < 0 || open+length < start || !set.labels[text[open+len(markerOpen):open+length]] {
-			return false
-		}
-		start = open + length + len(markerClose)
 		for start < end && (text[start] == '\n' || text[start] == '\r') { // kept for the line count
 			start++
 		}
 	}
 	return true
+}
+
+// markerEnd returns the end of the marker around an offset, also of one in a name; 0 if there is none.
+func (set *ruleSet) markerEnd(text string, at int) int {
+	for _, form := range [][2]string{{markerOpen, markerClose}, {nameOpen, ""}} {
+		open, closing := form[0], form[1]
+		from := max(0, at-len(open)-maxLabel)
+		begin := strings.LastIndex(text[from:min(len(text), at+len(open))], open)
+		if begin < 0 {
+			continue
+		}
+		begin += from + len(open)
+		for end := min(len(text), begin+maxLabel); end > begin && end+len(closing) > at; end-- {
+			if set.labels[text[begin:end]] && strings.HasPrefix(text[end:], closing) {
+				return end + len(closing)
+			}
+		}
+	}
+	return 0
 }
 
 // hint returns the first characters of a secret, at most four and at most a fifth, and its length in bytes.
@@ -265,7 +281,7 @@ func (s *Scanner) Name(name string) (string, Counts) {
 	if len(counts) == 0 {
 		return name, counts
 	}
-	out = strings.ReplaceAll(out, markerOpen, "redacted-")
+	out = strings.ReplaceAll(out, markerOpen, nameOpen)
 	return strings.ReplaceAll(out, markerClose, ""), counts
 }
 

@@ -55,7 +55,7 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 		// servers and programs that get the text of every session.
 		d, _ := find(e.path)
 		if d.own {
-			return nil, e.errorf("a project's file may only switch memory off or tighten limits",
+			return nil, e.errorf("this setting is never read from a project's file",
 				"belongs in your own "+FileName)
 		}
 		proposed := s.clone()
@@ -138,7 +138,8 @@ func Trust(home, file string) error {
 		return err
 	}
 	if data == nil {
-		return memoir.Errorf(memoir.CodeNotFound, "name the directory of a project that has a "+ProjectFileName,
+		return memoir.Errorf(memoir.CodeNotFound,
+			"name the directory of a project that has a "+ProjectFileName+" or .gitleaks.toml",
 			"cannot trust %s: no such file", file)
 	}
 	if s := Default(); filepath.Base(file) == ProjectFileName {

@@ -72,6 +72,9 @@ func TestWhatReachesAllProjectsIsNoProjectsToSay(t *testing.T) {
 		s, ignored, err := Default().ForProject(dir, TrustStore{})
 		checkError(t, err, file+":1: ")
 		checkError(t, err, " belongs in your own config.yml")
+		if hint := memoir.HintOf(err); hint != "this setting is never read from a project's file" {
+			t.Error(hint)
+		}
 		if !s.Off || len(ignored) > 0 || len(s.Projects)+len(s.Providers)+len(s.Exclude) > 0 || s.Limits != (Limits{}) {
 			t.Errorf("%s: a stranger set %+v", content, s)
 		}

@@ -185,8 +185,7 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 			return nil, "", err
 		}
 		if why := p.switchedOff(c, &settings, here); why != "" {
-			return nil, "", memoir.Errorf(memoir.CodeConfig, "--user notes for all projects, --project for another",
-				"no memory here: %s", why)
+			return nil, "", memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
 		}
 	}
 	st, err := p.openStore(c.Context, home, settings)
@@ -210,6 +209,17 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 		st.Close()
 	}
 	return st, ids[found.ID], err
+}
+
+// otherProject returns the hint of a command for a project whose memory is off.
+func otherProject(command string) string {
+	switch command {
+	case "remember":
+		return "use --user for a note for all projects, or --project for another project"
+	case "mcp": // an agent cannot pass flags
+		return ""
+	}
+	return "use --project for another project"
 }
 
 // readNotes reads the notes of the user and of --project or this directory's project, if it has one. An empty home has

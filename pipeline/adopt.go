@@ -81,10 +81,17 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 	}
 	// If only the generation was not recorded, because the process was killed, nothing is lost.
 	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
-		r.warn(fmt.Sprintf("project %s: the database has generation %d, but %d is live: "+
-			"%d extractions and %d hand edits are taken from its files",
-			a.Project.Name, recorded, a.Generations[len(a.Generations)-1].N, adopted.Extractions, adopted.Notes),
-			"later calls of `memoir forget` and `memoir sessions disable` are lost: repeat them")
+		taken := memoir.Count(adopted.Extractions, "extraction")
+		if adopted.Notes > 0 {
+			taken += " and " + memoir.Count(adopted.Notes, "hand edit")
+		}
+		verb := "are"
+		if adopted.Extractions == 1 && adopted.Notes == 0 {
+			verb = "is"
+		}
+		r.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
+			id, a.Generations[len(a.Generations)-1].N, taken, verb),
+			"calls of `memoir forget` and `memoir sessions disable` that the database held are lost: repeat them")
 	}
 	return nil
 }

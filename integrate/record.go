@@ -61,7 +61,7 @@ func Load(home string) (*Record, error) {
 	}
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage,
-			"move it away and install again; then remove the entries that it lists by hand",
+			"move it away, then `memoir install` again; entries of the old record stay in the agents' files",
 			"the record of what was installed cannot be read: %w", err)
 	}
 	return r, nil

@@ -195,7 +195,7 @@ func (p *program) refreshSkills(c *cli.Context) error {
 		err = record.RefreshSkills()
 	}
 	if err != nil {
-		p.ui.warn("`memoir install` recreates them", "links to skills: %v", err)
+		p.ui.warn(cmp.Or(memoir.HintOf(err), "`memoir install` recreates them"), "links to skills: %v", err)
 	}
 	return nil
 }

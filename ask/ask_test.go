@@ -17,6 +17,7 @@ import (
 
 	"memoir"
 	"memoir/ask"
+	"memoir/pipeline"
 	"memoir/search"
 	"memoir/store"
 )
@@ -284,6 +285,12 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 	must(t, errors.Join(err, st.Close()))
 	if len(recalled["results"].([]any)) != 1 || len(notes) != 1 || !notes[0].AccessedAt.After(notes[0].CreatedAt) {
 		t.Errorf("recalled %v, noted %v", recalled, notes)
+	}
+	w.asked.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
+		return pipeline.Options{}, nil, memoir.Errorf(memoir.CodeStorage, "", "read-only file system")
+	}
+	if found, failed := w.call(w.connect(), 2000, "memory_search", map[string]any{"kind": "note"}); failed != "" || len(found["results"].([]any)) != 1 {
+		t.Errorf("on a disk that cannot be written: %v %s", found, failed)
 	}
 	w.run()
 	if strings.Contains(w.text(lanternd, "MEMORY.md")+w.text(lanternd, "memory_summary.md"), "quokka") {

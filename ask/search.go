@@ -158,6 +158,9 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 // records the access. Without a project, it searches all projects.
 func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit, err error) {
 	_, st, err := s.Change(ctx)
+	if memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
+		st, err = s.Read(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

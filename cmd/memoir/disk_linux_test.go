@@ -195,6 +195,9 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 	}
 	set := "$memoir config set --config $MEMOIR_HOME memories.enabled true"
 	p.tell(t, home, set, nil).refuses(t, set, "choose another directory with --config", exitFailed)
+	if got := p.tell(t, home, "$memoir doctor", nil); got.code != exitFailed || !strings.Contains(got.stdout, "fail  permissions: "+home+" is not writable") {
+		t.Errorf("doctor: exit code %d: %s", got.code, got.stdout)
+	}
 	must(t, syscall.Unmount(home, 0))
 	if diff := cmp.Diff(before, files(t, home)); diff != "" {
 		t.Errorf("changed:\n%s", diff)

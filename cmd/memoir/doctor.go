@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"mvdan.cc/sh/v3/syntax"
@@ -72,8 +73,11 @@ func (d *doctor) installation(c *cli.Context) {
 	case settings.Memories.Enabled:
 		d.ok("memories.enabled", "on: hooks read sessions and inject memory")
 	default:
-		d.warn("memories.enabled", "`memoir config set memories.enabled true`",
-			"off: hooks do nothing; commands typed by hand work")
+		hint := "`memoir config set memories.enabled true`"
+		if name, ok := strings.CutPrefix(settings.Origin("memories.enabled"), "$"); ok {
+			hint = "unset " + name
+		}
+		d.warn("memories.enabled", hint, "off: hooks do nothing; commands typed by hand work")
 	}
 	d.project(c)
 	d.agents(c.Bool("verbose") || c.Bool("json"))
@@ -263,6 +267,8 @@ func (d *doctor) permissions(home string) {
 		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), err.Error())
 	case err != nil:
 		d.fail("permissions", "", err.Error())
+	case errors.Is(writable(home), syscall.EROFS):
+		d.fail("permissions", disk.HintOr(syscall.EROFS, "--home"), home+" is not writable: "+syscall.EROFS.Error())
 	case len(locked) > 0:
 		d.fail("permissions", "chmod -R u+rwX "+shellWord(home),
 			fmt.Sprintf("%s not writable, such as %s", count(len(locked), "path"), locked[0]))

@@ -127,6 +127,7 @@ type integration struct {
 	changes []integrate.Change
 	failed  []error
 	out     integrationJSON
+	varied  bool // a variable keeps memories.enabled off
 }
 
 // integrationJSON is what --json prints.
@@ -251,7 +252,8 @@ func (in *integration) enable(agents int) error {
 	if err != nil {
 		return err
 	}
-	if origin := settings.Origin("memories.enabled"); strings.HasPrefix(origin, "$") {
+	origin := settings.Origin("memories.enabled")
+	if in.varied = strings.HasPrefix(origin, "$"); in.varied {
 		in.ui.warn("unset it", "%s keeps memories.enabled off: hooks do nothing", origin)
 	}
 	changes, err := in.record.Install(in.env, integrate.Options{}, integrate.Settings(filepath.Join(dir, config.FileName)))
@@ -260,14 +262,20 @@ func (in *integration) enable(agents int) error {
 }
 
 func (in *integration) linkSkills(agents []integrate.Agent) error {
-	if in.options.Project != "" || in.options.NoHooks {
+	if in.options.Project != "" {
 		return nil
 	}
 	for _, a := range agents {
 		if slices.ContainsFunc(in.out.Failed, func(t agentText) bool { return t.Agent == a.Name }) {
 			continue
 		}
-		if err := in.record.LinkSkills(in.env, a); err != nil {
+		err := error(nil)
+		if in.options.NoHooks {
+			err = in.record.UnlinkSkills(a.Name)
+		} else {
+			err = in.record.LinkSkills(in.env, a)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -366,9 +374,9 @@ func (in *integration) conclude(verb string, dry bool) {
 		case dry || change.Action == "keep" && verb == "install":
 		case change.Action == "keep":
 			in.ui.say("%s: %s has nothing of memoir left", change.Agent, change.Path)
-		case change.Agent == integrate.SettingsName && verb == "install":
+		case change.Agent == integrate.SettingsName && verb == "install" && !in.varied:
 			in.ui.say("memories.enabled is now on, in %s: hooks read sessions and inject memory", change.Path)
-		case change.Agent == integrate.SettingsName:
+		case change.Agent == integrate.SettingsName && !in.varied:
 			in.ui.say("memories.enabled is now off, in %s: hooks do nothing", change.Path)
 		default:
 			in.ui.say("%s: %sd %s", change.Agent, change.Action, change.Path)

@@ -84,7 +84,7 @@ func (p *program) sayPatched(c *cli.Context, name string, out pipeline.Patched) 
 
 func reflectCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "reflect", Category: groupMemory,
+		Name: "reflect", Category: groupMemory, ArgsUsage: "--session SESSION",
 		Usage: "let a language model patch MEMORY.md after a session",
 		Description: help("Gives a session and its project's MEMORY.md to the model of Phase 2, and applies the patch\n"+
 			"that it returns as an agent's: its lines are marked as not confirmed. Prints the new MEMORY.md.",
@@ -98,7 +98,7 @@ func reflectCommand(p *program) *cli.Command {
 
 func (p *program) reflect(c *cli.Context) error {
 	if c.NArg() > 0 || c.String("session") == "" {
-		return usagef("`memoir sessions` lists them", "reflect needs --session and takes no arguments")
+		return usagef("`memoir sessions` lists the sessions", "reflect needs --session SESSION")
 	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {

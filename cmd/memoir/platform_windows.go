@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// writable is unknown without a write.
+func writable(string) error { return nil }
+
 // detached starts a process without the caller's console, outside its job.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{

@@ -37,7 +37,7 @@ type StoredPlace struct {
 type StoredReport struct {
 	Places []StoredPlace
 	Texts  int      // number of scanned texts
-	Unread []string // files that could not be read, and why
+	Unread []string // files that could not be read, and projects whose rules are invalid, and why
 }
 
 // ScanStored searches stored texts for secrets: the database, live memories, the archives of generations, and
@@ -45,12 +45,10 @@ type StoredReport struct {
 // then has one id, it scans only texts of that project, and no logs.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
 	s, err := newSweep(ctx, st, opts)
-	if err == nil {
-		err = s.rules()
-	}
 	if err != nil {
 		return StoredReport{}, err
 	}
+	s.rules()
 	return s.find(ctx)
 }
 
@@ -62,7 +60,8 @@ type sweep struct {
 	scanners  map[string][]*secrets.Scanner  // by project; "": for texts of no project
 	redactors map[string][]*secrets.Redactor // for these scanners
 	projects  []store.ProjectRow
-	texts     int // number of texts in this pass
+	texts     int      // number of texts in this pass
+	invalid   []string // projects whose own rules are not applied, and why
 	unread    []string
 }
 
@@ -84,19 +83,18 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 	return s, nil
 }
 
-// rules loads the rules of each project.
-func (s *sweep) rules() error {
+// rules loads the rules of each project. A project with invalid rules is scanned with a person's rules.
+func (s *sweep) rules() {
 	for _, p := range s.projects {
 		scanners, fault := s.projectScanners(p.Project)
 		if fault != nil {
-			return fmt.Errorf("project %s: %w", p.ID, fault)
+			s.invalid = append(s.invalid, s.redact(fmt.Sprintf("project %s with its own rules: %v", p.ID, fault)))
 		}
 		s.scanners[p.ID] = scanners
 		for _, scanner := range scanners {
 			s.redactors[p.ID] = append(s.redactors[p.ID], s.known.By(scanner))
 		}
 	}
-	return nil
 }
 
 // mask redacts a text with the rules of its project, and adds the secrets that they find to the known ones.
@@ -141,7 +139,7 @@ type looker func(at StoredPlace, text string)
 
 // each calls look for each stored text.
 func (s *sweep) each(ctx context.Context, look looker) error {
-	s.texts, s.unread = 0, nil
+	s.texts, s.unread = 0, slices.Clone(s.invalid)
 	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
 			s.progress(Progress{Stage: StageSearch, Done: s.texts})

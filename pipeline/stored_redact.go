@@ -16,7 +16,7 @@ import (
 // StoredRedaction is the result of RedactStored.
 type StoredRedaction struct {
 	Found       StoredReport   // before
-	Unread      []string       // files that could not be read, and why
+	Unread      []string       // as of StoredReport
 	Rows        int            // texts of the database that were rewritten
 	Archives    int            // archives of earlier generations that were removed
 	Generations []RedactedIn   // generations that were published
@@ -42,12 +42,10 @@ type RedactedIn struct {
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
 	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}, Redactions: map[string]int{}}
 	s, err := newSweep(ctx, st, opts)
-	if err == nil {
-		err = s.rules()
-	}
 	if err != nil {
 		return out, err
 	}
+	s.rules()
 	if !dryRun {
 		if err := s.quiet(ctx); err != nil {
 			return out, err

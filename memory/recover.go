@@ -239,6 +239,9 @@ func (r Root) Readopt(n int) (bool, error) {
 	m := live.manifest.Describing(n, live.manifest.published(live.files))
 	err = disk.Replace(path, m.Encode(), fileMode)
 	if err == nil {
+		err = failpoint.Before("set the time of the manifest")
+	}
+	if err == nil {
 		err = os.Chtimes(path, time.Time{}, info.ModTime()) // Edited compares with it
 	}
 	if err != nil {

@@ -72,6 +72,12 @@ func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 
 func TestADatabaseThatLacksATableOrIndexIsFoundBeforeItIsUsed(t *testing.T) {
 	t.Parallel()
+	_, whole := newDatabase(t)
+	var n int
+	must(t, whole.read(t.Context(), func(t tx) error { return t.get(schemaObjects, nil, &n) }))
+	if n != objects {
+		t.Errorf("objects must be %d, not %d", n, objects)
+	}
 	for _, name := range []string{"INDEX job_running", "TABLE file", "TABLE counter", "TABLE job", "TABLE session", "TABLE searchable"} {
 		path, s := newDatabase(t)
 		must(t, errors.Join(s.Backup(t.Context(), true), s.quickly(t.Context(), func(t tx) error {

@@ -89,6 +89,12 @@ func (s *Store) checkVersion(ctx context.Context) error {
 	return nil
 }
 
+// objects is the number that schemaObjects counts in a database of the present version.
+const objects = 40
+
+// schemaObjects counts the tables and indexes that migrations make, as a quick check whether one is missing.
+const schemaObjects = `SELECT count(*) FROM sqlite_schema WHERE sql IS NOT NULL`
+
 // missing names each table and index that the migrations make and a database of their version lacks.
 func (s *Store) missing(t tx) ([]string, error) {
 	db := sql.OpenDB(connector{dsn: ":memory:", driver: &sqlite3.SQLiteDriver{}})
@@ -127,7 +133,13 @@ func (s *Store) migrate(ctx context.Context) error {
 	case now.version > want:
 		return s.newer(now.version, want)
 	case now.version == want:
-		missing, err := fetch(ctx, s, s.missing, "opening database")
+		missing, err := fetch(ctx, s, func(t tx) ([]string, error) {
+			var n int
+			if err := t.get(schemaObjects, nil, &n); err != nil || n >= objects {
+				return nil, err
+			}
+			return s.missing(t)
+		}, "opening database")
 		if err == nil && len(missing) > 0 {
 			err = memoir.Errorf(memoir.CodeCorrupt, asideHint, "database %s is damaged: %s", s.path, missing[0])
 		}

@@ -38,6 +38,7 @@ var without = map[string]string{
 	"store.syncDir":           "it follows a rename, which has a moment",
 	"store.transact":          "write has moments for those that write",
 	"store.unwritable":        "it opens what is there",
+	"store.missing":           "it writes into memory",
 }
 
 // TestEveryWriteHasAMoment reads the source: each function must have as many failpoints as

@@ -48,6 +48,25 @@ func (a app) saveAs(file, text string) {
 	must(a.t, os.Rename(a.path(file+".swp.txt"), a.path(file)))
 }
 
+func TestAnEditAloneIsPublishedWithoutACall(t *testing.T) {
+	t.Parallel()
+	a, o, calls := paid(t, func(int, app) {})
+	run(t, o)
+	before := *calls
+	text := a.text("MEMORY.md")
+	if !strings.Contains(text, "the part s01") {
+		t.Fatalf("the memory is\n%s", text)
+	}
+	a.saveAs("MEMORY.md", strings.Replace(text, "the part s01", "the part of Ada", 1))
+	report := run(t, o)
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || *calls != before {
+		t.Errorf("%d calls: %+v", *calls-before, report.Phase2)
+	}
+	if now := a.text("MEMORY.md") + a.text("memory_summary.md"); strings.Contains(now, "the part s01") || !strings.Contains(now, "the part of Ada") {
+		t.Errorf("the memory is\n%s", now)
+	}
+}
+
 // What a person saves while a language model answers is in the next generation, and the
 // call is not made again for it.
 func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {

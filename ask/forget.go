@@ -123,7 +123,8 @@ func forgotten(report pipeline.ForgetReport, purged bool) string {
 	if purged {
 		note += "; earlier generations with it were removed"
 	} else {
-		note += "; earlier generations may contain it (`memoir forget --purge` removes it there)"
+		note += "; earlier generations may contain it (`memoir forget --purge SESSION` removes it there)"
 	}
-	return note + "; forgotten sessions are not read again, and the agents' own files stay"
+	return note +
+		"; forgotten sessions are not read again until `memoir forget --undo SESSION`, and the agents' own files stay"
 }

@@ -39,7 +39,7 @@ func mcpCommand(p *program) *cli.Command {
 
 func (p *program) mcp(c *cli.Context) error {
 	if channel := c.String("deliver"); channel != "" && channel != "instructions" {
-		return usagef("", "--deliver takes instructions, not %q", channel)
+		return usagef("use instructions", "--deliver: unknown channel %q", channel)
 	}
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
@@ -189,7 +189,11 @@ func (p *program) search(c *cli.Context) error {
 		if len(found.Hits) == 0 {
 			p.ui.say("no match in %s", where)
 		} else {
-			p.ui.say("%s in %s", count(len(found.Hits), "hit"), where)
+			most := ""
+			if len(found.Hits) == c.Int("max") {
+				most = ", at most what --max allows"
+			}
+			p.ui.say("%s in %s%s", count(len(found.Hits), "hit"), where, most)
 		}
 		if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")

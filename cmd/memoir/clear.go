@@ -30,9 +30,9 @@ func clearCommand(p *program) *cli.Command {
 		Usage: "remove a project's sessions and memory from memoir",
 		Description: help("Removes a project's sessions from the registry, their extractions, its notes, and\n"+
 			"its directory with all generations, journals and messages of applications, which exist only\n"+
-			"there. The agents' own files stay. A later run reads those that are within its limits of age;\n"+
-			"--max-age 0 reads all.\n"+
-			"Disabled sessions stay disabled. Asks first; without a terminal it needs --yes.",
+			"there. The agents' own files stay. A later run reads sessions again that are idle and not too\n"+
+			"old; `memoir run --max-age 0 --min-idle 0` reads them whatever their age. Disabled sessions\n"+
+			"stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),

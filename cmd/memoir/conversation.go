@@ -131,7 +131,7 @@ func (p *program) recap(c *cli.Context) error {
 		for _, m := range said {
 			p.ui.write(m.Line())
 		}
-		p.ui.say("%s, from item %d; `memoir show` prints all items", session.Key(), said[0].Item)
+		p.ui.say("from item %d; `memoir show %s` prints all items", said[0].Item, session.Key())
 	})
 }
 

@@ -30,8 +30,8 @@ func forgetCommand(p *program) *cli.Command {
 			"lists it. Notes, journals and conversations cannot be brought back. Earlier generations, logs\n"+
 			"and database copies stay, except with --purge, or if a note, a journal line or a conversation is\n"+
 			"forgotten: then generations that contain it, logs and database copies are removed, and the\n"+
-			"database's free pages are cleared. Of a project the whole directory is removed. Asks first;\n"+
-			"without a terminal it needs --yes.",
+			"database's free pages are cleared. Of a project, all that memoir has stored is removed; the\n"+
+			"repository stays. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),

@@ -155,7 +155,8 @@ func (s *setup) find() (err error) {
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
-		s.ui.say("all are outside the limits of age; `memoir run --max-age 0 --min-idle 0` reads them")
+		s.ui.say("all are older than %g days or were changed within %g hours", m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
+		s.ui.sayHint("`memoir run --max-age 0 --min-idle 0` reads them")
 	} else if s.out.Widened {
 		s.ui.say("all are older than %g days or were changed within %g hours; the first run reads them anyway",
 			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
@@ -265,7 +266,7 @@ func (s *setup) plan() (err error) {
 		s.ui.say("all eligible sessions were read before")
 		return nil
 	}
-	text := fmt.Sprintf("this run reads %s and writes the memory of %s", count(sessions, "session"),
+	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
 		text += "; about " + sayUsage(*e) + " of " + s.out.Model

@@ -20,8 +20,8 @@ func journalCommand(p *program) *cli.Command {
 		Name: "journal", Category: groupNotes, ArgsUsage: "[today|yesterday|DATE]",
 		Usage: "read, write and search a project's journal",
 		Description: help("Prints the journal of a day of this directory's project, by default of today. DATE has the form\n"+
-			"YYYY-MM-DD; days are in UTC. A journal is a Markdown file, journal/YYYY-MM-DD.md in the\n"+
-			"project's directory, and may be edited.",
+			"YYYY-MM-DD; days are in UTC. A journal is a Markdown file that may be edited,\n"+
+			"projects/ID/journal/YYYY-MM-DD.md in memoir's home.",
 			"memoir journal", "memoir journal 2026-07-01", "memoir journal add 'the staging database moved to eu-west'",
 			"memoir journal search staging"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},

@@ -62,8 +62,8 @@ func (p *program) log(c *cli.Context) error {
 		p.ui.table(t)
 		p.ui.say("%s", count(len(generations), "generation"))
 		if forgotten {
-			p.ui.sayHint("`memoir forget` with --purge removes generations that contain forgotten sessions; " +
-				"they cannot be restored")
+			p.ui.sayHint("generations that contain forgotten sessions cannot be restored; " +
+				"`memoir forget --purge SESSION` removes those that contain SESSION")
 		}
 	})
 }
@@ -79,7 +79,7 @@ func noteOn(g serve.Generation) string {
 	add(g.Live, "live")
 	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
 	add(g.Restored > 0, "restored from %d", g.Restored)
-	add(g.SetAside > 0, "%d left out until they change", g.SetAside)
+	add(g.SetAside > 0, "left out until changed: %d", g.SetAside)
 	add(g.Redacted > 0, "redacted from %d", g.Redacted)
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")
@@ -93,9 +93,9 @@ func restoreCommand(p *program) *cli.Command {
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
 			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
 			"consolidations keep the difference: removed lines stay removed, and sessions that the\n"+
-			"generation does not have are left out until they change (`memoir log` counts them). To undo\n"+
-			"it, restore the later generation. A generation with sessions that were disabled or forgotten\n"+
-			"since is not restored.\n"+
+			"generation does not have are left out until they change. So are later notes, which do not\n"+
+			"change (`memoir log` counts both). To undo it, restore the later generation. A generation with\n"+
+			"sessions that were disabled or forgotten since is not restored.\n"+
 			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{

@@ -35,7 +35,8 @@ func exportCommand(p *program) *cli.Command {
 		Name: "export", Category: groupMemory, ArgsUsage: "[FILE]",
 		Usage: "write the pages of serve to one HTML file",
 		Description: help("Writes the memory of all projects, its last changes, notes, sessions, the queue and\n"+
-			"spending to a file that needs no server or script; without FILE to standard output.",
+			"the use of language models to a file that needs no server or script; without FILE to\n"+
+			"standard output.",
 			"memoir export --html memory.html"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "html", Usage: "as HTML; required"}},
 		Action: func(c *cli.Context) error {

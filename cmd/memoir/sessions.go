@@ -207,10 +207,11 @@ func retryCommand(p *program) *cli.Command {
 			Usage: "all failed and dead jobs, including those whose process crashed"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
-				return usagef("`memoir status` lists failed jobs; --all retries all of them", "retry needs a job, or --all")
+				return usagef("`memoir status` lists failed jobs; --all retries all of them",
+					"retry needs a session or project, or --all")
 			}
 			if c.NArg() > 0 && c.Bool("all") {
-				return usagef("", "sessions and --all exclude each other")
+				return usagef("", "arguments and --all exclude each other")
 			}
 			st, err := p.openForWriting(c)
 			if err != nil {

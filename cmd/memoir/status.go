@@ -22,7 +22,8 @@ func statusCommand(p *program) *cli.Command {
 		Name: "status", Category: groupSession,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
-			"next attempt, dead jobs, the result of the last run, and the plan of the next run.\n"+
+			"next attempt, dead jobs, the result of the last run, and what the next run\n"+
+			"would do with the registered sessions; `memoir run --dry-run` also looks for new ones.\n"+
 			"Long lists are cut; -v shows all. Times are UTC. --usage instead shows the use of language\n"+
 			"models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
@@ -277,7 +278,7 @@ func (n nextJSON) say() string {
 	case n.Error != "":
 		return "cannot start: " + n.Error
 	case n.Sessions+n.Projects == 0:
-		text = "nothing to do"
+		text = "nothing to do for the registered sessions"
 	}
 	if n.Left > 0 {
 		text += fmt.Sprintf("; the cap leaves %s for a later run", count(n.Left, "session"))

@@ -105,6 +105,9 @@ func (f *File) Unset(name string) (bool, error) {
 	e, there := f.entry(now)
 	if !there {
 		_, invalid := f.Settings()
+		if (entry{path: append(pathOf(now), "")}).provider() == now {
+			unknown = nil
+		}
 		return false, cmp.Or(unknown, invalid)
 	}
 	at, changed := e.path, e.name()

@@ -38,7 +38,7 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"memories:\n  nosuch: 1\n  concurrency: 2\n", "memories.enabled", []string{"true"}, "FILE:2: memories.nosuch is an unknown setting; remove line 2"},
 		{"limits:\nproviders:\n  mine: {api: exec, command: [a]}\n", "providers.mine", nil, "limits:\n"},
 		{"providers:\n  a:\n    api: anthropic\n  mine: # x\n    # y\n    api: exec\n    command: [a]\n", "providers.mine", nil, "providers:\n  a:\n    api: anthropic\n"},
-		{"limits:\n", "providers.mine", nil, "\"providers.mine\" is a section"},
+		{"limits:\n", "providers.mine", nil, "limits:\n"},
 		{"memories:\n  enabled: true\n  concurrency: 2\n", "memories.enabled", nil, "memories:\n  concurrency: 2\n"},
 		{"memories: {enabled: true, concurrency: 2}\n", "memories.concurrency", nil, "memories: {enabled: true}\n"},
 		{"mcp: {allProjects: true}\nprojects:\n  ~/a: x\n", "projects./home/ann/a", nil, "mcp: {allProjects: true}\n"},

@@ -257,7 +257,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	})
 	d, err := time.ParseDuration(hours)
 	if err != nil || d < 0 || d > maxDelay || strings.HasPrefix(hours, "+") {
-		return 0, fmt.Errorf("%q is not a duration; write it like 12h, 30d, 90m or 2w", text)
+		return 0, fmt.Errorf("%q is not a duration; write it like 90s, 30m, 12h, 30d or 2w", text)
 	}
 	return d, nil
 }

@@ -96,7 +96,8 @@ func (f FileRecord) check(mend string) []Finding {
 	if len(f.Entries) == 0 && hashOf(current) != f.After {
 		what = []string{ownWhat}
 		if current != nil {
-			mend = "move it away; then " + mend
+			mend = "move it away; then `memoir install " +
+				f.Agent + "` writes it again, or `memoir uninstall " + f.Agent + "` completes the removal"
 		}
 	}
 	if len(what) == 0 {

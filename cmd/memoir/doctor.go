@@ -30,7 +30,8 @@ func doctorCommand(p *program) *cli.Command {
 		Description: help("Checks settings, the database, permissions, agents' session directories, records of unknown\n"+
 			"types, and every project's live files and archives against their manifests. Each\n"+
 			"finding has a hint. Nothing is changed. Exit code 1 means that a check failed. `memoir status`\n"+
-			"lists the unfinished work of killed runs. -q leaves out the checks that passed.",
+			"lists the unfinished work of killed runs. Without --json, -q leaves out the\n"+
+			"checks that passed.",
 			"memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -63,7 +63,7 @@ func (p *program) execute(ctx context.Context, args []string) error {
 // home returns the data directory; it need not exist.
 func (p *program) home(c *cli.Context) (string, error) {
 	if c.IsSet("home") && c.String("home") == "" {
-		return "", usagef("", "--home: the directory is empty")
+		return "", usagef("", "--home: the name of the directory is empty")
 	}
 	return config.Home(c.String("home"), p.environ)
 }

@@ -242,7 +242,7 @@ func (r Root) Readopt(n int) (bool, error) {
 		err = failpoint.Before("set the time of the manifest")
 	}
 	if err == nil {
-		err = os.Chtimes(path, time.Time{}, info.ModTime()) // Edited compares with it
+		err = os.Chtimes(path, time.Time{}, info.ModTime()) // keepLate compares with it
 	}
 	if err != nil {
 		return false, storageError(err, "rewrite %s", path)

@@ -59,7 +59,7 @@ func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 // Edited reports whether a person changed or deleted MEMORY.md or memory_summary.md since publication. If neither
 // was written since then, no file is read. It is false if the memory cannot be read, which Current reports.
 func (r Root) Edited() bool {
-	staged, err := os.Stat(filepath.Join(r.Link(), manifestName))
+	staged, err := os.Lstat(r.Link()) // Stage makes the link after the files
 	if err != nil {
 		return false
 	}

@@ -15,13 +15,12 @@ import (
 
 // StoredRedaction is the result of RedactStored.
 type StoredRedaction struct {
-	Found       StoredReport   // before
-	Unread      []string       // as of StoredReport
-	Rows        int            // texts of the database that were rewritten
-	Archives    int            // archives of earlier generations that were removed
-	Generations []RedactedIn   // generations that were published
-	Removed     []string       // logs and copies of the database
-	Redactions  map[string]int // replacements by rule
+	Found       StoredReport // before
+	Unread      []string     // as of StoredReport
+	Rows        int          // texts of the database that were rewritten
+	Archives    int          // archives of earlier generations that were removed
+	Generations []RedactedIn // generations that were published
+	Removed     []string     // logs and copies of the database
 }
 
 // RedactedIn is a project whose live memory became a new generation.
@@ -40,7 +39,7 @@ type RedactedIn struct {
 // was changed. If the process is killed, another call does the rest. The error has the code
 // memoir.CodeChanged if secrets were stored meanwhile.
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
-	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}, Redactions: map[string]int{}}
+	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}}
 	s, err := newSweep(ctx, st, opts)
 	if err != nil {
 		return out, err
@@ -58,11 +57,9 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 	if dryRun || len(out.Found.Places) == 0 {
 		return out, nil
 	}
-	before := s.known.Counts()
 	if err := s.redactAll(ctx, &out); err != nil {
 		return out, err
 	}
-	maps.Copy(out.Redactions, since(before, s.known.Counts()))
 	left, err := s.find(ctx)
 	if err == nil && len(left.Places) > 0 {
 		err = memoir.Errorf(memoir.CodeChanged, "run it again",

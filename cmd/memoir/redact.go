@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -239,8 +241,15 @@ func (p *program) redactStored(c *cli.Context) error {
 
 func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction) error {
 	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows,
-		Archives:    done.Archives,
-		Generations: done.Generations, Removed: list(done.Removed), Redactions: done.Redactions, Unread: list(done.Unread)}
+		Archives: done.Archives, Generations: done.Generations, Removed: list(done.Removed),
+		Redactions: map[string]int{}, Unread: list(done.Unread)}
+	old := map[string]bool{}
+	for _, f := range out.Findings {
+		out.Redactions[f.Rule]++
+		if f.Generation > 0 {
+			old[fmt.Sprintf("%s: generation %d", p.redact(f.Project), f.Generation)] = true
+		}
+	}
 	if c.Bool("json") {
 		if err := p.ui.json(out); err != nil {
 			return err
@@ -255,7 +264,10 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 	case len(out.Findings) == 0:
 		p.ui.say("no secrets in %s", texts)
 	case out.DryRun:
-		p.ui.say("would redact %s in %s", count(len(out.Findings), "secret"), texts)
+		for _, generation := range slices.Sorted(maps.Keys(old)) {
+			p.ui.say("%s contains a secret and would be removed", generation)
+		}
+		p.ui.say("would redact %s in %s", byRule(out.Redactions), texts)
 	default:
 		for _, g := range out.Generations {
 			p.ui.say("%s: generation %d is generation %d without secrets", p.redact(g.Project), g.Generation, g.From)

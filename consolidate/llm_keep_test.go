@@ -68,7 +68,8 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 	date := in.Extractions[len(in.Extractions)-1].EndedAt.UTC().Format("2006-01-02")
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory")+"\n## Environment\n\n- claimed [journal-7 "+date+"]\n- stated [journal-8 "+date+"]\n", between(q, "current-summary")))}})
-	if err != nil || strings.Contains(c.MemoryMD, "claimed") || !strings.Contains(c.MemoryMD, "- stated [journal-8") {
+	if err != nil || strings.Contains(c.MemoryMD, "claimed") ||
+		!strings.Contains(c.MemoryMD, "- stated [journal-8") || !strings.Contains(c.MemoryMD, " and 1 note, ") {
 		t.Errorf("%v:\n%s", err, c.MemoryMD)
 	}
 }

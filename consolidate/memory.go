@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -40,23 +41,29 @@ func memoryOf(name string, sessions []*session, parts []part, limit int) (string
 	return p.String(), lists
 }
 
-// memoryHead returns the head of MEMORY.md.
+// memoryHead returns the head of MEMORY.md. Unconfirmed entries are not counted.
 func memoryHead(name string, sessions []*session) string {
-	when, last := sessions[0].date, sessions[len(sessions)-1].date
-	if last != when {
+	read, notes := 0, 0
+	when, last := "", ""
+	for _, s := range sessions {
+		switch {
+		case s.unsure():
+			continue
+		case memoir.IsEntry(s.SessionKey):
+			notes++
+		default:
+			read++
+		}
+		when, last = cmp.Or(when, ", "+s.date), s.date
+	}
+	if !strings.HasSuffix(when, last) {
 		when += " to " + last
 	}
-	notes := 0
-	for _, s := range sessions {
-		if memoir.IsEntry(s.SessionKey) {
-			notes++
-		}
-	}
-	from := memoir.Count(len(sessions)-notes, "session")
+	from := memoir.Count(read, "session")
 	if notes > 0 {
 		from += " and " + memoir.Count(notes, "note")
 	}
-	return memoryTitle(name) + fmt.Sprintf("\nFrom %s, %s. A line cites its newest session; +N is how many more "+
+	return memoryTitle(name) + fmt.Sprintf("\nFrom %s%s. A line cites its newest session; +N is how many more "+
 		"support it.\n", from, when)
 }
 

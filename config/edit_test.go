@@ -24,7 +24,7 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"exclude:\n  - /a\n  - /b\nlimits:\n", "exclude", []string{"/c"}, "exclude: [/c]\nlimits:\n"},
 		{"limits:\n", "exclude", []string{"a"}, "exclude has the glob \"a\", which is relative"},
 		{"limits:\n", "providers.mine.baseURL", []string{"http://127.0.0.1:1/v1"}, "limits:\nproviders:\n  mine:\n    baseURL: http://127.0.0.1:1/v1\n"},
-		{"limits:\n", "providers.mine.command", []string{"a", "b c"}, "providers.mine has a command, but its api is not exec"},
+		{"limits:\n", "providers.mine.command", []string{"a", "b c"}, "limits:\nproviders:\n  mine:\n    command: [a, b c]\n"},
 		{"limits:\n", "providers.exec.command", []string{"a -b"}, "limits:\nproviders:\n  exec:\n    command: [a, -b]\n"},
 		{"limits:\n", "providers.openai.keyEnv", []string{"sk-abc"}, "must be the name of a variable, not the key itself"},
 		{"limits:\n", "projects./a/b.c", []string{"x"}, "limits:\nprojects:\n  /a/b.c: x\n"},

@@ -160,6 +160,10 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 // check checks the rules that involve more than one setting.
 func (s Settings) check() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
+		if p := s.Providers[name]; p.API == "" && (len(p.Command) > 0 || p.Preset != "") {
+			p.API = "exec"
+			s.Providers[name] = p
+		}
 		if err := s.checkProvider(name); err != nil {
 			return err
 		}

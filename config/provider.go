@@ -14,7 +14,7 @@ import (
 // Provider says where and how language models are called. Fields that are not set have the known
 // provider's values, or the defaults of the API. Keys are never settings.
 type Provider struct {
-	API        string   // openai-chat, anthropic or exec; empty: the known provider's
+	API        string   // openai-chat, anthropic or exec; empty: exec with a command, else the known provider's
 	BaseURL    string   // http or https, without credentials; empty: the provider's own
 	KeyEnv     string   // the environment variable that holds the key
 	KeyCommand []string // program and arguments; prints the key
@@ -34,7 +34,7 @@ type Provider struct {
 
 // providerFields is the table of a provider's settings, in the order in which they are printed.
 var providerFields = []definition{
-	{name: "api", doc: "API of the provider: openai-chat, anthropic or exec",
+	{name: "api", doc: "API of the provider: openai-chat, anthropic or exec; unset: exec if it has a command",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
 	{name: "baseURL", doc: "address of the provider",
 		form:   lazyregexp.New(`^https?://([^\s/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s?#@]*)?$`),
@@ -80,14 +80,12 @@ func (s Settings) checkProvider(name string) error {
 	case !providerName.MatchString(name) || name == builtin:
 		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is not a valid name for a provider")
 	case !exec && (len(p.Command) > 0 || p.Preset != ""):
-		return wrong("set api: exec, or remove command and preset, with `memoir config edit`",
-			"has a command, but its api is not exec")
+		return wrong("remove api, or command and preset", "has a command, but its api is not exec")
 	case exec && (p.BaseURL != "" || p.KeyEnv != "" || len(p.KeyCommand) > 0):
 		return wrong("log in with the program, or give it its key in the environment",
 			"runs a command, which takes no URL and no key")
 	case exec && len(p.Command) == 0 && p.Preset == "" && name != "exec":
-		return wrong("set command to a program and its arguments, or name a preset, with `memoir config edit`",
-			"has no command")
+		return wrong("set command to a program and its arguments, or name a preset", "has no command")
 	}
 	return nil
 }

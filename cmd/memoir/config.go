@@ -75,7 +75,7 @@ func configCommand(p *program) *cli.Command {
 					"only a warning. Keys are not written: name a variable with keyEnv. Words after the first\n"+
 					"value are values, so flags go before it; after -- no word is a flag.",
 					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2",
-					"memoir config set providers.mine.command ask-my-model --quiet    # if providers.mine exists"),
+					"memoir config set providers.mine.command ask-my-model --quiet"),
 				Action: p.setSetting},
 			{Name: "unset", ArgsUsage: "SETTING", Usage: "remove one setting from config.yml", Action: p.unsetSetting,
 				Description: help("The default applies again. providers.NAME removes a whole provider. Names that memoir does\n"+

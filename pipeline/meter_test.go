@@ -111,7 +111,7 @@ func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	if err := r.steps(t.Context()); !ownFault(err) {
 		t.Errorf("ended with %v", err)
 	}
-	if p := r.report.Phase1; p.Failed > 0 || p.GivenBack == 0 {
+	if p := r.report.Phase1; p.Failed > 0 || p.Released == 0 {
 		t.Errorf("%+v", p)
 	}
 }

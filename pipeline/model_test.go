@@ -91,7 +91,7 @@ func TestAFaultOfTheModelCostsNobodyAnAttempt(t *testing.T) {
 				said, hint := "", memoir.HintOf(err)
 				switch {
 				case role == "phase1": // nothing could be done
-					if memoir.CodeOf(err) != memoir.CodeModel || report.Phase1.GivenBack == 0 || report.Phase1.Stored != 0 {
+					if memoir.CodeOf(err) != memoir.CodeModel || report.Phase1.Released == 0 || report.Phase1.Stored != 0 {
 						t.Fatalf("got %v, %+v", err, report.Phase1)
 					}
 					said = err.Error()

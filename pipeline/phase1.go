@@ -245,13 +245,13 @@ func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string)
 		p.warn(fmt.Sprintf("session %s: cannot release its claim: %v", claim.Session.ID, err),
 			"it is released when this process ends")
 	}
-	p.count(func(r *Phase1Report) { r.GivenBack++ })
+	p.count(func(r *Phase1Report) { r.Released++ })
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, outcome)
 }
 
 // lost reports a claim that another process has taken over. The result is dropped; the ledger has its usage.
 func (p *phase1) lost(ctx context.Context, claim store.Claim) {
-	p.count(func(r *Phase1Report) { r.GivenBack++ })
+	p.count(func(r *Phase1Report) { r.Released++ })
 	p.warn(fmt.Sprintf("session %s: its claim was lost: another process has it, or removed it", claim.Session.ID), "")
 	p.endWork(ctx, claim.Token, claim.Session.ProjectID, store.OutcomeLost)
 }
@@ -267,7 +267,7 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 		p.release(ctx, claim, store.OutcomeFailed)
 		p.fail(err)
 	default:
-		p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
+		p.count(func(r *Phase1Report) { r.Released++; r.Unread++ })
 		p.mention("left out: "+message, memoir.HintOf(cause))
 	}
 }
@@ -297,7 +297,7 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 			r.Claimed++
 			r.Failed++
 		} else {
-			r.GivenBack++
+			r.Released++
 			r.Postponed++
 		}
 	})

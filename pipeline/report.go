@@ -59,7 +59,7 @@ type Phase1Report struct {
 	Copied    int `json:"copied"`    // copies of another session only
 	Unchanged int `json:"unchanged"` // changed files with the content of the last extraction
 	Failed    int `json:"failed"`
-	GivenBack int `json:"given_back"`          // released
+	Released  int `json:"given_back"`          // released
 	Postponed int `json:"postponed,omitempty"` // released because a model's server or a disk failed; delayed
 	Unread    int `json:"unread,omitempty"`    // released because a file cannot be read
 }

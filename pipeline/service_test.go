@@ -42,7 +42,7 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 				t.Errorf("the server was asked %d times", calls)
 			}
 			one := report.Phase1
-			if one.Failed != 0 || one.Claimed != 0 || one.Postponed == 0 || one.GivenBack > 16 || report.Left == 0 || len(report.Unserved) != 1 {
+			if one.Failed != 0 || one.Claimed != 0 || one.Postponed == 0 || one.Released > 16 || report.Left == 0 || len(report.Unserved) != 1 {
 				t.Errorf("%+v, %+v", one, report.Unserved)
 			}
 			_, _, status := ledger(t, home)

@@ -77,7 +77,7 @@ func (s scene) runsWell(p good) map[string]string {
 	t := s.t
 	t.Helper()
 	code, report, said := s.process()
-	if code != exitDone || report.Phase1.Stored == 0 || report.Phase1.Failed+report.Phase1.GivenBack > 0 || len(report.Phase2) == 0 {
+	if code != exitDone || report.Phase1.Stored == 0 || report.Phase1.Failed+report.Phase1.Released > 0 || len(report.Phase2) == 0 {
 		t.Fatalf("exit code %d: %+v, %+v\n%s", code, report.Phase1, report.Phase2, said)
 	}
 	for _, project := range report.Phase2 {

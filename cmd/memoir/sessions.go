@@ -230,6 +230,7 @@ func retryCommand(p *program) *cli.Command {
 						keys = append(keys, project.ID)
 						continue
 					}
+					err = notFoundf("`memoir status` lists failed jobs", "no session or project matches %q", ref)
 				}
 				return err
 			}

@@ -140,8 +140,8 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 	}
 	s.verify("scan", fmt.Sprintf("%s in %s", count(r.Scan.Sessions, "session"), count(r.Scan.Files, "file")), problem)
 	problem = ""
-	if r.Phase1.Failed > 0 || r.Phase1.GivenBack > 0 || r.Left > 0 {
-		problem = fmt.Sprintf("%d failed, %d given back, %d left", r.Phase1.Failed, r.Phase1.GivenBack, r.Left)
+	if r.Phase1.Failed > 0 || r.Phase1.Released > 0 || r.Left > 0 {
+		problem = fmt.Sprintf("%d failed, %d released, %d left", r.Phase1.Failed, r.Phase1.Released, r.Left)
 	}
 	s.verify("phase 1", fmt.Sprintf("extracted from %s, %d with nothing worth keeping",
 		count(r.Phase1.Claimed, "session"), r.Phase1.Empty), problem)

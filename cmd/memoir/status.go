@@ -231,9 +231,14 @@ func (p *program) printStatus(s statusJSON) {
 	hint := ""
 	if r := s.LastRun; r != nil {
 		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
-		text := fmt.Sprintf("%s by %s: %s", when(*at), r.Holder, r.Outcome)
-		if r.Reason != "" {
-			text += ": " + r.Reason
+		text := fmt.Sprintf("%s by %s: ", when(*at), r.Holder)
+		switch {
+		case r.Reason == "":
+			text += r.Outcome
+		case r.Outcome == string(store.RunInterrupted): // the reason says by what
+			text += r.Reason
+		default:
+			text += r.Outcome + ": " + r.Reason
 		}
 		p.statusLine("last run", text)
 		hint = r.Hint

@@ -62,6 +62,11 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	stopped, _ := printedStatus(t, statusJSON{LastRun: &serve.LastRun{Holder: "process 7 on host", EndedAt: at(0),
+		Outcome: "interrupted", Reason: "stopped by --timeout 1s"}}, false)
+	if !strings.Contains(stopped, "by process 7 on host: stopped by --timeout 1s\n") {
+		t.Errorf("a run that --timeout stopped is\n%s", stopped)
+	}
 	for _, want := range []string{"hint: `memoir retry SESSION`", "hint: raise it"} {
 		if !strings.Contains(hints, want) {
 			t.Errorf("%q is not in\n%s", want, hints)

@@ -32,7 +32,7 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 	if r.DryRun {
 		return
 	}
-	worked := r.Phase1.Claimed+r.Phase1.GivenBack+r.Phase1.Unchanged > 0
+	worked := r.Phase1.Claimed+r.Phase1.Released+r.Phase1.Unchanged > 0
 	if worked {
 		u.say("%s", sayPhase1(r.Phase1))
 	}
@@ -153,7 +153,7 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		{r.Copied, "copied from another session"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
-		{r.GivenBack - r.Postponed - r.Unread, "released"},
+		{r.Released - r.Postponed - r.Unread, "released"},
 		{r.Unread, "unreadable"},
 		{r.Postponed, "postponed"},
 	} {

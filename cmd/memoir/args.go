@@ -101,11 +101,12 @@ func notFoundf(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeNotFound, hint, format, args...)
 }
 
-// checkWord refuses the first word after a command that takes no arguments, unless it is one of its
+// checkWord refuses the first word after a command that takes no arguments, or only flags, unless it is one of its
 // subcommands.
 func checkWord(c *cli.Context) error {
 	word := c.Args().First()
-	if c.NArg() == 0 || c.Command.ArgsUsage != "" || c.Command.Command(word) != nil {
+	takes := c.Command.ArgsUsage != "" && !strings.HasPrefix(c.Command.ArgsUsage, "--")
+	if c.NArg() == 0 || takes || c.Command.Command(word) != nil {
 		return nil
 	}
 	var names []string

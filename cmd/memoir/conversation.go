@@ -107,9 +107,6 @@ const (
 )
 
 func (p *program) recap(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return usagef("", "recap takes no arguments")
-	}
 	session, err := p.sessionToRecap(c)
 	if err != nil {
 		return err

@@ -124,9 +124,6 @@ func historyCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "grep", Usage: "only paragraphs that contain `TEXT`, ignoring case"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usagef("", "history takes no arguments")
-			}
 			b, id, err := p.pages(c)
 			if err != nil {
 				return err

@@ -97,7 +97,7 @@ func reflectCommand(p *program) *cli.Command {
 }
 
 func (p *program) reflect(c *cli.Context) error {
-	if c.NArg() > 0 || c.String("session") == "" {
+	if c.String("session") == "" {
 		return usagef("`memoir sessions` lists the sessions", "reflect needs --session SESSION")
 	}
 	opts, st, err := p.openToChange(c)

@@ -71,7 +71,7 @@ var definitions = []definition{
 	{name: "memories.includeAutomation", usual: "false", tighten: tightenOff,
 		doc: "also extract from sessions that a script drove"},
 	{name: "memories.concurrency", usual: "8", tighten: tightenLower, min: 1, max: 64,
-		doc: "sessions extracted at the same time"},
+		doc: "sessions extracted from at the same time"},
 	{name: "memories.maxAttempts", usual: "3", tighten: tightenLower, min: 1, max: 100,
 		doc: "failed attempts after which a job is dead until its session changes"},
 	{name: "memories.phase1LeaseSeconds", was: "memories.stage1LeaseSeconds", usual: "120", min: 2, max: 86400,
@@ -105,7 +105,8 @@ var definitions = []definition{
 	{name: "memories.sessionEndSeconds", usual: "30", tighten: tightenLower, min: 1, max: 3600,
 		doc: "time limit of the run at a session's end"},
 	{name: "memories.memoryWindow", usual: "50", zeroNone: true, own: true, max: 1e6,
-		doc: "extract a longer session when it is compacted or resumed, and inject its last messages; 0: never"},
+		doc: "messages after which a session is extracted from when it is compacted or resumed, and gets its last 10 " +
+			"again; 0: never"},
 	{name: "modelRoles.default", usual: builtin,
 		doc: "model of Phase 1, as provider/model; builtin needs no network and no key"},
 	{name: "modelRoles.smol", doc: "model of Phase 2; unset: modelRoles.default"},

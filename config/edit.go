@@ -82,6 +82,9 @@ func (f *File) Set(name string, values ...string) error {
 		err = new(Settings).applyProject(at[1], values[0], f.home, "")
 	}
 	if err != nil {
+		if d.list == nil && len(values) > 1 && strings.HasPrefix(values[1], "-") {
+			doc = "flags go before the setting's name"
+		}
 		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
 	text, err := yamledit.Set(f.text, at, written)
@@ -215,6 +218,9 @@ func pathOf(name string) []string {
 
 // written checks values and returns them as YAML.
 func (d definition) written(values []string, home string) (string, error) {
+	if d.list == nil && len(values) > 1 {
+		return "", fmt.Errorf("takes one value; unexpected %q", values[1])
+	}
 	if d.name == nameProjects {
 		return quoted(values[0]), nil
 	}
@@ -223,9 +229,6 @@ func (d definition) written(values []string, home string) (string, error) {
 		of = &Provider{}
 	}
 	if d.list == nil {
-		if len(values) > 1 {
-			return "", fmt.Errorf("takes one value, not %d", len(values))
-		}
 		err := d.set(of, values, home)
 		if _, text := d.field(of).(*string); text {
 			return quoted(d.text(of)), err

@@ -44,7 +44,7 @@ var providerFields = []definition{
 	{name: "keyCommand", doc: "program and arguments that print the key, used if keyEnv is not set",
 		words: true, list: expandProgram},
 	{name: "command", words: true, list: expandProgram,
-		doc: "for exec: program and arguments; it reads the question from standard input and prints the answer"},
+		doc: "for exec: program and arguments; it reads the prompt from standard input and prints the answer"},
 	{name: "preset", doc: "for exec: the agent whose flags are added to command",
 		form: lazyregexp.New(`^[a-z]{1,20}$`), wanted: "the name of an agent"},
 	{name: "effort", doc: "reasoning effort: none, minimal, low, medium, high or xhigh",

@@ -34,7 +34,7 @@ func TestConfigFile(t *testing.T) {
 		{"set twice", "memories:\n  enabled: true\n  enabled: false\n", "config.yml:3: memories.enabled is set twice, first in line 2"},
 		{"nested and joined", "memories: {enabled: true}\nmemories.enabled: false\n", "config.yml:2: memories.enabled is set twice, first in line 1"},
 
-		{"below the range", "memories:\n  concurrency: 0\n", "config.yml:2: memories.concurrency must be a whole number from 1 to 64; sessions extracted at the same time"},
+		{"below the range", "memories:\n  concurrency: 0\n", "config.yml:2: memories.concurrency must be a whole number from 1 to 64; sessions extracted from at the same time"},
 		{"not a number", "memories:\n  maxRolloutAgeDays: .nan\n", `config.yml:2: memories.maxRolloutAgeDays must be`},
 		{"a fraction", "memories:\n  concurrency: 1.5\n", "memories.concurrency must be a whole number from 1 to 64"},
 		{"no value", "memories:\n  enabled:\n", "config.yml:2: memories.enabled must be true or false"},

@@ -75,7 +75,7 @@ func (e *Error) timedOut(limit time.Duration) {
 		said = ": " + e.Message
 	}
 	e.Class, e.Err, e.TimedOut = ClassTemporary, nil, limit
-	e.Message = fmt.Sprintf("no answer within %s; a slow model needs a larger timeoutSeconds%s", limit, said)
+	e.Message = fmt.Sprintf("no answer within %s%s", limit, said)
 }
 
 // Unwrap returns the cause.
@@ -85,7 +85,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Hint() string {
 	switch {
 	case e.TimedOut > 0:
-		return "if the model is slow, set a larger timeoutSeconds"
+		return "if the model is slow, raise " + e.settings() + ".timeoutSeconds; a call is tried up to four times"
 	case e.Program == "":
 	case errors.Is(e.Err, fs.ErrNotExist):
 		return "install " + e.Program + ", or give the provider's command another path"
@@ -96,7 +96,7 @@ func (e *Error) Hint() string {
 	case e.Class == ClassUnreachable && e.Err == nil:
 		return "check that " + e.Program + " reaches its provider from here"
 	case e.Class == ClassProgram, e.Class == ClassUnreachable:
-		return "run " + e.Program + " by hand with a question on its standard input"
+		return "run " + e.Program + " by hand with a prompt on its standard input"
 	}
 	switch e.Class {
 	case ClassDenied:

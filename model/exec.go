@@ -17,7 +17,7 @@ import (
 // maxAnswer bounds, in bytes, a program's output.
 const maxAnswer = 16 << 20
 
-// program is a command as a model: it reads the question from its standard input and prints
+// program is a command as a model: it reads the prompt from its standard input and prints
 // the answer. It runs without a shell, in an empty temporary directory, and is ended with all
 // its children.
 type program struct {
@@ -102,7 +102,7 @@ func (p *program) read(out printed) (received, *Error) {
 		}
 		return r, p.failed(class, out.status, cmp.Or(told, r.text), nil)
 	case strings.HasPrefix(r.text, memoir.OwnRunMarker):
-		return r, p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
+		return r, p.failed(ClassProgram, 0, "it printed the prompt instead of an answer", nil)
 	}
 	return r, nil
 }

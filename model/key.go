@@ -59,7 +59,7 @@ func (k Key) Check(getenv func(string) string) error {
 		}
 	case k.Variable != "" && !k.Optional:
 		return memoir.Errorf(memoir.CodeConfig,
-			fmt.Sprintf("set it, or set providers.%s.keyEnv or keyCommand", k.Provider),
+			fmt.Sprintf("set %s, or providers.%s.keyEnv or keyCommand", k.Variable, k.Provider),
 			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
 	}
 	return nil

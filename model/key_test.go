@@ -48,7 +48,7 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"an unset variable":            {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "provider p has no key: the variable BLANK is not set"},
 		"one that need not be set":     {Key{Variable: "BLANK", Optional: true}, "", "none needed", ""},
 		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
-		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or set providers.p.keyEnv"},
+		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set BLANK, or providers.p.keyEnv"},
 		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO contains spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
 		"it fails":                     {Key{Command: []string{keyScript(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},

@@ -24,7 +24,7 @@ func getenv(variables map[string]string) func(string) string {
 func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ yaml, want string }{
-		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set it, or set providers.openai.keyEnv or keyCommand"},
+		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set OPENAI_API_KEY, or providers.openai.keyEnv or keyCommand"},
 		{"modelRoles: {default: x/m}\nproviders: {x: {api: openai-chat, keyCommand: [no-such-program-of-mine, k]}}", "config.yml:2: providers.x.keyCommand: its program cannot be run: executable file not found"},
 		{"modelRoles: {smol: z/y}\nproviders: {x: {baseURL: 'http://127.0.0.1:1'}}", `modelRoles.smol: provider "z" is neither known nor configured; use builtin`},
 		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, command: [no-such-program-of-mine]}}", "modelRoles.default: x/y: program no-such-program-of-mine cannot be run: executable file not found"},

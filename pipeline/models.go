@@ -152,7 +152,7 @@ func unservedHint(why error) string {
 	case !errors.As(why, &failed): // it answers, but its answers are not usable
 		return "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again"
 	case failed.TimedOut > 0:
-		return "nothing is lost: if the model is slow, set a larger timeoutSeconds; otherwise run again when it is available"
+		return "nothing is lost: " + failed.Hint() + "; otherwise run again when it is available"
 	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:
 		return "nothing is lost: run again when it is available; `memoir retry` does not wait"
 	}

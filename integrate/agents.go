@@ -41,7 +41,8 @@ const untested = "not tested against the real program"
 var Agents = []Agent{
 	{
 		Name: "claude", Channel: "SessionStart hook", command: "claude",
-		dir: below("CLAUDE_CONFIG_DIR", ".claude"), projectDir: ".claude", ownSkills: true,
+		Confirm: "trust the folder when Claude Code asks, in its interactive program",
+		dir:     below("CLAUDE_CONFIG_DIR", ".claude"), projectDir: ".claude", ownSkills: true,
 		files: func(s site) []file {
 			settings, servers := filepath.Join(s.dir, "settings.json"), filepath.Join(s.UserHome, ".claude.json")
 			if s.Getenv("CLAUDE_CONFIG_DIR") != "" {
@@ -57,7 +58,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "codex", Channel: "SessionStart hook", command: "codex",
-		Confirm: "trust the hooks in /hooks: until then Codex skips them silently",
+		Confirm: "call /hooks in Codex and trust memoir's hooks: until then Codex skips them silently",
 		dir:     below("CODEX_HOME", ".codex"), projectDir: ".codex",
 		files: func(s site) []file {
 			line := func(words []string) object { return object{"command": commandLine(words)} }

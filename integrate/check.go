@@ -94,7 +94,8 @@ func (f FileRecord) check(mend string) []Finding {
 	}
 	what := drifted(file{path: f.Path, entries: f.Entries}, current)
 	if len(f.Entries) == 0 && hashOf(current) != f.After {
-		what = []string{ownWhat}
+		agent, _ := Named(f.Agent)
+		what = []string{"the " + agent.Channel}
 		if current != nil {
 			mend = "move it away; then `memoir install " +
 				f.Agent + "` writes it again, or `memoir uninstall " + f.Agent + "` completes the removal"
@@ -103,7 +104,10 @@ func (f FileRecord) check(mend string) []Finding {
 	if len(what) == 0 {
 		return nil
 	}
-	return []Finding{{fmt.Sprintf("%s differs from what install wrote: %s", f.Path, strings.Join(what, ", ")), mend, true}}
+	if current == nil {
+		return []Finding{{f.Path + " is missing", mend, true}}
+	}
+	return []Finding{{fmt.Sprintf("%s was changed: %s", f.Path, strings.Join(what, ", ")), mend, true}}
 }
 
 // settingsAgainst returns the findings about an agent's settings.

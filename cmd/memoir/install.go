@@ -65,9 +65,10 @@ func uninstallCommand(p *program) *cli.Command {
 		Usage: "undo what install changed in agents",
 		Description: help("Shows the changes, asks, and makes them. Restores each file byte for byte if nobody else\n"+
 			"changed it since, and otherwise removes exactly memoir's entries. Without a name it undoes\n"+
-			"everything, including memories.enabled. With --yes it names only the changed files. Memory stays.",
+			"everything. When no agent is left, memories.enabled is switched off again if install switched\n"+
+			"it on. With --yes it names only the changed files. Memory stays.",
 			"memoir uninstall", "memoir uninstall claude --dry-run"),
-		Flags: integrationFlags("only the files of `SCOPE`: user, or project (this directory's); default: of all"),
+		Flags: integrationFlags("only agents' files of `SCOPE`: user, or project (this directory's); default: of all"),
 		Action: func(c *cli.Context) error {
 			in, err := p.integration(c)
 			if err != nil {

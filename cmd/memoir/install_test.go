@@ -135,7 +135,7 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 	content, err := os.ReadFile(program)
 	must(t, err)
 	must(t, os.WriteFile(moved, content, 0o700))
-	if out, _ := callAt(t, moved, home, nil, "doctor"); strings.Contains(out, "differs from what install wrote") {
+	if out, _ := callAt(t, moved, home, nil, "doctor"); strings.Contains(out, "was changed: ") {
 		t.Errorf("of another copy of memoir's: %s", out)
 	}
 	config := filepath.Join(home, ".codex/config.toml")

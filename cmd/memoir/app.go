@@ -31,7 +31,9 @@ unless you configure a remote model.
 
 Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
 usage or configuration; 3 partly done; 4 busy: the project or database is locked;
-130 interrupted.`,
+130 interrupted.
+
+$PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --color auto.`,
 			"memoir init                    # find sessions, choose a model, create the first memory",
 			"memoir run                     # read new sessions, update every project that is due",
 			"memoir view                    # what the next session here gets",
@@ -88,7 +90,8 @@ func globalFlags() []cli.Flag {
 			"~/.config/memoir)"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages except warnings and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
-		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: auto (on a terminal), always or never"},
+		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: always, never or auto (on a terminal, unless " +
+			"NO_COLOR or CLICOLOR_FORCE is set)"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
 	}

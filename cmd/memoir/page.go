@@ -12,7 +12,7 @@ import (
 )
 
 // paged are the commands whose results a pager shows on a terminal; help is paged, too.
-var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status"}
+var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man"}
 
 // pager is standard output through a pager, which starts with the first result.
 type pager struct {

@@ -226,7 +226,7 @@ func TestACallEndsInTime(t *testing.T) {
 	m, dir := script(t, `echo $$ >"$1/pid"; sleep 600`, Options{Timeout: 200 * time.Millisecond})
 	_, err := m.Call(t.Context(), Request{Input: "x"})
 	if e := failure(t, err); errors.Is(err, context.DeadlineExceeded) || e.Class != ClassTemporary || !e.Again() ||
-		e.Message != "no answer within 200ms" || !strings.Contains(e.Hint(), "timeoutSeconds") {
+		e.Message != "no answer within 200ms" || !strings.Contains(e.Hint(), "providers.mine.timeoutSeconds") {
 		t.Error(err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "pid")); bytes.HasSuffix(b, []byte("\n")) {

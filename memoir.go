@@ -80,6 +80,25 @@ var Reasons = []Reason{
 	ReasonTooOld, ReasonBackoff, ReasonDead, ReasonOverCap, ReasonEligible,
 }
 
+// Meanings says for each reason, in help and pages, why a session is, or is not, extracted from.
+var Meanings = map[Reason]string{
+	ReasonSubagent:   "another session started it; only main sessions are read",
+	ReasonAutomation: "a script drove it; memories.includeAutomation includes it",
+	ReasonOwnRun:     "memoir itself made it when it called a model",
+	ReasonForgotten:  "it is not read again until `memoir forget --undo`",
+	ReasonDisabled:   "`memoir sessions disable`, exclude or .memoir.yml keeps it out of memory",
+	ReasonUnreadable: "it cannot be read",
+	ReasonNoProject:  "its directory is unknown, temporary or your home: no project",
+	ReasonUpToDate:   "it was extracted and has not changed since",
+	ReasonActive:     "it changed within memories.activeRolloutMinutes, or called memoir",
+	ReasonTooRecent:  "it changed within memories.minRolloutIdleHours",
+	ReasonTooOld:     "it is older than memories.maxRolloutAgeDays",
+	ReasonBackoff:    "it failed and waits for its next attempt; `memoir retry` ends the wait",
+	ReasonDead:       "it failed too often; `memoir retry` retries it",
+	ReasonOverCap:    "it is over the cap of a run; a later run reads it",
+	ReasonEligible:   "the next run extracts from it",
+}
+
 // File is one file of a session as the file system describes it. Files with equal Size,
 // ModTime and Inode are assumed to have the same content.
 //

@@ -56,7 +56,7 @@ const (
 // printed. Settings of projects and providers are not in it: see projectName and providerFields.
 var definitions = []definition{
 	{name: "memories.enabled", usual: "false", tighten: tightenOff,
-		doc: "master switch for background runs and injection; commands typed by hand always work"},
+		doc: "master switch: false stops `run --startup`, `inject` and hooks; other commands work"},
 	{name: "memories.maxRolloutAgeDays", usual: "30", zeroNone: true, tighten: tightenLower, max: 36500,
 		flag: "max-age", unit: day, doc: "sessions older than this many days are skipped; 0: no limit"},
 	{name: "memories.minRolloutIdleHours", usual: "12", tighten: tightenHigher, max: 87600,

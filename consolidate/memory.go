@@ -186,7 +186,7 @@ func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
 	}
 	summary.drop(headMap)
 	summary.add(headMap, append(lines,
-		"- rollout_summaries/ has a summary of each session; raw_memories.md has everything that was extracted"))
+		"- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"))
 	summary.shrink(limit, func(string) bool { return false })
 	return summary.String()
 }

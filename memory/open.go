@@ -15,7 +15,7 @@ import (
 )
 
 // listHint is the hint for a file that cannot be read.
-const listHint = "`memoir cat .` lists the files, as memory_get does for the path ."
+const listHint = "the path . lists the files"
 
 // scheme is the prefix of the addresses that agents use.
 const scheme = "memory://"

@@ -60,7 +60,7 @@ func (r Role) Name(err error) error {
 		return nil
 	}
 	place := r.Setting
-	if r.Origin != "" {
+	if r.Origin != "" && r.Origin != "default" {
 		place = r.Origin + ": " + r.Setting
 	}
 	return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s: %w", place, err)

@@ -45,6 +45,7 @@ var functions = template.FuncMap{
 		return t.Format("2006-01-02 15:04")
 	},
 	"words":      func(name string) string { return strings.ReplaceAll(name, "_", " ") },
+	"meaning":    func(reason string) string { return memoir.Meanings[memoir.Reason(reason)] },
 	"path":       url.PathEscape,
 	"cut":        memoir.Cut,
 	"count":      memoir.Count,

@@ -35,7 +35,7 @@ func initCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if !c.Bool("yes") && !p.ui.canAsk() {
-				return usagef("pass --yes", "init asks before it writes, and stdin is not a terminal")
+				return usagef("pass --yes", "init asks before it writes, and standard input is not a terminal")
 			}
 			return (&setup{program: p, c: c, ctx: c.Context}).do()
 		},
@@ -263,7 +263,7 @@ func (s *setup) plan() (err error) {
 	case sessions+projects == 0 && s.out.Widened: // a message says so
 		return nil
 	case sessions+projects == 0:
-		s.ui.say("all eligible sessions were read before")
+		s.ui.say("no session is eligible: %s", sayReasons(s.out.Plan.Scan.Reasons))
 		return nil
 	}
 	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),

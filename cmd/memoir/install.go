@@ -292,8 +292,8 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 	dry := in.c.Bool("dry-run")
 	if len(in.changes) > 0 && !dry && !in.c.Bool("yes") {
 		if !in.ui.canAsk() {
-			return usagef("pass --yes, or --dry-run to see the changes", "%s would change %s, and stdin is not a terminal",
-				verb, count(len(in.changes), "file"))
+			return usagef("pass --yes, or --dry-run to see the changes",
+				"%s would change %s, and standard input is not a terminal", verb, count(len(in.changes), "file"))
 		}
 		if yes, err := in.ui.ask(ctx, "make these changes?"); err != nil || !yes {
 			return notConfirmed(in.ui, err, "nothing was changed")

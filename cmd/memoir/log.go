@@ -136,7 +136,7 @@ func (p *program) restore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p.sayRestored(project.Name, out)
+	p.sayRestored(c, project.Name, out)
 	if c.Bool("json") {
 		return p.ui.json(out)
 	}
@@ -146,7 +146,7 @@ func (p *program) restore(c *cli.Context) error {
 	return nil
 }
 
-func (p *program) sayRestored(name string, out pipeline.Restored) {
+func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored) {
 	if out.Unchanged {
 		p.ui.say("%s: the live generation %d already has the content of generation %d", name, out.Generation, out.Restored)
 		return
@@ -162,14 +162,18 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 		}
 	}
 	if n := len(out.SetAside) - notes; n > 0 {
-		p.ui.say("%s: omitted until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
+		p.ui.say("%s: left out until changed: %s newer than generation %d", name, count(n, "session"), out.Restored)
 	}
 	if notes > 0 { // they are still injected
 		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir memories` lists notes", name,
 			countAre(notes, "note"), out.Restored)
 	}
 	if out.Over > 0 {
-		p.ui.sayHint(fmt.Sprintf("`memoir restore %d` undoes it", out.Over))
+		undo := fmt.Sprintf("memoir restore %d", out.Over)
+		if c.IsSet("project") {
+			undo += " --project " + out.Project
+		}
+		p.ui.sayHint("`" + undo + "` undoes it")
 	}
 }
 
@@ -221,7 +225,10 @@ func (p *program) diff(c *cli.Context) error {
 		return err
 	}
 	return p.result(c, out, func() {
-		from, to := sideNamed(out.From, false), sideNamed(out.To, out.Live)
+		from, to := fmt.Sprintf("generation %d", out.From), fmt.Sprintf("generation %d", out.To)
+		if out.Live {
+			to = "the live files (" + to + ")"
+		}
 		if len(out.Files) == 0 {
 			p.ui.say("%s and %s do not differ", from, to)
 			return
@@ -229,19 +236,12 @@ func (p *program) diff(c *cli.Context) error {
 		for _, file := range out.Files {
 			p.ui.writeDiff(file.Diff)
 		}
+		if out.From == 0 {
+			p.ui.say("%s, the first: %s", to, count(len(out.Files), "file"))
+			return
+		}
 		p.ui.say("%s to %s: %s changed", from, to, count(len(out.Files), "file"))
 	})
-}
-
-// sideNamed names one side of a comparison in messages.
-func sideNamed(n int, live bool) string {
-	switch {
-	case live:
-		return fmt.Sprintf("the live files (generation %d)", n)
-	case n == 0:
-		return "nothing"
-	}
-	return fmt.Sprintf("generation %d", n)
 }
 
 func catCommand(p *program) *cli.Command {

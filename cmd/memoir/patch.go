@@ -175,7 +175,7 @@ func (p *program) mount(c *cli.Context) error {
 	text := strings.ReplaceAll(found.text, root.Link(), dir)
 	text = strings.Replace(text, catHint, "", 1)
 	text = memory.Without(text, func(_ int, line string) bool { // files that are not mounted
-		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/ has ")
+		return strings.HasPrefix(line, "- "+memoir.SummariesDir+"/")
 	})
 	files[memoir.SummaryFile], files[".gitignore"] = []byte(text), []byte("*\n")
 	if err := mountAt(dir, files); err != nil {
@@ -188,7 +188,7 @@ func (p *program) mount(c *cli.Context) error {
 const skillsDir = "skills/"
 
 // catHint is a part of the context. It is true only in the home that `memoir cat` finds by itself.
-const catHint = " (`memoir cat memory://root/MEMORY.md` prints the first)"
+const catHint = " (`memoir cat memory://root/MEMORY.md` prints MEMORY.md)"
 
 // filesBelow names the files of a memory that a session is told of.
 func filesBelow(root memory.Root) string {

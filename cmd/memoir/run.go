@@ -36,11 +36,12 @@ func runCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
-			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions changed within `DURATION` (default 12h, 0 = no limit)"},
-			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d, 0 = no limit)"},
+			&cli.StringFlag{Name: "min-idle",
+				Usage: "skip sessions changed within `DURATION` (default 12h), and active ones; 0: no limit"},
+			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d); 0: no limit"},
 			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup",
 				Usage: "extract from at most `N` sessions"},
-			&cli.StringFlag{Name: "timeout", Usage: "stop after `DURATION` and release claimed sessions"},
+			&cli.StringFlag{Name: "timeout", Usage: "stop after `DURATION` with exit code 1; finished work is kept"},
 			waitFlag(),
 			jsonFlag(),
 			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "write messages to a log"},
@@ -243,7 +244,7 @@ func enqueueCommand(p *program) *cli.Command {
 		Description: help("Marks this directory's project, another, or all projects as due. The next run consolidates\n"+
 			"them from their extractions. A language model gets all their sessions again;\n"+
 			"`memoir run --dry-run` estimates the cost.",
-			"memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
+			"memoir rebuild --all -q && memoir run -q  # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},

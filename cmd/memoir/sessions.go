@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,14 +23,13 @@ func sessionsCommand(p *program) *cli.Command {
 			"eligible, or why it is skipped. The last run set the reasons. Nothing is extracted from a\n"+
 			"disabled session, and its content is removed from its project's memory. The agent unknown stands\n"+
 			"for files in no known format, conversation for what `memoir message` adds, and memoir for notes\n"+
-			"and lines of journals, which only --source memoir lists.",
+			"and lines of journals, which only --source memoir lists.\n\nReasons:\n"+reasonHelp(),
 			"memoir sessions --project . --reason eligible", "memoir sessions --limit 10", "memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.StringFlag{Name: "source", Usage: "only sessions of the agent `SOURCE`: " + strings.Join(sources(), ", ")},
-			&cli.StringFlag{Name: "reason", Usage: "only sessions with this `REASON`: " +
-				strings.Join(names(memoir.Reasons), ", ")},
+			&cli.StringFlag{Name: "reason", Usage: "only sessions with this `REASON`"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
 			jsonFlag(),
 		},
@@ -40,6 +40,15 @@ func sessionsCommand(p *program) *cli.Command {
 			pruneCommand(p),
 		},
 	}
+}
+
+// reasonHelp returns a line of help for each reason.
+func reasonHelp() string {
+	var b strings.Builder
+	for _, reason := range memoir.Reasons {
+		fmt.Fprintf(&b, "  %-11s %s\n", reason, memoir.Meanings[reason])
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func (p *program) sessions(c *cli.Context) error {
@@ -240,7 +249,7 @@ func retryCommand(p *program) *cli.Command {
 			}
 			return p.result(c, map[string]int{"retried": n}, func() {
 				if n == 0 {
-					p.ui.say("no failed job matches")
+					p.ui.say("no job that failed or is dead")
 				} else {
 					p.ui.say("the next run retries %s", count(n, "job"))
 					p.ui.sayHint("`memoir run --max-age 0` also retries sessions over memories.maxRolloutAgeDays")

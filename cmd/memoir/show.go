@@ -31,7 +31,8 @@ func showCommand(p *program) *cli.Command {
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
 			"memoir show codex:019f1fd6 --budget 8000 --json", "memoir show codex:019f1fd6 --at 12"),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit the least important beyond `TOKENS` (4 bytes each)"},
+			&cli.IntFlag{Name: "budget", DefaultText: "none",
+				Usage: "omit the least important items beyond `TOKENS` (4 bytes each)"},
 			&cli.IntFlag{Name: "at", DefaultText: "the first", Usage: "begin at item `N`"},
 			jsonFlag(),
 		},

@@ -219,8 +219,9 @@ func (p *program) printStatus(s statusJSON) {
 	if len(s.Entries) > 0 {
 		p.statusLine("entries", byRule(s.Entries))
 	}
-	p.statusLine("jobs", cmp.Or(byRule(s.Jobs), "none"))
-	p.statusLine("projects", strings.TrimSpace(fmt.Sprintf("%d, %d due %s", len(s.Projects), len(due), shortened(due))))
+	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
+	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), shortened(due))
+	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {
 		p.statusLine("usage", sayUsage(s.Usage))

@@ -47,7 +47,7 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 			Estimate: &memoir.Usage{Calls: 3, InputTokens: 100, OutputTokens: 10, Cost: 0.5}},
 	}, false)
 	for _, want := range []string{
-		"projects   2, 1 due a\n",
+		"projects   2, 1 due: a\n",
 		"limit      limits.costPerDay: 0.25 spent today, 0.75 left\n",
 		"last run   2026-07-01 13:48 by process 7 on host: partly: stopped by a limit\n",
 		"next run   would extract from 2 sessions and consolidate 1 project; the cap leaves 36 sessions for a later run; about 3 calls, 100 tokens in, 10 out, $0.5000\n",

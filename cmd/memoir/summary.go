@@ -184,7 +184,7 @@ func sayProject(r pipeline.ProjectReport) string {
 	case pipeline.OutcomeEmpty:
 		text = "nothing worth keeping yet"
 		if r.Generation > 0 {
-			text = fmt.Sprintf("the new content is empty, though nothing was removed; generation %d stays live", r.Generation)
+			text = fmt.Sprintf("no session or note to consolidate, generation %d stays live", r.Generation)
 		}
 	case pipeline.OutcomeBackoff:
 		if r.Detail != "" { // the cause, and the time of the next attempt

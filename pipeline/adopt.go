@@ -34,7 +34,7 @@ func (r *run) adopt(ctx context.Context) error {
 	}
 	rows, err := r.store.Projects(ctx)
 	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
+		return err
 	}
 	recorded := map[string]int64{}
 	for _, row := range rows {

@@ -26,17 +26,17 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 		extractions = append(extractions, shared...)
 	}
 	if err != nil {
-		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
+		return consolidate.Input{}, err
 	}
 	extractions, aside := withoutAside(extractions, live.Manifest.SetAside)
 	others = append(others, aside...) // lines of the memory that cite them may stay
 	last, err := r.store.LastInputs(ctx, project.ID)
 	if err != nil {
-		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
+		return consolidate.Input{}, err
 	}
 	notes, err := r.store.Notes(ctx, project.ID)
 	if err != nil {
-		return consolidate.Input{}, fmt.Errorf("read notes: %w", err)
+		return consolidate.Input{}, err
 	}
 	settings, err := r.settingsOf(project)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *run) withdrawn(ctx context.Context, projectID string, missing map[strin
 	withdrawn := slices.Collect(maps.Keys(missing))
 	sessions, err := r.store.Sessions(ctx, store.Filter{Project: projectID, Reason: memoir.ReasonDisabled})
 	if err != nil {
-		return nil, fmt.Errorf("list withdrawn sessions: %w", err)
+		return nil, err
 	}
 	for _, s := range sessions {
 		withdrawn = append(withdrawn, s.Key())

@@ -93,7 +93,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
 	window := p.window()
 	window.Without = p.heldBack() // their sessions stay eligible for a later run
-	claims, err := p.store.ClaimSessions(ctx, store.ClaimOptions{
+	return p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:     p.holder,
 		Lease:      p.stage1Lease(),
 		Limit:      limit,
@@ -101,10 +101,6 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 		Window:     window,
 		Suspects:   suspects,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("claim sessions: %w", err)
-	}
-	return claims, nil
 }
 
 // finished is a claim with its result, not yet stored. Its lease is renewed until release is called.

@@ -91,7 +91,7 @@ func (p *phase2) all(ctx context.Context) error {
 func Projects(ctx context.Context, st *store.Store, home string) ([]store.ProjectRow, error) {
 	projects, err := st.Projects(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list projects: %w", err)
+		return nil, err
 	}
 	for i, row := range projects {
 		projects[i].Due = row.Due || row.Generation > 0 && memory.At(home, row.ID).Edited()

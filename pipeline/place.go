@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -139,7 +138,7 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 	}
 	ids, err := r.store.Register(ctx, projects...)
 	if err != nil {
-		return fmt.Errorf("register projects: %w", err)
+		return err
 	}
 	for i := range found {
 		if id, ok := ids[found[i].project]; ok {

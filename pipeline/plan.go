@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -73,7 +72,7 @@ func (r *run) plan(ctx context.Context) error {
 	r.report.DryRun, r.report.Scan.Reasons, r.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
 	eligible, err := r.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
 	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
+		return err
 	}
 	r.report.Would = []Planned{}
 	fresh := map[string]int{} // sessions to be extracted, by project

@@ -70,7 +70,7 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 		Fence: c.claim.Fence, Redactions: m.Redactions,
 	})
 	if err != nil {
-		return fmt.Errorf("record generation %d: %w", m.Generation, err)
+		return err
 	}
 	c.claim.Generation = int64(m.Generation)
 	return nil
@@ -97,10 +97,7 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, notes 
 		}
 		n.File = c.cleanNameFor(c.project, n.File)
 	}
-	if err := c.store.RecordNotes(ctx, c.project.ID, int64(live.Generation), notes); err != nil {
-		return fmt.Errorf("keep the edits of %s: %w", c.project.Name, err)
-	}
-	return nil
+	return c.store.RecordNotes(ctx, c.project.ID, int64(live.Generation), notes)
 }
 
 func errChanged() error {

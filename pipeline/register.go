@@ -52,10 +52,7 @@ func (r *run) register(
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
 			continue // a project was removed meanwhile
 		}
-		if err != nil {
-			return fmt.Errorf("save the scan: %w", err)
-		}
-		return nil
+		return err
 	}
 }
 

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -144,7 +143,7 @@ func (c *consolidation) restoredInputs(
 ) (inputs, aside []memory.Input, err error) {
 	seen, err := c.store.LastInputs(ctx, c.project.ID)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the last inputs: %w", err)
+		return nil, nil, err
 	}
 	for _, in := range live.Manifest.SetAside {
 		seen[in.Session] = in.Hash
@@ -177,7 +176,7 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	}
 	earlier, err := c.store.Notes(ctx, c.project.ID)
 	if err != nil {
-		return fmt.Errorf("read notes: %w", err)
+		return err
 	}
 	changed := memory.Differences(before, files)
 	changed = slices.DeleteFunc(changed, func(e memory.Edit) bool { return isCompanion(e.Path) })

@@ -33,9 +33,7 @@ func (r *run) scan(ctx context.Context) error {
 	var entries []rollout.Entry
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		if known, err = r.store.Files(within); err != nil {
-			err = fmt.Errorf("read the registry: %w", err)
-		}
+		known, err = r.store.Files(within)
 		return err
 	})
 	g.Go(func() (err error) {

@@ -147,7 +147,7 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 		}
 		return nil
 	})
-	return s.explain(err, "recording hand edits")
+	return s.explain(err, "recording the hand edits of project %s", projectID)
 }
 
 func putNote(t tx, projectID string, base int64, n memoir.Note) error {

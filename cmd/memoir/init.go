@@ -124,7 +124,7 @@ func (s *setup) do() error {
 		if s.out.Widened {
 			again += " --max-age 0 --min-idle 0"
 		}
-		s.sayReport(report, again)
+		s.sayReport(report, again, nil)
 		s.out.Report = &report
 	}
 	if err := s.show(); err != nil || s.out.Report == nil || !s.out.Report.Partly() {

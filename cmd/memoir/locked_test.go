@@ -103,6 +103,13 @@ func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
 	if now, err := st.Status(t.Context()); err != nil || len(now.Running) > 0 {
 		t.Errorf("claimed: %+v, %v", now.Running, err)
 	}
+	s.env = append(s.env, "MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=3")
+	s.succeeds(t, "a plan", "run", "--dry-run")    // a run then has no reasons to record before it claims
+	defer lockedBy(t, s.home, "BEGIN EXCLUSIVE")() // which readers do not notice
+	out := s.run(t, "", "run")
+	if out.code != exitBusy || strings.Contains(out.stderr, "nothing to do") || strings.Count(out.stderr, "claim") != 1 {
+		t.Errorf("a run that could not claim: %d:\n%s", out.code, out.stderr)
+	}
 }
 
 func TestAnInterruptEndsTheWaitForALockedDatabase(t *testing.T) {

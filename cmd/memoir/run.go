@@ -153,7 +153,7 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 	for _, word := range p.args {
 		again += " " + shellWord(word)
 	}
-	p.sayReport(report, again)
+	p.sayReport(report, again, err)
 	if report.DryRun && !c.Bool("json") {
 		p.printPlan(report)
 	}

@@ -22,17 +22,21 @@ func sayScan(r pipeline.ScanReport) string {
 	return text
 }
 
-// sayReport prints the result of a run; again is the command that continues it.
-func (p *program) sayReport(r pipeline.Report, again string) {
+// sayReport prints the result of a run that ended with err; again is the command that continues it.
+func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	u := p.ui
 	u.say("%s", sayScan(r.Scan))
 	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
 		u.say("sessions: %s", reasons)
 	}
+	worked := r.Phase1.Claimed+r.Phase1.Released+r.Phase1.Unchanged > 0
+	if err == nil && !worked && len(r.Phase2)+len(r.Would)+r.Left == 0 {
+		u.say("nothing to do")
+		u.sayHint(whyNothing(r.Scan))
+	}
 	if r.DryRun {
 		return
 	}
-	worked := r.Phase1.Claimed+r.Phase1.Released+r.Phase1.Unchanged > 0
 	if worked {
 		u.say("%s", sayPhase1(r.Phase1))
 	}
@@ -72,10 +76,6 @@ func (p *program) sayReport(r pipeline.Report, again string) {
 		}
 	}
 	p.sayLeft(r, again)
-	if !worked && len(r.Phase2) == 0 && r.Left == 0 {
-		u.say("nothing to do")
-		u.sayHint(whyNothing(r.Scan))
-	}
 }
 
 // sayLeft prints the number of sessions that the run left, and why.
@@ -200,10 +200,6 @@ func sayProject(r pipeline.ProjectReport) string {
 
 // printPlan prints the plan of a dry run.
 func (p *program) printPlan(r pipeline.Report) {
-	if len(r.Would) == 0 {
-		p.ui.say("nothing to do")
-		p.ui.sayHint(whyNothing(r.Scan))
-	}
 	for _, w := range r.Would {
 		about := ""
 		if w.Tokens > 0 {

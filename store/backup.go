@@ -101,7 +101,7 @@ func markDamaged(path string) {
 
 // replaceDamaged moves a damaged database and its log aside, and puts the backup in its place. A
 // missing or empty database is replaced as well. aside is the new path of the damaged database, empty
-// if there was none. The error has the code memoir.CodeCorrupt if no backup is sound, and memoir.CodeBusy
+// if it was missing or empty. The error has the code memoir.CodeCorrupt if no backup is sound, and memoir.CodeBusy
 // while another process has the database open; both change nothing.
 func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside string, replaced bool, err error) {
 	if !Exists(path+damagedSuffix) && !isGone(path) {
@@ -184,14 +184,15 @@ func restoreBackup(path string) (aside string, err error) {
 		}()
 	}
 	kept := path + damagedSuffix + time.Now().UTC().Format("-20060102-150405")
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		if !Exists(path + suffix) {
-			continue
-		}
-		if err := failpoint.Rename(path+suffix, kept+suffix); err != nil {
+	moved := []string{"-wal", "-shm"}
+	if !isGone(path) {
+		moved, aside = append(moved, ""), kept
+	}
+	for _, suffix := range moved {
+		err := failpoint.Rename(path+suffix, kept+suffix)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", storageError(err, "moving database %s aside", path)
 		}
-		aside = kept
 	}
 	if err := errors.Join(failpoint.Rename(fresh, path), syncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "restoring the backup of database %s", path)

@@ -142,6 +142,9 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 	}{
 		"gone":  {os.Remove, 1},
 		"empty": {func(path string) error { return os.Truncate(path, 0) }, 1},
+		"empty, and its log is left": {func(path string) error {
+			return errors.Join(os.Truncate(path, 0), os.WriteFile(path+"-wal", []byte("log"), 0o600))
+		}, 1},
 		"gone, and its log is left": {func(path string) error {
 			return errors.Join(os.Remove(path), os.WriteFile(path+"-wal", []byte("log"), 0o600))
 		}, 1},
@@ -150,8 +153,17 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 		path, s := newDatabase(t)
 		err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
 		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), test.spoil(path)))
+		if test.replaced > 0 {
+			if _, err := Open(t.Context(), path, Options{ReadOnly: true}); !errors.Is(err, ErrGone) || memoir.HintOf(err) == "" {
+				t.Errorf("%s: opened to read: %v", name, err)
+			}
+		}
 		told := 0
-		forgotten, err := openAt(t, path, Options{Restored: func(string) { told++ }}).Forgotten(t.Context())
+		forgotten, err := openAt(t, path, Options{Restored: func(aside string) {
+			if told++; aside != "" {
+				t.Errorf("%s: moved to %s", name, aside)
+			}
+		}}).Forgotten(t.Context())
 		if must(t, err); told != test.replaced || !forgotten["codex:a"] {
 			t.Errorf("%s: told %d times; forgotten %v", name, told, forgotten)
 		}

@@ -60,8 +60,8 @@ type Options struct {
 	// Waiting is called once for each wait that exceeds a second. Several goroutines may call it.
 	// It may be nil.
 	Waiting func()
-	// Restored is called when the backup has replaced a damaged or missing database. aside is the
-	// new path of the damaged one, empty if it was missing. It may be nil.
+	// Restored is called when the backup has replaced a damaged, missing or empty database. aside is the
+	// new path of a damaged one. It may be nil.
 	Restored func(aside string)
 	// Rand returns a number in [0, 1) that spreads delays. Nil means a random one.
 	Rand func() float64
@@ -87,9 +87,13 @@ type Store struct {
 // ErrOutdated means that a database opened ReadOnly needs a migration first.
 var ErrOutdated = errors.New("database was written by an older version")
 
+// ErrGone means that a database opened ReadOnly is missing or empty, and that the next caller who writes opens its
+// backup.
+var ErrGone = errors.New("missing or empty")
+
 // Open opens the database at path. Unless o.ReadOnly is set, it creates and migrates it, and replaces a
 // damaged one by its backup. Errors have the codes CodeNotFound (with ReadOnly, if the database does not
-// exist), CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; with ReadOnly the error may be ErrOutdated.
+// exist), CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; with ReadOnly the error may be ErrOutdated or ErrGone.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	migrations, err := fs.Sub(embedded, "migration")
 	if err != nil {
@@ -142,6 +146,10 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		return memoir.Errorf(memoir.CodeStorage,
 			"move it aside, or choose another directory with --home; nothing was changed",
 			"database %s is not a file", s.path)
+	}
+	if o.ReadOnly && isGone(s.path) {
+		return memoir.Errorf(memoir.CodeCorrupt, "the next command that writes, such as `memoir run`, opens "+
+			s.path+backupSuffix, "database %s is %w", s.path, ErrGone)
 	}
 	if !o.ReadOnly {
 		aside, replaced, err := replaceDamaged(ctx, s.path, s.busy)

@@ -392,8 +392,8 @@ func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error
 	}
 	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
 		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
-	if errors.Is(err, store.ErrOutdated) {
-		return nil, nil // the next run updates it
+	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
+		return nil, nil // the next run updates or restores it
 	}
 	return st, err
 }

@@ -31,19 +31,22 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 
 // openForWriting opens the database of a home that must exist.
 func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	st, err := p.openForReading(c)
-	if err != nil {
-		return nil, err
-	}
-	path := st.Path()
-	if err := st.Close(); err != nil {
-		return nil, err
-	}
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(c.Context, path, p.forWork(settings))
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	st, err := p.openWith(c, settings)
+	if err == nil {
+		err = st.Close()
+	}
+	if err != nil && !errors.Is(err, store.ErrGone) {
+		return nil, err
+	}
+	return p.openStore(c.Context, home, settings)
 }
 
 // openForReading opens a home's database without a write transaction. If it does not exist, the
@@ -62,16 +65,15 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(home, databaseName)
-	if !store.Exists(path) {
-		return nil, notFoundf("`memoir run` looks for sessions and adopts existing memory",
-			"nothing is registered in %s yet", home)
-	}
-	reading := p.forWork(settings)
+	path, reading := filepath.Join(home, databaseName), p.forWork(settings)
 	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)
 	st, err := store.Open(c.Context, path, reading)
-	if errors.Is(err, store.ErrOutdated) {
+	switch {
+	case errors.Is(err, store.ErrOutdated):
 		return store.Open(c.Context, path, p.forWork(settings))
+	case memoir.CodeOf(err) == memoir.CodeNotFound:
+		return nil, notFoundf("`memoir run` looks for sessions and adopts existing memory",
+			"nothing is registered in %s yet", home)
 	}
 	return st, err
 }
@@ -102,7 +104,7 @@ func (p *program) forWork(settings config.Settings) store.Options {
 	}), Restored: func(aside string) {
 		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them after the backup"
 		if aside == "" {
-			p.ui.warn(again, "the database was missing: using its backup")
+			p.ui.warn(again, "the database was missing or empty: using its backup")
 			return
 		}
 		p.ui.warn(again+"; then remove the damaged one",

@@ -22,6 +22,7 @@ type Restored struct {
 	ByHand     []int    `json:"by_hand"`    // the generations with hand edits
 	SetAside   []string `json:"set_aside"`  // keys of sessions that are not inputs of this content
 	Unchanged  bool     `json:"unchanged"`  // the live memory had that content already
+	Rearchived bool     `json:"rearchived"` // the archive of the live generation was made again, and nothing published
 	Root       string   `json:"root"`       // path of the live memory
 }
 
@@ -31,7 +32,8 @@ type Restored struct {
 // hand edits, and sessions that are not inputs of the content are set aside until they change.
 //
 // If n is live and its archive is lost, it publishes nothing: the archive is made again from the unchanged files,
-// and the changed ones count as written by hand.
+// and the changed ones count as written by hand. A failure of the project is cleared, since the lost archive is the
+// likely cause.
 //
 // It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
 // due stays due.
@@ -45,6 +47,9 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 		out, err = c.restore(ctx, n)
 		return err
 	})
+	if err == nil && out.Rearchived {
+		_, err = st.Retry(ctx, project.ID)
+	}
 	if err == nil {
 		r.index(ctx)
 	}
@@ -57,7 +62,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		ByHand: []int{}, SetAside: []string{},
 	}
 	if linked, _ := c.root.Linked(); linked == n {
-		if out.Unchanged, err = c.root.Readopt(n); out.Unchanged || err != nil {
+		if out.Rearchived, err = c.root.Readopt(n); out.Rearchived || err != nil {
 			out.Generation, out.Over = n, n
 			return out, err
 		}

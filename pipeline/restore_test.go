@@ -53,7 +53,11 @@ func TestALostArchiveOfEditedFilesLosesNothingThatAPersonWrote(t *testing.T) {
 			a := newApp(t)
 			a.edit("MEMORY.md", "- ask Ada before a release")
 			must(t, damage(a.root()))
-			if out := a.restore(1); !out.Unchanged || out.Generation != 1 {
+			in(t, a.home, func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
+			if report := a.run(); !report.Partly() {
+				t.Errorf("published without the archive: %+v", report.Phase2)
+			}
+			if out := a.restore(1); !out.Rearchived || out.Unchanged || out.Generation != 1 {
 				t.Errorf("%+v", out)
 			}
 			edited := a.live().Files

@@ -35,9 +35,10 @@ type StoredPlace struct {
 
 // StoredReport is the result of ScanStored.
 type StoredReport struct {
-	Places []StoredPlace
-	Texts  int      // number of scanned texts
-	Unread []string // files that could not be read, and projects whose rules are invalid, and why
+	Places  []StoredPlace
+	Texts   int      // number of scanned texts
+	Unread  []string // files that could not be read, and why
+	Invalid []string // projects whose own rules were not applied, and why
 }
 
 // ScanStored searches stored texts for secrets: the database, live memories, the archives of generations, and
@@ -61,7 +62,7 @@ type sweep struct {
 	redactors map[string][]*secrets.Redactor // for these scanners
 	projects  []store.ProjectRow
 	texts     int      // number of texts in this pass
-	invalid   []string // projects whose own rules are not applied, and why
+	invalid   []string // as in StoredReport
 	unread    []string
 }
 
@@ -88,7 +89,7 @@ func (s *sweep) rules() {
 	for _, p := range s.projects {
 		scanners, fault := s.projectScanners(p.Project)
 		if fault != nil {
-			s.invalid = append(s.invalid, s.redact(fmt.Sprintf("project %s with its own rules: %v", p.ID, fault)))
+			s.invalid = append(s.invalid, s.redact(fmt.Sprintf("rules of project %s not applied: %v", p.ID, fault)))
 		}
 		s.scanners[p.ID] = scanners
 		for _, scanner := range scanners {
@@ -130,7 +131,7 @@ func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 			report.Places = append(report.Places, s.places(at, text)...)
 		})
 	}
-	report.Texts, report.Unread = s.texts, s.unread
+	report.Texts, report.Unread, report.Invalid = s.texts, s.unread, s.invalid
 	return report, err
 }
 
@@ -139,7 +140,7 @@ type looker func(at StoredPlace, text string)
 
 // each calls look for each stored text.
 func (s *sweep) each(ctx context.Context, look looker) error {
-	s.texts, s.unread = 0, slices.Clone(s.invalid)
+	s.texts, s.unread = 0, nil
 	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
 			s.progress(Progress{Stage: StageSearch, Done: s.texts})

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -169,14 +170,14 @@ func (p *program) scanStored(c *cli.Context) error {
 	if err := p.printFindings(c, report.Places); err != nil {
 		return err
 	}
-	p.warnUnread(report.Unread)
+	incomplete := p.incomplete(report.Unread, report.Invalid)
 	if n := len(report.Places); n > 0 {
 		p.ui.say("%s in %s", count(n, "secret"), count(report.Texts, "stored text"))
 		p.ui.sayHint("`memoir redact --stored` removes them")
 		return status(exitFailed)
 	}
-	if n := len(report.Unread); n > 0 {
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(n, "path"))
+	if incomplete != nil {
+		return incomplete
 	}
 	p.ui.say("no secrets in %s", count(report.Texts, "stored text"))
 	return nil
@@ -193,10 +194,27 @@ func (p *program) limitToProject(c *cli.Context, st *store.Store, opts *pipeline
 	return err
 }
 
-func (p *program) warnUnread(unread []string) {
-	for _, what := range unread {
-		p.ui.warn("", "not scanned: %s", what)
+// incomplete warns of files that were not scanned and rules that were not applied. Any of these is an error.
+func (p *program) incomplete(unread, invalid []string) error {
+	var what, hints []string
+	for _, file := range unread {
+		p.ui.warn("", "not scanned: %s", file)
 	}
+	if n := len(unread); n > 0 {
+		what = append(what, count(n, "path")+" could not be read")
+		hints = append(hints, "secrets in unread files are still stored")
+	}
+	for _, rules := range invalid {
+		p.ui.warn("", "%s", rules)
+	}
+	if n := len(invalid); n > 0 {
+		what = append(what, "the rules of "+count(n, "project")+" were not applied")
+		hints = append(hints, "correct the file and run it again; secrets that only these rules find are still stored")
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeUnreadable, strings.Join(hints, "; "), "%s", strings.Join(what, ", and "))
 }
 
 // redactStoredJSON is what `redact --stored --json` prints.
@@ -208,7 +226,7 @@ type redactStoredJSON struct {
 	Generations []pipeline.RedactedIn  `json:"generations"` // published without the secrets
 	Removed     []string               `json:"removed"`     // logs and copies of the database
 	Redactions  map[string]int         `json:"redactions"`  // by rule
-	Unread      []string               `json:"unread"`
+	Unread      []string               `json:"unread"`      // and rules that were not applied
 }
 
 // redactStored is `redact --stored`.
@@ -242,7 +260,7 @@ func (p *program) redactStored(c *cli.Context) error {
 func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction) error {
 	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows,
 		Archives: done.Archives, Generations: done.Generations, Removed: list(done.Removed),
-		Redactions: map[string]int{}, Unread: list(done.Unread)}
+		Redactions: map[string]int{}, Unread: list(slices.Concat(done.Unread, done.Found.Invalid))}
 	old := map[string]bool{}
 	for _, f := range out.Findings {
 		out.Redactions[f.Rule]++
@@ -259,7 +277,7 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 			p.printFinding(f)
 		}
 	}
-	p.warnUnread(out.Unread)
+	incomplete := p.incomplete(done.Unread, done.Found.Invalid)
 	switch texts := count(done.Found.Texts, "stored text"); {
 	case len(out.Findings) == 0:
 		p.ui.say("no secrets in %s", texts)
@@ -278,9 +296,5 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		p.ui.say("redacted %s: %s rewritten, %s removed", byRule(out.Redactions), count(out.Rows, "text"),
 			count(out.Archives, "earlier generation"))
 	}
-	if len(out.Unread) > 0 && !out.DryRun {
-		return memoir.Errorf(memoir.CodeUnreadable, "their content was not redacted", "%s could not be read",
-			count(len(out.Unread), "path"))
-	}
-	return nil
+	return incomplete
 }

@@ -85,7 +85,7 @@ var Meanings = map[Reason]string{
 	ReasonSubagent:   "another session started it; only main sessions are read",
 	ReasonAutomation: "a script drove it; memories.includeAutomation includes it",
 	ReasonOwnRun:     "memoir itself made it when it called a model",
-	ReasonForgotten:  "it is not read again until `memoir forget --undo`",
+	ReasonForgotten:  "it is not read again until `memoir forget --undo`; a conversation is gone",
 	ReasonDisabled:   "`memoir sessions disable`, exclude or .memoir.yml keeps it out of memory",
 	ReasonUnreadable: "it cannot be read",
 	ReasonNoProject:  "its directory is unknown, temporary or your home: no project",

@@ -46,7 +46,7 @@ var operations = []operation{
 	{"GET", "/sessions/{key}", "session", "Session", reading((*server).showSession)},
 	{"GET", "/search", "search", "Search", reading((*server).search)},
 	{"GET", "/queue", "queue", "Queue", reading((*server).showQueue)},
-	{"GET", "/usage", "usage", "Spending", reading((*server).showUsage)},
+	{"GET", "/usage", "usage", "Usage", reading((*server).showUsage)},
 }
 
 //go:embed openapi.json

@@ -70,6 +70,7 @@ func (h Hit) Kind() string {
 // Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
+	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
 }
 
@@ -145,7 +146,7 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 	}
 	ranked, err := x.rank(ctx, projectID, f.words)
 	for _, r := range ranked {
-		if len(f.out.Hits) == f.most {
+		if f.out.More = len(f.out.Hits) == f.most; f.out.More {
 			break
 		}
 		hit, err := f.hit(ctx, x, r)

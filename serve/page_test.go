@@ -53,9 +53,10 @@ var pagesOf = map[string]string{
 	"/sessions/nobody":                             "no session matches",
 	"/search?q=sign+tags":                          "sign",
 	"/search?q=%3Cscript%3E":                       "&lt;script&gt;",
+	"/search?q=sign+tags&max=1":                    ">the 1 best hit<",
 	"/search":                                      "Words",
 	"/queue":                                       "Last run: <b>done</b>",
-	"/usage":                                       "No language model was used",
+	"/usage":                                       "Usage</h1>",
 	"/nothing":                                     "no such request: GET /nothing",
 }
 

@@ -185,15 +185,13 @@ func (p *program) search(c *cli.Context) error {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "" || c.IsSet("project"))
 		}
-		where := cmp.Or(project, "all projects")
-		if len(found.Hits) == 0 {
+		switch n, where := len(found.Hits), cmp.Or(project, "all projects"); {
+		case n == 0:
 			p.ui.say("no match in %s", where)
-		} else {
-			most := ""
-			if len(found.Hits) == c.Int("max") {
-				most = ", at most what --max allows"
-			}
-			p.ui.say("%s in %s%s", count(len(found.Hits), "hit"), where, most)
+		case found.More:
+			p.ui.say("the %s in %s; --max N shows more", count(n, "best hit"), where)
+		default:
+			p.ui.say("%s in %s", count(n, "hit"), where)
 		}
 		if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")

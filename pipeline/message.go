@@ -92,9 +92,13 @@ func LastSession(ctx context.Context, st *store.Store, projectID string) (memoir
 		return memoir.Session{}, err
 	}
 	i := slices.IndexFunc(sessions, Recapped)
-	if i < 0 {
+	switch {
+	case len(sessions) == 0:
 		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions",
 			"%s has no session to recap", projectID)
+	case i < 0:
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir recap --session ID` recaps a disabled one",
+			"each session of %s is disabled, forgotten, unreadable or not a person's", projectID)
 	}
 	return sessions[i], nil
 }

@@ -49,7 +49,7 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 	if err == nil {
 		err = check(own, func(list string, conditions ...[]string) {
 			if warn != nil && len(slices.Concat(conditions...)) > 0 {
-				warn(path + ": conditions on paths and commits have no effect in the allowlist of " + list)
+				warn(path + ": conditions on paths and commits have no effect in " + list)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func check(c config.ViperConfig, useless func(list string, conditions ...[]strin
 		patterns := []string{r.Regex, r.Path}
 		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
 			if list != nil {
-				useless(name, list.Paths, list.Commits)
+				useless("the allowlist of "+name, list.Paths, list.Commits)
 				patterns = append(patterns, slices.Concat(list.Regexes, list.Paths)...)
 			}
 		}
@@ -169,7 +169,11 @@ func check(c config.ViperConfig, useless func(list string, conditions ...[]strin
 		}
 	}
 	for _, list := range c.Allowlists {
-		useless(fmt.Sprintf("all rules (%q)", list.Description), list.Paths, list.Commits)
+		name := "the global allowlist"
+		if list.Description != "" {
+			name += fmt.Sprintf(" %q", list.Description)
+		}
+		useless(name, list.Paths, list.Commits)
 		if err := compiles("allowlist "+list.Description, slices.Concat(list.Regexes, list.Paths)); err != nil {
 			return err
 		}

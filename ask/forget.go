@@ -86,7 +86,7 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	}
 	words := memoir.Folded(consolidate.Words(line))
 	if len(words) < minInjected {
-		return nil, usage("`memoir forget --match` accepts any text",
+		return nil, usage("`memoir forget --match` accepts a text with three letters or digits",
 			"without its bullet and citation, the line has %d bytes; at least %d are needed", len(words), minInjected)
 	}
 	for l := range strings.Lines(string(live.Files[memoir.MemoryFile])) {

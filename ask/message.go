@@ -11,7 +11,7 @@ import (
 )
 
 type memoryMessagesIn struct {
-	Messages     []pipeline.Message `json:"messages,omitempty" jsonschema:"role: user, assistant or system (not shown)"`
+	Messages     []pipeline.Message `json:"messages,omitempty"`
 	Conversation string             `json:"conversation,omitempty" jsonschema:"a name; default: one a day"`
 }
 
@@ -20,6 +20,7 @@ type memoryMessagesOut struct {
 	Stored  int    `json:"stored"`
 	Recap   string `json:"recap,omitempty"`
 	Note    string `json:"note,omitempty"`
+	Notice  string `json:"notice,omitempty"`
 }
 
 // recapText bounds each message of a recap, in characters.
@@ -69,7 +70,7 @@ func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 	if err != nil {
 		return err
 	}
-	out.Session, out.Note = session.Key(), notice
+	out.Session, out.Notice = session.Key(), notice
 	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
 	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
 		answer, text := *out, pipeline.RecapHead

@@ -31,7 +31,7 @@ const (
 
 // Message is a message of an application without transcripts.
 type Message struct {
-	Role    string    `json:"role"` // user, assistant or system
+	Role    string    `json:"role" jsonschema:"user, assistant, system (stored, but neither shown nor extracted)"`
 	Content string    `json:"content"`
 	Source  string    `json:"source,omitempty"` // its channel, for instance telegram
 	At      time.Time `json:"-"`                // zero: now

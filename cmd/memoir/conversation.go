@@ -28,7 +28,8 @@ func messageCommand(p *program) *cli.Command {
 			"memoir message --role assistant --conversation support-17 --source telegram - < answer.txt"),
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(), &cli.StringFlag{Name: "now", Usage: "`TIME` at which the message was written"},
-			&cli.StringFlag{Name: "role", Value: memoir.RoleUser, Usage: "author's `ROLE`: user, assistant, system (ignored)"},
+			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
+				Usage: "author's `ROLE`: user, assistant, system (stored, but neither shown nor extracted)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},

@@ -25,8 +25,9 @@ func rememberCommand(p *program) *cli.Command {
 		Name: "remember", Category: groupNotes, ArgsUsage: "TEXT...",
 		Usage: "store a note for later sessions",
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
-			"number. The next session gets it, and the next run adds it to MEMORY.md. Secrets are redacted\n"+
-			"before it is stored. A note with the same text and category is not stored again.",
+			"number. A connected agent (`memoir install`) gets it in its next session; the next run adds it\n"+
+			"to MEMORY.md. Secrets are redacted before it is stored. A note with the same text and category\n"+
+			"is not stored again.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{

@@ -117,7 +117,7 @@ func (s *Store) missing(t tx) ([]string, error) {
 }
 
 func (s *Store) newer(have, want int64) error {
-	return memoir.Errorf(memoir.CodeNewer, "install that version, or choose another directory with --home",
+	return memoir.Errorf(memoir.CodeNewer, "install the newer memoir, or choose another directory with --home",
 		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
 }
 

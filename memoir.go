@@ -88,7 +88,7 @@ var Meanings = map[Reason]string{
 	ReasonForgotten:  "it is not read again until `memoir forget --undo`; a conversation is gone",
 	ReasonDisabled:   "`memoir sessions disable`, exclude or .memoir.yml keeps it out of memory",
 	ReasonUnreadable: "it cannot be read",
-	ReasonNoProject:  "its directory is unknown, temporary or your home: no project",
+	ReasonNoProject:  "its directory is unknown, temporary or your home directory: no project",
 	ReasonUpToDate:   "it was extracted and has not changed since",
 	ReasonActive:     "it changed within memories.activeRolloutMinutes, or called memoir",
 	ReasonTooRecent:  "it changed within memories.minRolloutIdleHours",

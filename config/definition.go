@@ -108,7 +108,7 @@ var definitions = []definition{
 		doc: "messages after which a session is extracted from when it is compacted or resumed, and gets its last 10 " +
 			"again; 0: never"},
 	{name: "modelRoles.default", usual: builtin,
-		doc: "model of Phase 1, as provider/model; builtin needs no network and no key"},
+		doc: "model of both phases unless another role names one, as provider/model; builtin needs no network and no key"},
 	{name: "modelRoles.smol", doc: "model of Phase 2; unset: modelRoles.default"},
 	{name: "modelRoles.phase1", doc: "model of Phase 1 alone; unset: modelRoles.default"},
 	{name: "modelRoles.phase2", doc: "model of Phase 2 alone; unset: modelRoles.smol, else modelRoles.default"},

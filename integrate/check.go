@@ -113,14 +113,15 @@ func (f FileRecord) check(mend string) []Finding {
 // settingsAgainst returns the findings about an agent's settings.
 func (a Agent) settingsAgainst(dir string) (findings []Finding) {
 	for _, s := range signs {
-		value, set := setting(filepath.Join(dir, s.file), strings.Split(s.key, ".")...)
+		path := filepath.Join(dir, s.file)
+		value, set := setting(path, strings.Split(s.key, ".")...)
 		if s.agent != a.Name || value == s.good || !set && !s.unset {
 			continue
 		}
 		f := Finding{"the agent's own memory is on: the model gets two memories",
-			fmt.Sprintf("set %s to %v in %s to use only memoir's", s.key, s.good, s.file), false}
+			fmt.Sprintf("set %s to %v in %s to use only memoir's", s.key, s.good, path), false}
 		if s.hooks {
-			f = Finding{s.key + " disables hooks: no session gets the memory", "remove " + s.key, true}
+			f = Finding{s.key + " disables hooks: no session gets the memory", "remove " + s.key + " from " + path, true}
 		}
 		findings = append(findings, f)
 	}

@@ -37,7 +37,8 @@ func Settings(path string) Agent {
 }
 
 // Install plans the changes that connect an agent; none if it is connected. A file that cannot be parsed,
-// or has another program's entry in the place of memoir's, is an error.
+// or has another program's entry in the place of memoir's, is an error. If the options leave nothing to
+// install or remove, the error has the code memoir.CodeNotFound.
 func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 	s := site{Options: o, Env: e, agent: a.Name, dir: a.dir(e)}
 	if o.Project != "" {
@@ -73,6 +74,9 @@ func (r *Record) Install(e Env, o Options, a Agent) ([]Change, error) {
 			}
 			changes = append(changes, change)
 		}
+	}
+	if len(wanted)+len(changes) == 0 {
+		return nil, memoir.Errorf(memoir.CodeNotFound, "", "%s: nothing to install with these flags", a.Name)
 	}
 	return changes, nil
 }

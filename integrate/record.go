@@ -77,10 +77,14 @@ func (r *Record) save() error {
 	if err != nil {
 		return err
 	}
-	if err := failpoint.MkdirAll(r.home, 0o700); err != nil {
-		return err
+	err = failpoint.MkdirAll(r.home, 0o700)
+	if err == nil {
+		err = disk.Replace(path, append(content, '\n'), 0o600)
 	}
-	return disk.Replace(path, append(content, '\n'), 0o600)
+	if err != nil {
+		return memoir.Errorf(memoir.CodeOf(err), disk.HintOr(err, "--home"), "write %s: %w", path, err)
+	}
+	return nil
 }
 
 // find returns the index of a file's record; -1 if there is none.

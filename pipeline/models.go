@@ -119,7 +119,7 @@ func (r *run) getenv(name string) string {
 const outAfter = 4
 
 // errUnserved is in the chain of the error of a call that was not made because the model is out of service.
-var errUnserved = errors.New("out of service")
+var errUnserved = errors.New("not available")
 
 // served records a usable answer.
 func (m *metered) served() {

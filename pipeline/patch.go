@@ -152,7 +152,8 @@ func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader ex
 	_, role := model.Phases(r.opts.Settings.ModelRoles)
 	m, o, err := r.modelOf(ctx, role, map[string]string{})
 	if err == nil && m == nil {
-		err = memoir.Errorf(memoir.CodeConfig, "set modelRoles.phase2, or modelRoles.default, to a provider/model",
+		err = memoir.Errorf(memoir.CodeConfig,
+			"set modelRoles.phase2 to a provider/model; unset, it is modelRoles.smol, else modelRoles.default",
 			"the built-in model cannot reflect: a language model is needed")
 	}
 	return r.reader(m, o), settings.Memories.MaxMemorySize, err

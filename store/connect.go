@@ -101,7 +101,7 @@ func unwritable(path string) bool {
 }
 
 const (
-	corruptHint = "call `memoir run`, a second time if it reports this too: it opens the backup, if there is one"
+	corruptHint = "call `memoir run`, and once more if it ends with this error: it opens the backup, if there is one"
 	asideHint   = "move it aside: the next run opens the backup"
 	storageHint = "free disk space, or make the directory and the file writable"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"

@@ -90,8 +90,8 @@ func globalFlags() []cli.Flag {
 			"~/.config/memoir)"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages except warnings and errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
-		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: always, never or auto (on a terminal, unless " +
-			"NO_COLOR or CLICOLOR_FORCE is set)"},
+		&cli.StringFlag{Name: "color", Usage: "use colour `WHEN`: always, never or auto (on a terminal; " +
+			"NO_COLOR means never, CLICOLOR_FORCE always)"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
 	}

@@ -44,6 +44,7 @@ func arrange(app *cli.App, args []string) (line []string, command string) {
 		}
 	}
 	if len(path) > 0 && path[0] == "help" {
+		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "-h" || f == "--help" })
 		return arrange(app, slices.Concat(arguments, flags, []string{"--help"}))
 	}
 	if len(path) == 0 && len(arguments) > 0 {

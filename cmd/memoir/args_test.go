@@ -35,6 +35,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		{"help run", "run --help"},
 		{"help sessions disable", "sessions disable --help"},
 		{"help", "--help"},
+		{"help -h run", "run --help"},
 		{"-h run", "run -h"},
 		{"xyzzy run", "-- xyzzy run"},
 	} {

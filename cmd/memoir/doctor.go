@@ -70,7 +70,7 @@ func (d *doctor) installation(c *cli.Context) {
 	}
 	switch {
 	case err != nil:
-		d.fail("memories.enabled", "", "hooks do nothing until the settings are valid")
+		d.fail("memories.enabled", "correct the settings", "hooks do nothing until the settings are valid")
 	case settings.Memories.Enabled:
 		d.ok("memories.enabled", "on: hooks read sessions and inject memory")
 	default:
@@ -78,7 +78,7 @@ func (d *doctor) installation(c *cli.Context) {
 		if name, ok := strings.CutPrefix(settings.Origin("memories.enabled"), "$"); ok {
 			hint = "unset " + name
 		}
-		d.warn("memories.enabled", hint, "off: hooks do nothing; commands typed by hand work")
+		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
 	d.agents(c.Bool("verbose") || c.Bool("json"))

@@ -45,16 +45,21 @@ func installCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
+			var connected []integrate.Agent
 			for _, a := range agents {
 				changes, err := in.record.Install(in.env, in.options, a)
-				if in.add(a.Name, changes, err) && a.Confirm != "" && !in.options.NoHooks {
+				if memoir.CodeOf(err) == memoir.CodeNotFound {
+					in.ui.say("%v", err)
+					continue
+				}
+				if connected = append(connected, a); in.add(a.Name, changes, err) && a.Confirm != "" && !in.options.NoHooks {
 					in.out.Confirm = append(in.out.Confirm, agentText{a.Name, a.Confirm, ""})
 				}
 			}
-			if err := in.enable(len(agents)); err != nil {
+			if err := in.enable(len(connected)); err != nil {
 				return err
 			}
-			return in.finish(c.Context, "install", func() error { return in.linkSkills(agents) })
+			return in.finish(c.Context, "install", func() error { return in.linkSkills(connected) })
 		},
 	}
 }
@@ -65,8 +70,8 @@ func uninstallCommand(p *program) *cli.Command {
 		Usage: "undo what install changed in agents",
 		Description: help("Shows the changes, asks, and makes them. Restores each file byte for byte if nobody else\n"+
 			"changed it since, and otherwise removes exactly memoir's entries. Without a name it undoes\n"+
-			"everything. When no agent is left, memories.enabled is switched off again if install switched\n"+
-			"it on. With --yes it names only the changed files. Memory stays.",
+			"everything. When memoir's entries are left in no agent, memories.enabled is switched off again\n"+
+			"if install switched it on. With --yes it names only the changed files. Memory stays.",
 			"memoir uninstall", "memoir uninstall claude --dry-run"),
 		Flags: integrationFlags("only agents' files of `SCOPE`: user, or project (this directory's); default: of all"),
 		Action: func(c *cli.Context) error {

@@ -216,13 +216,21 @@ func (p *program) mounted(root memory.Root) (memory.Files, error) {
 	return files, err
 }
 
-// mountAt writes the files of a mount, each in one step, and through no link.
+// mountAt writes the files of a mount, each in one step, and through no link. It writes .gitignore first, so files of
+// a directory without one are a person's.
 func mountAt(dir string, files memory.Files) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = failpoint.Mkdir(dir, 0o700)
 	} else if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is not a directory: move it away", dir)
+	}
+	if _, unmarked := os.Lstat(filepath.Join(dir, ".gitignore")); errors.Is(unmarked, fs.ErrNotExist) {
+		for _, name := range []string{skillsDir, memoir.MemoryFile, memoir.SummaryFile} {
+			if _, missing := os.Lstat(filepath.Join(dir, name)); err == nil && missing == nil {
+				err = fmt.Errorf("%s was not written by a mount: move it away", filepath.Join(dir, name))
+			}
+		}
 	}
 	if err == nil {
 		err = failpoint.RemoveAll(filepath.Join(dir, skillsDir))

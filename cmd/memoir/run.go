@@ -37,8 +37,10 @@ func runCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
 			&cli.StringFlag{Name: "min-idle",
-				Usage: "skip sessions changed within `DURATION` (default 12h), and active ones; 0: no limit"},
-			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d); 0: no limit"},
+				Usage: "skip sessions changed within `DURATION`, and active ones; 0: no limit " +
+					"(default: memories.minRolloutIdleHours)"},
+			&cli.StringFlag{Name: "max-age",
+				Usage: "skip sessions older than `DURATION`; 0: no limit (default: memories.maxRolloutAgeDays)"},
 			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup",
 				Usage: "extract from at most `N` sessions"},
 			&cli.StringFlag{Name: "timeout", Usage: "stop after `DURATION` with exit code 1; finished work is kept"},

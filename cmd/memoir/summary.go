@@ -181,6 +181,8 @@ func sayProject(r pipeline.ProjectReport) string {
 		}
 	case pipeline.OutcomeUnchanged:
 		text = fmt.Sprintf("unchanged, generation %d stays live", r.Generation)
+	case pipeline.OutcomeStopped:
+		text = "not consolidated"
 	case pipeline.OutcomeEmpty:
 		text = "nothing worth keeping yet"
 		if r.Generation > 0 {

@@ -24,8 +24,9 @@ func initCommand(p *program) *cli.Command {
 		Usage: "set memoir up: find sessions, choose a model, create the first memory",
 		Description: help("Lists the agents' sessions, and estimates the work and cost of a first run. Then\n"+
 			"it writes config.yml, runs, and shows the memory of the current project. It asks which model\n"+
-			"to use, if there is a choice, and before it writes or sends anything. Existing settings stay.\n"+
-			"With only --yes it uses the built-in model, which costs nothing and sends nothing.",
+			"to use, if there is a choice, and before it writes or sends anything. Existing settings stay,\n"+
+			"except the model if you choose another. With --yes and without --model, it spends and sends\n"+
+			"nothing: it runs if only the built-in model is configured, else it leaves the run to `memoir run`.",
 			"memoir init", "memoir init --yes", "memoir init --model exec/claude", "memoir init --no-run --json --yes"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "use the `MODEL`: builtin, exec/claude, openai/gpt-5, …"},
@@ -66,6 +67,7 @@ type setup struct {
 	store *store.Store
 	opts  pipeline.Options
 	file  *config.File
+	noRun bool // nothing is run, sent or spent
 	out   setupJSON
 }
 
@@ -90,6 +92,7 @@ func (s *setup) do() error {
 	if s.opts, err = s.runOptions(s.c); err != nil {
 		return err
 	}
+	s.noRun = s.c.Bool("no-run") || s.unagreed()
 	limitHeap(s.opts.Settings.Memories)
 	if s.store, err = s.openStore(s.ctx, s.opts.Home, s.opts.Settings); err != nil {
 		return err
@@ -104,7 +107,7 @@ func (s *setup) do() error {
 	if err := s.plan(); err != nil {
 		return err
 	}
-	run := !s.c.Bool("no-run") && len(s.out.Plan.Would) > 0
+	run := !s.noRun && len(s.out.Plan.Would) > 0
 	if yes, err := s.confirm(run); err != nil || !yes {
 		return notConfirmed(s.ui, err, declined)
 	}
@@ -133,12 +136,25 @@ func (s *setup) do() error {
 	return status(exitPartly)
 }
 
+// unagreed reports, with a warning, whether nobody agreed to the language models of the settings. The built-in model
+// cannot take their place: it would remove from memory what only they wrote.
+func (s *setup) unagreed() bool {
+	one, two := model.Phases(s.opts.Settings.ModelRoles)
+	builtin := one.Model == model.Builtin && two.Model == model.Builtin
+	if builtin || !s.c.Bool("yes") || s.c.String("model") != "" {
+		return false
+	}
+	s.ui.warn("`memoir run` uses the configured models; `memoir init --model MODEL` uses one that you name",
+		"no run: --yes alone agrees to no language model")
+	return true
+}
+
 // find finds sessions and prints their number.
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
 	s.ui.stopBar()
-	if s.c.Bool("no-run") { // `memoir run` has the limits of age
+	if s.noRun { // `memoir run` has the limits of age
 		s.opts = usual
 	}
 	switch {
@@ -154,12 +170,11 @@ func (s *setup) find() (err error) {
 	}
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
-	if m := s.opts.Settings.Memories; s.out.Widened && s.c.Bool("no-run") {
-		s.ui.say("all are older than %g days or were changed within %g hours", m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
-		s.ui.sayHint("`memoir run --max-age 0 --min-idle 0` reads them")
+	if s.out.Widened && s.noRun {
+		s.ui.say("none is idle and recent enough")
+		s.ui.sayHint("`memoir run --max-age 0 --min-idle 0` reads them whatever their age")
 	} else if s.out.Widened {
-		s.ui.say("all are older than %g days or were changed within %g hours; the first run reads them anyway",
-			m.MaxRolloutAgeDays, m.MinRolloutIdleHours)
+		s.ui.say("none is idle and recent enough; this run reads them whatever their age, except active ones")
 	}
 	return nil
 }
@@ -180,11 +195,9 @@ func listed(all []pipeline.Counted) string {
 // choose chooses the model, and sets it for this run and in the file.
 func (s *setup) choose() (err error) {
 	roles := s.opts.Settings.ModelRoles
-	name, asked := s.c.String("model"), true
-	if name == "" && s.c.Bool("no-run") && s.c.Bool("yes") {
+	name := s.c.String("model")
+	if name == "" && s.c.Bool("yes") {
 		name = roles.Default // nothing is sent
-	} else if name == "" && s.c.Bool("yes") {
-		name, asked = model.Builtin, false
 	} else if name == "" {
 		offers := model.Offers(s.getenv)
 		if !slices.ContainsFunc(offers, func(o model.Offer) bool { return o.Model == roles.Default }) {
@@ -199,16 +212,14 @@ func (s *setup) choose() (err error) {
 		return err
 	}
 	only := config.ModelRoles{Default: name}
-	if roles == only || roles.Default == name && (name != model.Builtin || s.c.Bool("no-run")) {
+	if roles == only || roles.Default == name && (name != model.Builtin || s.noRun) {
 		return nil
 	}
 	s.opts.Settings.ModelRoles = only
 	if err := s.checkModels(); err != nil {
 		return err
 	}
-	if !asked { // nobody agreed to the model of the settings
-		s.ui.warn("`memoir run` uses the configured models", "this run uses only the built-in model")
-	} else if roles.Default != name {
+	if roles.Default != name {
 		return s.file.Set("modelRoles.default", name)
 	}
 	return nil
@@ -222,7 +233,7 @@ func (s *setup) checkModels() error {
 			role.Setting, role.Origin = "--model "+role.Model, ""
 		}
 		choice, err := model.Find(s.opts.Settings, role)
-		if err = role.Name(err); err == nil && !s.c.Bool("no-run") {
+		if err = role.Name(err); err == nil && !s.noRun {
 			err = choice.Check(s.getenv)
 		}
 		if err != nil {
@@ -241,10 +252,11 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 		return offers[0].Model, nil
 	}
 	s.ui.say("a model reads the sessions and writes the memory:")
-	for i, o := range offers {
-		s.ui.say("  %d  %-28s %s", i+1, o.Model, o.Why)
+	var choices []string
+	for _, o := range offers {
+		choices = append(choices, fmt.Sprintf("%-28s %s", o.Model, o.Why))
 	}
-	n, err := s.ui.pick(s.ctx, "which one?", len(offers))
+	n, err := s.ui.pick(s.ctx, "which one?", choices)
 	if err != nil || n == 0 {
 		return "", notConfirmed(s.ui, err, declined)
 	}
@@ -260,8 +272,6 @@ func (s *setup) plan() (err error) {
 	switch {
 	case s.out.Sessions == 0:
 		return nil
-	case sessions+projects == 0 && s.out.Widened: // a message says so
-		return nil
 	case sessions+projects == 0:
 		s.ui.say("no session is eligible: %s", sayReasons(s.out.Plan.Scan.Reasons))
 		return nil
@@ -269,7 +279,7 @@ func (s *setup) plan() (err error) {
 	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
-		text += "; about " + sayUsage(*e) + " of " + s.out.Model
+		text += "; about " + sayUsage(*e)
 		if e.Cost == 0 {
 			text += " (price unknown)"
 		}

@@ -7,7 +7,8 @@ package main
 //   - Every message begins with "memoir: ", is lower case except for names, has no
 //     full stop, and is one line however long.
 //   - An error is one line, then "memoir: hint: …" if a person can act. Warnings have the same form. -q silences
-//     neither, except warnings about skipped files; it silences all other messages, also the paths of run.
+//     neither, except warnings about skipped files, nor questions and what they offer; it silences all other messages,
+//     also the paths of run.
 //   - Text of transcripts is not trusted: its control characters never reach a
 //     terminal. Secrets that an error quotes are redacted.
 //   - A progress bar only where standard error is a terminal, erased when done;
@@ -255,8 +256,12 @@ func (u *ui) askYes(ctx context.Context, question string) (bool, error) {
 	return answer == "y" || answer == "yes" || answer == "", err
 }
 
-// pick asks for one of n choices. An empty answer is the first; 0 means none.
-func (u *ui) pick(ctx context.Context, question string, n int) (int, error) {
+// pick lists choices and asks for one, also with -q. An empty answer is the first; 0 means none.
+func (u *ui) pick(ctx context.Context, question string, choices []string) (int, error) {
+	n := len(choices)
+	for i, choice := range choices {
+		u.line("", "", fmt.Sprintf("  %d  %s", i+1, choice))
+	}
 	for {
 		answer, err := u.answer(ctx, fmt.Sprintf("%s 1 to %d [1]", question, n))
 		if err != nil || answer == "n" || answer == "no" {
@@ -265,6 +270,7 @@ func (u *ui) pick(ctx context.Context, question string, n int) (int, error) {
 		if i, err := strconv.Atoi(cmp.Or(answer, "1")); err == nil && i >= 1 && i <= n {
 			return i, nil
 		}
+		u.line("", "", fmt.Sprintf("%s is not one of 1 to %d", answer, n))
 	}
 }
 

@@ -22,8 +22,8 @@ func statusCommand(p *program) *cli.Command {
 		Name: "status", Category: groupSession,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
-			"next attempt, dead jobs, the result of the last run, and what the next run\n"+
-			"would do with the registered sessions; `memoir run --dry-run` also looks for new ones.\n"+
+			"next attempt, dead jobs, the result of the last run that had something to do, and what the\n"+
+			"next run would do with the registered sessions; `memoir run --dry-run` also looks for new ones.\n"+
 			"Long lists are cut; -v shows all. Times are UTC. --usage instead shows the use of language\n"+
 			"models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
@@ -220,7 +220,11 @@ func (p *program) printStatus(s statusJSON) {
 		p.statusLine("entries", byRule(s.Entries))
 	}
 	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
-	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), shortened(due))
+	which := shortened(due)
+	if p.ui.verbose {
+		which = strings.Join(due, ", ")
+	}
+	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), which)
 	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {

@@ -89,7 +89,14 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	if !strings.Contains(text, "… and 490 more failed: -v shows all") || strings.Count(text, "\n") > 30 {
 		t.Errorf("got\n%s", text)
 	}
-	if text, _ := printedStatus(t, s, true); strings.Count(text, "failed     extract") != 500 {
+	for i := range 8 {
+		s.Projects = append(s.Projects, serve.Project{ID: fmt.Sprint("p", i), Due: true})
+	}
+	if text, _ := printedStatus(t, s, false); !strings.Contains(text, "8, 8 due: p0, p1, p2, p3, p4 and 3 more\n") {
+		t.Errorf("got\n%s", text)
+	}
+	if text, _ := printedStatus(t, s, true); strings.Count(text, "failed     extract") != 500 ||
+		!strings.Contains(text, "8, 8 due: p0, p1, p2, p3, p4, p5, p6, p7\n") {
 		t.Error("-v leaves some out")
 	}
 }
@@ -97,8 +104,8 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 func TestAProjectThatFailedBeforeIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]pipeline.ProjectReport{
-		"app: failed before (no room); tried again from noon": {Name: "app", Outcome: pipeline.OutcomeBackoff, Detail: "failed before (no room); tried again from noon"},
-		"app: failed before, retried later":                   {Name: "app", Outcome: pipeline.OutcomeBackoff},
+		"app: failed before (no room); next attempt at noon": {Name: "app", Outcome: pipeline.OutcomeBackoff, Detail: "failed before (no room); next attempt at noon"},
+		"app: failed before, retried later":                  {Name: "app", Outcome: pipeline.OutcomeBackoff},
 	} {
 		if got := sayProject(r); got != want {
 			t.Errorf("got %q, want %q", got, want)

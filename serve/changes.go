@@ -25,6 +25,7 @@ type Generation struct {
 	EditedFrom  int            `json:"edited_from"`   // the generation whose hand edits this one archives; 0: none
 	Restored    int            `json:"restored_from"` // the generation whose content was restored; 0: none
 	SetAside    int            `json:"set_aside"`     // sessions and notes excluded by a restoration until they change
+	NotesAside  int            `json:"-"`             // as many of these are notes
 	Forgotten   bool           `json:"forgotten"`     // its inputs contain forgotten sessions
 	Redacted    int            `json:"redacted_from"` // the generation that was redacted; 0: none
 	Error       string         `json:"error"`
@@ -63,6 +64,11 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 		}
 		for _, in := range m.Inputs {
 			row.Inputs = append(row.Inputs, in.Session)
+		}
+		for _, in := range m.SetAside {
+			if memoir.IsEntry(in.Session) {
+				row.NotesAside++
+			}
 		}
 		if row.Redactions == nil {
 			row.Redactions = map[string]int{}

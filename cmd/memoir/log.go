@@ -79,7 +79,8 @@ func noteOn(g serve.Generation) string {
 	add(g.Live, "live")
 	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
 	add(g.Restored > 0, "restored from %d", g.Restored)
-	add(g.SetAside > 0, "left out until changed: %d", g.SetAside)
+	add(g.SetAside > g.NotesAside, "left out until changed: %s", count(g.SetAside-g.NotesAside, "session"))
+	add(g.NotesAside > 0, "left out: %s", count(g.NotesAside, "note"))
 	add(g.Redacted > 0, "redacted from %d", g.Redacted)
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")
@@ -93,9 +94,9 @@ func restoreCommand(p *program) *cli.Command {
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
 			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
 			"consolidations keep the difference: removed lines stay removed, and sessions that the\n"+
-			"generation does not have are left out until they change. So are later notes, which do not\n"+
-			"change (`memoir log` counts both). To undo it, restore the later generation. A generation with\n"+
-			"sessions that were disabled or forgotten since is not restored.\n"+
+			"generation does not have are left out until they change. Later notes are left out of MEMORY.md\n"+
+			"for good, but still injected (`memoir log` counts both). To undo it, restore the later\n"+
+			"generation. A generation with sessions that were disabled or forgotten since is not restored.\n"+
 			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{

@@ -158,7 +158,7 @@ func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 		p.progress(Progress{Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects), What: what,
 			Spent: p.meter.spent(ctx)})
 	}
-	consolidating(project.Name)
+	consolidating(project.ID)
 	var report ProjectReport
 	err := untilFree(ctx, p.opts.Wait, func() (err error) {
 		if report, err = p.claim(ctx, project, suspect); err == nil && report.Outcome == OutcomeBusy {
@@ -234,8 +234,8 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	switch claim.Declined {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed before (%s); tried again from %s", claim.LastError,
-			claim.RetryAt.Format(time.RFC3339))
+		report.Detail = fmt.Sprintf("failed before (%s); next attempt at %s", claim.LastError,
+			claim.RetryAt.UTC().Format("2006-01-02 15:04"))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
 		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)

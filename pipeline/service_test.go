@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -162,7 +163,9 @@ func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 	}
 	// While it waits, nobody is asked.
 	calls := len(server.Calls())
-	if report := run(t, o); len(server.Calls()) != calls || report.Phase2[0].Outcome != pipeline.OutcomeBackoff {
+	next := regexp.MustCompile(`^failed before \(.*\); next attempt at 20..-..-.. ..:..$`)
+	if report := run(t, o); len(server.Calls()) != calls || report.Phase2[0].Outcome != pipeline.OutcomeBackoff ||
+		!next.MatchString(report.Phase2[0].Detail) {
 		t.Errorf("%+v", report.Phase2)
 	}
 	if projects := projectsIn(t, home); len(projects) != 1 || !projects[0].Due {

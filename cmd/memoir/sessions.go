@@ -209,9 +209,9 @@ func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION|PROJECT]...",
 		Usage: "make the next run retry failed and dead jobs",
-		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them\n"+
-			"with all their attempts. A job whose process crashed is retried last and alone, and is\n"+
-			"dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
+		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run retries them;\n"+
+			"their attempts are counted from 0 again. A job whose process crashed is retried last and\n"+
+			"alone, and is dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "all",
 			Usage: "all failed and dead jobs, including those whose process crashed"}, jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -249,7 +249,7 @@ func retryCommand(p *program) *cli.Command {
 			}
 			return p.result(c, map[string]int{"retried": n}, func() {
 				if n == 0 {
-					p.ui.say("no job that failed or is dead")
+					p.ui.say("no failed or dead job")
 				} else {
 					p.ui.say("the next run retries %s", count(n, "job"))
 					p.ui.sayHint("`memoir run --max-age 0` also retries sessions over memories.maxRolloutAgeDays")

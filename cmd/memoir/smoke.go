@@ -143,8 +143,7 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 	if r.Phase1.Failed > 0 || r.Phase1.Released > 0 || r.Left > 0 {
 		problem = fmt.Sprintf("%d failed, %d released, %d left", r.Phase1.Failed, r.Phase1.Released, r.Left)
 	}
-	s.verify("phase 1", fmt.Sprintf("extracted from %s, %d with nothing worth keeping",
-		count(r.Phase1.Claimed, "session"), r.Phase1.Empty), problem)
+	s.verify("phase 1", sayPhase1(r.Phase1), problem)
 	published := 0
 	problem = ""
 	for _, project := range r.Phase2 {
@@ -157,7 +156,15 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 		}
 	}
 	if published == 0 && problem == "" {
-		problem = "no memory was published: " + cmp.Or(sayReasons(r.Scan.Reasons), "there is no session")
+		problem = "no memory was published: "
+		switch one := r.Phase1; {
+		case one.Claimed == 0:
+			problem += cmp.Or(sayReasons(r.Scan.Reasons), "there is no session")
+		case one.Failed+one.Released > 0:
+			problem += sayPhase1(one)
+		default:
+			problem += "no session had anything worth keeping"
+		}
 	}
 	s.verify("phase 2", count(published, "project")+" published", problem)
 }

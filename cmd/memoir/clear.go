@@ -32,7 +32,7 @@ func clearCommand(p *program) *cli.Command {
 			"its directory with all generations, journals and messages of applications, which exist only\n"+
 			"there. The agents' own files stay. A later run reads sessions again that are idle and not too\n"+
 			"old; `memoir run --max-age 0 --min-idle 0` reads them whatever their age. Disabled sessions\n"+
-			"stay disabled. Asks first; without a terminal it needs --yes.",
+			"stay disabled, and forgotten ones forgotten. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),

@@ -244,8 +244,8 @@ func enqueueCommand(p *program) *cli.Command {
 		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupMemory,
 		Usage: "make the next run consolidate a project even if nothing is new",
 		Description: help("Marks this directory's project, another, or all projects as due. The next run consolidates\n"+
-			"them from their extractions. A language model gets all their sessions again;\n"+
-			"`memoir run --dry-run` estimates the cost.",
+			"them from their extractions. A language model gets all their extractions again, not only\n"+
+			"the new ones; `memoir run --dry-run` estimates the cost.",
 			"memoir rebuild --all -q && memoir run -q  # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),

@@ -200,9 +200,12 @@ func (s *setup) choose() (err error) {
 		name = roles.Default // nothing is sent
 	} else if name == "" {
 		offers := model.Offers(s.getenv)
-		if !slices.ContainsFunc(offers, func(o model.Offer) bool { return o.Model == roles.Default }) {
-			offers = append(offers, model.Offer{Model: roles.Default, Why: s.opts.Settings.Origin("modelRoles.default")})
+		configured := model.Offer{Model: roles.Default, Why: s.opts.Settings.Origin("modelRoles.default")}
+		if i := slices.IndexFunc(offers, func(o model.Offer) bool { return o.Model == roles.Default }); i >= 0 {
+			configured = offers[i]
+			offers = slices.Delete(offers, i, i+1)
 		}
+		offers = slices.Insert(offers, 0, configured) // what Enter takes
 		if name, err = s.askModel(offers); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ type input struct {
 }
 
 // openInput opens a file, or standard input for "-", whose text is read by decode. An interrupt ends
-// a read that waits for a pipe. Messages name the file as shown.
+// an opening or a read that waits for a pipe. Messages name the file as shown.
 func (p *program) openInput(ctx context.Context, path, shown string, decode func(io.Reader) io.Reader) (
 	in input, err error) {
 	in = input{path: path, file: p.ui.stdin}
@@ -41,9 +41,12 @@ func (p *program) openInput(ctx context.Context, path, shown string, decode func
 		if info.IsDir() {
 			return in, usagef("", "%s is a directory", shown)
 		}
-		if in.file, err = os.Open(path); err != nil {
-			return in, memoir.Errorf(memoir.CodeUnreadable, "", "%w", err)
+		in.file, err = interruptibly(ctx, func() (*os.File, error) { return os.Open(path) })
+		if err != nil {
+			return in, cmp.Or[error](context.Cause(ctx), memoir.Errorf(memoir.CodeUnreadable, "", "%w", err))
 		}
+	} else if p.ui.inTTY {
+		p.ui.say("reading standard input; end it with Ctrl-D")
 	}
 	r := bufio.NewReader(&interruptible{ctx: ctx, r: in.file})
 	const mark = "SQLite format 3\x00"
@@ -121,29 +124,40 @@ func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Pi
 	})
 }
 
-// interruptible reads r until ctx is done. The result of an abandoned read is lost.
+// interruptible reads r until its first error, or until ctx is done. The result of an abandoned read is lost.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
+	err error // the first; a terminal would be read again after its end
 }
 
 // Read reads what is there, at least a byte. Its error is that of the reader, io.EOF among
 // them, or the cause of the context that is done.
-func (i *interruptible) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
+func (i *interruptible) Read(p []byte) (n int, err error) {
+	if i.err == nil {
+		own := make([]byte, min(len(p), 64<<10)) // p belongs to the caller again when this returns
+		n, i.err = interruptibly(i.ctx, func() (int, error) { return i.r.Read(own) })
+		copy(p, own[:n])
 	}
-	own := make([]byte, min(len(p), 64<<10)) // p belongs to the caller again when this returns
-	read := make(chan result, 1)
+	return n, i.err
+}
+
+// interruptibly returns what fn returns, or the cause of the context that is done before it.
+func interruptibly[T any](ctx context.Context, fn func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
 	go func() {
-		n, err := i.r.Read(own)
-		read <- result{n, err}
+		value, err := fn()
+		done <- result{value, err}
 	}()
 	select {
-	case r := <-read:
-		return copy(p, own[:r.n]), r.err
-	case <-i.ctx.Done():
-		return 0, context.Cause(i.ctx)
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
 	}
 }

@@ -70,9 +70,6 @@ func (p *program) redactText(c *cli.Context) error {
 	redactor := scanner.Session()
 	if path == "" {
 		path = "-"
-		if p.ui.inTTY {
-			p.ui.say("reading standard input; end it with Ctrl-D")
-		}
 	}
 	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
@@ -109,8 +106,11 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 ) {
 	file := p.ui.stdin
 	if path != "-" {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return false, nil // openInput reports an error
+		}
 		if file, err = os.Open(path); err != nil {
-			return false, nil // openInput reports it
+			return false, nil
 		}
 		defer file.Close()
 	}

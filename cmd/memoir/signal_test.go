@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,34 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 		if !strings.Contains(stderr.String(), "memoir: error: interrupted\n") {
 			t.Errorf("%s: said %q", args, stderr)
 		}
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupted"))
+	u, _ := captured(t)
+	if _, err := (&program{ui: u}).openInput(ctx, pipe, pipe, lossless); !errors.Is(err, context.Cause(ctx)) {
+		t.Errorf("a pipe without a writer: %v", err)
+	}
+}
+
+// typed is a terminal: each second read is an end of file, and what is typed next can be read.
+type typed struct{ reads int }
+
+func (t *typed) Read(p []byte) (int, error) {
+	if t.reads++; t.reads%2 == 0 {
+		return 0, io.EOF
+	}
+	return copy(p, "text\n"), nil
+}
+
+func TestTheFirstEndOfAnInputEndsIt(t *testing.T) {
+	t.Parallel()
+	in := bufio.NewReader(&interruptible{ctx: t.Context(), r: &typed{}})
+	head, _ := in.Peek(16)
+	all, err := io.ReadAll(in)
+	if string(head) != "text\n" || string(all) != "text\n" || err != nil {
+		t.Errorf("%q, %q, %v", head, all, err)
 	}
 }
 

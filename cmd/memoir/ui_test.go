@@ -56,6 +56,11 @@ func TestWordsForAPerson(t *testing.T) {
 			"memoir: abc d e31m\n"},
 		{"a warning of the run", false, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "session x: cut", Hint: "try"}) },
 			"memoir: warning: session x: cut\nmemoir: hint: try\n"},
+		{"a terminal as input", false, false, func(u *ui) {
+			u.inTTY = true
+			_, err := (&program{ui: u}).openInput(t.Context(), "-", "-", lossless)
+			must(t, err)
+		}, "memoir: reading standard input; end it with Ctrl-D\n"},
 		{"a file left out", false, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "x is empty", Minor: true}) },
 			"memoir: warning: x is empty\n"},
 		{"a file left out when quiet", true, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "x is empty", Minor: true}) }, ""},

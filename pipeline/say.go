@@ -56,6 +56,7 @@ const partTime = "20060102T150405.000000"
 // memoir.CodeUsage.
 func Say(ctx context.Context, st *store.Store, opts Options, projectID, name string, messages []Message) (
 	Spoken, error) {
+	opts.MinIdle = time.Duration(opts.Settings.Memories.MinRolloutIdleHours * float64(time.Hour))
 	r, err := newRun(st, opts)
 	if err != nil {
 		return Spoken{}, err
@@ -79,7 +80,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	var out Spoken
 	for len(lines) > 0 && err == nil {
 		n, part := 0, appended{}
-		err = st.Converse(ctx, func() (scan store.SessionScan, said []store.Message, err error) {
+		err = st.Converse(ctx, c.soon(), func() (scan store.SessionScan, said []store.Message, err error) {
 			path, id, room, err := c.part(times[out.Stored])
 			if err != nil {
 				return scan, nil, err
@@ -152,6 +153,13 @@ type conversation struct {
 // window returns the number of messages in a session of a conversation.
 func (c conversation) window() int { return cmp.Or(c.opts.Settings.Memories.MemoryWindow, MaxMessages) }
 
+// soon returns the window of a run that would begin now.
+func (c conversation) soon() store.Window {
+	w := c.run.window()
+	w.Now = time.Time{} // opts.Now is the time of the messages
+	return w
+}
+
 // lines checks and redacts messages, and returns their records and times.
 func (c conversation) lines(messages []Message) (lines []string, times []time.Time, err error) {
 	refuse := func(hint, format string, args ...any) ([]string, []time.Time, error) {
@@ -172,7 +180,7 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 		case !slices.Contains([]string{memoir.RoleUser, memoir.RoleAssistant, "system"}, m.Role):
 			return refuse("user, assistant or system", "message %d: unknown role %.100q", i+1, m.Role)
 		case len(m.Content) > MaxSaid || len(text) > MaxSaid:
-			return refuse("shorten it", "message %d: the limit is %d bytes, and it has %d", i+1, MaxSaid, len(m.Content))
+			return refuse("shorten it", "message %d: it may have at most %d bytes, not %d", i+1, MaxSaid, len(m.Content))
 		case text == "":
 			return refuse("", "message %d: its content is empty", i+1)
 		case len(m.Source) > 64:

@@ -44,8 +44,8 @@ func putMessages(t tx, key string, messages []Message) error {
 }
 
 // Converse calls say, which appends messages to a conversation's file, while no other process writes. It registers the
-// session that say returns and stores the messages.
-func (s *Store) Converse(ctx context.Context, say func() (SessionScan, []Message, error)) error {
+// session that say returns, with its reason in the window, and stores the messages.
+func (s *Store) Converse(ctx context.Context, w Window, say func() (SessionScan, []Message, error)) error {
 	err := s.durably(ctx, func(t tx) error {
 		scan, said, err := say()
 		if err == nil {
@@ -53,6 +53,9 @@ func (s *Store) Converse(ctx context.Context, say func() (SessionScan, []Message
 		}
 		if err == nil {
 			err = putMessages(t, scan.Session.Key(), said)
+		}
+		if err == nil {
+			err = s.settleIn(t, w, scan.Session.Key())
 		}
 		return err
 	})

@@ -297,8 +297,10 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 }
 
 // settle stores the reason of a registered session in the zero Window. A reason that depends on the window
-// stays until RefreshReasons computes it. Every method that changes a fact must call settle.
-func (s *Store) settle(t tx, key string) error {
+// stays until RefreshReasons or settleIn computes it. Every method that changes a fact must call settle.
+func (s *Store) settle(t tx, key string) error { return s.settleIn(t, Window{}, key) }
+
+func (s *Store) settleIn(t tx, w Window, key string) error {
 	var f facts
 	err := t.get(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -307,7 +309,7 @@ func (s *Store) settle(t tx, key string) error {
 	if err != nil {
 		return err
 	}
-	reason := Window{}.reason(f, s.now())
+	reason := w.reason(f, s.now())
 	if reason == f.reason || reason == memoir.ReasonEligible && timely(f.reason) {
 		return nil
 	}

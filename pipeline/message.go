@@ -91,6 +91,7 @@ func LastSession(ctx context.Context, st *store.Store, projectID string) (memoir
 	if err != nil {
 		return memoir.Session{}, err
 	}
+	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool { return memoir.IsEntry(s.Key()) })
 	i := slices.IndexFunc(sessions, Recapped)
 	switch {
 	case len(sessions) == 0:

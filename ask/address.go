@@ -35,7 +35,7 @@ var fragment = lazyregexp.New(`#L?([0-9]{1,7})$`)
 func parse(text string) (address, error) {
 	if text == "" || len(text) > maxAddress {
 		return address{}, usage("for example memory://root/MEMORY.md or session:KEY",
-			"an address has 1 to %d bytes, this one %d", maxAddress, len(text))
+			"an address must have 1 to %d bytes, not %d", maxAddress, len(text))
 	}
 	a := address{text: text}
 	if found := fragment.FindStringSubmatch(text); found != nil {

@@ -29,8 +29,8 @@ func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
 	must(t, err)
 	whole, err := json.Marshal(list)
 	must(t, err)
-	if n := memoir.Tokens(string(whole)); n > 2000 {
-		t.Errorf("tools/list has %d tokens", n)
+	if n := memoir.Tokens(string(whole)); n > 2000 || !strings.Contains(string(whole), "or memoir:note-N") {
+		t.Errorf("tools/list has %d tokens: %s", n, whole)
 	}
 	var names []string
 	for _, tool := range list.Tools {
@@ -507,7 +507,7 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		want      string
 	}{
 		{map[string]any{"query": "signed tags"}, "always sign tags with git tag -s"},
-		{map[string]any{"query": "make", "maxResults": 1}, "omitted beyond maxResults: "},
+		{map[string]any{"query": "make", "maxResults": 1}, " more hits: memory_search with a larger maxResults shows them"},
 		{map[string]any{"query": "make lint test build", "maxResults": 50, "maxTokens": 500}, "omitted for size: "},
 		{map[string]any{"query": "reindex papertrail"}, "no match"},
 		{map[string]any{"query": `") OR NEAR(* ^`}, ""},

@@ -16,9 +16,9 @@ import (
 )
 
 type memoryForgetIn struct {
-	Session string `json:"session,omitempty" jsonschema:"its key"`
+	Session string `json:"session,omitempty" jsonschema:"its key, or memoir:note-N"`
 	Line    string `json:"line,omitempty" jsonschema:"a whole line of MEMORY.md"`
-	Confirm bool   `json:"confirm,omitempty" jsonschema:"true: do it, not only show it"`
+	Confirm bool   `json:"confirm,omitempty" jsonschema:"true: do it"`
 }
 
 type memoryForgetOut struct {

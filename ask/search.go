@@ -107,7 +107,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
-		return nil, nil, usage("", "a query has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
+		return nil, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
 	if q.Keep, err = in.filter(); err != nil {
 		return nil, nil, err
@@ -200,7 +200,7 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 		notes = append(notes, fmt.Sprintf("omitted, since this session got them at its start: %d", told))
 	}
 	if more > 0 {
-		notes = append(notes, fmt.Sprintf("omitted beyond maxResults: %d", more))
+		notes = append(notes, memoir.Count(more, "more hit")+": memory_search with a larger maxResults shows them")
 	}
 	return hits, notes
 }

@@ -85,7 +85,7 @@ func (b Book) File(ctx context.Context, id int64) error {
 // line converts a text to one line without secrets and control characters.
 func (b Book) line(text string) (string, error) {
 	if len(text) > 16*MaxText { // too long even to be redacted
-		return "", usage("shorten it, or write several", "a text may have %d bytes, and this one has %d", MaxText, len(text))
+		return "", usage("shorten it, or write several", "a text may have at most %d bytes, not %d", MaxText, len(text))
 	}
 	text = strings.Map(func(r rune) rune { // before secrets are looked for: without them parts of one may meet
 		if !unicode.IsSpace(r) && unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200d' { // a joiner is a part of emoji
@@ -98,7 +98,7 @@ func (b Book) line(text string) (string, error) {
 	case text == "":
 		return "", usage("", "the text is empty")
 	case len(text) > MaxText:
-		return "", usage("shorten it, or write several", "a text may have %d bytes, and this one has %d", MaxText, len(text))
+		return "", usage("shorten it, or write several", "a text may have at most %d bytes, not %d", MaxText, len(text))
 	}
 	return text, nil
 }

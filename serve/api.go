@@ -213,11 +213,11 @@ func decode(r *http.Request, form any, example string) error {
 	return usage(example, "the request is not valid: %w", err)
 }
 
-// number parses a non-negative number of a request; "" is 0.
-func number(text string) (int, error) {
+// number parses a non-negative number of a request, which errors name; "" is 0.
+func number(name, text string) (int, error) {
 	n, err := strconv.Atoi(cmp.Or(text, "0"))
 	if err != nil || n < 0 {
-		return 0, usage("", "%q is not a non-negative number", memoir.Cut(text, 50))
+		return 0, usage("", "%s must be a number from 0, not %q", name, memoir.Cut(text, 50))
 	}
 	return n, nil
 }

@@ -155,11 +155,11 @@ func (s *server) listGenerations(c call) (any, error) {
 }
 
 func (s *server) compareGenerations(c call) (any, error) {
-	from, err := number(c.URL.Query().Get("from"))
+	from, err := number("from", c.URL.Query().Get("from"))
 	if err != nil {
 		return nil, err
 	}
-	to, err := number(c.URL.Query().Get("to"))
+	to, err := number("to", c.URL.Query().Get("to"))
 	if err != nil {
 		return nil, err
 	}

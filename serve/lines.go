@@ -201,7 +201,7 @@ func (s *server) projectMemory(c call) (any, error) {
 
 // memoryLine returns a line of a project's MEMORY.md with its sources.
 func (s *server) memoryLine(c call) (any, error) {
-	n, err := number(c.PathValue("line"))
+	n, err := number("line", c.PathValue("line"))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ const (
 
 func (s *server) search(c call) (any, error) {
 	query, none := c.URL.Query(), search.Result{Hits: []search.Hit{}}
-	most, err := number(query.Get("max"))
+	most, err := number("max", query.Get("max"))
 	if err != nil || most > mostHits {
 		return none, usage("", "max must be a number from 0 to %d", mostHits)
 	}
@@ -22,7 +22,7 @@ func (s *server) search(c call) (any, error) {
 	case q.Text == "" && wantsPage(c.Request): // the page before a search
 		return none, nil
 	case q.Text == "", len(q.Text) > maxQuery:
-		return none, usage("", "q has 1 to %d bytes, this one %d", maxQuery, len(q.Text))
+		return none, usage("", "q must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
 	out, err := search.Find(c.Context(), s.Home, q)
 	for i := range out.Hits {

@@ -45,7 +45,7 @@ type Reading struct {
 }
 
 func (s *server) showSession(c call) (any, error) {
-	at, err := number(c.URL.Query().Get("at"))
+	at, err := number("at", c.URL.Query().Get("at"))
 	if err != nil {
 		return nil, err
 	}

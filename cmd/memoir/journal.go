@@ -91,10 +91,12 @@ func (p *program) searchJournal(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	hits, unread, err := b.SearchPages(c.Context, id, words, journalHits)
+	hits, unread, err := b.SearchPages(c.Context, id, words, journalHits+1)
 	if err != nil {
 		return err
 	}
+	more := len(hits) > journalHits
+	hits = hits[:min(len(hits), journalHits)]
 	for _, fault := range unread {
 		p.ui.warn(memoir.HintOf(fault), "%v", fault)
 	}
@@ -106,6 +108,8 @@ func (p *program) searchJournal(c *cli.Context) error {
 		}
 		if len(hits) == 0 {
 			p.ui.say("no match")
+		} else if more {
+			p.ui.say("the first %d matches, newest day first; a longer text narrows the search", journalHits)
 		}
 	})
 }

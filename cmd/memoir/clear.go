@@ -106,7 +106,8 @@ func (p *program) confirm(c *cli.Context, what, home string) error {
 		return nil
 	}
 	if !p.ui.canAsk() {
-		return usagef("pass --yes", "%s would remove %s in %s, and standard input is not a terminal", calledAs(c), what, home)
+		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: in %s, %s would remove %s", home,
+			calledAs(c), what)
 	}
 	if yes, err := p.ui.ask(c.Context, "remove "+what+"?"); err != nil || !yes {
 		return notConfirmed(p.ui, err, "nothing was removed")

@@ -30,8 +30,9 @@ func forgetCommand(p *program) *cli.Command {
 			"lists it. Notes, journals and conversations cannot be brought back. Earlier generations, logs\n"+
 			"and database copies stay, except with --purge, or if a note, a journal line or a conversation is\n"+
 			"forgotten: then generations that contain it, logs and database copies are removed, and the\n"+
-			"database's free pages are cleared. Of a project, all that memoir has stored is removed; the\n"+
-			"repository stays. Asks first; without a terminal it needs --yes.",
+			"database's free pages are cleared. Of a project, all is removed except its id and the ids of\n"+
+			"its sessions, which --undo needs; the repository stays. Asks first; without a terminal it\n"+
+			"needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
@@ -141,11 +142,10 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 			}
 		}
 		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
-			hint := "did you mean " + session.Key() + "?"
+			err = notFoundf(session.Key(), "%q is only the beginning of an id; forget needs the whole id", ref)
 			if entryRef.MatchString(ref) {
-				hint = findsEntries
+				err = notFoundf(findsEntries, "no session matches %q", ref)
 			}
-			err = notFoundf(hint, "no session matches %q", ref)
 		}
 		if err != nil {
 			return nil, err
@@ -173,14 +173,14 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
 	keys := keysOf(found.Sessions)
-	what := cmp.Or(kinds(keys, len(found.Lines)), "the text")
+	what := cmp.Or(kinds(keys, found.Lines), "the text")
 	if slices.ContainsFunc(keys, memoir.IsKept) {
 		what += keptNowhereElse
 	}
-	t := newTable("session", "updated", "project", "title")
+	t := newTable("session or entry", "updated", "project", "title")
 	for _, s := range found.Sessions {
 		serve.CleanSession(&s, p.redact)
-		t.row(s.Key(), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
+		t.row(entryRef.ReplaceAllString(s.Key(), "#$2"), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
 	}
 	if !c.Bool("json") {
 		p.ui.table(t)
@@ -204,7 +204,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions,
 		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
-	switch what = kinds(keysOf(found.Sessions), len(found.Lines)); {
+	switch what = kinds(keysOf(found.Sessions), found.Lines); {
 	case what != "":
 		p.ui.say("forgot %s", what)
 	case len(keys) > 0:
@@ -250,15 +250,25 @@ func byKind(keys []string) map[string]int {
 	return n
 }
 
-// kinds counts keys by kind, and lines: "1 session, 2 notes".
-func kinds(keys []string, lines int) string {
+// kinds counts keys by kind, and lines of files: "1 session, 2 notes". An entry of a journal counts once.
+func kinds(keys []string, lines []pipeline.FoundLine) string {
 	n := byKind(keys)
-	n["line"] = lines
+	own := n["journal line"]
+	for _, line := range lines {
+		if own > 0 && strings.HasPrefix(line.Path, "journal/") {
+			own--
+		} else {
+			n["line"]++
+		}
+	}
 	var parts []string
 	for _, kind := range []string{"session", "conversation", "note", "journal line", "line"} {
 		if n[kind] > 0 {
 			parts = append(parts, count(n[kind], kind))
 		}
+	}
+	if last := len(parts) - 1; last > 0 && n["line"] > 0 {
+		parts[last] = "and " + parts[last] + " with the text in files of the memory"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -304,7 +314,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 	if err != nil {
 		return err
 	}
-	what := "the memory of " + project.ID + " with " + cmp.Or(kinds(keysOf(sessions), 0), "no session") + keptNowhereElse
+	what := "the memory of " + project.ID + " with " + cmp.Or(kinds(keysOf(sessions), nil), "no session") + keptNowhereElse
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
@@ -313,7 +323,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 		return err
 	}
 	p.sayRemoved(removed)
-	p.ui.say("forgot %s with %s", project.ID, cmp.Or(kinds(keys, 0), "no session"))
+	p.ui.say("forgot %s with %s", project.ID, cmp.Or(kinds(keys, nil), "no session"))
 	n := byKind(keys)
 	if c.Bool("json") {
 		return p.ui.json(struct {

@@ -176,11 +176,8 @@ func (p *program) scanStored(c *cli.Context) error {
 		p.ui.sayHint("`memoir redact --stored` removes them")
 		return status(exitFailed)
 	}
-	if incomplete != nil {
-		return incomplete
-	}
 	p.ui.say("no secrets in %s", count(report.Texts, "stored text"))
-	return nil
+	return incomplete
 }
 
 // limitToProject applies --project.
@@ -209,7 +206,8 @@ func (p *program) incomplete(unread, invalid []string) error {
 	}
 	if n := len(invalid); n > 0 {
 		what = append(what, "the rules of "+count(n, "project")+" were not applied")
-		hints = append(hints, "correct the file and run it again; secrets that only these rules find are still stored")
+		hints = append(hints, "correct the file and call the command again; "+
+			"secrets that only these rules find may still be stored")
 	}
 	if len(what) == 0 {
 		return nil

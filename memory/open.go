@@ -63,7 +63,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, memoir.Errorf(memoir.CodeUsage, listHint, "%s is a %s", name, kind(info.Mode()))
 	}
-	content, err := readBounded(root, name, maxFile)
+	content, err := readBounded(root, name)
 	if err != nil {
 		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))
 	}
@@ -153,7 +153,7 @@ func (r Root) Summary() (string, error) {
 			return nil, err
 		}
 		defer root.Close()
-		content, err := readBounded(root, memoir.SummaryFile, maxFile)
+		content, err := readBounded(root, memoir.SummaryFile)
 		if errors.Is(err, fs.ErrNotExist) && !r.lost(n) {
 			return nil, nil // a person deleted it
 		}

@@ -156,7 +156,7 @@ func (r Root) openLive(n int) (*os.Root, error) {
 // manifest reads the manifest of a live generation, from its archive if the file is missing or damaged. any
 // tells whether the directory has other files; an empty directory is an error, not a hand edit.
 func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
-	data, err := readBounded(root, manifestName, maxFile)
+	data, err := readBounded(root, manifestName)
 	if err == nil {
 		if m, err := parseManifest(data); err == nil && m.Generation == n {
 			return m, nil

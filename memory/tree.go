@@ -52,7 +52,7 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 		}
 		var content []byte
 		if err == nil {
-			content, err = readBounded(root, name, maxFile)
+			content, err = readBounded(root, name)
 		}
 		switch total += len(content); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -75,9 +75,9 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 	return files, list, nil
 }
 
-// readBounded reads a regular file below root. A file of more than limit bytes, and a special file such as a
+// readBounded reads a regular file below root. A file of more than maxFile bytes, and a special file such as a
 // named pipe, which could block, are errors.
-func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
+func readBounded(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {
 		return nil, err
@@ -90,13 +90,13 @@ func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(content)) > limit {
+	if len(content) > maxFile {
 		return nil, memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
-			"%s is larger than %d bytes, the limit for a file", name, limit)
+			"%s is larger than %d bytes, the limit for a file", name, maxFile)
 	}
 	return content, nil
 }

@@ -161,7 +161,7 @@ func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (tol
 	if err != nil {
 		return told{}, err
 	}
-	here, err := p.here(c, settings)
+	here, err := p.here(settings)
 	if err == nil && (here.project.ID == id || c.String("project") == "") {
 		return told{project: id, tree: here.top}, nil
 	}

@@ -103,7 +103,7 @@ func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 	if err != nil {
 		return settings, err
 	}
-	here, err := p.here(c, settings)
+	here, err := p.here(settings)
 	if err != nil {
 		return settings, nil
 	}

@@ -88,7 +88,7 @@ func (d *doctor) installation(c *cli.Context) {
 
 // project says why there is no memory in this directory's project, if its own settings or exclude forbid one.
 func (d *doctor) project(c *cli.Context) {
-	here, err := d.here(c, d.settings)
+	here, err := d.here(d.settings)
 	if err != nil {
 		return // a directory that is gone has no settings
 	}

@@ -251,7 +251,7 @@ func (p *program) projectOfSession(
 	here := place{}
 	if filepath.IsAbs(dir) {
 		here = p.identify(*settings, dir)
-	} else if here, err = p.here(c, *settings); err != nil {
+	} else if here, err = p.here(*settings); err != nil {
 		return told{}, err
 	}
 	if found.why = p.switchedOff(c, settings, here); found.why != "" {

@@ -179,7 +179,7 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 		if err != nil {
 			return nil, err
 		}
-		here, err := p.here(c, settings)
+		here, err := p.here(settings)
 		if err != nil {
 			return nil, err
 		}

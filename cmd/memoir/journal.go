@@ -166,7 +166,7 @@ func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 	id, err := p.projectID(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // no entry yet
 		if settings, settingsErr := p.settings(c, nil); settingsErr == nil {
-			if here, hereErr := p.here(c, settings); hereErr == nil && here.status.OK() {
+			if here, hereErr := p.here(settings); hereErr == nil && here.status.OK() {
 				id, err = here.project.ID, nil
 			}
 		}

@@ -178,7 +178,7 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 	}
 	here := place{}
 	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
-		if here, err = p.here(c, settings); ref != "" {
+		if here, err = p.here(settings); ref != "" {
 			dir, fault := filepath.Abs(ref)
 			here, err = p.identify(settings, dir), fault
 		}

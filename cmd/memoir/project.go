@@ -39,7 +39,7 @@ func (p *program) identify(settings config.Settings, dir string) place {
 }
 
 // here returns the place of the working directory.
-func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
+func (p *program) here(settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return place{}, notFoundf("change to a directory that exists, or pass --project", "this directory: %w", err)
@@ -133,7 +133,7 @@ func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (sto
 	if ref != "" {
 		return p.findProject(c, st, settings, ref)
 	}
-	here, err := p.here(c, settings)
+	here, err := p.here(settings)
 	if err != nil {
 		return store.ProjectRow{}, err
 	}
@@ -221,7 +221,7 @@ func (p *program) projectID(c *cli.Context) (string, error) {
 		return ref, nil
 	}
 	if ref == "" {
-		here, err := p.here(c, settings)
+		here, err := p.here(settings)
 		if err != nil {
 			return "", err
 		}
@@ -253,7 +253,7 @@ func (p *program) projectFile(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	here, err := p.here(c, settings)
+	here, err := p.here(settings)
 	if err != nil {
 		return "", err
 	}

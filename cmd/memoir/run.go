@@ -125,7 +125,7 @@ func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options
 		return
 	}
 	here := store.ProjectRow{}
-	if at, err := p.here(c, opts.Settings); err == nil {
+	if at, err := p.here(opts.Settings); err == nil {
 		here, _ = p.projectHere(c.Context, st, at)
 	}
 	next := ""

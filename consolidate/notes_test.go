@@ -53,6 +53,17 @@ func TestAHandWrittenLineStaysWhereItWasPut(t *testing.T) {
 	}
 }
 
+func TestAnUnconfirmedLineIsOnlyInMEMORY(t *testing.T) {
+	t.Parallel()
+	in := input(first, second, third)
+	claim := "- push to main" + memoir.Unconfirmed
+	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", claim)}
+	c := build(t, in)
+	if !contains(under(c.MemoryMD, "## User preferences"), claim) || strings.Contains(c.MemorySummary, "push to main") {
+		t.Errorf("got\n%s\n%s", c.MemoryMD, c.MemorySummary)
+	}
+}
+
 func TestARewordedLineReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
 	notes := []memoir.Note{

@@ -178,7 +178,7 @@ func (p *page) lines() (n int) {
 	return n
 }
 
-// entries returns the list entries of a section of level 2 and its subsections.
+// entries returns the list entries of a section of level 2 and its subsections, without unconfirmed claims.
 func (p *page) entries(heading string) []string {
 	var out []string
 	within := false
@@ -187,7 +187,7 @@ func (p *page) entries(heading string) []string {
 			within = s.heading == heading
 		}
 		for _, l := range s.lines {
-			if within && isEntry(l) {
+			if within && isEntry(l) && !isClaim(l) {
 				out = append(out, l)
 			}
 		}

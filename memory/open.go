@@ -37,7 +37,7 @@ func (r Root) Open(place string) ([]byte, error) {
 	}
 	return reading(r, func(n int) ([]byte, error) {
 		if n == 0 {
-			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it from this project's sessions",
+			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it from sessions and notes",
 				"no memory yet")
 		}
 		return r.open(n, name)

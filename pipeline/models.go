@@ -150,7 +150,7 @@ func unservedHint(why error) string {
 	var failed *model.Error
 	switch {
 	case !errors.As(why, &failed): // it answers, but its answers are not usable
-		return "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again"
+		return "try another model; `memoir retry --all` and then `memoir run` repeat failed jobs"
 	case failed.TimedOut > 0:
 		return "nothing is lost: " + failed.Hint() + "; otherwise run again when it is available"
 	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:

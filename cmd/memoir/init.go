@@ -23,10 +23,11 @@ func initCommand(p *program) *cli.Command {
 		Name: "init", Category: groupSetup,
 		Usage: "set memoir up: find sessions, choose a model, create the first memory",
 		Description: help("Lists the agents' sessions, and estimates the work and cost of a first run. Then\n"+
-			"it writes config.yml, runs, and shows the memory of the current project. It asks which model\n"+
-			"to use, if there is a choice, and before it writes or sends anything. Existing settings stay,\n"+
-			"except the model if you choose another. With --yes and without --model, it spends and sends\n"+
-			"nothing: it runs if only the built-in model is configured, else it leaves the run to `memoir run`.",
+			"it writes config.yml, runs, and shows the memory of the current project, or the largest. It asks\n"+
+			"which model to use, if there is a choice, and before it writes or sends anything. Existing\n"+
+			"settings stay, except the model if you choose another. With --yes and without --model, it spends\n"+
+			"and sends nothing: it runs if only the built-in model is configured, else it leaves the run to\n"+
+			"`memoir run`.",
 			"memoir init", "memoir init --yes", "memoir init --model exec/claude", "memoir init --no-run --json --yes"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "use the `MODEL`: builtin, exec/claude, openai/gpt-5, …"},
@@ -171,10 +172,10 @@ func (s *setup) find() (err error) {
 	s.ui.say("found %s: %s", count(s.out.Sessions, "session"), listed(s.out.Agents))
 	s.ui.say("in %s: %s", count(len(s.out.Projects), "project"), listed(s.out.Projects))
 	if s.out.Widened && s.noRun {
-		s.ui.say("none is idle and recent enough")
+		s.ui.say("no session is idle and recent enough")
 		s.ui.sayHint("`memoir run --max-age 0 --min-idle 0` reads them whatever their age")
 	} else if s.out.Widened {
-		s.ui.say("none is idle and recent enough; this run reads them whatever their age, except active ones")
+		s.ui.say("no session is idle and recent enough; this run reads them whatever their age, except active ones")
 	}
 	return nil
 }

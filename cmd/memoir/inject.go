@@ -156,6 +156,7 @@ func viewCommand(p *program) *cli.Command {
 					p.ui.sayHint(hint)
 				case !settings.Memories.Enabled:
 					p.ui.say("memories.enabled is off: hooks inject nothing")
+					p.ui.sayHint("`memoir install` or `memoir config set memories.enabled true` switches it on")
 				}
 			})
 		},

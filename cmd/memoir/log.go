@@ -94,9 +94,10 @@ func restoreCommand(p *program) *cli.Command {
 		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the current\n"+
 			"memory stays in the log, and your edits since the last generation become a generation. Later\n"+
 			"consolidations keep the difference: removed lines stay removed, and sessions that the\n"+
-			"generation does not have are left out until they change. Later notes are left out of MEMORY.md\n"+
-			"for good, but still injected (`memoir log` counts both). To undo it, restore the later\n"+
-			"generation. A generation with sessions that were disabled or forgotten since is not restored.\n"+
+			"generation does not have are left out until they change. Notes that MEMORY.md has only since\n"+
+			"then are left out of it for good, but still injected (`memoir log` counts both). To undo it,\n"+
+			"restore the later generation. A generation with sessions that were disabled or forgotten since\n"+
+			"is not restored.\n"+
 			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
@@ -167,7 +168,8 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 		}
 	}
 	if n := len(out.SetAside) - notes; n > 0 {
-		p.ui.say("%s: left out until changed: %s newer than generation %d", name, count(n, "session"), out.Restored)
+		p.ui.say("%s: left out until changed: %s that generation %d does not have", name, count(n, "session"),
+			out.Restored)
 	}
 	if notes > 0 { // they are still injected
 		p.ui.say("%s: %s newer than generation %d, and no longer in MEMORY.md; `memoir memories` lists notes", name,

@@ -72,7 +72,7 @@ func (p *program) openWith(c *cli.Context, settings config.Settings) (*store.Sto
 	case errors.Is(err, store.ErrOutdated):
 		return store.Open(c.Context, path, p.forWork(settings))
 	case memoir.CodeOf(err) == memoir.CodeNotFound:
-		return nil, notFoundf("`memoir run` looks for sessions and adopts existing memory",
+		return nil, notFoundf("`memoir init` finds sessions and creates the first memory",
 			"nothing is registered in %s yet", home)
 	}
 	return st, err

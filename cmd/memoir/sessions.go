@@ -92,7 +92,7 @@ func (p *program) sessions(c *cli.Context) error {
 		sessions = sessions[:min(all, c.Int("limit"))]
 	}
 	out := serve.Sessions{Sessions: []serve.Session{}}
-	t := newTable("session", "updated", "size", "reason", "project", "title")
+	t := newTable("session", "updated", "size", "reason", "project", "title or error")
 	for _, s := range sessions {
 		serve.CleanSession(&s, p.redact)
 		out.Sessions = append(out.Sessions, serve.SessionOf(s))
@@ -148,7 +148,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				return usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
 			}
 			if (session.Reason == memoir.ReasonDisabled) == disabled {
-				p.ui.say("%s is %sd already: %s", session.Key(), name, orUntitled(session.Title))
+				p.ui.say("%s, “%s”, is %sd already", session.Key(), orUntitled(session.Title), name)
 				return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {})
 			}
 			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
@@ -160,7 +160,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 					"%s stays disabled: exclude, or %s, covers %s", session.Key(), config.ProjectFileName, p.redact(session.CWD))
 			}
 			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
-				p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
+				p.ui.say("%sd %s, “%s”", name, session.Key(), orUntitled(session.Title))
 				p.ui.sayHint("the next run updates its project's memory")
 			})
 		},
@@ -252,7 +252,7 @@ func retryCommand(p *program) *cli.Command {
 					p.ui.say("no failed or dead job")
 				} else {
 					p.ui.say("the next run retries %s", count(n, "job"))
-					p.ui.sayHint("`memoir run --max-age 0` also retries sessions over memories.maxRolloutAgeDays")
+					p.ui.sayHint("a run skips sessions over memories.maxRolloutAgeDays; `memoir run --max-age 0` includes them")
 				}
 			})
 		},

@@ -22,10 +22,10 @@ func statusCommand(p *program) *cli.Command {
 		Name: "status", Category: groupSession,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
-			"next attempt, dead jobs, the result of the last run that had something to do, and what the\n"+
-			"next run would do with the registered sessions; `memoir run --dry-run` also looks for new ones.\n"+
-			"Long lists are cut; -v shows all. Times are UTC. --usage instead shows the use of language\n"+
-			"models by day, project and model.",
+			"next attempt, dead jobs, the result of the last run (one with nothing to do is recorded only\n"+
+			"after one that failed), and what the next run would do with the registered sessions;\n"+
+			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all. Times are UTC.\n"+
+			"--usage instead shows the use of language models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "usage", Usage: "show the use of language models"},

@@ -114,7 +114,7 @@ func whyNothing(scan pipeline.ScanReport) string {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
 		return ""
 	case scan.Sessions == 0:
-		return "`memoir doctor` lists the directories of agents' sessions; --sessions DIR reads others"
+		return "without --sessions DIR, a run reads the agents' directories, which `memoir doctor` lists"
 	case old > 0 && recent > 0:
 		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
 	case old > 0:

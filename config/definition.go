@@ -73,7 +73,7 @@ var definitions = []definition{
 	{name: "memories.concurrency", usual: "8", tighten: tightenLower, min: 1, max: 64,
 		doc: "sessions extracted from at the same time"},
 	{name: "memories.maxAttempts", usual: "3", tighten: tightenLower, min: 1, max: 100,
-		doc: "failed attempts after which a job is dead until its session changes"},
+		doc: "failed attempts after which a job is dead, until its session changes or `memoir retry`"},
 	{name: "memories.phase1LeaseSeconds", was: "memories.stage1LeaseSeconds", usual: "120", min: 2, max: 86400,
 		doc: "how long a session's lease lasts without a heartbeat"},
 	{name: "memories.phase1RetryDelaySeconds", was: "memories.stage1RetryDelaySeconds", usual: "120", max: 86400,

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -48,9 +49,13 @@ func ReadFile(o Options) (*File, error) {
 func Describe(name, home string) (now, doc string, err error) {
 	e := entry{path: pathOf(name)}
 	d, ok := find(e.path)
+	hint := ""
 	switch {
 	case !ok && e.isSection():
-		return name, "", memoir.Errorf(memoir.CodeConfig, listsAll, "%q is a section: name one of its settings", name)
+		if hint = listsAll; name == nameProjects {
+			hint = "`memoir config set projects.DIR NAME` sets one"
+		}
+		return name, "", memoir.Errorf(memoir.CodeConfig, hint, "%q is a section: name one of its settings", name)
 	case !ok:
 		return name, "", memoir.Errorf(memoir.CodeConfig, e.near(listsAll), "%q is an unknown setting", name)
 	case d.name == nameProjects:
@@ -97,6 +102,11 @@ func (f *File) Set(name string, values ...string) error {
 	}
 	if err != nil && !there { // lines of the present file, not those below a new one
 		err = cmp.Or(invalid, err)
+	}
+	if err != nil && invalid == nil { // its lines are those of a text that is not written
+		line := regexp.MustCompile(regexp.QuoteMeta(f.Path) + `:\d+`)
+		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s", line.ReplaceAllString(
+			err.Error(), filepath.Base(f.Path)+" with this change"))
 	}
 	return err
 }

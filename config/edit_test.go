@@ -32,7 +32,7 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"limits:\n", "memories.enabld", []string{"x"}, "\"memories.enabld\" is an unknown setting; did you mean memories.enabled?"},
 		{"limits:\n", "memories.concurrency", []string{"65"}, "memories.concurrency must be a whole number from 1 to 64; sessions extracted"},
 		{"limits:\n", "memories.concurrency", []string{"1", "2"}, `memories.concurrency takes one value; unexpected "2"`},
-		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from FILE:3) must be at most half"},
+		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from config.yml with this change) must be at most half"},
 		{"memories:\n  stage1LeaseSeconds: 90 # x\n", "memories.stage1LeaseSeconds", []string{"80"}, "memories:\n  phase1LeaseSeconds: 80\n"},
 		{"limits:\nmemories:\n  stage1LeaseSeconds: 90 # x\n", "memories.phase1LeaseSeconds", nil, "limits:\n"},
 		{"memories:\n  nosuch: 1\n  concurrency: 2\n", "memories.enabled", []string{"true"}, "FILE:2: memories.nosuch is an unknown setting; remove line 2"},

@@ -224,7 +224,8 @@ func readIn(project, path string) ([]byte, error) {
 	}
 	defer root.Close()
 	if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, memoir.Errorf(memoir.CodeInvalid, "remove the link that leads out of the project", "%w", err)
+		return nil, memoir.Errorf(memoir.CodeInvalid, "remove the symbolic link that leads out of the project",
+			"%s cannot be read below the project: %w", name, errors.Unwrap(err))
 	}
 	return read(path)
 }

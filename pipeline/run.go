@@ -187,7 +187,7 @@ func (r *run) index(ctx context.Context) {
 
 // interruption returns the error of a run whose context has ended.
 func interruption(ctx context.Context) error {
-	const hint = "run it again: finished work is kept"
+	const hint = "`memoir run` continues: finished work is kept"
 	cause := context.Cause(ctx)
 	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // its text says so
 		return memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)

@@ -85,7 +85,7 @@ func TestADatabaseThatLacksATableOrIndexIsFoundBeforeItIsUsed(t *testing.T) {
 			return err
 		}), s.Close()))
 		_, what, _ := strings.Cut(name, " ")
-		if faults, err := openAt(t, path, Options{ReadOnly: true}).Check(t.Context()); err != nil || !slices.Contains(faults, what+" is missing") {
+		if faults, err := openAt(t, path, Options{ReadOnly: true}).Check(t.Context()); err != nil || !slices.Contains(faults, "the table or index "+what+" is missing") {
 			t.Errorf("%s: found %q, %v", name, faults, err)
 		}
 		if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeCorrupt || memoir.HintOf(err) != asideHint {

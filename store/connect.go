@@ -102,7 +102,8 @@ func unwritable(path string) bool {
 
 const (
 	corruptHint = "call `memoir run`, and once more if it ends with this error: it opens the backup, if there is one"
-	asideHint   = "move it aside: the next run opens the backup"
+	asideHint   = "move it aside: the next run opens the backup, or without one makes a new database from " +
+		"memories and sessions"
 	storageHint = "free disk space, or make the directory and the file writable"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
@@ -159,7 +160,7 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	case sqlite3.ErrError: // for instance a missing table or index, for which SQLite has no code of its own
 		return memoir.Errorf(memoir.CodeCorrupt, asideHint,
-			"%s: database %s cannot do it: %w", doing, s.path, err)
+			"%s: database %s is damaged or incomplete: %w", doing, s.path, err)
 	}
 	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
 }

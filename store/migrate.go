@@ -112,7 +112,7 @@ func (s *Store) missing(t tx) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.texts(`SELECT value || ' is missing' FROM json_each(?)
+	return t.texts(`SELECT 'the table or index ' || value || ' is missing' FROM json_each(?)
 		WHERE value NOT IN (SELECT name FROM sqlite_schema)`, jsonList(names))
 }
 

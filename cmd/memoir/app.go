@@ -29,8 +29,8 @@ worth keeping, consolidates it per project into MEMORY.md, memory_summary.md and
 skills/, and hands a summary to the next session. Nothing leaves this machine
 unless you configure a remote model.
 
-Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
-usage or configuration; 3 partly done; 4 busy: the project or database is locked;
+Exit codes: 0 done, or nothing to do; 1 failed or declined, or scan found
+something; 2 bad usage or configuration; 3 partly done; 4 busy: the project or database is locked;
 130 interrupted.
 
 $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --color auto.`,

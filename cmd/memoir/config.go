@@ -250,7 +250,11 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	if origin := settings.Origin(now); err == nil && strings.HasPrefix(origin, "$") {
 		p.ui.warn("unset the variable", "%s overrides %s in the file", origin, now)
 	}
-	if role := roleOf(settings, now); err == nil && role.Setting != "" {
+	for _, role := range model.Roles(settings) {
+		provider, _, _ := strings.Cut(role.Model, "/")
+		if err != nil || now != role.Setting && !strings.HasPrefix(now+".", "providers."+provider+".") {
+			continue
+		}
 		choice, err := model.Choose(settings, role)
 		if err = cmp.Or(err, choice.Check(p.getenv)); err != nil {
 			p.ui.warn(memoir.HintOf(err), "%v", err)
@@ -300,7 +304,7 @@ func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
 		Usage: "trust a project's settings and rules",
-		Description: help("A project's .memoir.yml may switch memory off and tighten limits, and its .gitleaks.toml\n"+
+		Description: help("A project's .memoir.yml may switch memory off and lower caps, and its .gitleaks.toml\n"+
 			"may add rules for secrets. Other settings, and allowlists of secrets, apply only after this\n"+
 			"command, which must be repeated when a file changes. Read the files first.",
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),

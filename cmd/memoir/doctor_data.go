@@ -37,7 +37,8 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 		if i == most-1 && len(damage) > most {
 			line = fmt.Sprintf("%d more faults, such as: %s", len(damage)-i, line)
 		}
-		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup", line)
+		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup, or without one "+
+			"makes a new database from memories and sessions", line)
 	}
 	if len(damage) == 0 {
 		d.ok("database", st.Path()+" is intact")

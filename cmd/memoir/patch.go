@@ -223,7 +223,7 @@ func mountAt(dir string, files memory.Files) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = failpoint.Mkdir(dir, 0o700)
 	} else if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a directory: move it away", dir)
+		err = fmt.Errorf("%s is a file or a symbolic link: move it away", dir)
 	}
 	if _, unmarked := os.Lstat(filepath.Join(dir, ".gitignore")); errors.Is(unmarked, fs.ErrNotExist) {
 		for _, name := range []string{skillsDir, memoir.MemoryFile, memoir.SummaryFile} {

@@ -84,6 +84,9 @@ providers:
 			t.Errorf("%s: key: %s", test.model, diff)
 		}
 	}
+	for _, p := range presets { // settings allow each of them
+		settingsOf(t, "providers: {x: {preset: "+p.name+"}}\n")
+	}
 }
 
 func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {

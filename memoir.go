@@ -238,6 +238,9 @@ func UserProject() Project {
 	return Project{ID: UserProjectID, Name: "user", Identity: UserProjectID}
 }
 
+// ErrUserEmpty is the error for the user's own memory while it does not exist.
+var ErrUserEmpty = Errorf(CodeNotFound, "`memoir remember --user` adds a note", "the user's own memory is empty")
+
 // IsUser reports whether a project is the user's own memory.
 func (p Project) IsUser() bool { return p.ID == UserProjectID }
 

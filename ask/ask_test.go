@@ -84,6 +84,10 @@ func TestMemoryIsReadByItsAddress(t *testing.T) {
 	if out["url"] != "memory://root/MEMORY.md#7" || !strings.Contains(out["text"].(string), lines[6]) {
 		t.Errorf("fetched %v", out)
 	}
+	if _, failed := w.call(session, 500, "memory_get", map[string]any{"path": "memory://user/MEMORY.md"}); failed !=
+		"the user's own memory is empty; `memoir remember --user` adds a note" {
+		t.Errorf("without a memory of the user: %s", failed)
+	}
 }
 
 func asJSON(t *testing.T, v any) string {
@@ -196,6 +200,13 @@ func TestAnAnswerKeepsToItsBudget(t *testing.T) {
 			}
 		}
 	}
+	put(t, w.live(lanternd, "halves.md"), strings.Repeat("x", 3_000)+"\n"+strings.Repeat("y", 3_000)+"\n")
+	out, _ := w.call(session, 2000, "fetch", map[string]any{"id": "memory://root/halves.md"})
+	id, found := strings.CutPrefix(fmt.Sprint(out["metadata"].(map[string]any)["note"]), "line 2 left out: fetch ")
+	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": id}); !found || failed != "" ||
+		!strings.Contains(out["text"].(string), "<memoir-context>yyy") {
+		t.Errorf("fetched on with %q: %v %s", id, out, failed)
+	}
 	many := slices.Repeat([]string{strings.Repeat("d/", 240)}, 10)
 	w.call(session, 500, "memory_get", map[string]any{"paths": many, "maxTokens": 1})
 }
@@ -303,9 +314,17 @@ func TestWhatAnAgentWritesDownIsFoundAndNoMore(t *testing.T) {
 			t.Errorf("%s: %v %s", path, out, failed)
 		}
 		out, failed = w.call(session, 2000, "memory_forget", map[string]any{"session": path, "confirm": true})
-		if note, _ := out["note"].(string); failed != "" || strings.Contains(note, "may hold it") {
+		if note, _ := out["note"].(string); failed != "" || strings.Contains(note, "undo") ||
+			!strings.HasSuffix(note, "; notes, journal lines and conversations are gone for good") {
 			t.Errorf("%s: %s %s", path, note, failed)
 		}
+	}
+	w.call(session, 2000, "memory_remember", map[string]any{"text": "another quokka"})
+	out, _ = w.call(session, 2000, "memory_search", map[string]any{"kind": "note"})
+	out, failed = w.call(session, 2000, "memory_forget", map[string]any{
+		"session": out["results"].([]any)[0].(map[string]any)["path"], "confirm": true})
+	if note := fmt.Sprint(out["note"]); failed != "" || strings.Contains(note, "generation") {
+		t.Errorf("forgot what no run has read: %s %s", note, failed)
 	}
 	if out, _ := w.call(session, 2000, "memory_search", map[string]any{"query": "quokka"}); len(out["results"].([]any)) > 0 {
 		t.Errorf("left: %v", out)
@@ -537,6 +556,10 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		if out, failed := w.call(off, 500, tool, arguments); !strings.Contains(failed, "memory is off") {
 			t.Errorf("%s where memory is off: %v %s", tool, out, failed)
 		}
+	}
+	if out := first(w.call(session, 2000, "search", map[string]any{"query": "make"})); !strings.HasSuffix(
+		fmt.Sprint(out["note"]), " more hits: use a narrower query") {
+		t.Errorf("searched %v", out)
 	}
 	found := first(w.call(session, 2000, "search", map[string]any{"query": "signed tags"}))["results"].([]any)[0].(map[string]any)
 	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": found["id"]}); out["text"] == "" || failed != "" {

@@ -66,7 +66,7 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 		if err != nil {
 			return nil, none, err
 		}
-		noted = forgotten(report, slices.ContainsFunc(what.Keys, memoir.IsKept)) // Forget purges these
+		noted = forgotten(report, what.Keys)
 	}
 	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
 		keys, _ := first(n, what.Keys)
@@ -112,19 +112,27 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	return lines, nil
 }
 
-// forgotten returns a message about a report.
-func forgotten(report pipeline.ForgetReport, purged bool) string {
-	note := "no memory contained it"
+// forgotten returns a message about the result of forgetting keys.
+func forgotten(report pipeline.ForgetReport, keys []string) string {
+	note, archives := "no memory contained it", 0
 	for _, p := range report.Projects {
 		if p.Outcome == pipeline.OutcomePublished {
 			note = fmt.Sprintf("published generation %d without it", p.Generation)
 		}
+		archives += len(p.Archives)
 	}
-	if purged {
+	kept := slices.ContainsFunc(keys, memoir.IsKept) // Forget purges these
+	switch {
+	case archives > 0 && kept:
 		note += "; earlier generations with it were removed"
-	} else {
-		note += "; earlier generations may contain it (`memoir forget --purge SESSION` removes it there)"
+	case archives > 0:
+		note += "; earlier generations contain it (`memoir forget --purge SESSION` removes it there)"
 	}
-	return note +
-		"; forgotten sessions are not read again until `memoir forget --undo SESSION`, and the agents' own files stay"
+	if kept {
+		note += "; notes, journal lines and conversations are gone for good"
+	}
+	if slices.ContainsFunc(keys, func(key string) bool { return !memoir.IsKept(key) }) {
+		note += "; forgotten sessions are not read again until `memoir forget --undo SESSION`, and the agents' own files stay"
+	}
+	return note
 }

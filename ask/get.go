@@ -74,7 +74,7 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 	}
 	return nil, fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
-			return memoryGetOut{part: documents[0].render(room), Notice: notice}
+			return memoryGetOut{part: documents[0].render(room, getFrom), Notice: notice}
 		}
 		out := memoryGetOut{Notice: notice}
 		for i, d := range documents {
@@ -82,7 +82,7 @@ func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memor
 				out.Note = fmt.Sprintf("paths left out: %d; name fewer", len(documents)-i)
 				break
 			}
-			out.Results = append(out.Results, d.render(room/len(documents)))
+			out.Results = append(out.Results, d.render(room/len(documents), getFrom))
 		}
 		return out
 	}), nil
@@ -107,7 +107,7 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 		return nil, fetchOut{}, d.err
 	}
 	return nil, fit(usualTokens, mostTokens*4, func(room int) fetchOut {
-		p := d.render(room)
+		p := d.render(room, "fetch "+d.text+"#")
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
 			"notice": notice}}
@@ -157,6 +157,9 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	if content == nil && err == nil {
 		content, err = root.Open(d.place)
 	}
+	if n, _ := root.Linked(); n == 0 && d.project == memoir.UserProjectID && memoir.CodeOf(err) == memoir.CodeNotFound {
+		return memoir.ErrUserEmpty
+	}
 	if err != nil {
 		return err
 	}
@@ -175,8 +178,12 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	return nil
 }
 
-// render returns the lines or items of a document that fit into room bytes. The first is cut if it does not fit.
-func (d document) render(room int) part {
+// getFrom is how memory_get reads on, with a number after it.
+const getFrom = "call memory_get with from "
+
+// render returns the lines or items of a document that fit into room bytes. The first is cut if it does not fit. The
+// note says how to read on: next, with a number after it.
+func (d document) render(room int, next string) part {
 	p := part{Path: d.address.text, Total: d.total}
 	switch {
 	case d.err != nil:
@@ -186,9 +193,9 @@ func (d document) render(room int) part {
 		p.Note = fmt.Sprintf("the last one is %d", d.total)
 		return p
 	}
-	text, between := d.about, "\n"
+	text, between, noun := d.about, "\n", "line"
 	if d.session != "" {
-		between = "\n\n"
+		between, noun = "\n\n", "item"
 	}
 	p.From = d.units[0].n
 	for i, u := range d.units {
@@ -199,12 +206,16 @@ func (d document) render(room int) part {
 			break
 		}
 		if p.To, text = u.n, text+u.text; len(text) > room {
-			text, p.Note = cut(text, room), fmt.Sprintf("%d was cut; ", u.n)
+			text, p.Note = cut(text, room), fmt.Sprintf("%s %d was cut; ", noun, u.n)
 		}
 	}
 	p.Text = frame(text)
 	if last := d.units[len(d.units)-1].n; last > p.To {
-		p.Note += fmt.Sprintf("%d to %d left out: call memory_get with from %d", p.To+1, last, p.To+1)
+		left := fmt.Sprintf("%s %d", noun, last)
+		if last > p.To+1 {
+			left = fmt.Sprintf("%ss %d to %d", noun, p.To+1, last)
+		}
+		p.Note += fmt.Sprintf("%s left out: %s%d", left, next, p.To+1)
 	}
 	return p
 }

@@ -53,7 +53,7 @@ type hit struct {
 // memorySearch is the tool memory_search.
 func (s *server) memorySearch(ctx context.Context, _ *mcp.CallToolRequest, in memorySearchIn) (
 	*mcp.CallToolResult, memorySearchOut, error) {
-	hits, notes, err := s.find(ctx, in)
+	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
 	return nil, fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
 		shown, left := first(n, hits)
 		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; "), Notice: notice}
@@ -78,7 +78,7 @@ type found struct {
 // search is the tool search.
 func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn) (
 	*mcp.CallToolResult, searchOut, error) {
-	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query})
+	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
 	var results []found
 	for _, h := range hits {
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
@@ -102,8 +102,9 @@ func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
 	}, err
 }
 
-// find returns the hits of a query without injected ones, and notes about omitted hits.
-func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes []string, err error) {
+// find returns the hits of a query without injected ones, and notes about omitted hits. further says how to get those
+// beyond the limit.
+func (s *server) find(ctx context.Context, in memorySearchIn, further string) (hits []hit, notes []string, err error) {
 	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
@@ -147,7 +148,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn) (hits []hit, notes
 		page, _ := root.Open(memoir.MemoryFile)
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
-	hits, notes = s.sift(result.Hits, in.MaxResults, own.ID, marks)
+	hits, notes = s.sift(result.Hits, in.MaxResults, own.ID, marks, further)
 	if result.Behind {
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
@@ -178,7 +179,8 @@ func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit,
 }
 
 // sift removes injected hits and hits beyond most; 0 is usualHits. Its notes have the numbers of removed hits.
-func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string) (hits []hit, notes []string) {
+func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string, further string) (
+	hits []hit, notes []string) {
 	if most = min(most, mostHits); most <= 0 {
 		most = usualHits
 	}
@@ -200,7 +202,7 @@ func (s *server) sift(all []search.Hit, most int, own string, marks map[int]stri
 		notes = append(notes, fmt.Sprintf("omitted, since this session got them at its start: %d", told))
 	}
 	if more > 0 {
-		notes = append(notes, memoir.Count(more, "more hit")+": memory_search with a larger maxResults shows them")
+		notes = append(notes, memoir.Count(more, "more hit")+": "+further)
 	}
 	return hits, notes
 }

@@ -105,7 +105,7 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 		row, err := st.FindProject(c.Context, ref)
 		unknown := memoir.CodeOf(err) == memoir.CodeNotFound
 		if user := memoir.UserProject(); unknown && (ref == user.Name || ref == user.ID) && !isDirectory(ref) {
-			return row, notFoundf(userEmptyHint, userEmpty)
+			return row, memoir.ErrUserEmpty
 		}
 		if !unknown || !isDirectory(ref) {
 			return row, err
@@ -159,15 +159,10 @@ func (p *program) projectOf(c *cli.Context, st *store.Store) (store.ProjectRow, 
 	return p.projectNamed(c, st, ref)
 }
 
-const (
-	userEmpty     = "the user's own memory is empty"
-	userEmptyHint = "`memoir remember --user` adds a note"
-)
-
 // whyNoMemory returns why a session here gets no context, and the next step.
 func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	if c.Bool("user") {
-		return userEmpty, userEmptyHint
+		return memoir.ErrUserEmpty.Message, memoir.ErrUserEmpty.Hint
 	}
 	st, err := p.openForReading(c)
 	var old []memoir.Session

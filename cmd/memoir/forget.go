@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +38,7 @@ func forgetCommand(p *program) *cli.Command {
 			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it; " +
-				"with --undo: all its sessions"},
+				"with --undo: all its sessions (a forgotten project: by its id)"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
@@ -55,7 +55,7 @@ func (p *program) forget(c *cli.Context) error {
 		return usagef("use a longer text, since it also matches parts of words",
 			"--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
-		return usagef("", "sessions and --project or --match exclude each other")
+		return usagef("", "a SESSION cannot be combined with --project or --match")
 	case c.Bool("undo") && c.IsSet("match"):
 		return usagef("", "--undo and --match exclude each other")
 	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
@@ -82,7 +82,7 @@ func (p *program) forget(c *cli.Context) error {
 	case len(refs) == 0:
 		return p.forgetProject(c, st, opts)
 	default:
-		found.Sessions, err = p.sessionsToForget(c.Context, st, refs)
+		found.Sessions, err = p.sessionsToForget(c, st, refs)
 	}
 	if err != nil {
 		return err
@@ -107,18 +107,17 @@ func longEnough(text string) bool {
 
 // forgottenOf returns the forgotten sessions of --project. Only its id names a forgotten project.
 func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session, error) {
-	row, err := p.projectOf(c, st)
-	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		row.ID, err = c.String("project"), nil
-	}
-	if err != nil {
-		return nil, err
+	row, unknown := p.projectOf(c, st)
+	if memoir.CodeOf(unknown) == memoir.CodeNotFound {
+		row.ID = c.String("project")
+	} else if unknown != nil {
+		return nil, unknown
 	}
 	keys, err := st.ForgottenOf(c.Context, row.ID)
 	keys = slices.DeleteFunc(keys, memoir.IsKept)
 	if err == nil && len(keys) == 0 {
 		err = notFoundf("`memoir sessions --reason forgotten` lists forgotten sessions; name a forgotten project by its id",
-			"no session of %q is forgotten", row.ID)
+			"%w", cmp.Or(unknown, notFoundf("", "no session of %q is forgotten", row.ID)))
 	}
 	if err != nil {
 		return nil, err
@@ -127,18 +126,21 @@ func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session
 }
 
 // sessionsToForget finds the named sessions. A session that is not registered may be named by its file.
-func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
+func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
 	var out []memoir.Session
 	for _, ref := range refs {
-		if e, found, err := p.entryNamed(ctx, st, ref); err != nil {
+		if c.Bool("undo") && entryRef.MatchString(ref) {
+			return nil, usagef("--undo takes sessions, or --project", "notes and journal lines cannot be brought back")
+		}
+		if e, found, err := p.entryNamed(c.Context, st, ref); err != nil {
 			return nil, err
 		} else if found {
 			ref = e.Key()
 		}
-		session, err := p.findSession(ctx, st, ref)
+		session, err := p.findSession(c.Context, st, ref)
 		if memoir.CodeOf(err) == memoir.CodeNotFound {
 			if isFile(ref) {
-				session, _, err = onlySession(ctx, ref)
+				session, _, err = onlySession(c.Context, ref)
 			}
 		}
 		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
@@ -185,7 +187,11 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if !c.Bool("json") {
 		p.ui.table(t)
 		for _, line := range found.Lines {
-			p.ui.printf("%s %s:%d: %s\n", line.Project, p.redact(line.Path), line.Line, oneLine(p.redact(line.Text)))
+			text := fmt.Sprintf(":%d: %s", line.Line, oneLine(p.redact(line.Text)))
+			if line.Line == 0 {
+				text = " (its name)"
+			}
+			p.ui.printf("%s %s%s\n", line.Project, p.redact(line.Path), text)
 		}
 	}
 	if err := p.confirm(c, "all memory of "+what, opts.Home); err != nil {
@@ -230,47 +236,6 @@ func keysOf(sessions []memoir.Session) []string {
 		keys = append(keys, s.Key())
 	}
 	return keys
-}
-
-// byKind counts keys by kind.
-func byKind(keys []string) map[string]int {
-	n := map[string]int{}
-	for _, key := range keys {
-		kind := "session"
-		switch {
-		case memoir.IsJournal(key):
-			kind = "journal line"
-		case memoir.IsEntry(key):
-			kind = "note"
-		case memoir.IsKept(key):
-			kind = "conversation"
-		}
-		n[kind]++
-	}
-	return n
-}
-
-// kinds counts keys by kind, and lines of files: "1 session, 2 notes". An entry of a journal counts once.
-func kinds(keys []string, lines []pipeline.FoundLine) string {
-	n := byKind(keys)
-	own := n["journal line"]
-	for _, line := range lines {
-		if own > 0 && strings.HasPrefix(line.Path, "journal/") {
-			own--
-		} else {
-			n["line"]++
-		}
-	}
-	var parts []string
-	for _, kind := range []string{"session", "conversation", "note", "journal line", "line"} {
-		if n[kind] > 0 {
-			parts = append(parts, count(n[kind], kind))
-		}
-	}
-	if last := len(parts) - 1; last > 0 && n["line"] > 0 {
-		parts[last] = "and " + parts[last] + " with the text in files of the memory"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // sayForgotten reports the state of each memory, and the archives that still contain forgotten text.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/pipeline"
 )
 
 // table is a result in columns. On a terminal that is too narrow, the widest columns of text are cut.
@@ -93,6 +94,50 @@ func byRule[K ~string](counts map[K]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// byKind counts keys by kind.
+func byKind(keys []string) map[string]int {
+	n := map[string]int{}
+	for _, key := range keys {
+		kind := "session"
+		switch {
+		case memoir.IsJournal(key):
+			kind = "journal line"
+		case memoir.IsEntry(key):
+			kind = "note"
+		case memoir.IsKept(key):
+			kind = "conversation"
+		}
+		n[kind]++
+	}
+	return n
+}
+
+// kinds counts keys by kind, and lines and names of files: "1 session, 2 notes". An entry of a journal counts once.
+func kinds(keys []string, lines []pipeline.FoundLine) string {
+	n := byKind(keys)
+	own := n["journal line"]
+	for _, line := range lines {
+		switch {
+		case line.Line == 0:
+			n["file name"]++
+		case own > 0 && strings.HasPrefix(line.Path, "journal/"):
+			own--
+		default:
+			n["line"]++
+		}
+	}
+	var parts []string
+	for _, kind := range []string{"session", "conversation", "note", "journal line", "line", "file name"} {
+		if n[kind] > 0 {
+			parts = append(parts, count(n[kind], kind))
+		}
+	}
+	if last := len(parts) - 1; last > 0 && n["line"]+n["file name"] > 0 {
+		parts[last] = "and " + parts[last] + " with the text in files of the memory"
 	}
 	return strings.Join(parts, ", ")
 }

@@ -73,7 +73,7 @@ func untilFree(ctx context.Context, wait time.Duration, try func() error) error 
 		case memoir.CodeOf(err) != memoir.CodeBusy, wait == 0:
 			return err
 		case time.Now().After(deadline):
-			return memoir.Errorf(memoir.CodeBusy, "it is still busy: try again later", "%w", err)
+			return memoir.Errorf(memoir.CodeBusy, "the other process is still busy: try again later", "%w", err)
 		}
 		select {
 		case <-ctx.Done():

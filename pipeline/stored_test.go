@@ -197,6 +197,9 @@ func TestATrialOfRedactingAndOneThatHasToWaitChangeNothing(t *testing.T) {
 	release := held(t, l.home, l.project)
 	_, err := l.redact(t)
 	wantBusy(t, err)
+	if want := "another process is at work on 1 consolidate job"; err.Error() != want {
+		t.Errorf("%q, not %q", err, want)
+	}
 	if diff := cmp.Diff(before, tree(t, l.home)); diff != "" {
 		t.Errorf("something changed:\n%s", diff)
 	}

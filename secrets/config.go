@@ -30,7 +30,8 @@ const maxRules = 4 << 20
 func ReadRules(path string) ([]byte, error) {
 	content, err := disk.ReadFile(path, maxRules)
 	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
-		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or remove it", "read secret rules: %w", err)
+		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or remove it",
+			"cannot read the secret rules: %w", err)
 	}
 	return content, err
 }
@@ -143,7 +144,7 @@ func configError(path string, err error) error {
 		return err
 	}
 	return memoir.Errorf(memoir.CodeConfig, "correct the rule, or move the file away to use the default rules",
-		"read secret rules of %s: %w", path, err)
+		"cannot read the secret rules in %s: %w", path, err)
 }
 
 // check returns an error for a mistake at which gitleaks would panic, or which gitleaks would not relate to a rule.

@@ -189,11 +189,14 @@ func (s *Store) Working(ctx context.Context) error {
 			}
 			if running > 0 {
 				return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
-					"another process is at work: %d jobs of kind %s are running", running, kind)
+					"another process is at work on %s", memoir.Count(running, kind+" job"))
 			}
 		}
 		return nil
 	})
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return err
+	}
 	return s.explain(err, "looking for running jobs")
 }
 

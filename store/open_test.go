@@ -166,6 +166,10 @@ func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
 			}
 		}
 	}
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 300))
+	if _, err := Open(t.Context(), long, Options{}); strings.Count(fmt.Sprint(err), long) != 1 {
+		t.Errorf("the path is not named once: %v", err)
+	}
 }
 
 // Writes that wait together share a transaction, and one that fails costs no other.

@@ -207,11 +207,11 @@ func create(path string) error {
 		return err
 	}
 	if err := failpoint.Before("create database"); err != nil {
-		return storageError(err, "opening database %s", path)
+		return storageError(err, "opening database")
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return storageError(err, "opening database %s", path)
+		return storageError(err, "opening database")
 	}
 	return f.Close()
 }
@@ -223,7 +223,7 @@ func checkHeader(path string) error {
 		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it", "no database at %s yet: %w", path, err)
 	}
 	if err != nil {
-		return storageError(err, "opening database %s", path)
+		return storageError(err, "opening database")
 	}
 	defer f.Close()
 	const magic = "SQLite format 3\x00"
@@ -233,7 +233,7 @@ func checkHeader(path string) error {
 	case n == 0 && errors.Is(err, io.EOF):
 		return nil // new, or about to be made by another process
 	case n == 0:
-		return storageError(err, "reading database %s", path)
+		return storageError(err, "reading database")
 	}
 	if string(head[:n]) != magic {
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s is not a database", path)

@@ -215,7 +215,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	}
 	run(exitBusy, "run", "--json")
 	if said := run(exitBusy, "restore", "1", "--project", testdata.Papertrail, "--wait", "0.05s"); !strings.Contains(said, lease.Self().Describe()) ||
-		!strings.Contains(said, "hint: it is still busy") {
+		!strings.Contains(said, "hint: the other process is still busy") {
 		t.Errorf("restore does not say who holds it:\n%s", said)
 	}
 	must(t, st.Release(t.Context(), claim))

@@ -128,7 +128,7 @@ func TestAValueThatALongFileTellsAtItsEndGoesFromItsBeginning(t *testing.T) {
 	if want := "it was [REDACTED:password-environment] then\n" + filler + "DB_PASSWORD=[REDACTED:password-environment]\n"; out != want {
 		t.Errorf("%.200q", out)
 	}
-	if want := "memoir: redacted password-environment 2\n"; said != want {
+	if want := "memoir: redacted 2 secrets (password-environment 2)\n"; said != want {
 		t.Errorf("%q", said)
 	}
 }

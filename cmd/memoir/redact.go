@@ -93,7 +93,7 @@ func (p *program) redactText(c *cli.Context) error {
 		return tooMany(redactor, most)
 	})
 	if n := redactor.Counts(); len(n) > 0 {
-		p.ui.say("redacted %s", byRule(n))
+		p.ui.say("redacted %s", secretsOf(n))
 	}
 	return err
 }
@@ -283,7 +283,7 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		for _, generation := range slices.Sorted(maps.Keys(old)) {
 			p.ui.say("%s contains a secret and would be removed", generation)
 		}
-		p.ui.say("would redact %s in %s", byRule(out.Redactions), texts)
+		p.ui.say("would redact %s in %s", secretsOf(out.Redactions), texts)
 	default:
 		for _, g := range out.Generations {
 			p.ui.say("%s: generation %d is generation %d without secrets", p.redact(g.Project), g.Generation, g.From)
@@ -291,8 +291,17 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		for _, path := range out.Removed {
 			p.ui.say("removed %s", path)
 		}
-		p.ui.say("redacted %s: %s rewritten, %s removed", byRule(out.Redactions), count(out.Rows, "text"),
+		p.ui.say("redacted %s: %s rewritten, %s removed", secretsOf(out.Redactions), count(out.Rows, "text"),
 			count(out.Archives, "earlier generation"))
 	}
 	return incomplete
+}
+
+// secretsOf counts secrets, in all and by rule: "3 secrets (aws-access-token 1, github-pat 2)".
+func secretsOf[K ~string](counts map[K]int) string {
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	return fmt.Sprintf("%s (%s)", count(all, "secret"), byRule(counts))
 }

@@ -148,6 +148,10 @@ func searchCommand(p *program) *cli.Command {
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+
 			"Without --project or --all, it searches this directory's project, outside of one all projects.\n"+
+			"In a project, notes for all projects are found only with --all or --project user.\n"+
+			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
+			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
+			"agent's message), note or journal.\n"+
 			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),

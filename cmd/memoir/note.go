@@ -16,8 +16,9 @@ import (
 	"memoir/store"
 )
 
-func categoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "category", Usage: "`CATEGORY`: " + strings.Join(memoir.Categories, ", ")}
+func categoryFlag(usual string) cli.Flag {
+	return &cli.StringFlag{Name: "category", Value: usual, DefaultText: usual,
+		Usage: "`CATEGORY`: " + strings.Join(memoir.Categories, ", ")}
 }
 
 func rememberCommand(p *program) *cli.Command {
@@ -31,7 +32,7 @@ func rememberCommand(p *program) *cli.Command {
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{
-			projectRefFlag(), categoryFlag(),
+			projectRefFlag(), categoryFlag("fact"),
 			&cli.BoolFlag{Name: "user", Usage: "for all projects"},
 			nowFlag(), jsonFlag(),
 		},
@@ -43,9 +44,6 @@ func rememberCommand(p *program) *cli.Command {
 			defer st.Close()
 			e := memoir.Entry{ProjectID: id, Kind: memoir.EntryNote, Category: c.String("category"),
 				Author: memoir.AuthorUser, Text: strings.Join(c.Args().Slice(), " ")}
-			if !c.IsSet("category") {
-				e.Category = "fact"
-			}
 			return p.writeEntry(c, st, e)
 		},
 	}
@@ -87,7 +85,7 @@ func recallCommand(p *program) *cli.Command {
 		Description: help("Prints the notes of this directory's project and of the user that contain all words, at most\n"+
 			"20, most recently recalled first.",
 			"memoir recall", "memoir recall pnpm --category preference --json"),
-		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
+		Flags: []cli.Flag{projectRefFlag(), categoryFlag(""), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			recall := func(b entry.Book, ids []string) ([]memoir.Entry, error) {
 				return b.Recall(c.Context, ids, c.String("category"), c.Args().Slice())
@@ -117,7 +115,7 @@ func memoriesCommand(p *program) *cli.Command {
 		Usage: "print all notes by category",
 		Description: help("Prints the notes of this directory's project and of the user.",
 			"memoir memories", "memoir memories --json"),
-		Flags: []cli.Flag{projectRefFlag(), categoryFlag(), jsonFlag()},
+		Flags: []cli.Flag{projectRefFlag(), categoryFlag(""), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			if _, err := optional(c); err != nil {
 				return err

@@ -33,6 +33,9 @@ type Options struct {
 	Context func() string
 	Deliver bool
 
+	// Transcribed means that the client's sessions have transcripts, so that it does not tell what its user said.
+	Transcribed bool
+
 	// Project returns the client's project, or an error if it has none.
 	Project func(context.Context) (Project, error)
 	// Redact replaces secrets in a text.

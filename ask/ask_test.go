@@ -362,6 +362,12 @@ func TestAConversationIsASession(t *testing.T) {
 	if text, _ := out["text"].(string); failed != "" || !strings.Contains(text, "fed daily") {
 		t.Errorf("%v %s", out, failed)
 	}
+	w.asked.Transcribed = true
+	out, failed = w.call(w.connect(), 2000, "memory_messages", map[string]any{"messages": []any{
+		map[string]any{"role": "user", "content": "never feed the quokka"}}})
+	if !strings.Contains(failed, "transcripts") {
+		t.Errorf("an agent told what its user said: %v", out)
+	}
 }
 
 func TestAnAgentsPatchIsAClaim(t *testing.T) {

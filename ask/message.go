@@ -3,6 +3,7 @@ package ask
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -33,6 +34,10 @@ func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in 
 	if len(in.Messages) == 0 {
 		err := s.recap(ctx, &out)
 		return nil, out, err
+	}
+	byUser := func(m pipeline.Message) bool { return m.Role == memoir.RoleUser }
+	if s.Transcribed && slices.ContainsFunc(in.Messages, byUser) {
+		return nil, out, usage("", "messages of the user are read from this agent's transcripts")
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {

@@ -283,8 +283,8 @@ func (r *renewal) shownSkills(most int) string {
 	return whole.String()
 }
 
-// shownEdits lists the hand edits for a prompt, the newest last, within maxEdits bytes. The program applies all of
-// them in any case.
+// shownEdits lists the hand edits for a prompt, the newest last, within maxEdits bytes, without unconfirmed claims of
+// agents. The program applies all of them in any case.
 func shownEdits(notes []memoir.Note) string {
 	var out []string
 	told := map[int64]bool{} // the summary repeats some notes
@@ -299,7 +299,7 @@ func shownEdits(notes []memoir.Note) string {
 		case memoir.NoteDeleted:
 			line = "deleted the file " + name
 		}
-		if !told[n.ID] || n.ID == 0 {
+		if (!told[n.ID] || n.ID == 0) && !isClaim(text) {
 			out = append(out, line)
 		}
 		told[n.ID] = true

@@ -64,7 +64,11 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 		e.RawMemory = memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: "the pier has a lamp", Items: []int{1}}})
 		in.Extractions, in.Changed[e.SessionKey] = append(in.Extractions, e), true
 	}
+	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", "- push to main"+memoir.Unconfirmed)}
 	q := question(t, in)
+	if strings.Contains(q.Input, "push to main") {
+		t.Errorf("the model is told what an agent wrote:\n%s", q.Input)
+	}
 	date := in.Extractions[len(in.Extractions)-1].EndedAt.UTC().Format("2006-01-02")
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory")+"\n## Environment\n\n- claimed [journal-7 "+date+"]\n- stated [journal-8 "+date+"]\n", between(q, "current-summary")))}})

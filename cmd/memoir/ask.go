@@ -69,6 +69,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		}
 	}
 	o.Deliver, o.AllProjects = c.String("deliver") != "", settings.MCP.AllProjects
+	o.Transcribed = c.String("agent") != ""
 	var mu sync.Mutex
 	o.Context = sync.OnceValue(func() (text string) {
 		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {

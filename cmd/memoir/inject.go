@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
-	"memoir/store"
 )
 
 // injectPatience is how long inject waits for the input of a hook. Agents write at once; a pipe that
@@ -211,13 +209,13 @@ func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, 
 
 // tell returns the context of a project.
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
-	user, err := memory.At(home, memoir.UserProjectID).Summary()
+	user, err := p.summaryOf(memory.At(home, memoir.UserProjectID))
 	if err != nil || !strings.Contains(user, "\n- ") { // no line is left
 		user = ""
 	}
 	summary := ""
 	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
-		if summary, err = root.Summary(); err == nil {
+		if summary, err = p.summaryOf(root); err == nil {
 			summary, found.held = root.BorneOut(found.tree, summary)
 		}
 	}
@@ -379,22 +377,4 @@ func (p *program) memoryOf(c *cli.Context, home string, here place) (string, err
 		return "", nil
 	}
 	return row.ID, err
-}
-
-// openToInject opens the database for a starting session. It returns nil if none can be read now.
-func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
-	path := filepath.Join(home, databaseName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
-		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
-	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
-		return nil, nil // the next run updates or restores it
-	}
-	return st, err
 }

@@ -217,7 +217,7 @@ func (p *program) mounted(root memory.Root) (memory.Files, error) {
 }
 
 // mountAt writes the files of a mount, each in one step, and through no link. It writes .gitignore first, so files of
-// a directory without one are a person's.
+// a directory without its own are a person's.
 func mountAt(dir string, files memory.Files) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,8 +225,8 @@ func mountAt(dir string, files memory.Files) error {
 	} else if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is a file or a symbolic link: move it away", dir)
 	}
-	if _, unmarked := os.Lstat(filepath.Join(dir, ".gitignore")); errors.Is(unmarked, fs.ErrNotExist) {
-		for _, name := range []string{skillsDir, memoir.MemoryFile, memoir.SummaryFile} {
+	if mark, _ := os.ReadFile(filepath.Join(dir, ".gitignore")); string(mark) != string(files[".gitignore"]) {
+		for _, name := range []string{".gitignore", skillsDir, memoir.MemoryFile, memoir.SummaryFile} {
 			if _, missing := os.Lstat(filepath.Join(dir, name)); err == nil && missing == nil {
 				err = fmt.Errorf("%s was not written by a mount: move it away", filepath.Join(dir, name))
 			}

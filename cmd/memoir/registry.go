@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -161,4 +163,22 @@ func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, 
 	}
 	st, err := p.openForWriting(c)
 	return opts, st, err
+}
+
+// openToInject opens the database for a starting session. It returns nil if none can be read now.
+func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
+	path := filepath.Join(home, databaseName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
+		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
+	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
+		return nil, nil // the next run updates or restores it
+	}
+	return st, err
 }

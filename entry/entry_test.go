@@ -193,10 +193,13 @@ func TestApply(t *testing.T) {
 func TestWhatAnAgentWritesIsMarked(t *testing.T) {
 	p := Patch{Text: "# a\n\n- by a person\n- by a session\n", Most: 1000, Author: memoir.AuthorAgent,
 		Own: func(line string) bool { return strings.Contains(line, "person") }}
-	got, err := p.Apply([]byte(`{"ops": [{"op": "update", "line": 4, "content": "- by an agent"},
-		{"op": "insert", "line": 1, "content": "# a\n## b\n#c\n#\n # d (not confirmed)\ne\r# f\nx (not confirmed)\n"}]}`))
+	got, err := p.Apply([]byte(strings.ReplaceAll(`{"ops": [{"op": "update", "line": 4, "content": "- by an agent"},
+		{"op": "insert", "line": 1, "content": "# a\n## b\n#c\n#\n # d (not confirmed)\ne\r# f\nx (not confirmed)\n"},
+		{"op": "insert", "line": 9, "content": "'''go\nx\n'''\n  ~~~~\n- ''''y\n> ~~'''~\n# '''\n~~'z'~~"}]}`,
+		"'", "`")))
 	want := "# a\nb (not confirmed)\nc (not confirmed)\n\nd (not confirmed)\ne (not confirmed)\nf (not confirmed)\n" +
-		"x (not confirmed)\n# a\n\n- by a person\n- by an agent (not confirmed)\n"
+		"x (not confirmed)\ngo (not confirmed)\nx (not confirmed)\n\n\n- y (not confirmed)\n> ~~ (not confirmed)\n\n" +
+		"~~`z`~~ (not confirmed)\n# a\n\n- by a person\n- by an agent (not confirmed)\n"
 	if err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 )
 
@@ -106,14 +107,17 @@ func (t Patch) content(o op) ([]string, error) {
 	return t.signed(strings.Split(strings.TrimSuffix(memory.Neutralise(*o.Content), "\n"), "\n")), nil
 }
 
+// fenceMarks matches the marks of a code fence, wherever they are: a list or a quotation may have a fence.
+var fenceMarks = lazyregexp.New("(?:```|~~~)[`~]*")
+
 // signed marks lines that the user did not write as not confirmed. A new heading becomes a plain line: sessions would
-// get it, unmarked, above the lines of others.
+// get it, unmarked, above the lines of others. So does a fence, which its mark would keep from closing.
 func (t Patch) signed(lines []string) []string {
 	if t.Author == memoir.AuthorUser {
 		return lines
 	}
 	for i, line := range lines {
-		line = strings.TrimRight(line, " \t")
+		line = strings.TrimRight(fenceMarks.ReplaceAllString(line, ""), " \t")
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
 			if slices.Contains(strings.Split(t.Text, "\n"), line) {
 				continue

@@ -95,7 +95,11 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		delete(found, f.Instead.ProjectID)
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
+		what := store.Forgetting{Keys: found[id], Purge: f.Purge}
+		if slices.Contains(f.Projects, id) {
+			what.Text = f.Text
+		}
+		one, err := r.forgetIn(ctx, id, &what)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", id, err))
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -97,7 +98,11 @@ func Unpriced(s config.Settings) string {
 		return ""
 	}
 	one, two := model.Phases(s.ModelRoles)
-	for _, role := range []model.Role{one, two} {
+	roles := []model.Role{one, two}
+	if s.ShadowJournal.Enabled {
+		roles = append(roles, model.Role{Setting: "shadowJournal.model", Model: cmp.Or(s.ShadowJournal.Model, one.Model)})
+	}
+	for _, role := range roles {
 		c, err := model.Choose(s, role) // chooseModels reports errors
 		if err == nil && !c.Spec.Builtin() && c.Options.Price == (model.Price{}) {
 			return c.Spec.String()

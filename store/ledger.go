@@ -71,7 +71,7 @@ func (s *Store) latest(since time.Time) int64 {
 // Call is a call to a model, as it begins.
 type Call struct {
 	Work       string // token of the claim that it is made for; empty: none, and no outcome is entered
-	Once       bool   // refuse it if another call was entered for the work
+	Once       bool   // refuse it if another run has entered a call for the work
 	Run        string // id of the run
 	Phase      string // "extract", "consolidate" or "journal"
 	SessionKey string // empty in a consolidation
@@ -102,7 +102,7 @@ const (
 // BeginCall enters a call, with its estimated usage, before it is made. A call that cannot be entered must
 // not be made. If allow is not nil, it gets the results of Spent; its error refuses the call and is
 // returned. Check and entry are one transaction, so that processes cannot exceed a limit together. If
-// c.Once is set and a call of the work was entered, the error has the code memoir.CodeChanged.
+// c.Once is set and another run has entered a call of the work, the error has the code memoir.CodeChanged.
 //
 // The entry survives a crash of the process, and a loss of power once the work has ended. A consolidation
 // may take many calls, so each of its entries is durable.
@@ -124,7 +124,7 @@ func (s *Store) BeginCall(
 			}
 		}
 		if c.Once {
-			known, err := t.exists(`SELECT 1 FROM ledger WHERE work = ?`, c.Work)
+			known, err := t.exists(`SELECT 1 FROM ledger WHERE work = ? AND run <> ?`, c.Work, c.Run)
 			if err == nil && known {
 				err = memoir.Errorf(memoir.CodeChanged, "", "the model was already asked")
 			}

@@ -50,6 +50,20 @@ func calls(t testing.TB, s *Store) map[string]memoir.Usage {
 	return sums
 }
 
+func TestWorkThatIsDoneOnceIsRetriedOnlyByItsOwnRun(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	for _, step := range []struct {
+		run  string
+		code memoir.Code
+	}{{"a", ""}, {"a", ""}, {"b", memoir.CodeChanged}} {
+		_, err := s.BeginCall(t.Context(), Call{Work: "w", Run: step.run, Once: true, Phase: "journal", Model: "x/y"}, nil)
+		if memoir.CodeOf(err) != step.code || (err == nil) != (step.code == "") {
+			t.Errorf("run %s: %v", step.run, err)
+		}
+	}
+}
+
 func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	t.Parallel()
 	s, clock := newStore(t)

@@ -61,7 +61,7 @@ func (p *program) clear(c *cli.Context) error {
 	st, err := open(c)
 	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.sayError(err)
-		return nil
+		return p.result(c, map[string][]string{"cleared": {}}, func() {})
 	}
 	if err != nil {
 		return err

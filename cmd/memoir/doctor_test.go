@@ -202,6 +202,10 @@ func TestDoctorSaysThatALimitOnCostsMayNotHold(t *testing.T) {
 	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "price of mine/m is unknown: costs may exceed the limit") {
 		t.Fatalf("%+v", found)
 	}
+	put(t, path, strings.Replace(fmt.Sprintf(settings, ""), "modelRoles: {default:", "shadowJournal: {enabled: true, model:", 1))
+	if found := p.findings(exitDone); len(found) != 1 || found[0].Name != "limits" {
+		t.Fatalf("the model of the journal: %+v", found)
+	}
 	put(t, path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
 	if found := p.findings(exitDone); len(found) > 0 {
 		t.Errorf("%+v", found)

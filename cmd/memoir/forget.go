@@ -335,7 +335,7 @@ func (p *program) undoForgetting(
 		p.ui.say("%s is no longer forgotten", s.Key())
 	}
 	if len(opts.Only) == 0 {
-		return nil
+		return p.result(c, pipeline.Report{}, func() {})
 	}
 	if _, err := pipeline.Scan(c.Context, st, opts); err != nil {
 		return err
@@ -351,7 +351,7 @@ func (p *program) undoForgetting(
 	}
 	if len(opts.ProjectIDs) == 0 {
 		p.ui.sayHint("`memoir sessions` shows the reason why it is not read")
-		return nil
+		return p.result(c, pipeline.Report{}, func() {})
 	}
 	opts.Limit = len(opts.Only)
 	report, err := pipeline.Run(c.Context, st, opts)

@@ -75,7 +75,7 @@ func start(args, environ []string) (code int) {
 		_ = p.ui.close()
 		return exitDone
 	}
-	if closed := p.ui.close(); err == nil {
+	if closed := p.ui.close(); closed != nil && exitCode(err) == exitDone { // help ends with a status
 		err = closed
 	}
 	if _, silent := err.(status); err != nil && !silent {

@@ -256,7 +256,7 @@ func enqueueCommand(p *program) *cli.Command {
 			st, err := p.openForWriting(c)
 			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
 				p.ui.sayError(err)
-				return nil
+				return p.result(c, map[string][]string{"projects": {}}, func() {})
 			}
 			if err != nil {
 				return err

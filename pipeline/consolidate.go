@@ -200,12 +200,14 @@ func (c *consolidation) askOnce(
 	return &result, err
 }
 
-// onlyNotes returns the hand edits of a memory that has no sessions left, if at least one was withdrawn.
+// onlyNotes returns the hand edits of a memory that has no sessions left, if at least one was withdrawn. The user's
+// own memory also loses sessions whose rules no other project has any more.
 func (c *consolidation) onlyNotes(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
-	out, err := c.takenOutOf(ctx, c.project.ID, live.Manifest.Inputs)
-	if err != nil || len(out) == 0 {
+	inputs := live.Manifest.Inputs
+	out, err := c.takenOutOf(ctx, c.project.ID, inputs)
+	if err != nil || len(out) == 0 && !(c.project.IsUser() && len(inputs) > 0) {
 		return nil, err
 	}
 	left := consolidate.OnlyNotes(in)
@@ -243,6 +245,7 @@ func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.
 	if err != nil {
 		return nil, err
 	}
+	moves := projectID != memoir.UserProjectID // whose inputs are sessions of other projects
 	gone := []string{}
 	for _, in := range inputs {
 		sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
@@ -250,7 +253,7 @@ func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.
 			return nil, err
 		}
 		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
-			return s.Reason == memoir.ReasonDisabled || s.ProjectID != "" && s.ProjectID != projectID
+			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != projectID
 		}) {
 			gone = append(gone, in.Session)
 		}

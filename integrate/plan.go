@@ -172,7 +172,7 @@ func (f FileRecord) TakeBack() (Change, error) {
 	return change, nil
 }
 
-// undone returns the content of a file without memoir's changes; nil if there was no file.
+// undone returns the content of a file without memoir's changes; nil if there was no file and nobody added anything.
 func (f FileRecord) undone(current []byte) ([]byte, error) {
 	for earlier := &f; earlier != nil; earlier = earlier.Earlier {
 		switch hash := hashOf(current); {
@@ -200,7 +200,7 @@ func (f FileRecord) undone(current []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if value, err := syntax.read(current); f.Before == "" && err == nil && pruned(value, nil) == nil {
+	if f.Before == "" && len(bytes.Trim(current, bom+"{} \t\r\n")) == 0 { // not even a comment
 		return nil, nil
 	}
 	return current, nil

@@ -114,7 +114,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 		"letters of four bytes": strings.Repeat("𝔐", 20) + "\n",
 	} {
 		summary := strings.Repeat(line, 2000)
-		for _, limit := range []int{1, 100, 300, 400, 1000, 5000} {
+		for _, limit := range []int{1, 100, 300, 400, 500, 600, 700, 1000, 2250, 5000} {
 			rules := strings.Repeat("- a rule of the user's, whatever it is about\n", 400)
 			text := frame("/home/u/memoir", "app-0123456789ab", "", rules, "- one thing\n", nil, 2000)
 			if n := strings.Count(text, "a rule of"); n < 30 || n*len("- a rule of the user's, whatever it is about\n") > 2000 {
@@ -126,6 +126,11 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			text = frame("/home/u/memoir", "app-0123456789ab", "", "", summary, nil, limit)
 			if n := memoir.Tokens(text); n > limit {
 				t.Errorf("%s, limit %d: %d tokens", name, limit, n)
+			}
+			full := frame("/home/u/memoir", "app-0123456789ab", rules, strings.ReplaceAll(rules, "a rule", "one"), summary,
+				[]string{strings.Repeat("x", 99) + "\n", "the last\n"}, limit)
+			if n := memoir.Tokens(full); n > limit || limit >= 500 && !strings.Contains(full, "a rule of") {
+				t.Errorf("%s, limit %d: %d tokens with all that may precede the summary", name, limit, n)
 			}
 			if limit >= 400 && text == "" {
 				t.Errorf("%s, limit %d: nothing", name, limit)

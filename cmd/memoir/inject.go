@@ -282,41 +282,42 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	return ""
 }
 
-// Divisors of the limit: notes get at most a half of it, the user's summary and a recap a quarter.
+// Divisors of the room in the frame: notes get at most a half of it, the user's summary and a recap a quarter.
 const (
 	notesShare = 2
 	userShare  = 4
 )
 
 // frame renders the prompt of the read path with a person's notes, the user's summary, the last messages of a session
-// and the project's summary. Each may be empty. The result has at most limit tokens. The root is a file path, which
-// every agent can open.
+// and the project's summary. Each may be empty. The result has at most limit tokens; if no line of the summary fits, it
+// has the rest. The root is a file path, which every agent can open.
 func frame(home, id, notes, user, summary string, recap []string, limit int) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
 	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
-	empty := prompts.ReadPath(vars)
-	notes = memory.FitTokens(notes, limit/notesShare)
-	user = withoutRules(memory.FitTokens(memory.Neutralise(user), limit/userShare), notes)
+	room := limit - memoir.Tokens(prompts.ReadPath(vars))
+	notes = memory.FitTokens(notes, room/notesShare)
+	user = withoutRules(memory.FitTokens(memory.Neutralise(user), room/userShare), notes)
 	if strings.Contains(user, "\n- ") {
 		user += "\n"
 	} else {
 		user = ""
 	}
 	before := notes + user
-	for len(recap) > 0 && memoir.Tokens(strings.Join(recap, "")) > limit/userShare {
+	for len(recap) > 0 && memoir.Tokens(pipeline.OverflowHead+strings.Join(recap, "")) > room/userShare {
 		recap = recap[1:]
 	}
 	if len(recap) > 0 {
 		before += pipeline.OverflowHead + strings.Join(recap, "") + "\n"
 	}
 	vars.MemorySummary = before
-	if alone := prompts.ReadPath(vars); before != "" && summary == "" && memoir.Tokens(alone) <= limit {
-		return alone
+	alone := prompts.ReadPath(vars)
+	if before == "" || memoir.Tokens(alone) > limit {
+		alone = ""
 	}
 	summary = withoutRules(memory.Neutralise(summary), before)
 	// The summary may become longer when it is made inert, so it is shortened until the whole fits.
-	for room := limit - memoir.Tokens(empty+before); room > 0; {
+	for room -= memoir.Tokens(before); room > 0; {
 		fit := memory.FitTokens(summary, room)
 		if fit == "" {
 			break
@@ -329,7 +330,7 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 		}
 		room -= over
 	}
-	return ""
+	return alone
 }
 
 // notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.

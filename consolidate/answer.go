@@ -88,7 +88,7 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 				text = r.line(text)
 			}
 			own := r.hand[strings.TrimSpace(text)]
-			if withoutMark(uncited(text)) == "" || seen[uncited(text)] && !own {
+			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
 			if cites && !own {
@@ -100,7 +100,7 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 				r.kept++
 				text = cited(withoutBracket(text), entries, lists)
 			}
-			seen[uncited(text)] = true
+			seen[Uncited(text)] = true
 			out = append(out, text)
 		}
 		s.lines = out

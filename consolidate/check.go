@@ -150,7 +150,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 	var now [][]string
 	for _, s := range memory.sections {
 		for _, l := range s.lines {
-			now = append(now, words(uncited(l)))
+			now = append(now, words(Uncited(l)))
 		}
 	}
 	firm := func(e entry) bool {
@@ -163,7 +163,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 				continue
 			}
 			all++
-			want := words(uncited(l))
+			want := words(Uncited(l))
 			if slices.ContainsFunc(now, func(have []string) bool { return 2*common(want, have) >= len(want) }) {
 				kept++
 			}
@@ -184,7 +184,7 @@ func (r *renewal) unordered(heading, line string) bool {
 
 // wanted reports whether at least half of a line's words are in the preferences and tasks of one of the sessions.
 func (r *renewal) wanted(line string) bool {
-	want := words(withoutMark(uncited(line)))
+	want := words(withoutMark(Uncited(line)))
 	for _, s := range r.sessions {
 		var said []string
 		for _, st := range s.statements {

@@ -33,8 +33,8 @@ func idsIn(line string) []string {
 	return out
 }
 
-// uncited removes the citation at the end of a line and surplus space.
-func uncited(line string) string {
+// Uncited removes the citation at the end of a line and surplus space.
+func Uncited(line string) string {
 	line = strings.TrimRight(line, " \t\r\n")
 	bracket := lastBracket.FindString(line)
 	if ids := idsIn(bracket); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !looksOwn(id) }) {
@@ -45,12 +45,12 @@ func uncited(line string) string {
 
 // lineKey is the key of a line in memoir.Consolidation.Citations.
 func lineKey(line string) string {
-	sum := sha256.Sum256([]byte(uncited(line)))
+	sum := sha256.Sum256([]byte(Uncited(line)))
 	return hex.EncodeToString(sum[:12])
 }
 
 // Words returns a line of MEMORY.md without its list mark and its citation.
-func Words(line string) string { return withoutMark(uncited(line)) }
+func Words(line string) string { return withoutMark(Uncited(line)) }
 
 // Cited lists the sessions that a line of MEMORY.md cites: by key if lists, the Citations of
 // memoir.Consolidation, has the line, else by the beginnings of their ids.

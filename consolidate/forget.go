@@ -91,7 +91,7 @@ func (f *forgetting) holds(line string) bool {
 
 // quotes reports whether a line repeats literally what only forgotten sessions said.
 func (f *forgetting) quotes(line string) bool {
-	line = plainly(withoutMark(uncited(line)))
+	line = plainly(withoutMark(Uncited(line)))
 	if len(line) < leastTelling {
 		return false
 	}

@@ -30,7 +30,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 		case memoir.NoteFile:
 			ed.mine[path.Clean(n.File)] = true
 		case memoir.NoteAdded:
-			ed.added[uncited(n.Text)] = i
+			ed.added[Uncited(n.Text)] = i
 		}
 	}
 	for i, n := range notes {
@@ -44,7 +44,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 		case p != nil && n.Action == memoir.NoteAdded:
 			ed.add(name, p, n)
 		case p != nil && n.Action == memoir.NoteRemoved:
-			ed.remove(name, i, uncited(n.Text))
+			ed.remove(name, i, Uncited(n.Text))
 		}
 	}
 	for name, p := range ed.pages {
@@ -78,7 +78,7 @@ func (ed *editor) remove(name string, note int, want string) {
 		return
 	}
 	gone := func(line string) bool {
-		have := uncited(line)
+		have := Uncited(line)
 		at, mine := ed.added[have]
 		return have == want && !(mine && at > note) || !mine && sayTheSame(want, have)
 	}
@@ -86,7 +86,7 @@ func (ed *editor) remove(name string, note int, want string) {
 		for _, s := range p.sections {
 			if name == memoir.MemoryFile || name == other {
 				s.lines = slices.DeleteFunc(s.lines, gone)
-				s.own = s.own && uncited(s.heading) != want
+				s.own = s.own && Uncited(s.heading) != want
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (ed *editor) add(name string, p *page, n memoir.Note) {
 	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(text, "\n")
 	text = strings.TrimLeft(text, "\n")
-	want := uncited(text)
+	want := Uncited(text)
 	if want == "" {
 		return
 	}
@@ -160,7 +160,7 @@ func (p *page) nth(want string, n int) (place, bool) {
 			if at >= 0 {
 				line = s.lines[at]
 			}
-			if uncited(line) == want {
+			if Uncited(line) == want {
 				if n--; n == 0 {
 					return place{s, at}, true
 				}
@@ -189,12 +189,12 @@ func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bo
 			p.sections = slices.Insert(p.sections, at, s)
 		}
 	}
-	after := uncited(strings.TrimLeft(n.After, "\n"))
+	after := Uncited(strings.TrimLeft(n.After, "\n"))
 	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && last.at < len(s.lines) &&
-		uncited(s.lines[last.at]) == after {
+		Uncited(s.lines[last.at]) == after {
 		return place{s, last.at + 1}, true
 	}
-	if at := slices.IndexFunc(s.lines, func(l string) bool { return uncited(l) == after }); after != "" && at >= 0 {
+	if at := slices.IndexFunc(s.lines, func(l string) bool { return Uncited(l) == after }); after != "" && at >= 0 {
 		return place{s, at + 1}, true
 	}
 	if after == "" && own && n.Section != "" {
@@ -269,7 +269,7 @@ func against(n, old memoir.Note) bool {
 
 // bareLine returns the file, section and text of a line without its citation.
 func bareLine(n memoir.Note) memoir.Note {
-	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: uncited(n.Text)}
+	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: Uncited(n.Text)}
 }
 
 // ownHead matches the line of MEMORY.md's head that every consolidation rewrites.
@@ -319,14 +319,14 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 	removed := map[string]int{} // by line: index of the last note that removes it
 	for i, n := range notes {
 		if n.Action == memoir.NoteRemoved && path.Clean(n.File) == memoir.MemoryFile {
-			removed[uncited(n.Text)] = i
+			removed[Uncited(n.Text)] = i
 		}
 	}
 	var all []memoir.Note
 	fenced := false
 	after := "" // the line of MEMORY.md that the last entry ends with
 	for i, n := range notes {
-		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoir.MemoryFile || removed[uncited(n.Text)] > i {
+		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoir.MemoryFile || removed[Uncited(n.Text)] > i {
 			continue
 		}
 		switch text := strings.TrimSpace(n.Text); {
@@ -340,7 +340,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 		default:
 			after = n.Text
 			n.File, n.After, n.Section = memoir.SummaryFile, "", summarySection(n.Section)
-			n.Text = "- " + withoutMark(uncited(sanitise(text)))
+			n.Text = "- " + withoutMark(Uncited(sanitise(text)))
 			all = append(all, n)
 		}
 	}

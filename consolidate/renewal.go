@@ -240,7 +240,7 @@ func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string
 
 // supported reports whether one of the sessions has a statement with nearly the words of a line.
 func (r *renewal) supported(line string, entries []entry) bool {
-	want := words(withoutMark(uncited(line)))
+	want := words(withoutMark(Uncited(line)))
 	for _, e := range entries {
 		s := r.by[e.key]
 		if s == nil {

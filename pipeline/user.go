@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -49,7 +50,8 @@ func (r *run) noteUser(ctx context.Context) error {
 const leastProjects = 2
 
 // sharedRules returns the inputs of the user's memory: for each session only the rules that the person stated
-// in at least leastProjects projects. It returns at most most sessions, those that ended last.
+// in at least leastProjects projects, and did not delete from their memory. It returns at most most sessions, those
+// that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
 	all, err := r.store.Stated(ctx, memoir.StatementPreference)
 	if err != nil {
@@ -58,9 +60,18 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
 	words := map[string]string{}             // of the session that stated it last
+	struck := map[string]map[string]bool{}   // rules that a person deleted, by project
 	for _, e := range all {
+		if struck[e.ProjectID] == nil {
+			if struck[e.ProjectID], err = r.struck(ctx, e.ProjectID); err != nil {
+				return nil, err
+			}
+		}
 		for _, rule := range rulesOf(e) {
 			key := memoir.RuleKey(rule.Text)
+			if struck[e.ProjectID][key] {
+				continue
+			}
 			if projects[key] == nil {
 				projects[key] = map[string]bool{}
 			}
@@ -71,7 +82,8 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	for _, e := range slices.Backward(all) {
 		var rules []memoir.Statement
 		for _, rule := range rulesOf(e) {
-			if key := memoir.RuleKey(rule.Text); key != "" && len(projects[key]) >= leastProjects {
+			key := memoir.RuleKey(rule.Text)
+			if key != "" && len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {
 				rule.Text = words[key]
 				rules = append(rules, rule)
 			}
@@ -89,6 +101,19 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	shared = shared[:min(len(shared), most)]
 	slices.SortFunc(shared, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
 	return shared, nil
+}
+
+// struck returns the rules whose lines a person deleted from a project's MEMORY.md.
+func (r *run) struck(ctx context.Context, projectID string) (map[string]bool, error) {
+	rules := map[string]bool{}
+	notes, err := r.store.Notes(ctx, projectID)
+	for _, n := range notes {
+		if path.Clean(n.File) == memoir.MemoryFile {
+			text, _, _ := strings.Cut(consolidate.Uncited(n.Text), "” (after: ")
+			rules[memoir.RuleKey(text)] = n.Action == memoir.NoteRemoved
+		}
+	}
+	return rules, err
 }
 
 // rulesOf returns the rules that a person stated in a session, without the context that they refer to, which

@@ -9,11 +9,13 @@ import (
 	"memoir"
 )
 
-// Changes returns a hash of the change sequences of all projects, and whether NoteChanges recorded this state.
+// Changes returns a hash of the change sequences of all projects and the last hand edit, and whether NoteChanges
+// recorded this state.
 func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error) {
 	err = s.read(ctx, func(t tx) error {
 		sum := fnv.New64a()
-		rows, err := t.texts(`SELECT id || ' ' || change_seq FROM project WHERE id <> ? ORDER BY id`, memoir.UserProjectID)
+		rows, err := t.texts(`SELECT id || ' ' || change_seq || ' ' || (SELECT ifnull(max(id), 0) FROM note)
+			FROM project WHERE id <> ? ORDER BY id`, memoir.UserProjectID)
 		for _, row := range rows {
 			sum.Write([]byte(row + "\n"))
 		}

@@ -272,7 +272,7 @@ func (p *program) editSettings(c *cli.Context) error {
 	path := filepath.Join(o.ConfigDir, config.FileName)
 	f, err := config.ReadFile(o)
 	if err == nil && !f.Exists {
-		if err = f.Save(); err == nil {
+		if err = locked(o.ConfigDir, f.Save); err == nil {
 			p.ui.say("created %s", path)
 		}
 	}
@@ -343,7 +343,7 @@ func trustCommand(p *program) *cli.Command {
 			if c.Bool("undo") {
 				change = p.distrust
 			}
-			if err := change(home, file); err != nil || !c.Bool("json") {
+			if err := locked(home, func() error { return change(home, file) }); err != nil || !c.Bool("json") {
 				return err
 			}
 			return p.listTrusted(c, home)

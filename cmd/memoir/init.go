@@ -113,7 +113,7 @@ func (s *setup) do() error {
 		return notConfirmed(s.ui, err, declined)
 	}
 	if s.file.Changed() {
-		if err := s.file.Save(); err != nil {
+		if err := locked(o.ConfigDir, s.file.Save); err != nil {
 			return err
 		}
 		s.ui.say("wrote settings to %s", s.file.Path)

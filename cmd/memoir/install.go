@@ -166,10 +166,10 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.env, err = p.agentEnv(); err != nil {
-		return nil, err
+	if in.env, err = p.agentEnv(); err == nil {
+		in.options, err = p.agentCall(c, home)
 	}
-	if in.options, err = p.agentCall(c, home); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	switch scope := c.String("scope"); scope {
@@ -248,11 +248,8 @@ func (in *integration) add(agent string, changes []integrate.Change, err error) 
 // enable adds the change that switches memories.enabled on, if the changes of any agent could be planned.
 func (in *integration) enable(agents int) error {
 	settings, err := in.settings(in.c, nil)
-	if err != nil {
+	if err != nil || settings.Memories.Enabled || agents == len(in.failed) {
 		return err
-	}
-	if settings.Memories.Enabled || agents == len(in.failed) {
-		return nil
 	}
 	dir, err := in.configDir(in.c)
 	if err != nil {
@@ -336,10 +333,15 @@ func (in *integration) apply(verb string) error {
 		if verb == "install" && change.Agent == integrate.SettingsName && len(made) == 0 && len(in.failed) > 0 {
 			continue
 		}
-		switch err := in.record.Apply(change); {
+		apply, dir := func() error { return in.record.Apply(change) }, filepath.Dir(change.Path)
+		if own := apply; change.Agent == integrate.SettingsName && in.out.Changes[i].Action != "keep" &&
+			dir != in.env.UserHome { // that is locked already
+			apply = func() error { return locked(dir, own) }
+		}
+		switch err := apply(); {
 		case err == nil:
 			made = append(made, in.out.Changes[i])
-		case memoir.CodeOf(err) != memoir.CodeStorage && memoir.CodeOf(err) != memoir.CodeChanged:
+		case !slices.Contains([]memoir.Code{memoir.CodeStorage, memoir.CodeChanged, memoir.CodeBusy}, memoir.CodeOf(err)):
 			return err
 		default:
 			in.add(change.Agent, nil, err)
@@ -354,7 +356,7 @@ func (in *integration) apply(verb string) error {
 // describe prints the changes as redacted diffs, except with --yes.
 func (in *integration) describe() {
 	for _, change := range in.changes {
-		j := changeJSON{change.Agent, change.Path, "change", change.What, ""}
+		j := changeJSON{change.Agent, change.Path, "change", append([]string{}, change.What...), ""}
 		switch {
 		case bytes.Equal(change.Before, change.After) && (change.Before == nil) == (change.After == nil):
 			j.Action = "keep"
@@ -362,9 +364,6 @@ func (in *integration) describe() {
 			j.Action = "remove"
 		case change.Before == nil:
 			j.Action = "create"
-		}
-		if change.What == nil {
-			j.What = []string{}
 		}
 		j.Diff = in.redact(string(diff.Diff(change.Path, change.Before, change.Path, change.After)))
 		in.out.Changes = append(in.out.Changes, j)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -167,6 +168,73 @@ func TestWhatInstallChangesInEachAgentIsTakenBackByteForByte(t *testing.T) {
 		t.Errorf("two at once: %v, %s", err, out)
 	}
 	must(t, unlock())
+}
+
+func TestASecondProcessThatChangesTheSameFileWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	program := built(t)
+	if program == "" {
+		t.Skip("no go to build the program with failpoints")
+	}
+	const settings, trust = ".config/memoir/config.yml", ".local/share/memoir/trust.yml"
+	set := []string{"config", "set", "limits.tokensPerRun", "7"}
+	for _, test := range []struct {
+		file          string
+		first, second []string
+		want          []string // in the file
+		gone, says    string
+	}{
+		{trust, []string{"trust", "p"}, []string{"trust", "q"}, []string{"p/.memoir.yml", "q/.memoir.yml"}, "", ""},
+		{trust, []string{"trust", "--undo", "r"}, []string{"trust", "q"}, []string{"q/.memoir.yml"}, "r/.memoir.yml", ""},
+		{settings, []string{"config", "set", "limits.tokensPerDay", "5"}, set, []string{" tokensPerDay: 5", " tokensPerRun: 7"}, "", ""},
+		{settings, []string{"config", "edit"}, set, []string{" tokensPerRun: 7"}, "", ""},
+		{settings, set, []string{"install", "pi", "--yes"}, []string{" tokensPerRun: 7"}, "", "another program changed"},
+	} {
+		home := t.TempDir()
+		for _, dir := range []string{"p", "q", "r"} {
+			must(t, os.Mkdir(filepath.Join(home, dir), 0o700))
+			must(t, os.WriteFile(filepath.Join(home, dir, ".memoir.yml"), nil, 0o600))
+		}
+		if test.gone != "" {
+			mustCall(t, program, home, "trust", filepath.Join(home, "r"))
+		}
+		command := func(args []string, env ...string) *exec.Cmd {
+			cmd := exec.Command(program, args...)
+			cmd.Dir, cmd.Env = home, environment(append(env, "HOME="+home, "EDITOR=true")...)
+			return cmd
+		}
+		first := command(test.first, "FAILPOINT=stop write disk.Replace")
+		must(t, first.Start())
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(first.Process.Pid, &status, syscall.WUNTRACED, nil)
+		must(t, err)
+		var said []byte
+		ended := make(chan struct{})
+		go func() {
+			said, _ = command(test.second).CombinedOutput()
+			close(ended)
+		}()
+		select {
+		case <-ended:
+			t.Errorf("%v did not wait for %v: %s", test.second, test.first, said)
+		case <-time.After(500 * time.Millisecond): // longer than the second takes alone
+		}
+		must(t, first.Process.Signal(syscall.SIGCONT))
+		if err := first.Wait(); err != nil || !status.Stopped() {
+			t.Errorf("%v: %v", test.first, err)
+		}
+		<-ended
+		text, err := os.ReadFile(filepath.Join(home, test.file))
+		must(t, err)
+		for _, want := range test.want {
+			if !strings.Contains(string(text), want) || strings.Contains(string(text), test.gone) && test.gone != "" {
+				t.Errorf("%v and %v leave\n%s", test.first, test.second, text)
+			}
+		}
+		if !strings.Contains(string(said), test.says) {
+			t.Errorf("%v says %s", test.second, said)
+		}
+	}
 }
 
 func TestInstallThatIsKilledAtAnyMomentIsFinishedOrTakenBack(t *testing.T) {

@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
+	"memoir/internal/failpoint"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -77,12 +79,29 @@ func (p *program) configOptions(c *cli.Context) (config.Options, error) {
 	return config.Options{ConfigDir: dir, Environ: p.environ}, err
 }
 
-// lockFolder locks a folder against other processes of memoir; a missing folder is not locked.
+// lockFolder locks a folder against other processes of memoir until unlock is called. It creates the folder if it is
+// missing, and waits five seconds for another process.
 func lockFolder(dir string) (unlock func() error, err error) {
-	if unlock, err = store.LockFolder(dir); errors.Is(err, fs.ErrNotExist) {
-		return func() error { return nil }, nil
+	for range 100 {
+		if failpoint.MkdirAll(dir, 0o700) != nil { // the change reports why
+			return func() error { return nil }, nil
+		}
+		if unlock, err = store.LockFolder(dir); memoir.CodeOf(err) != memoir.CodeBusy {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	return unlock, err
+}
+
+// locked changes a file in a folder that lockFolder locks.
+func locked(dir string, change func() error) error {
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return change()
 }
 
 // configDir returns the directory of config.yml, "" without a home directory for it.
@@ -101,7 +120,7 @@ func (p *program) findConfigDir(c *cli.Context) (string, error) {
 		if !info.IsDir() {
 			return "", usagef("name the directory that contains config.yml", "--config: %s is not a directory", dir)
 		}
-		return dir, nil
+		return filepath.Abs(dir)
 	}
 	if dir, err := config.ConfigDir(p.environ); err == nil {
 		return dir, nil

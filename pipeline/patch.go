@@ -216,7 +216,11 @@ func byPerson(line string, notes []memoir.Note) bool {
 // change publishes files instead of the live ones as hand edits, and updates the summary.
 func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files memory.Files,
 	counts secrets.Counts) error {
-	edited := memory.Notes(c.project.ID, memory.Differences(live.Files, files), c.now())
+	before, _, err := c.cleanFiles(c.project, live.Files) // as a whole: a line of a key does not show that it is one
+	if err != nil {
+		return err
+	}
+	edited := memory.Notes(c.project.ID, memory.Differences(before, files), c.now())
 	if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/pipeline"
+	"memoir/project"
 	"memoir/serve"
 	"memoir/store"
 )
@@ -201,7 +202,7 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 			st.Close()
 			return nil, "", err
 		}
-		found = here.project
+		found = project.Changed(here.project, p.redact)
 	}
 	ids, err := st.Register(c.Context, found)
 	if err != nil {

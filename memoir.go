@@ -201,6 +201,7 @@ type Item struct {
 	Output string // of a tool call: the result without the agent's framing
 	Exit   *int   // exit status, if the format has one
 	Failed bool   // the format marks the call as failed, or Exit is not 0
+	Lost   bool   // the call has no result, or was interrupted
 	At     time.Time
 	CWD    string // at this item
 	Branch string // at this item

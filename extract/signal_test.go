@@ -14,6 +14,7 @@ import (
 //	< text      the agent said
 //	$ line      a command that passed; "=> text" on the next line is what it printed
 //	! line      a command that failed
+//	? line      a command that was interrupted
 //	~ path      a file that was edited
 //	x text      a person refused the call before it
 func talk(lines ...string) Input {
@@ -31,10 +32,12 @@ func talk(lines ...string) Input {
 			in.Items[len(in.Items)-1].Output = "The user doesn't want to proceed with this tool use."
 		case "<":
 			it.Role, it.Origin = memoir.RoleAssistant, memoir.OriginAgent
-		case "$", "!":
+		case "$", "!", "?":
 			it = memoir.Item{N: it.N, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "exec_command", Input: text, Exit: &zero, CWD: it.CWD}
 			if mark == "!" {
 				it.Exit, it.Failed = &one, true
+			} else if mark == "?" {
+				it.Exit, it.Lost = nil, true
 			}
 		case "~":
 			it = memoir.Item{N: it.N, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Edit", Input: `{"file_path":"/srv/app/` + text + `"}`, CWD: it.CWD}
@@ -111,6 +114,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a failure before a semicolon":       {memoir.StatementCommand, []string{"$ go test ./...; echo done", "=> FAIL app 0.1s"}, ""},
 		"a command whose failure is ignored": {memoir.StatementCommand, []string{"$ go test ./... || true", "=> ok"}, ""},
 		"a failed command":                   {memoir.StatementCommand, []string{"! go test ./...", "=> FAIL"}, ""},
+		"a test that was interrupted":        {memoir.StatementCommand, []string{"? go test ./...", "=> collecting"}, ""},
 		"a single test":                      {memoir.StatementCommand, []string{"$ go test -run TestA ./app", "=> ok"}, ""},
 		"help":                               {memoir.StatementCommand, []string{"$ cargo test --help", "=> Usage"}, ""},
 		"a search":                           {memoir.StatementCommand, []string{"$ rg 'go test' .", "=> Makefile: go test ./..."}, ""},

@@ -32,7 +32,7 @@ func ended(it *memoir.Item, source memoir.Source) status {
 		return statusUnknown
 	case it.Failed || it.Exit != nil && *it.Exit != 0:
 		return statusFailed
-	case it.Exit == nil && !marksFailures(source) && strings.TrimSpace(it.Output) == "":
+	case it.Lost, it.Exit == nil && !marksFailures(source) && strings.TrimSpace(it.Output) == "":
 		return statusUnknown
 	}
 	return statusPassed

@@ -149,7 +149,7 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 		tool = call.Tool
 	}
 	failed, output := isTrue(get(block, "is_error")), claudeOutput(contentText(get(block, "content")))
-	o := outcome{output: output, failed: failed}
+	o := outcome{output: output, failed: failed, lost: isTrue(get(l.raw, "toolUseResult", "interrupted"))}
 	if code, ok := strings.CutPrefix(output, "Exit code "); ok && failed {
 		if n, ok := leadingInt(code); ok {
 			_, rest, _ := strings.Cut(output, "\n")

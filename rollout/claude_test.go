@@ -3,6 +3,7 @@ package rollout
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,22 @@ func TestClaudeGivesItems(t *testing.T) {
 		{"our own block", []string{ccSay("<memoir-context>old</memoir-context>\ngo on")}, []string{"typed: go on"}},
 		{"a sub-agent's file", []string{ccSay("task", `,"isSidechain":true`), ccText("m1", "done") + `,"isSidechain":true`}, []string{"subagent_task: task", "agent: done"}},
 	})
+}
+
+func TestACallWithoutAResultOrThatWasInterruptedIsLost(t *testing.T) {
+	t.Parallel()
+	use := func(id string) string { return ccUse("m"+id, id, "Bash", `{"command":"make test"}`) }
+	items, _ := read(t, write(t, claudeID+".jsonl", cc(ccSay("a"), use("t1"), ccResult("t1", "", ""), use("t2"),
+		strings.Replace(ccResult("t2", "collecting", ""), `{"stdout"`, `{"interrupted":true,"stdout"`, 1), use("t3"), ccSay("b"), use("t4"))...))
+	var lost []bool
+	for _, it := range items {
+		if it.Kind == memoir.ItemTool {
+			lost = append(lost, it.Lost)
+		}
+	}
+	if !slices.Equal(lost, []bool{false, true, true, true}) {
+		t.Errorf("lost: %v", lost)
+	}
 }
 
 func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {

@@ -46,6 +46,7 @@ type outcome struct {
 	output string
 	exit   *int
 	failed bool
+	lost   bool   // it was interrupted
 	tool   string // the tool's name, if the result has it
 	goesOn string // the handle of the command if it is still running, else ""
 }
@@ -176,7 +177,7 @@ func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 // bound emits the oldest calls without a result if too many wait.
 func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
-		e.takeAt(0, outcome{})
+		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
 	}
 }
 
@@ -273,6 +274,7 @@ func (e *emitter) settle(it *memoir.Item, o outcome) {
 		it.Exit = o.exit
 	}
 	it.Failed = it.Failed || o.failed || it.Exit != nil && *it.Exit != 0
+	it.Lost = o.lost && it.Exit == nil
 	e.emit(*it)
 }
 
@@ -282,14 +284,14 @@ func (e *emitter) flushLost() {
 		if e.results[textHash(e.ids[i])] {
 			i++
 		} else {
-			e.takeAt(i, outcome{})
+			e.takeAt(i, outcome{lost: e.pending[i].Output == ""})
 		}
 	}
 }
 
 func (e *emitter) finish() {
 	for len(e.pending) > 0 {
-		e.takeAt(0, outcome{})
+		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
 	}
 }
 

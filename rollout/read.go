@@ -244,6 +244,9 @@ func (h *Hasher) Add(it memoir.Item) {
 	if it.Exit != nil {
 		exit = binary.AppendVarint([]byte{1}, int64(*it.Exit))
 	}
+	if it.Lost { // a result may come later, even an empty one
+		exit = append(exit, 1)
+	}
 	h.h.Write(exit)
 }
 

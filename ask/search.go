@@ -105,7 +105,7 @@ func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
 // find returns the hits of a query without injected ones, and notes about omitted hits. further says how to get those
 // beyond the limit.
 func (s *server) find(ctx context.Context, in memorySearchIn, further string) (hits []hit, notes []string, err error) {
-	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits}
+	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Redact: s.Redact}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
 		return nil, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))

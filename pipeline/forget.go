@@ -80,7 +80,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		if err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
 			return report, err
 		}
-		if err := search.Update(ctx, st, opts.Home, true); err != nil {
+		if err := search.Update(ctx, st, opts.Home, r.redactIn(ctx), true); err != nil {
 			return report, err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	if archives, err = f.archives(ctx, c.store, c.root); err != nil {
 		return archives, err
 	}
-	if err := search.Update(ctx, c.store, c.opts.Home, true); err != nil {
+	if err := search.Update(ctx, c.store, c.opts.Home, c.redactIn(ctx), true); err != nil {
 		return archives, err
 	}
 	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
@@ -286,7 +286,7 @@ func ForgetProject(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home, r.redactIn(ctx)); err != nil {
 		return nil, nil, err
 	}
 	err = r.holding(ctx, memoir.Project{ID: id, Name: id}, opts.Wait, func(ctx context.Context, _ *consolidation) error {
@@ -301,7 +301,7 @@ func ForgetProject(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := RemoveFolders(ctx, st, opts.Home); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home, r.redactIn(ctx)); err != nil {
 		return keys, nil, err
 	}
 	if !purge {
@@ -312,8 +312,10 @@ func ForgetProject(
 	return keys, removed, err
 }
 
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index.
-func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
+// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
+// as in search.Update.
+func RemoveFolders(ctx context.Context, st *store.Store, home string,
+	redact func(projectID, text string) string) error {
 	ids, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return err
@@ -322,7 +324,7 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string) error {
 		return nil
 	}
 	var errs []error
-	if err := search.Update(ctx, st, home, true); err != nil {
+	if err := search.Update(ctx, st, home, redact, true); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -108,6 +108,14 @@ func (r *run) redactFor(project memoir.Project, text string) string {
 	return text
 }
 
+// redactIn returns redactFor for ids of projects.
+func (r *run) redactIn(ctx context.Context) func(projectID, text string) string {
+	return func(projectID, text string) string {
+		row, _ := r.store.FindProject(ctx, projectID) // without it, the run's rules apply
+		return r.redactFor(row.Project, text)
+	}
+}
+
 // holdBack leaves a project with invalid rules out of the rest of the run, and warns once.
 func (r *run) holdBack(projectID string, fault error) {
 	m := InvalidRules{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}

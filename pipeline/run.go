@@ -180,7 +180,7 @@ func (r *run) file(ctx context.Context) {
 
 // index updates the search index. After an error a later run does.
 func (r *run) index(ctx context.Context) {
-	if err := search.Update(ctx, r.store, r.opts.Home, false); err != nil && ctx.Err() == nil {
+	if err := search.Update(ctx, r.store, r.opts.Home, r.redactIn(ctx), false); err != nil && ctx.Err() == nil {
 		r.warn("cannot update the search index: "+err.Error(), memoir.HintOf(err))
 	}
 }

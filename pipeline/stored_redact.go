@@ -74,7 +74,7 @@ func (s *sweep) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := RemoveFolders(ctx, s.store, s.opts.Home); err != nil {
+	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.redactIn(ctx)); err != nil {
 		return err
 	}
 	return s.finishForgetting(ctx)

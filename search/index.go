@@ -23,9 +23,9 @@ import (
 // so it may be deleted.
 const fileName = "search.db"
 
-// indexVersion is the PRAGMA user_version of the indexes that this program reads. It changes with the schema and
-// with the tokenisation.
-const indexVersion = 4
+// indexVersion is the PRAGMA user_version of the indexes that this program reads. It changes with the schema,
+// the tokenisation and the redaction.
+const indexVersion = 5
 
 //go:embed schema.sql
 var schema string

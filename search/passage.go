@@ -80,9 +80,13 @@ func passagesOf(d store.Said) []passage {
 	return out[:min(len(out), maxPassages)]
 }
 
-// linesOf returns the first maxPassages lines with content of a memory's file.
+// linesOf returns the first maxPassages lines with content of a memory's file, or the last of a history, in which a
+// line is a paragraph.
 func linesOf(text string, k kind) []passage {
 	out := everyLine(text, k)
+	if k == historyKind {
+		return out[max(0, len(out)-maxPassages):]
+	}
 	return out[:min(len(out), maxPassages)]
 }
 

@@ -28,6 +28,8 @@ type Query struct {
 	ProjectID string         // only this project; empty: all
 	Max       int            // bound of the hits; 0: 10
 	Keep      func(Hit) bool // reports whether a hit is returned; nil: all are
+
+	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
 
 // The sources of a line of MEMORY.md, and of a paragraph of HISTORY.md.
@@ -93,10 +95,11 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, err
 	}
 	defer st.Close()
-	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep}
+	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep, redact: q.Redact}
 	err = f.find(ctx, q.ProjectID)
 	if errors.Is(err, errUnusable) || isDamage(err) || f.lacksEntry {
-		if err = Update(ctx, st, home, false); err == nil {
+		redact := func(_, text string) string { return q.Redact(text) }
+		if err = Update(ctx, st, home, redact, false); err == nil {
 			err = f.find(ctx, q.ProjectID)
 		}
 	}
@@ -107,18 +110,20 @@ const defaultHits = 10
 
 // finder answers one query.
 type finder struct {
-	st    *store.Store
-	home  string
-	words []string
-	most  int
-	keep  func(Hit) bool
-	out   Result
+	st     *store.Store
+	home   string
+	words  []string
+	most   int
+	keep   func(Hit) bool
+	redact func(string) string
+	texts  map[string]string // of memories' files that were read, by project and path
+	out    Result
 
 	lacksEntry bool // the index lacks an entry
 }
 
 func (f *finder) find(ctx context.Context, projectID string) error {
-	f.out = Result{Hits: []Hit{}}
+	f.out, f.texts = Result{Hits: []Hit{}}, map[string]string{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
 		return err
@@ -213,18 +218,16 @@ var historyLine = lazyregexp.New(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d)\].* \(([^() ]+)
 
 // inFile fills in a hit in a file of a memory. Its lines may have moved since they were indexed.
 func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
-	root := memory.At(f.home, hit.ProjectID)
-	var content []byte
-	var passages []passage
-	var err error
-	if r.kind == historyKind {
-		passages, err = historyOf(root)
-	} else if content, err = root.Open(path); err == nil {
-		passages = linesOf(string(content), r.kind)
+	place := hit.ProjectID + "/" + path
+	text, known := f.texts[place]
+	if !known {
+		var err error
+		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.redact); err != nil {
+			return
+		}
+		f.texts[place] = text
 	}
-	if err != nil {
-		return
-	}
+	passages := linesOf(text, r.kind)
 	if r.place >= len(passages) || matching(passages[r.place].text, f.words) == 0 {
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return matching(p.text, f.words) != 0 })
 	}
@@ -233,7 +236,7 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	}
 	p := passages[r.place]
 	if r.kind == summaryKind {
-		hit.Session, hit.At = headed(string(content))
+		hit.Session, hit.At = headed(text)
 	}
 	if fields := historyLine.FindStringSubmatch(p.text); fields != nil && r.kind == historyKind {
 		hit.Session = fields[2]

@@ -89,12 +89,18 @@ func (h home) publish(n int, files memory.Files) {
 
 func (h home) update() {
 	h.Helper()
-	h.must(Update(h.Context(), h.st, h.dir, false))
+	h.must(Update(h.Context(), h.st, h.dir, masked, false))
+}
+
+// masked stands for redaction: it masks a secret of two lines.
+func masked(_, text string) string {
+	return strings.ReplaceAll(text, "aardvark\n  xyzzy", "[REDACTED:x]\n")
 }
 
 func (h home) find(text, projectID string) Result {
 	h.Helper()
-	r, err := Find(h.Context(), h.dir, Query{Text: text, ProjectID: projectID})
+	r, err := Find(h.Context(), h.dir, Query{Text: text, ProjectID: projectID,
+		Redact: func(text string) string { return masked("", text) }})
 	h.must(err)
 	return r
 }
@@ -209,6 +215,13 @@ func TestTheIndexFollowsWhatIsStored(t *testing.T) {
 	want("edited by hand", "zebra", true)
 	h.update()
 	want("indexed by hand", "walrus", false, "memory MEMORY.md 3")
+	for _, path := range []string{filepath.Join(memory.At(h.dir, project).Link(), memoir.MemoryFile), memory.At(h.dir, project).History("")} {
+		h.must(os.WriteFile(path, []byte("- aardvark\n  xyzzy\n\n- a marmot\n"), 0o600))
+	}
+	want("a secret by hand, not indexed", "xyzzy", true)
+	h.update()
+	want("a secret by hand", "xyzzy", false)
+	want("the lines after it", "marmot", false, "history HISTORY.md 4", "memory MEMORY.md 4")
 	h.must(h.st.SetDisabled(t.Context(), "pi:d", true))
 	want("disabled", "ostrich", true)
 
@@ -266,7 +279,7 @@ func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	if r := h.find("zanzibarish", ""); len(r.Hits) > 0 {
 		t.Errorf("found: %+v", r.Hits)
 	}
-	h.must(Update(t.Context(), h.st, h.dir, true))
+	h.must(Update(t.Context(), h.st, h.dir, masked, true))
 	if holds() {
 		t.Error("the index still holds a word of what was forgotten")
 	}

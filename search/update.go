@@ -30,20 +30,22 @@ const (
 // Update updates the index of a home from the database and the memories, and rebuilds it if it is missing,
 // damaged or of another version. With clean, no byte of removed content is left in the file after a return
 // without an error, and a missing index is not built. Without clean, Update leaves the index to another process
-// that writes it, and returns nil.
+// that writes it, and returns nil. redact removes secrets from a text with the rules of a project.
 //
 // The update is one transaction: after a crash the index is unchanged.
-func Update(ctx context.Context, st *store.Store, home string, clean bool) error {
+func Update(ctx context.Context, st *store.Store, home string, redact func(projectID, text string) string,
+	clean bool) error {
 	if clean && !Available { // another build of this program may have built one
 		return Discard(home)
 	}
 	if _, err := os.Lstat(filepath.Join(home, fileName)); !Available || clean && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err := update(ctx, st, home, clean)
+	w := writer{st: st, home: home, redact: redact}
+	err := w.build(ctx, clean)
 	if errors.Is(err, errUnusable) || isDamage(err) {
 		if err = createIndex(home); err == nil {
-			err = update(ctx, st, home, clean)
+			err = w.build(ctx, clean)
 		}
 	}
 	if isBusy(err) && !clean {
@@ -52,17 +54,17 @@ func Update(ctx context.Context, st *store.Store, home string, clean bool) error
 	return explain(err, "update the index of "+home)
 }
 
-func update(ctx context.Context, st *store.Store, home string, clean bool) error {
+func (w writer) build(ctx context.Context, clean bool) error {
 	wait := patience
 	if clean {
 		wait = cleanPatience
 	}
-	x, err := openIndex(ctx, home, wait)
+	x, err := openIndex(ctx, w.home, wait)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	now, memories, err := stateOf(ctx, st, home)
+	now, memories, err := stateOf(ctx, w.st, w.home)
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func update(ctx context.Context, st *store.Store, home string, clean bool) error
 	if err != nil {
 		return err
 	}
-	w := writer{tx: tx, st: st, home: home}
+	w.tx = tx
 	if err := w.update(ctx, memories); err != nil {
 		return err
 	}
@@ -131,10 +133,11 @@ func stateOf(ctx context.Context, st *store.Store, home string) (state string, m
 
 // writer updates an index in a transaction.
 type writer struct {
-	tx   *sql.Tx
-	st   *store.Store
-	home string
-	n    int64 // the last document's number
+	tx     *sql.Tx
+	st     *store.Store
+	home   string
+	redact func(projectID, text string) string
+	n      int64 // the last document's number
 }
 
 // update removes changed sources from the index and adds missing ones.
@@ -219,22 +222,23 @@ const summariesDir = "rollout_summaries"
 // addMemory adds the files of a project's memory, without unreadable ones, which the next publication reports.
 func (w *writer) addMemory(_ context.Context, s source) error {
 	root := memory.At(w.home, s.project)
-	text, _ := root.Open(memoir.MemoryFile)
-	if err := w.add(s, memoir.MemoryFile, linesOf(string(text), memoryKind)); err != nil {
+	redact := func(text string) string { return w.redact(s.project, text) }
+	text, _ := textOf(root, memoir.MemoryFile, redact)
+	if err := w.add(s, memoir.MemoryFile, linesOf(text, memoryKind)); err != nil {
 		return err
 	}
-	past, _ := historyOf(root)
-	if err := w.add(s, historyFile, past); err != nil {
+	text, _ = textOf(root, historyFile, redact)
+	if err := w.add(s, historyFile, linesOf(text, historyKind)); err != nil {
 		return err
 	}
 	names, _ := root.Open(summariesDir)
 	for name := range strings.FieldsSeq(string(names)) {
 		path := summariesDir + "/" + name
-		text, err := root.Open(path)
+		text, err := textOf(root, path, redact)
 		if err != nil {
 			continue
 		}
-		if err := w.add(s, path, linesOf(string(text), summaryKind)); err != nil {
+		if err := w.add(s, path, linesOf(text, summaryKind)); err != nil {
 			return err
 		}
 	}
@@ -244,11 +248,18 @@ func (w *writer) addMemory(_ context.Context, s source) error {
 // historyFile is the name of a project's history in hits.
 const historyFile = "HISTORY.md"
 
-// historyOf returns the last maxPassages paragraphs of a project's history, each of which is a line.
-func historyOf(root memory.Root) ([]passage, error) {
-	text, err := disk.ReadFile(root.History(""), maxHistory)
-	all := everyLine(string(text), historyKind)
-	return all[max(0, len(all)-maxPassages):], err
+// textOf returns the text of a memory's file or of the history. It is redacted if a person may have edited it, as a
+// whole, since a secret can have several lines.
+func textOf(root memory.Root, path string, redact func(string) string) (string, error) {
+	if path == historyFile {
+		text, err := disk.ReadFile(root.History(""), maxHistory)
+		return redact(string(text)), err
+	}
+	text, err := root.Open(path)
+	if path == memoir.MemoryFile && root.Edited() {
+		return redact(string(text)), err
+	}
+	return string(text), err
 }
 
 // number returns a passage's rowid in the index.

@@ -196,7 +196,7 @@ func measure(ctx context.Context, all []conversation, misses bool) (near, far pl
 	}
 	for _, c := range all {
 		for _, q := range c.questions {
-			found, err := search.Find(ctx, home, search.Query{Text: q.text})
+			found, err := search.Find(ctx, home, search.Query{Text: q.text, Redact: strings.Clone})
 			if err != nil {
 				return near, far, fmt.Errorf("%s: %w", q.text, err)
 			}

@@ -182,7 +182,8 @@ func (p *program) search(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max")})
+	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
+		Redact: p.redact})
 	if err != nil {
 		return err
 	}

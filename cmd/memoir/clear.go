@@ -143,7 +143,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			return err
 		}
 	}
-	if err := pipeline.RemoveFolders(ctx, st, home); err != nil {
+	if err := pipeline.RemoveFolders(ctx, st, home, p.redactIn); err != nil {
 		return err
 	}
 	if err := st.Backup(ctx, true); err != nil {
@@ -250,6 +250,9 @@ func (c *cleaner) clean(text string) string {
 
 // redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
+
+// redactIn is redact for a text of any project.
+func (p *program) redactIn(_, text string) string { return p.redact(text) }
 
 // summaryOf returns the live summary. Secrets are redacted if somebody edited it since its publication.
 func (p *program) summaryOf(root memory.Root) (string, error) {

@@ -273,8 +273,8 @@ func (r *run) finishForgetting(ctx context.Context) error {
 }
 
 // ForgetProject forgets a project for good, with its sessions, memory and generations, and returns the
-// keys of its sessions and entries. It waits opts.Wait for the lease of another process; then the error has the code
-// memoir.CodeBusy.
+// keys of its sessions and entries. Other memories that depend on the sessions forget them, too. It waits
+// opts.Wait for the lease of another process; then the error has the code memoir.CodeBusy.
 func ForgetProject(
 	ctx context.Context,
 	st *store.Store,
@@ -303,6 +303,17 @@ func ForgetProject(
 	}
 	if err := RemoveFolders(ctx, st, opts.Home, r.redactIn(ctx)); err != nil {
 		return keys, nil, err
+	}
+	found, err := st.Remembering(ctx, keys)
+	if err != nil {
+		return keys, nil, err
+	}
+	delete(found, "")
+	delete(found, id)
+	for _, other := range slices.Sorted(maps.Keys(found)) { // the user's, or one to which a session belonged
+		if _, err := r.forgetIn(ctx, other, &store.Forgetting{Keys: found[other], Purge: purge}); err != nil {
+			return keys, nil, fmt.Errorf("project %s: %w", other, err)
+		}
 	}
 	if !purge {
 		r.keepBackup(ctx, true)

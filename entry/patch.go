@@ -32,9 +32,9 @@ type Patch struct {
 	Own func(line string) bool
 }
 
-// Apply applies a patch, {"ops": [{"op": "insert", "line": 3, "content": "…"}, …]}: all of its operations in order, or
-// none. What others than the user write is marked as not confirmed. The error of a patch that cannot be applied has
-// the code memoir.CodeUsage, and that of a result that is too large memoir.CodeInvalid.
+// Apply applies a patch, {"ops": [{"op": "insert", "line": 3, "content": "…"}, …]}: all of its operations in
+// order, or none. What others than the user write is marked as not confirmed. The error of a patch that cannot be
+// applied has the code memoir.CodeUsage, and that of a result that is too large memoir.CodeInvalid.
 func (t Patch) Apply(patch []byte) (string, error) {
 	var p struct {
 		Ops []op `json:"ops"`

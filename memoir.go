@@ -306,32 +306,32 @@ type SkillFile struct {
 	Content string `json:"content"`
 }
 
-// Note is a person's edit of a project's memory, found by comparing the live files with the
-// published ones. Phase 2 applies all notes to every generation, so that a person's lines
+// HandEdit is a person's edit of a project's memory, found by comparing the live files with the
+// published ones. Phase 2 applies all hand edits to every generation, so that a person's lines
 // stay and deleted lines don't return.
-type Note struct {
+type HandEdit struct {
 	ID        int64
 	ProjectID string
 	File      string // slash-separated, relative to the root
-	Action    NoteAction
+	Action    EditAction
 	Section   string // the Markdown heading line above the text, empty at the top
 	After     string // the line before it, empty if it is the first of its section
-	Text      string // one line; the whole content for NoteFile
+	Text      string // one line; the whole content for EditFile
 	At        time.Time
 }
 
-// NoteAction is a kind of edit.
-type NoteAction string
+// EditAction is a kind of hand edit.
+type EditAction string
 
-// The actions of a note.
+// The actions of a hand edit.
 const (
-	NoteAdded   NoteAction = "added"   // a line a person wrote
-	NoteRemoved NoteAction = "removed" // a line a person deleted
-	NoteFile    NoteAction = "file"    // a whole file a person wrote or rewrote
-	NoteDeleted NoteAction = "deleted" // a whole file a person deleted
-	// NoteRestored is a line that a restoration brought back. It cancels NoteRemoved, and is NoteAdded
+	EditAdded   EditAction = "added"   // a line a person wrote
+	EditRemoved EditAction = "removed" // a line a person deleted
+	EditFile    EditAction = "file"    // a whole file a person wrote or rewrote
+	EditDeleted EditAction = "deleted" // a whole file a person deleted
+	// EditRestored is a line that a restoration brought back. It cancels EditRemoved, and is EditAdded
 	// again if a person wrote the line.
-	NoteRestored NoteAction = "restored"
+	EditRestored EditAction = "restored"
 )
 
 // Usage is the consumption of model calls.

@@ -148,7 +148,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		page, _ := root.Open(memoir.MemoryFile)
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
-	hits, notes = s.sift(result.Hits, in.MaxResults, own.ID, marks, further)
+	hits, notes = s.filter(result.Hits, in.MaxResults, own.ID, marks, further)
 	if result.Behind {
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
@@ -178,8 +178,8 @@ func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit,
 	return hits, err
 }
 
-// sift removes injected hits and hits beyond most; 0 is usualHits. Its notes have the numbers of removed hits.
-func (s *server) sift(all []search.Hit, most int, own string, marks map[int]string, further string) (
+// filter removes injected hits and hits beyond most; 0 is usualHits. Its notes have the numbers of removed hits.
+func (s *server) filter(all []search.Hit, most int, own string, marks map[int]string, further string) (
 	hits []hit, notes []string) {
 	if most = min(most, mostHits); most <= 0 {
 		most = usualHits

@@ -54,7 +54,7 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 	}
 
 	// A line that a person wrote has none, the others keep theirs.
-	in.Notes = []memoir.Note{{ID: 1, File: memoir.MemoryFile, Action: memoir.NoteAdded, Section: "## Build, test and other commands", Text: "- lint: `make lint` first [" + id(2)[:8] + " 2026-07-03]"}}
+	in.HandEdits = []memoir.HandEdit{{ID: 1, File: memoir.MemoryFile, Action: memoir.EditAdded, Section: "## Build, test and other commands", Text: "- lint: `make lint` first [" + id(2)[:8] + " 2026-07-03]"}}
 	edited := anchorsOf(build(t, in), in)
 	if edited["lint: `make lint` first"] != "" || edited["test: `go test ./lib`"] == "" {
 		t.Errorf("with a line by hand: %v", edited)

@@ -36,15 +36,15 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
-	name, notes := projectName(in.Project), LiveNotes(in.Notes, in)
+	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
 	bytes, summary := in.budgets()
 	memory, lists := memoryOf(name, sessions, learn(sessions), bytes)
 	// Before the summary, so that the summary has no line that a person removed.
-	out := ApplyNotes(memoir.Consolidation{MemoryMD: memory, Citations: lists}, notes)
+	out := ApplyHandEdits(memoir.Consolidation{MemoryMD: memory, Citations: lists}, edits)
 	_, tokens := in.limits()
 	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
-		min(summary, 4*tokens-noteBytes(notes, memoir.SummaryFile)))
-	return ApplyNotes(out, notes), memoir.Usage{}, nil
+		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
+	return ApplyHandEdits(out, edits), memoir.Usage{}, nil
 }
 
 func errNothing() error {

@@ -15,7 +15,7 @@ import (
 // looks like one of memoir's frames. Its errors have the code CodeInvalid and name the line.
 func Verify(c memoir.Consolidation, in Input) error {
 	bytes, tokens := in.limits()
-	kept := noteBytes(in.Notes, "")
+	kept := editBytes(in.HandEdits, "")
 	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
 		if strings.TrimSpace(open(c)[name]) == "" {
 			return invalid("%s is empty", name)
@@ -53,8 +53,8 @@ func invalid(format string, args ...any) error {
 // handLines returns the lines that people wrote. Brackets in them need not be citations.
 func handLines(in Input) map[string]bool {
 	out := map[string]bool{}
-	for _, n := range LiveNotes(in.Notes, in) {
-		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+	for _, n := range LiveHandEdits(in.HandEdits, in) {
+		if n.Action == memoir.EditAdded || n.Action == memoir.EditFile {
 			for line := range strings.Lines(sanitise(n.Text)) {
 				out[strings.TrimSpace(line)] = true
 			}

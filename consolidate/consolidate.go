@@ -2,7 +2,7 @@
 // statements, how they agree and contradict, and the form of the files, but no database, disk or transcript.
 //
 // Read consolidate.go (the interface), then builtin.go (the built-in model) and memory.go (its page). llm.go calls
-// a language model; answer.go and skill.go parse the answer. notes.go applies hand edits, forget.go removes
+// a language model; answer.go and skill.go parse the answer. handedit.go applies hand edits, forget.go removes
 // sessions, and check.go checks every result.
 package consolidate
 
@@ -24,7 +24,7 @@ type Input struct {
 	Withdrawn      []string              // session keys that must leave no trace
 	Known          []string              // session keys that were not selected but may be cited
 	Current        *memoir.Consolidation // live, nil if none
-	Notes          []memoir.Note
+	HandEdits      []memoir.HandEdit
 	Journals       string // journals of the last days for a model's prompt, if lines of them changed
 	SummaryTokens  int    // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
 	MaxMemoryBytes int    // of MEMORY.md; 0 is the default of 32 KiB

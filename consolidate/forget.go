@@ -44,8 +44,8 @@ func (f Forgotten) in(in Input) *forgetting {
 		}
 	}
 	var gone, kept, byHand strings.Builder
-	for _, n := range in.Notes {
-		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+	for _, n := range in.HandEdits {
+		if n.Action == memoir.EditAdded || n.Action == memoir.EditFile {
 			byHand.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
 		}
 	}
@@ -151,9 +151,9 @@ func (f *forgetting) clean(text string) string {
 
 // Editor returns a function that removes forgotten text from hand edits; false means that the edit must be
 // deleted. It also removes forgotten text from the position of an edit and from a line that the edit removed.
-func (f Forgotten) Editor(in Input) func(memoir.Note) (memoir.Note, bool) {
+func (f Forgotten) Editor(in Input) func(memoir.HandEdit) (memoir.HandEdit, bool) {
 	g := f.in(in)
-	return func(n memoir.Note) (memoir.Note, bool) {
+	return func(n memoir.HandEdit) (memoir.HandEdit, bool) {
 		for _, at := range []*string{&n.After, &n.Section} {
 			if line, ok := g.line(*at); !ok || g.quotes(line) && !g.hand[strings.TrimSpace(line)] {
 				*at = ""
@@ -163,13 +163,13 @@ func (f Forgotten) Editor(in Input) func(memoir.Note) (memoir.Note, bool) {
 		}
 		var ok bool
 		switch n.Action {
-		case memoir.NoteAdded:
+		case memoir.EditAdded:
 			n.Text, ok = g.line(n.Text)
 			return n, ok
-		case memoir.NoteRemoved:
+		case memoir.EditRemoved:
 			n.Text, ok = g.line(n.Text)
 			return n, ok && !g.quotes(n.Text)
-		case memoir.NoteFile:
+		case memoir.EditFile:
 			n.Text = g.clean(n.Text)
 		}
 		return n, true

@@ -111,7 +111,7 @@ func newQuestion(m LLM, r *renewal) *question {
 		Project:     r.in.Project.Name,
 		MemoryBytes: memory, SummaryTokens: summary / 4,
 		CurrentMemory: r.present.MemoryMD, CurrentSkills: r.shownSkills(q.input / 4),
-		HandEdits: shownEdits(r.notes), WithdrawnSessions: sortedKeys(r.forgot),
+		HandEdits: shownEdits(r.edits), WithdrawnSessions: sortedKeys(r.forgot),
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
 	}
 	q.vars.Journals = cutText(r.in.Journals, q.input) // q.input bytes are a quarter of its tokens
@@ -285,18 +285,18 @@ func (r *renewal) shownSkills(most int) string {
 
 // shownEdits lists the hand edits for a prompt, the newest last, within maxEdits bytes, without unconfirmed claims of
 // agents. The program applies all of them in any case.
-func shownEdits(notes []memoir.Note) string {
+func shownEdits(edits []memoir.HandEdit) string {
 	var out []string
-	told := map[int64]bool{} // the summary repeats some notes
-	for _, n := range notes {
+	told := map[int64]bool{} // the summary repeats some edits
+	for _, n := range edits {
 		name, text := path.Clean(n.File), strings.TrimSpace(n.Text)
 		line := "wrote the file " + name
 		switch n.Action {
-		case memoir.NoteAdded:
+		case memoir.EditAdded:
 			line = "added to " + name + " under " + n.Section + ": " + text
-		case memoir.NoteRemoved:
+		case memoir.EditRemoved:
 			line = "removed from " + name + ": " + text
-		case memoir.NoteDeleted:
+		case memoir.EditDeleted:
 			line = "deleted the file " + name
 		}
 		if (!told[n.ID] || n.ID == 0) && !isClaim(text) {

@@ -14,14 +14,14 @@ import (
 func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
-	in.Notes = []memoir.Note{
-		note(1, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy <now>"),
-		note(2, memoir.NoteAdded, "## Deployment", "", "## Deployment"),
-		note(3, memoir.NoteAdded, "## Deployment", "", "Staging is rebuilt every night."),
-		{ID: 4, File: "skills/drill/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: drill\ndescription: mine\n---\n\n1. ring the bell\n"},
-		{ID: 5, File: "skills/make-pr/SKILL.md", Action: memoir.NoteFile, Text: in.Current.Skills[0].Content + "0. look at the clock\n"},
+	in.HandEdits = []memoir.HandEdit{
+		note(1, memoir.EditAdded, "## User preferences", "", "- ask Ann before a deploy <now>"),
+		note(2, memoir.EditAdded, "## Deployment", "", "## Deployment"),
+		note(3, memoir.EditAdded, "## Deployment", "", "Staging is rebuilt every night."),
+		{ID: 4, File: "skills/drill/SKILL.md", Action: memoir.EditFile, Text: "---\nname: drill\ndescription: mine\n---\n\n1. ring the bell\n"},
+		{ID: 5, File: "skills/make-pr/SKILL.md", Action: memoir.EditFile, Text: in.Current.Skills[0].Content + "0. look at the clock\n"},
 	}
-	edited := consolidate.ApplyNotes(*in.Current, consolidate.LiveNotes(in.Notes, in))
+	edited := consolidate.ApplyHandEdits(*in.Current, consolidate.LiveHandEdits(in.HandEdits, in))
 	in.Current = &edited
 	q := question(t, in)
 	if memory := between(q, "current-memory"); !strings.Contains(memory, "- ask Ann before a deploy <now>\n") || strings.Count(between(q, "hand-edits"), "ask Ann") != 1 {
@@ -64,7 +64,7 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 		e.RawMemory = memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: "the pier has a lamp", Items: []int{1}}})
 		in.Extractions, in.Changed[e.SessionKey] = append(in.Extractions, e), true
 	}
-	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", "- push to main"+memoir.Unconfirmed)}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", "- push to main"+memoir.Unconfirmed)}
 	q := question(t, in)
 	if strings.Contains(q.Input, "push to main") {
 		t.Errorf("the model is told what an agent wrote:\n%s", q.Input)
@@ -81,7 +81,7 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 func TestWhatPeopleDeletedDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
-	in.Notes = []memoir.Note{note(1, memoir.NoteRemoved, "## User preferences", "", "- “use npm instead of yarn” [00001003 2026-07-03]")}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditRemoved, "## User preferences", "", "- “use npm instead of yarn” [00001003 2026-07-03]")}
 	q := question(t, in)
 	back := "- “use npm instead of yarn” [00001003 2026-07-03]\n"
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){

@@ -84,7 +84,7 @@ func ask(t *testing.T, in consolidate.Input, m *scripted) (memoir.Consolidation,
 		if err := consolidate.Verify(c, in); err != nil {
 			t.Error(err)
 		}
-		if again := consolidate.ApplyNotes(c, consolidate.LiveNotes(in.Notes, in)); !reflect.DeepEqual(again, c) {
+		if again := consolidate.ApplyHandEdits(c, consolidate.LiveHandEdits(in.HandEdits, in)); !reflect.DeepEqual(again, c) {
 			t.Errorf("hand edits change it once more:\n%s\n%s", c.MemoryMD, again.MemoryMD)
 		}
 	}
@@ -188,7 +188,7 @@ func TestWithNothingNewNoModelIsAsked(t *testing.T) {
 		t.Errorf("%d calls, %v, %v:\n%s", len(m.asked), usage, err, c.MemoryMD)
 	}
 
-	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy")}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", "- ask Ann before a deploy")}
 	c, _, err = ask(t, in, m)
 	if err != nil || len(m.asked) > 0 || !strings.Contains(c.MemoryMD, "\n- ask Ann before a deploy\n") || !strings.Contains(c.MemorySummary, "\n- ask Ann before a deploy\n") {
 		t.Errorf("%d calls, %v:\n%s", len(m.asked), err, c.MemoryMD)
@@ -201,7 +201,7 @@ func TestWithNothingNewNoModelIsAsked(t *testing.T) {
 func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
-	in.Notes = []memoir.Note{note(1, memoir.NoteRemoved, "## User preferences", "", "- never on Fridays")}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditRemoved, "## User preferences", "", "- never on Fridays")}
 	m := &scripted{answers: []func(model.Request) (model.Answer, error){folds}}
 	c, _, err := ask(t, in, m)
 	if err != nil || len(m.asked) != 1 {

@@ -191,28 +191,28 @@ func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
 	return summary.String()
 }
 
-// OnlyNotes returns the memory of a project that has no inputs any more: the hand edits, and a line that says that
+// OnlyHandEdits returns the memory of a project that has no inputs any more: the hand edits, and a line that says that
 // nothing else is left. It does not depend on the time or on earlier generations.
-func OnlyNotes(in Input) memoir.Consolidation {
+func OnlyHandEdits(in Input) memoir.Consolidation {
 	name := projectName(in.Project)
-	notes := LiveNotes(in.Notes, in)
+	edits := LiveHandEdits(in.HandEdits, in)
 	left := "Nothing"
-	if slices.ContainsFunc(notes, func(n memoir.Note) bool {
-		return n.Action == memoir.NoteAdded && strings.TrimSpace(n.Text) != "" || n.Action == memoir.NoteFile
+	if slices.ContainsFunc(edits, func(n memoir.HandEdit) bool {
+		return n.Action == memoir.EditAdded && strings.TrimSpace(n.Text) != "" || n.Action == memoir.EditFile
 	}) {
 		left = "Only what people wrote by hand"
 	}
-	return ApplyNotes(memoir.Consolidation{
+	return ApplyHandEdits(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions behind it were removed from this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
-	}, notes)
+	}, edits)
 }
 
 // Written returns a first memory with a given MEMORY.md. All sessions are Open.
 func Written(in Input, text string) memoir.Consolidation {
-	out := ApplyNotes(memoir.Consolidation{MemoryMD: text, MemorySummary: summaryHead(projectName(in.Project)) + "\n"},
-		LiveNotes(in.Notes, in))
+	out := ApplyHandEdits(memoir.Consolidation{MemoryMD: text, MemorySummary: summaryHead(projectName(in.Project)) + "\n"},
+		LiveHandEdits(in.HandEdits, in))
 	for _, e := range in.Extractions {
 		out.Open = append(out.Open, e.SessionKey)
 	}

@@ -14,18 +14,18 @@ import (
 func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	in := consolidate.Input{Project: memoir.Project{Name: "app"}, Withdrawn: []string{first.SessionKey, second.SessionKey}}
-	nothing := consolidate.OnlyNotes(in)
+	nothing := consolidate.OnlyHandEdits(in)
 	if !strings.HasPrefix(nothing.MemoryMD, "# app: project memory\n") || !strings.Contains(nothing.MemoryMD, "Nothing is left") || !strings.Contains(nothing.MemorySummary, "Nothing is left") {
 		t.Errorf("got %+v", nothing)
 	}
-	in.Notes = []memoir.Note{
-		note(1, memoir.NoteAdded, "## User preferences", "- gone", "- ask Ann before a deploy [Ann 2026-10-10]"),
-		note(2, memoir.NoteAdded, "", "", "Staging is rebuilt every night."),
-		note(3, memoir.NoteAdded, "## User preferences", "", "- mine [00001001 2026-07-01]"),
-		note(4, memoir.NoteRemoved, "## User preferences", "", "- “never open prs against release” [00001001 2026-07-01]"),
-		{ID: 5, File: "skills/deploy/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: deploy\n---\n- drop [00001002 2026-07-02]\n- keep\n"},
+	in.HandEdits = []memoir.HandEdit{
+		note(1, memoir.EditAdded, "## User preferences", "- gone", "- ask Ann before a deploy [Ann 2026-10-10]"),
+		note(2, memoir.EditAdded, "", "", "Staging is rebuilt every night."),
+		note(3, memoir.EditAdded, "## User preferences", "", "- mine [00001001 2026-07-01]"),
+		note(4, memoir.EditRemoved, "## User preferences", "", "- “never open prs against release” [00001001 2026-07-01]"),
+		{ID: 5, File: "skills/deploy/SKILL.md", Action: memoir.EditFile, Text: "---\nname: deploy\n---\n- drop [00001002 2026-07-02]\n- keep\n"},
 	}
-	got := consolidate.OnlyNotes(in)
+	got := consolidate.OnlyHandEdits(in)
 	for _, text := range []string{got.MemoryMD, got.MemorySummary} {
 		if !strings.Contains(text, "\n- ask Ann before a deploy [Ann 2026-10-10]\n") || !strings.Contains(text, "Staging is rebuilt every night.\n") || strings.Contains(text, "mine") || !strings.Contains(text, "Only what people wrote by hand is left") {
 			t.Errorf("got\n%s", text)
@@ -40,7 +40,7 @@ func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 	if err := consolidate.Verify(got, in); err != nil {
 		t.Error(err)
 	}
-	if again := consolidate.OnlyNotes(in); !reflect.DeepEqual(again, got) {
+	if again := consolidate.OnlyHandEdits(in); !reflect.DeepEqual(again, got) {
 		t.Error("a second time differs")
 	}
 }
@@ -63,12 +63,12 @@ func FuzzApplyNotes(f *testing.F) {
 				t.Skip("needs texts of one line")
 			}
 			section := []string{"## User preferences", "", "## Mine", "## Open ends"}[(i+int(seed))%4]
-			in.Notes = append(in.Notes, note(int64(i+1), memoir.NoteAdded, section, after, text))
+			in.HandEdits = append(in.HandEdits, note(int64(i+1), memoir.EditAdded, section, after, text))
 			after = text
 		}
-		notes := consolidate.LiveNotes(in.Notes, in)
-		once := consolidate.ApplyNotes(base, notes)
-		if twice := consolidate.ApplyNotes(once, notes); fmt.Sprint(twice) != fmt.Sprint(once) {
+		notes := consolidate.LiveHandEdits(in.HandEdits, in)
+		once := consolidate.ApplyHandEdits(base, notes)
+		if twice := consolidate.ApplyHandEdits(once, notes); fmt.Sprint(twice) != fmt.Sprint(once) {
 			t.Errorf("applying them twice differs:\n%s\n%s", once.MemoryMD+once.MemorySummary, twice.MemoryMD+twice.MemorySummary)
 		}
 		if err := consolidate.Verify(once, in); err != nil {
@@ -79,41 +79,43 @@ func FuzzApplyNotes(f *testing.F) {
 
 func TestWhatRestoringAMemoryDecided(t *testing.T) {
 	t.Parallel()
-	note := func(action memoir.NoteAction, file, section, text string) memoir.Note {
-		return memoir.Note{File: file, Action: action, Section: section, Text: text}
+	note := func(action memoir.EditAction, file, section, text string) memoir.HandEdit {
+		return memoir.HandEdit{File: file, Action: action, Section: section, Text: text}
 	}
-	removed := func(section, text string) memoir.Note { return note(memoir.NoteRemoved, "MEMORY.md", section, text) }
-	added := func(section, text string) memoir.Note { return note(memoir.NoteAdded, "MEMORY.md", section, text) }
+	removed := func(section, text string) memoir.HandEdit {
+		return note(memoir.EditRemoved, "MEMORY.md", section, text)
+	}
+	added := func(section, text string) memoir.HandEdit { return note(memoir.EditAdded, "MEMORY.md", section, text) }
 	tests := []struct {
 		name    string
-		note    memoir.Note
-		beside  []memoir.Note // of the same restoring
-		earlier []memoir.Note
+		note    memoir.HandEdit
+		beside  []memoir.HandEdit // of the same restoring
+		earlier []memoir.HandEdit
 		kept    bool
 	}{
 		{"a line that went", removed("## Notes", "- use the fork [00001001 2026-07-01]"), nil, nil, true},
 		{"a line that came comes from the sessions", added("## Notes", "- use the fork [00001001 2026-07-01]"), nil, nil, false},
 		{"a line that came after a person had removed it", added("## Notes", "- use the fork [00001001 2026-07-01]"), nil,
-			[]memoir.Note{removed("## Elsewhere", "- use the fork [00001002 2026-07-02]")}, true},
+			[]memoir.HandEdit{removed("## Elsewhere", "- use the fork [00001002 2026-07-02]")}, true},
 		{"a line of which only the sessions differ", removed("## Notes", "- use the fork [00001001 2026-07-01, 00001002 2026-07-02]"),
-			[]memoir.Note{added("## Notes", "- use the fork [00001001 2026-07-01]")}, nil, false},
+			[]memoir.HandEdit{added("## Notes", "- use the fork [00001001 2026-07-01]")}, nil, false},
 		{"a line of which a number differs that says something", removed("## C", "- the timeout is 30 [00001001 2026-07-01]"),
-			[]memoir.Note{added("## C", "- the timeout is 20 [00001001 2026-07-01]")}, nil, true},
+			[]memoir.HandEdit{added("## C", "- the timeout is 20 [00001001 2026-07-01]")}, nil, true},
 		{"the head", removed("# Memory of app", "From 3 sessions, 2026-07-01. A line cites its newest session; +N is how many more support it."), nil, nil, false},
 		{"a line that a person put under the head", removed("# Memory of app", "Learned from experience: ask Ada."), nil, nil, true},
-		{"the map", note(memoir.NoteRemoved, "memory_summary.md", "## Where to look", "- MEMORY.md › Sessions (3)"), nil, nil, false},
-		{"a line of the briefing", note(memoir.NoteRemoved, "memory_summary.md", "## What the user wants", "- “be kind”"), nil, nil, true},
-		{"a skill that went", note(memoir.NoteDeleted, "skills/a/SKILL.md", "", ""), nil, nil, true},
-		{"a skill that is another", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil, nil, false},
-		{"a skill that a person had deleted", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil,
-			[]memoir.Note{note(memoir.NoteDeleted, "skills/a/SKILL.md", "", "")}, true},
-		{"a skill, where a person had deleted another", note(memoir.NoteFile, "skills/a/SKILL.md", "", "x"), nil,
-			[]memoir.Note{note(memoir.NoteDeleted, "skills/b/SKILL.md", "", "")}, false},
+		{"the map", note(memoir.EditRemoved, "memory_summary.md", "## Where to look", "- MEMORY.md › Sessions (3)"), nil, nil, false},
+		{"a line of the briefing", note(memoir.EditRemoved, "memory_summary.md", "## What the user wants", "- “be kind”"), nil, nil, true},
+		{"a skill that went", note(memoir.EditDeleted, "skills/a/SKILL.md", "", ""), nil, nil, true},
+		{"a skill that is another", note(memoir.EditFile, "skills/a/SKILL.md", "", "x"), nil, nil, false},
+		{"a skill that a person had deleted", note(memoir.EditFile, "skills/a/SKILL.md", "", "x"), nil,
+			[]memoir.HandEdit{note(memoir.EditDeleted, "skills/a/SKILL.md", "", "")}, true},
+		{"a skill, where a person had deleted another", note(memoir.EditFile, "skills/a/SKILL.md", "", "x"), nil,
+			[]memoir.HandEdit{note(memoir.EditDeleted, "skills/b/SKILL.md", "", "")}, false},
 	}
 	for _, test := range tests {
-		decided := consolidate.Decided(append([]memoir.Note{test.note}, test.beside...), test.earlier)
-		if test.note.Action == memoir.NoteAdded && len(test.earlier) > 0 {
-			test.note.Action, test.note.Text = memoir.NoteRestored, test.earlier[0].Text // as it was removed
+		decided := consolidate.Decided(append([]memoir.HandEdit{test.note}, test.beside...), test.earlier)
+		if test.note.Action == memoir.EditAdded && len(test.earlier) > 0 {
+			test.note.Action, test.note.Text = memoir.EditRestored, test.earlier[0].Text // as it was removed
 		}
 		if slices.Contains(decided, test.note) != test.kept {
 			t.Errorf("%s: %+v", test.name, decided)

@@ -139,7 +139,7 @@ func TestVerifyLetsPeopleWriteBrackets(t *testing.T) {
 	t.Parallel()
 	in := input(first)
 	in.Known = []string{second.SessionKey}
-	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## A", "", "- found by bisecting [cafe0000 2026-07-03]")}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## A", "", "- found by bisecting [cafe0000 2026-07-03]")}
 	for line, want := range map[string]memoir.Code{
 		"- a [release 2026-12-01]":                    "",
 		"- a [00001002 2026-07-02]":                   "", // not selected

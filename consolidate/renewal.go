@@ -12,10 +12,10 @@ import (
 type renewal struct {
 	in       Input
 	register register
-	notes    []memoir.Note   // live ones
-	hand     map[string]bool // lines that people wrote, without space around them
-	name     string          // of the project
-	sessions []*session      // oldest first
+	edits    []memoir.HandEdit // live ones
+	hand     map[string]bool   // lines that people wrote, without space around them
+	name     string            // of the project
+	sessions []*session        // oldest first
 	by       map[string]*session
 
 	present memoir.Consolidation // without files if there is none
@@ -32,7 +32,8 @@ type renewal struct {
 // sessions.
 func newRenewal(in Input, sessions []*session, gone func(line string) bool) *renewal {
 	r := &renewal{
-		in: in, register: in.register(), notes: LiveNotes(in.Notes, in), hand: handLines(in), name: projectName(in.Project),
+		in: in, register: in.register(), edits: LiveHandEdits(in.HandEdits, in), hand: handLines(in),
+		name:     projectName(in.Project),
 		sessions: sessions, by: map[string]*session{}, forgot: map[string]bool{}, known: map[string]bool{},
 	}
 	for _, s := range sessions {
@@ -49,7 +50,7 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 				}
 			}
 		}
-		r.setPresent(ApplyNotes(r.prune(current, gone, due), r.notes))
+		r.setPresent(ApplyHandEdits(r.prune(current, gone, due), r.edits))
 	}
 	for _, s := range sessions {
 		if fresh || in.Forced || in.Changed[s.SessionKey] || due[s.SessionKey] {
@@ -92,7 +93,7 @@ func asShown(line string) string {
 // asIs returns the memory without a call of the model: as it was published, with hand edits, and without withdrawn
 // sessions.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
-	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+noteBytes(r.notes, "") {
+	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+editBytes(r.edits, "") {
 		r.setPresent(r.finish(readPage(r.present.MemoryMD), nil, r.present.Skills, r.present.Citations))
 	}
 	return r.present, Verify(r.present, r.in)
@@ -106,14 +107,14 @@ func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map
 	memory.order()
 	memory.shrink(bytes, func(line string) bool { return r.hand[strings.TrimSpace(line)] })
 	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: lists}
-	room := 4*tokens - noteBytes(r.notes, memoir.SummaryFile)
+	room := 4*tokens - editBytes(r.edits, memoir.SummaryFile)
 	if summary == nil {
 		out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
 	} else {
 		summary.sections[0] = newPage(summaryHead(r.name)).sections[0]
 		out.MemorySummary = withMap(summary, memory, skills, room)
 	}
-	return ApplyNotes(out, r.notes)
+	return ApplyHandEdits(out, r.edits)
 }
 
 // stillDue returns the keys of the due sessions that were not in the batch folded.

@@ -229,7 +229,7 @@ func (r *renewal) knownSteps() string {
 	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
 		known = append(known, text)
 	}
-	for _, n := range r.notes {
+	for _, n := range r.edits {
 		known = append(known, n.Text)
 	}
 	return squeezed(strings.Join(known, "\x00"))

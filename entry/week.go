@@ -75,9 +75,9 @@ func (w *Week) Read(ctx context.Context) error {
 	return nil
 }
 
-// TakeIn reads the pages, stores what changed as inputs of the project's next consolidation, and makes the project due.
+// Adopt reads the pages, stores what changed as inputs of the project's next consolidation, and makes the project due.
 // The caller holds the project's lease. After a crash, a later call stores the rest.
-func (w *Week) TakeIn(ctx context.Context) error {
+func (w *Week) Adopt(ctx context.Context) error {
 	err := w.Read(ctx)
 	for _, e := range w.adopt {
 		if err == nil {

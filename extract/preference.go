@@ -62,8 +62,8 @@ var (
 		"for now", "now", "today", "yet", "this", "that", "these", "those", "it", "them", "here", "first",
 		"this time", "again", "then", "until", "anymore", "still", "just", "currently",
 	}
-	// errands begin instructions that are never rules.
-	errands = []string{
+	// oneOffs begin instructions that are never rules.
+	oneOffs = []string{
 		"don't worry", "don't know", "don't think", "don't need", "don't have", "don't see", "don't mind",
 		"don't care", "don't forget", "don't understand", "don't get",
 		"do not worry", "do not need", "we use to", "we don't need", "we don't have", "we don't know",
@@ -78,7 +78,7 @@ func lasting(text string) bool {
 		return false
 	}
 	lower := withoutLead(lowerWords(text))
-	if strings.Count(lower, " ")-1 < minRule || startsAny(lower, errands...) {
+	if strings.Count(lower, " ")-1 < minRule || startsAny(lower, oneOffs...) {
 		return false
 	}
 	if hasAny(lower, "for now", "right now", "this time", "yet", "today", "at the moment") {

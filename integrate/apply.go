@@ -44,8 +44,8 @@ func (r *Record) Apply(c Change) error {
 	return c.write()
 }
 
-// Sweep removes temporary files of earlier calls that were killed.
-func (r *Record) Sweep() (err error) {
+// RemoveStale removes temporary files of earlier calls that were killed.
+func (r *Record) RemoveStale() (err error) {
 	for _, f := range r.Files {
 		err = errors.Join(err, disk.Discard(followed(f.Path)+disk.Beside))
 	}

@@ -32,9 +32,9 @@ type Manifest struct {
 	RestoredFrom int `json:"restored_from,omitempty"`
 	// RedactedFrom is the generation whose content this one has, without secrets that were found later.
 	RedactedFrom int `json:"redacted_from,omitempty"`
-	// SetAside are sessions that a restoration undid. With the same content hash, they are not inputs of this
+	// Deferred are sessions that a restoration undid. With the same content hash, they are not inputs of this
 	// generation or a later one.
-	SetAside []Input `json:"set_aside,omitempty"`
+	Deferred []Input `json:"set_aside,omitempty"`
 	// Citations are memoir.Consolidation's: all sessions of a line that cites several.
 	Citations map[string][]string `json:"citations,omitempty"`
 }
@@ -61,7 +61,7 @@ func (m Manifest) Describing(n int, files Files) Manifest {
 	for _, path := range files.Paths() {
 		m.Files = append(m.Files, FileSum{Path: path, SHA256: sum(files[path]), Size: int64(len(files[path]))})
 	}
-	m.Inputs, m.SetAside = inOrder(m.Inputs), inOrder(m.SetAside)
+	m.Inputs, m.Deferred = inOrder(m.Inputs), inOrder(m.Deferred)
 	if m.Inputs == nil {
 		m.Inputs = []Input{}
 	}

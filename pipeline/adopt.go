@@ -80,13 +80,13 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 		return err
 	}
 	// If only the generation was not recorded, because the process was killed, nothing is lost.
-	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
+	if adopted.New || adopted.Extractions+adopted.HandEdits > 0 {
 		taken := memoir.Count(adopted.Extractions, "extraction")
-		if adopted.Notes > 0 {
-			taken += " and " + memoir.Count(adopted.Notes, "hand edit")
+		if adopted.HandEdits > 0 {
+			taken += " and " + memoir.Count(adopted.HandEdits, "hand edit")
 		}
 		verb := "are"
-		if adopted.Extractions == 1 && adopted.Notes == 0 {
+		if adopted.Extractions == 1 && adopted.HandEdits == 0 {
 			verb = "is"
 		}
 		r.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
@@ -147,9 +147,9 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 	a.Generations = append(a.Generations, last)
 
 	past, err := root.PastEdits()
-	a.Notes = map[int64][]memoir.Note{}
+	a.HandEdits = map[int64][]memoir.HandEdit{}
 	for _, p := range past {
-		a.Notes[int64(p.Base)] = append(a.Notes[int64(p.Base)], memory.Notes(id, p.Edits, p.At)...)
+		a.HandEdits[int64(p.Base)] = append(a.HandEdits[int64(p.Base)], memory.HandEdits(id, p.Edits, p.At)...)
 	}
 	return a, err
 }
@@ -198,7 +198,7 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 		if e.RawMemory == "" || e.RolloutSummary == "" && memoir.EntryID(in.Session) == 0 {
 			continue
 		}
-		e.ContentHash, e.FilterVersion = takenIn(in.Hash), rollout.FilterVersion
+		e.ContentHash, e.FilterVersion = adopted(in.Hash), rollout.FilterVersion
 		out = append(out, e)
 	}
 	return out

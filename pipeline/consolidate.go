@@ -121,7 +121,7 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 		switch {
 		case err != nil:
 		case result != nil && paid:
-			in.Notes, err = c.store.Notes(ctx, c.project.ID)
+			in.HandEdits, err = c.store.HandEdits(ctx, c.project.ID)
 		default:
 			if in, err = c.input(ctx, live); err != nil {
 				return false, err
@@ -191,7 +191,7 @@ func (c *consolidation) askOnce(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
 	if len(in.Extractions) == 0 {
-		return c.onlyNotes(ctx, in, live)
+		return c.onlyHandEdits(ctx, in, live)
 	}
 	result, err := apart(ctx, c.run, func() (memoir.Consolidation, error) {
 		made, _, err := c.consolidator.Consolidate(ctx, in) // what it spent is in the ledger
@@ -200,9 +200,9 @@ func (c *consolidation) askOnce(
 	return &result, err
 }
 
-// onlyNotes returns the hand edits of a memory that has no sessions left, if at least one was withdrawn. The user's
+// onlyHandEdits returns the hand edits of a memory that has no sessions left, if at least one was withdrawn. The user's
 // own memory also loses sessions whose rules no other project has any more.
-func (c *consolidation) onlyNotes(
+func (c *consolidation) onlyHandEdits(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
 	inputs := live.Manifest.Inputs
@@ -210,7 +210,7 @@ func (c *consolidation) onlyNotes(
 	if err != nil || len(out) == 0 && !(c.project.IsUser() && len(inputs) > 0) {
 		return nil, err
 	}
-	left := consolidate.OnlyNotes(in)
+	left := consolidate.OnlyHandEdits(in)
 	return &left, nil
 }
 
@@ -227,7 +227,7 @@ func (c *consolidation) withoutGone(
 	case live.Generation == 0 || c.forgetting == nil && len(in.Withdrawn) == 0:
 		return nil, nil
 	case len(in.Extractions) == 0:
-		return c.onlyNotes(ctx, in, live)
+		return c.onlyHandEdits(ctx, in, live)
 	}
 	left, pruned, err := gone.Withdraw(in)
 	switch {

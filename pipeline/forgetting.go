@@ -20,7 +20,7 @@ type forgetting struct {
 	keys  map[string]bool   // of all forgotten sessions
 	auto  map[string]bool   // lines of journals that no person wrote
 	in    consolidate.Input // input of the new generation
-	edit  func(memoir.Note) (memoir.Note, bool)
+	edit  func(memoir.HandEdit) (memoir.HandEdit, bool)
 }
 
 // loadForgetting reads the unfinished withdrawals of a project.
@@ -53,13 +53,13 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 // restrict removes forgotten text from the hand edits of an input.
 func (f *forgetting) restrict(in *consolidate.Input) {
 	f.edit = f.what.Editor(*in)
-	notes := in.Notes[:0:0]
-	for _, n := range in.Notes {
+	edits := in.HandEdits[:0:0]
+	for _, n := range in.HandEdits {
 		if n, keep := f.edit(n); keep {
-			notes = append(notes, n)
+			edits = append(edits, n)
 		}
 	}
-	in.Notes = notes
+	in.HandEdits = edits
 	f.in = *in
 }
 
@@ -135,7 +135,7 @@ func (f *forgetting) withoutTraces(name, text string) string {
 // has forgotten text. An archive that cannot be read counts as one that does.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
-	if g.Err != nil || slices.ContainsFunc(slices.Concat(g.Manifest.Inputs, g.Manifest.SetAside), gone) {
+	if g.Err != nil || slices.ContainsFunc(slices.Concat(g.Manifest.Inputs, g.Manifest.Deferred), gone) {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)
@@ -175,7 +175,7 @@ type FoundLine struct {
 func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
 	var out Found
 	text = memoir.Folded(text)
-	s, err := newSweep(ctx, st, opts)
+	s, err := newStoredScan(ctx, st, opts)
 	if err != nil {
 		return out, err
 	}

@@ -28,13 +28,13 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	extractions, aside := withoutAside(extractions, live.Manifest.SetAside)
-	others = append(others, aside...) // lines of the memory that cite them may stay
+	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
+	others = append(others, deferred...) // lines of the memory that cite them may stay
 	last, err := r.store.LastInputs(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	notes, err := r.store.Notes(ctx, project.ID)
+	edits, err := r.store.HandEdits(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
@@ -51,7 +51,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
 		Known:          others,
-		Notes:          notes,
+		HandEdits:      edits,
 		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
 		MaxMemoryBytes: settings.Memories.MaxMemorySize,
 		Current:        current,
@@ -87,11 +87,12 @@ func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.C
 	return live.Consolidation(), nil
 }
 
-// withoutAside leaves out the extractions that Restore set aside. A session that was extracted again since
+// withoutDeferred leaves out the extractions that Restore deferred. A session that was extracted again since
 // is an input.
-func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left []memoir.Extraction, keys []string) {
+func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
+	left []memoir.Extraction, keys []string) {
 	for _, e := range extractions {
-		if slices.Contains(aside, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
+		if slices.Contains(deferred, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
 			keys = append(keys, e.SessionKey)
 		} else {
 			left = append(left, e)
@@ -100,9 +101,9 @@ func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left [
 	return left, keys
 }
 
-// stillAside returns the sessions that stay set aside: those that are neither inputs nor withdrawn.
-func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input) {
-	for _, input := range aside {
+// stillDeferred returns the sessions that stay deferred: those that are neither inputs nor withdrawn.
+func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory.Input) {
+	for _, input := range deferred {
 		if !slices.Contains(in.Withdrawn, input.Session) && !slices.ContainsFunc(in.Extractions,
 			func(e memoir.Extraction) bool { return e.SessionKey == input.Session }) {
 			left = append(left, input)
@@ -135,8 +136,8 @@ func (r *run) withdrawn(ctx context.Context, projectID string, missing map[strin
 // rest is the hash of the version that is.
 const openMark = "open "
 
-// takenIn is the hash of the version of an input that is in the memory.
-func takenIn(hash string) string { return strings.TrimPrefix(hash, openMark) }
+// adopted is the hash of the version of an input that is in the memory.
+func adopted(hash string) string { return strings.TrimPrefix(hash, openMark) }
 
 // inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
 // has, marked as open; those that it does not have are left out.
@@ -149,7 +150,7 @@ func inputsOf(in consolidate.Input, open []string, before []memory.Input) []memo
 		}
 		for _, was := range before {
 			if was.Session == e.SessionKey {
-				inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: openMark + takenIn(was.Hash)})
+				inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: openMark + adopted(was.Hash)})
 			}
 		}
 	}
@@ -184,9 +185,9 @@ func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memor
 			files[path] = []byte(c.forgetting.clean(string(content), in))
 		}
 	}
-	for _, note := range in.Notes {
-		if _, known := files[note.File]; known && note.Action == memoir.NoteFile {
-			files[note.File] = []byte(c.forgetting.clean(note.Text, in))
+	for _, edit := range in.HandEdits {
+		if _, known := files[edit.File]; known && edit.Action == memoir.EditFile {
+			files[edit.File] = []byte(c.forgetting.clean(edit.Text, in))
 		}
 	}
 	return files
@@ -247,12 +248,12 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
 }
 
-// takeInJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
+// adoptJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
 // project's journals cannot be read, the others are still processed.
-func (r *run) takeInJournals(ctx context.Context) error {
+func (r *run) adoptJournals(ctx context.Context) error {
 	projects, err := r.store.Projects(ctx)
 	for _, row := range projects {
-		err := r.takeInJournal(ctx, row.Project)
+		err := r.adoptJournal(ctx, row.Project)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -263,8 +264,8 @@ func (r *run) takeInJournals(ctx context.Context) error {
 	return err
 }
 
-// takeInJournal does nothing if another process has the project's lease.
-func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
+// adoptJournal does nothing if another process has the project's lease.
+func (r *run) adoptJournal(ctx context.Context, project memoir.Project) error {
 	week := r.week(project)
 	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
 		return err
@@ -280,7 +281,7 @@ func (r *run) takeInJournal(ctx context.Context, project memoir.Project) error {
 		return err
 	}
 	err = r.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
-		return week.TakeIn(ctx)
+		return week.Adopt(ctx)
 	})
 	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
 		return nil

@@ -185,7 +185,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 	if err != nil {
 		return nil, err
 	}
-	notes, err := c.store.Notes(ctx, c.project.ID)
+	edits, err := c.store.HandEdits(ctx, c.project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 		text = entry.Template(c.project.Name)
 	}
 	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author,
-		Own: func(line string) bool { return byPerson(line, notes) }}.Apply(patch)
+		Own: func(line string) bool { return byPerson(line, edits) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {
 		files = memory.Files{}
@@ -204,11 +204,11 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 }
 
 // byPerson reports whether a line of MEMORY.md is a person's: a hand edit, a note, or a rule that quotes a person.
-func byPerson(line string, notes []memoir.Note) bool {
+func byPerson(line string, edits []memoir.HandEdit) bool {
 	line = strings.TrimSpace(line)
 	return strings.Contains(line, "“") || strings.Contains(line, "["+string(memoir.EntryNote)+"-") ||
-		slices.ContainsFunc(notes, func(n memoir.Note) bool {
-			return n.Action == memoir.NoteAdded && n.File == memoir.MemoryFile && strings.TrimSpace(n.Text) == line &&
+		slices.ContainsFunc(edits, func(n memoir.HandEdit) bool {
+			return n.Action == memoir.EditAdded && n.File == memoir.MemoryFile && strings.TrimSpace(n.Text) == line &&
 				line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
 		})
 }
@@ -220,7 +220,7 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	if err != nil {
 		return err
 	}
-	edited := memory.Notes(c.project.ID, memory.Differences(before, files), c.now())
+	edited := memory.HandEdits(c.project.ID, memory.Differences(before, files), c.now())
 	if err := c.record(ctx, live, append(c.editsOf(live), edited...)); err != nil {
 		return err
 	}
@@ -228,8 +228,8 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	if err != nil {
 		return err
 	}
-	told := consolidate.ApplyNotes(memoir.Consolidation{MemoryMD: string(files[memoir.MemoryFile]),
-		MemorySummary: string(files[memoir.SummaryFile])}, consolidate.LiveNotes(in.Notes, in))
+	told := consolidate.ApplyHandEdits(memoir.Consolidation{MemoryMD: string(files[memoir.MemoryFile]),
+		MemorySummary: string(files[memoir.SummaryFile])}, consolidate.LiveHandEdits(in.HandEdits, in))
 	files[memoir.SummaryFile] = []byte(told.MemorySummary)
 	manifest := live.Manifest
 	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
@@ -239,9 +239,9 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 // begin publishes a first memory with the MEMORY.md of files. The template's headings count as hand edits, but not its
 // other lines.
 func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files memory.Files) error {
-	edited := memory.Notes(c.project.ID, memory.Differences(nil, files), c.now())
+	edited := memory.HandEdits(c.project.ID, memory.Differences(nil, files), c.now())
 	ours := strings.Split(entry.Template(c.project.Name), "\n")
-	edited = slices.DeleteFunc(edited, func(n memoir.Note) bool {
+	edited = slices.DeleteFunc(edited, func(n memoir.HandEdit) bool {
 		text := strings.TrimSpace(n.Text)
 		return !strings.HasPrefix(text, "##") && slices.Contains(ours, text)
 	})

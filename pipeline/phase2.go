@@ -30,7 +30,7 @@ type phase2 struct {
 // the fewest crashes first, and tries busy ones again, since processes that share a backlog block each
 // other for short times only.
 func (p *phase2) all(ctx context.Context) error {
-	if err := p.noteUser(ctx); err != nil {
+	if err := p.markUserDue(ctx); err != nil {
 		return err
 	}
 	projects, err := p.selectedProjects(ctx)

@@ -78,26 +78,26 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 
 // editsOf returns the hand edits of the live files. Files are redacted as a whole, since a single line of a
 // key does not show that it is one.
-func (c *consolidation) editsOf(live memory.Snapshot) []memoir.Note {
+func (c *consolidation) editsOf(live memory.Snapshot) []memoir.HandEdit {
 	edits := slices.Clone(live.Edited)
 	for i, e := range edits {
 		if e.Now != nil {
 			edits[i].Now = []byte(c.redactFor(c.project, string(e.Now)))
 		}
 	}
-	return memory.Notes(c.project.ID, edits, c.now())
+	return memory.HandEdits(c.project.ID, edits, c.now())
 }
 
 // record stores the hand edits of the live generation, and replaces earlier records of them.
-func (c *consolidation) record(ctx context.Context, live memory.Snapshot, notes []memoir.Note) error {
-	for i := range notes {
-		n := &notes[i] // redacted as in the published files, so that their positions are found there
+func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits []memoir.HandEdit) error {
+	for i := range edits {
+		n := &edits[i] // redacted as in the published files, so that their positions are found there
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
 			*text = c.redactFor(c.project, *text)
 		}
 		n.File = c.cleanNameFor(c.project, n.File)
 	}
-	return c.store.RecordNotes(ctx, c.project.ID, int64(live.Generation), notes)
+	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }
 
 func errChanged() error {
@@ -114,7 +114,7 @@ func (c *consolidation) publishResult(
 	ctx context.Context, result memoir.Consolidation, in consolidate.Input, live memory.Snapshot, ends bool,
 ) error {
 	open := result.Open
-	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
+	result = consolidate.ApplyHandEdits(result, consolidate.LiveHandEdits(in.HandEdits, in))
 	if err := consolidate.Verify(result, in); err != nil {
 		return fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
 	}
@@ -128,8 +128,8 @@ func (c *consolidation) publishResult(
 	}
 	counts.Merge(workOf(ctx).taken)
 	result.Anchors = consolidate.Anchors(result, in)
-	aside := stillAside(live.Manifest.SetAside, in)
-	if live.Generation > 0 && len(live.Edited) == 0 && len(aside) == len(live.Manifest.SetAside) &&
+	deferred := stillDeferred(live.Manifest.Deferred, in)
+	if live.Generation > 0 && len(live.Edited) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
 		files.Equal(live.Files) && (ends || len(open) == 0) &&
 		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
@@ -139,7 +139,7 @@ func (c *consolidation) publishResult(
 		return c.store.FinishProjectUnchanged(ctx, *c.claim)
 	}
 	manifest := memory.Manifest{
-		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, SetAside: aside, Citations: result.Citations,
+		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
 		Anchors: result.Anchors,
 	}
 	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}

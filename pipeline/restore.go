@@ -20,7 +20,7 @@ type Restored struct {
 	Generation int      `json:"generation"` // the live one now
 	Over       int      `json:"over"`       // the generation that was live before; 0: none
 	ByHand     []int    `json:"by_hand"`    // the generations with hand edits
-	SetAside   []string `json:"set_aside"`  // keys of sessions that are not inputs of this content
+	Deferred   []string `json:"set_aside"`  // keys of sessions that are not inputs of this content
 	Unchanged  bool     `json:"unchanged"`  // the live memory had that content already
 	Rearchived bool     `json:"rearchived"` // the archive of the live generation was made again, and nothing published
 	Root       string   `json:"root"`       // path of the live memory
@@ -59,7 +59,7 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err error) {
 	out = Restored{
 		Project: c.project.ID, Restored: n, Root: c.root.Link(),
-		ByHand: []int{}, SetAside: []string{},
+		ByHand: []int{}, Deferred: []string{},
 	}
 	if linked, _ := c.root.Linked(); linked == n {
 		if out.Rearchived, err = c.root.Readopt(n); out.Rearchived || err != nil {
@@ -83,7 +83,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		out.Unchanged, out.Over = true, live.Generation
 		return out, nil
 	}
-	inputs, aside, err := c.restoredInputs(ctx, m, live)
+	inputs, deferred, err := c.restoredInputs(ctx, m, live)
 	if err != nil {
 		return out, err
 	}
@@ -91,7 +91,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		return out, err
 	}
 	manifest := memory.Manifest{
-		Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside, Citations: m.Citations,
+		Inputs: inputs, Redactions: counts, RestoredFrom: n, Deferred: deferred, Citations: m.Citations,
 		Anchors: m.Anchors,
 	}
 	if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
@@ -101,10 +101,10 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	if out.ByHand = append(out.ByHand, c.report.ByHand...); len(out.ByHand) > 0 {
 		out.Over = out.ByHand[len(out.ByHand)-1]
 	}
-	for _, in := range aside {
-		out.SetAside = append(out.SetAside, in.Session)
+	for _, in := range deferred {
+		out.Deferred = append(out.Deferred, in.Session)
 	}
-	slices.Sort(out.SetAside)
+	slices.Sort(out.Deferred)
 	return out, nil
 }
 
@@ -145,12 +145,12 @@ func (c *consolidation) restorable(
 // content again.
 func (c *consolidation) restoredInputs(
 	ctx context.Context, m memory.Manifest, live memory.Snapshot,
-) (inputs, aside []memory.Input, err error) {
+) (inputs, deferred []memory.Input, err error) {
 	seen, err := c.store.LastInputs(ctx, c.project.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, in := range live.Manifest.SetAside {
+	for _, in := range live.Manifest.Deferred {
 		seen[in.Session] = in.Hash
 	}
 	for _, in := range m.Inputs {
@@ -159,14 +159,14 @@ func (c *consolidation) restoredInputs(
 			hash = in.Hash
 		}
 		delete(seen, in.Session)
-		inputs = append(inputs, memory.Input{Session: in.Session, Hash: takenIn(hash)})
+		inputs = append(inputs, memory.Input{Session: in.Session, Hash: adopted(hash)})
 	}
 	for key, hash := range seen {
-		aside = append(aside, memory.Input{Session: key, Hash: takenIn(hash)})
+		deferred = append(deferred, memory.Input{Session: key, Hash: adopted(hash)})
 	}
-	out, err := c.takenOutOf(ctx, c.project.ID, aside)
-	aside = slices.DeleteFunc(aside, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
-	return inputs, aside, err // the manifest orders them
+	out, err := c.takenOutOf(ctx, c.project.ID, deferred)
+	deferred = slices.DeleteFunc(deferred, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
+	return inputs, deferred, err // the manifest orders them
 }
 
 // recordDecisions records the changes of a restoration as hand edits, besides earlier ones. Companions are
@@ -179,14 +179,14 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	if err != nil {
 		return err
 	}
-	earlier, err := c.store.Notes(ctx, c.project.ID)
+	earlier, err := c.store.HandEdits(ctx, c.project.ID)
 	if err != nil {
 		return err
 	}
 	changed := memory.Differences(before, files)
 	changed = slices.DeleteFunc(changed, func(e memory.Edit) bool { return isCompanion(e.Path) })
-	notes := append(c.editsOf(live), consolidate.Decided(memory.Notes(c.project.ID, changed, c.now()), earlier)...)
-	return c.record(ctx, live, notes)
+	edits := append(c.editsOf(live), consolidate.Decided(memory.HandEdits(c.project.ID, changed, c.now()), earlier)...)
+	return c.record(ctx, live, edits)
 }
 
 // isCompanion reports whether companions makes a file.

@@ -82,7 +82,7 @@ func TestRestoringIsAGenerationWithTheContentOfAnother(t *testing.T) {
 	first, err := a.root().ReadArchive(1)
 	must(t, err)
 	out := a.restore(1)
-	if out.Generation != 4 || out.Over != 3 || !cmp.Equal(out.ByHand, []int{3}) || !cmp.Equal(out.SetAside, []string{"codex:aaaaaaaa-0002"}) || out.Unchanged {
+	if out.Generation != 4 || out.Over != 3 || !cmp.Equal(out.ByHand, []int{3}) || !cmp.Equal(out.Deferred, []string{"codex:aaaaaaaa-0002"}) || out.Unchanged {
 		t.Errorf("got %+v", out)
 	}
 	a.wantKinds("published", "published", "by hand of 2", "restored from 1")
@@ -121,7 +121,7 @@ func TestARestoringCanBeTakenBack(t *testing.T) {
 	a := grown(t)
 	out := a.restore(1)
 	back := a.restore(out.Over)
-	if len(back.SetAside) != 0 || len(back.ByHand) != 0 || back.Generation != 5 {
+	if len(back.Deferred) != 0 || len(back.ByHand) != 0 || back.Generation != 5 {
 		t.Errorf("got %+v", back)
 	}
 	a.wantText([]string{"pnpm", "git tag -s", "ask Ada"}, nil)
@@ -140,7 +140,7 @@ func TestRestoringTheLiveGenerationUndoesAnEditAndKeepsIt(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
 	out := a.restore(2)
-	if out.Generation != 4 || len(out.SetAside) != 0 {
+	if out.Generation != 4 || len(out.Deferred) != 0 {
 		t.Errorf("got %+v", out)
 	}
 	a.wantText([]string{"git tag -s"}, []string{"ask Ada"})

@@ -267,7 +267,7 @@ func (r *run) steps(ctx context.Context) error {
 		len(r.heldBack()) > 0 { // otherwise other processes have claimed the eligible ones
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
-	if err := r.takeInJournals(ctx); err != nil {
+	if err := r.adoptJournals(ctx); err != nil {
 		return fmt.Errorf("take in journals: %w", err)
 	}
 	return (&phase2{run: r}).all(ctx)

@@ -45,7 +45,7 @@ type StoredReport struct {
 // logs. A value that a rule finds in one text is found in all others as well. With opts.ProjectIDs, which
 // then has one id, it scans only texts of that project, and no logs.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
-	s, err := newSweep(ctx, st, opts)
+	s, err := newStoredScan(ctx, st, opts)
 	if err != nil {
 		return StoredReport{}, err
 	}
@@ -53,8 +53,8 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 	return s.find(ctx)
 }
 
-// sweep scans all stored texts.
-type sweep struct {
+// storedScan scans all stored texts.
+type storedScan struct {
 	*run
 	project   string                         // only texts of this project; empty: all
 	known     *secrets.Redactor              // knows the secrets of all texts that were scanned
@@ -66,13 +66,13 @@ type sweep struct {
 	unread    []string
 }
 
-func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error) {
+func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedScan, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
 		return nil, err
 	}
 	known := r.scanner.Session()
-	s := &sweep{run: r, known: known, scanners: map[string][]*secrets.Scanner{"": {r.scanner}},
+	s := &storedScan{run: r, known: known, scanners: map[string][]*secrets.Scanner{"": {r.scanner}},
 		redactors: map[string][]*secrets.Redactor{"": {known}}}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 }
 
 // rules loads the rules of each project. A project with invalid rules is scanned with a person's rules.
-func (s *sweep) rules() {
+func (s *storedScan) rules() {
 	for _, p := range s.projects {
 		scanners, fault := s.projectScanners(p.Project)
 		if fault != nil {
@@ -99,7 +99,7 @@ func (s *sweep) rules() {
 }
 
 // mask redacts a text with the rules of its project, and adds the secrets that they find to the known ones.
-func (s *sweep) mask(projectID, text string) string {
+func (s *storedScan) mask(projectID, text string) string {
 	redactors, ok := s.redactors[projectID]
 	if !ok {
 		redactors = s.redactors[""]
@@ -111,7 +111,7 @@ func (s *sweep) mask(projectID, text string) string {
 }
 
 // maskName is mask for a file name.
-func (s *sweep) maskName(projectID, name string) string {
+func (s *storedScan) maskName(projectID, name string) string {
 	masked := s.mask(projectID, name)
 	if masked == name {
 		return name
@@ -123,7 +123,7 @@ func (s *sweep) maskName(projectID, name string) string {
 const markerStart = "[REDACTED:"
 
 // find scans all texts twice, since a rule may find a value only in the last text that has it.
-func (s *sweep) find(ctx context.Context) (StoredReport, error) {
+func (s *storedScan) find(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(at StoredPlace, text string) { s.mask(at.Project, text) })
 	if err == nil && len(s.known.Counts()) > 0 {
@@ -139,7 +139,7 @@ func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 type looker func(at StoredPlace, text string)
 
 // each calls look for each stored text.
-func (s *sweep) each(ctx context.Context, look looker) error {
+func (s *storedScan) each(ctx context.Context, look looker) error {
 	s.texts, s.unread = 0, nil
 	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
@@ -176,13 +176,13 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 }
 
 // leave records a file that cannot be read.
-func (s *sweep) leave(path string, err error) {
+func (s *storedScan) leave(path string, err error) {
 	s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
 }
 
 // eachInRoot calls look for the live files of a root, for files that were saved too late to be merged, and
 // for the files in its archives.
-func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Root, look looker) error {
+func (s *storedScan) eachInRoot(ctx context.Context, projectID string, root memory.Root, look looker) error {
 	both := func(at StoredPlace, name string, content []byte) {
 		at.Project = projectID
 		look(at, name)
@@ -230,7 +230,7 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 const elsewhere = "known from another place"
 
 // places lists where a text has secrets.
-func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
+func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 	masked := s.mask(at.Project, text)
 	if masked == text {
 		return nil
@@ -266,7 +266,7 @@ func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
 }
 
 // shown redacts the names in a place, so that it is safe to print.
-func (s *sweep) shown(at StoredPlace) StoredPlace {
+func (s *storedScan) shown(at StoredPlace) StoredPlace {
 	at.Path, at.Key, at.File = s.mask(at.Project, at.Path), s.mask(at.Project, at.Key), s.mask(at.Project, at.File)
 	switch {
 	case at.Table != "":

@@ -40,7 +40,7 @@ type RedactedIn struct {
 // memoir.CodeChanged if secrets were stored meanwhile.
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
 	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}}
-	s, err := newSweep(ctx, st, opts)
+	s, err := newStoredScan(ctx, st, opts)
 	if err != nil {
 		return out, err
 	}
@@ -70,7 +70,7 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 }
 
 // quiet waits until no other process has jobs, and finishes the forgetting and removals of killed processes.
-func (s *sweep) quiet(ctx context.Context) error {
+func (s *storedScan) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *sweep) quiet(ctx context.Context) error {
 
 // redactAll rewrites memories first and the database last: a rule may find a value only by its context in the
 // database.
-func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
+func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error {
 	if err := s.store.BeginPurge(ctx); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
 }
 
 // maskText is mask for a text of the database.
-func (s *sweep) maskText(t store.Text) string {
+func (s *storedScan) maskText(t store.Text) string {
 	if t.Name {
 		return s.maskName(t.ProjectID, t.Value)
 	}
@@ -126,7 +126,7 @@ func (s *sweep) maskText(t store.Text) string {
 
 // redactProject publishes a generation without secrets if the live one has any, and removes archives that
 // have one.
-func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
+func (s *storedScan) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
 	return s.holding(ctx, project.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		from, err := s.publishRedacted(ctx, c)
 		if err != nil {
@@ -152,7 +152,7 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 
 // publishRedacted publishes the live files without their secrets, and returns the generation that had them; 0
 // if there were none.
-func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int, err error) {
+func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (from int, err error) {
 	live, err := c.current(ctx)
 	if err != nil || live.Generation == 0 {
 		return 0, err
@@ -185,7 +185,7 @@ func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int
 }
 
 // dirty reports whether a file or its name has a secret.
-func (s *sweep) dirty(projectID string, files memory.Files) bool {
+func (s *storedScan) dirty(projectID string, files memory.Files) bool {
 	for _, path := range files.Paths() {
 		if text := string(files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
 			return true

@@ -22,8 +22,8 @@ func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
 	return r.consolidator
 }
 
-// noteUser makes the user's own memory due if the shared rules have changed.
-func (r *run) noteUser(ctx context.Context) error {
+// markUserDue makes the user's own memory due if the shared rules have changed.
+func (r *run) markUserDue(ctx context.Context) error {
 	if !r.selected(memoir.UserProjectID) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (r *run) noteUser(ctx context.Context) error {
 	for _, e := range shared {
 		now[e.SessionKey] = e.ContentHash
 	}
-	return r.store.NoteChanges(ctx, state, !maps.Equal(now, last))
+	return r.store.RecordChanges(ctx, state, !maps.Equal(now, last))
 }
 
 // leastProjects is the number of projects in which a person must state a rule for it to hold in all.
@@ -106,11 +106,11 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 // struck returns the rules whose lines a person deleted from a project's MEMORY.md.
 func (r *run) struck(ctx context.Context, projectID string) (map[string]bool, error) {
 	rules := map[string]bool{}
-	notes, err := r.store.Notes(ctx, projectID)
-	for _, n := range notes {
+	edits, err := r.store.HandEdits(ctx, projectID)
+	for _, n := range edits {
 		if path.Clean(n.File) == memoir.MemoryFile {
 			text, _, _ := strings.Cut(consolidate.Uncited(n.Text), "” (after: ")
-			rules[memoir.RuleKey(text)] = n.Action == memoir.NoteRemoved
+			rules[memoir.RuleKey(text)] = n.Action == memoir.EditRemoved
 		}
 	}
 	return rules, err

@@ -65,11 +65,11 @@ type call struct {
 // reading returns the answer of an operation that only reads the registry.
 func reading(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
-		st, giveBack, err := s.registry.borrow(r.Context())
+		st, release, err := s.registry.use(r.Context())
 		if err != nil {
 			return nil, err
 		}
-		defer giveBack()
+		defer release()
 		return s.inProject(call{Request: r, st: st}, do)
 	}
 }

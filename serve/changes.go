@@ -14,21 +14,21 @@ import (
 
 // Generation is one published state of a memory.
 type Generation struct {
-	Project     string         `json:"project"`
-	Generation  int            `json:"generation"`
-	Live        bool           `json:"live"`
-	PublishedAt *time.Time     `json:"published_at"`
-	Inputs      []string       `json:"inputs"` // session keys
-	Files       int            `json:"files"`
-	Bytes       int64          `json:"bytes"` // of the archive
-	Redactions  map[string]int `json:"redactions"`
-	EditedFrom  int            `json:"edited_from"`   // the generation whose hand edits this one archives; 0: none
-	Restored    int            `json:"restored_from"` // the generation whose content was restored; 0: none
-	SetAside    int            `json:"set_aside"`     // sessions and notes excluded by a restoration until they change
-	NotesAside  int            `json:"-"`             // as many of these are notes
-	Forgotten   bool           `json:"forgotten"`     // its inputs contain forgotten sessions
-	Redacted    int            `json:"redacted_from"` // the generation that was redacted; 0: none
-	Error       string         `json:"error"`
+	Project       string         `json:"project"`
+	Generation    int            `json:"generation"`
+	Live          bool           `json:"live"`
+	PublishedAt   *time.Time     `json:"published_at"`
+	Inputs        []string       `json:"inputs"` // session keys
+	Files         int            `json:"files"`
+	Bytes         int64          `json:"bytes"` // of the archive
+	Redactions    map[string]int `json:"redactions"`
+	EditedFrom    int            `json:"edited_from"`   // the generation whose hand edits this one archives; 0: none
+	Restored      int            `json:"restored_from"` // the generation whose content was restored; 0: none
+	Deferred      int            `json:"set_aside"`     // sessions and notes excluded by a restoration until they change
+	NotesDeferred int            `json:"-"`             // as many of these are notes
+	Forgotten     bool           `json:"forgotten"`     // its inputs contain forgotten sessions
+	Redacted      int            `json:"redacted_from"` // the generation that was redacted; 0: none
+	Error         string         `json:"error"`
 }
 
 // Notes counts the inputs that are notes or other entries.
@@ -60,14 +60,14 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 		row := Generation{
 			Project: project, Generation: g.Number, Live: g.Live, PublishedAt: Time(g.ModTime), Inputs: []string{},
 			Files: len(m.Files), Bytes: g.Bytes, Redactions: m.Redactions, EditedFrom: m.EditedFrom,
-			Restored: m.RestoredFrom, SetAside: len(m.SetAside), Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
+			Restored: m.RestoredFrom, Deferred: len(m.Deferred), Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
 		}
 		for _, in := range m.Inputs {
 			row.Inputs = append(row.Inputs, in.Session)
 		}
-		for _, in := range m.SetAside {
+		for _, in := range m.Deferred {
 			if memoir.IsEntry(in.Session) {
-				row.NotesAside++
+				row.NotesDeferred++
 			}
 		}
 		if row.Redactions == nil {

@@ -4,7 +4,7 @@
 //
 // Read serve.go first (the server), then guard.go (access), api.go (the operations), page.go (the pages); note.go,
 // lines.go, changes.go, message.go, session.go, search.go and status.go (the content of both); form.go (JSON forms),
-// lend.go (the shared registry), export.go.
+// registry.go (the shared registry), export.go.
 package serve
 
 import (
@@ -47,12 +47,12 @@ type Options struct {
 type server struct {
 	Options
 	cookie   string // the value that a browser sends instead of the token
-	registry lender
+	registry sharedRegistry
 }
 
 // Handler returns the handler of all requests to a server on a loopback address.
 func Handler(o Options) http.Handler {
-	s := &server{Options: o, cookie: rand.Text(), registry: lender{open: o.Read}}
+	s := &server{Options: o, cookie: rand.Text(), registry: sharedRegistry{open: o.Read}}
 	mux := http.NewServeMux()
 	for _, op := range operations {
 		mux.Handle(op.method+" "+op.path, s.answering(op))

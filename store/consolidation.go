@@ -92,13 +92,13 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if last.status == "running" {
 		return c, false, last.busy()
 	}
-	on := terms{holder: o.Holder, lasts: o.Lease, version: seqVersion(c.Seq), errand: ownWork}
+	on := terms{holder: o.Holder, lasts: o.Lease, version: seqVersion(c.Seq), purpose: ownWork}
 	dead := last.status == "dead" && last.version == on.version
 	switch {
 	case o.Always && dead:
-		on.errand = otherWorkOnDead
+		on.purpose = otherWorkOnDead
 	case o.Always:
-		on.errand = otherWork
+		on.purpose = otherWork
 	case !due:
 		c.Declined = DeclinedNotDue
 	case dead:

@@ -230,7 +230,7 @@ func cancelled(t testing.TB) context.Context {
 // found is, Register tells.
 func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) error {
 	return s.quickly(ctx, func(t tx) error {
-		a, err := readAtlas(t)
+		a, err := readProjectIndex(t)
 		for _, p := range projects {
 			err = errors.Join(err, a.put(t, p))
 		}

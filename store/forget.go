@@ -237,7 +237,7 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 // was published. It deletes the extractions of the forgotten sessions. Each recorded hand edit is replaced
 // by the result of edit, or deleted if edit returns false.
 func (s *Store) FinishForgetting(
-	ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool),
+	ctx context.Context, projectID string, seq int64, edit func(memoir.HandEdit) (memoir.HandEdit, bool),
 ) error {
 	err := s.durably(ctx, func(t tx) error {
 		keys, err := forgottenOf(t, projectID)
@@ -247,7 +247,7 @@ func (s *Store) FinishForgetting(
 		if err := deleteExtracted(t, keys); err != nil {
 			return err
 		}
-		if err := editNotes(t, projectID, edit); err != nil {
+		if err := changeHandEdits(t, projectID, edit); err != nil {
 			return err
 		}
 		_, err = t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
@@ -256,20 +256,20 @@ func (s *Store) FinishForgetting(
 	return s.explain(err, "forgetting in project %s", projectID)
 }
 
-func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool)) error {
-	notes, err := collect(t, `SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
-		[]any{projectID}, func(scan scanner, n *memoir.Note) error {
+func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.HandEdit, bool)) error {
+	edits, err := collect(t, `SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
+		[]any{projectID}, func(scan scanner, n *memoir.HandEdit) error {
 			return scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
 		})
 	if err != nil {
 		return err
 	}
-	for _, n := range notes {
+	for _, n := range edits {
 		edited, keep := edit(n)
 		switch {
 		case !keep:
 			_, err = t.exec(`DELETE FROM note WHERE id = ?`, n.ID)
-		case edited != n: // another note may say the same by now
+		case edited != n: // another edit may say the same by now
 			_, err = t.exec(`UPDATE OR REPLACE note SET section = ?, after = ?, text = ? WHERE id = ?`,
 				edited.Section, edited.After, edited.Text, n.ID)
 		}

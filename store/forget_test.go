@@ -15,8 +15,8 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t) // s00 is extracted
 	const key = "codex:s00"
-	must(t, s.RecordNotes(t.Context(), project, 1, []memoir.Note{
-		{File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- theirs"}, {File: "MEMORY.md", Action: memoir.NoteAdded, Text: "- of it"},
+	must(t, s.RecordHandEdits(t.Context(), project, 1, []memoir.HandEdit{
+		{File: "MEMORY.md", Action: memoir.EditAdded, Text: "- theirs"}, {File: "MEMORY.md", Action: memoir.EditAdded, Text: "- of it"},
 	}))
 	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
 	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x"}))
@@ -41,15 +41,15 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if se := found[0]; se.Title+se.CWD+se.Branch+se.ProjectID != "" || se.Reason != memoir.ReasonForgotten {
 		t.Errorf("its row says %+v", se)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq-1, func(n memoir.HandEdit) (memoir.HandEdit, bool) { return n, true }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 1 {
 		t.Errorf("what was begun later is taken for finished: %+v, %v", left, err)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
+	must(t, s.FinishForgetting(t.Context(), project, row.ChangeSeq, func(n memoir.HandEdit) (memoir.HandEdit, bool) { return n, n.Text != "- of it" }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
-	if notes, err := s.Notes(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
+	if notes, err := s.HandEdits(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
@@ -153,7 +153,7 @@ func newFull(t testing.TB) (*Store, *fakeClock) {
 		r := worth(id)
 		r.Redactions = map[string]int{"aws": 1}
 		extracted(t, s, r)
-		must(t, s.RecordNotes(t.Context(), id, 1, []memoir.Note{{ProjectID: id, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x"}}))
+		must(t, s.RecordHandEdits(t.Context(), id, 1, []memoir.HandEdit{{ProjectID: id, File: "MEMORY.md", Action: memoir.EditAdded, Text: "x"}}))
 		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
 		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}})
 	}

@@ -130,18 +130,19 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 	}, "reading the last inputs of project %s", projectID)
 }
 
-// RecordNotes records the hand edits of one generation of a project's memory. They replace those that an
+// RecordHandEdits records the hand edits of one generation of a project's memory. They replace those that an
 // earlier attempt to consolidate recorded of the same generation.
-func (s *Store) RecordNotes(ctx context.Context, projectID string, generation int64, notes []memoir.Note) error {
+func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
+	edits []memoir.HandEdit) error {
 	err := s.durably(ctx, func(t tx) error {
 		if _, err := t.exec(`DELETE FROM note WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
 			return err
 		}
-		for _, n := range notes {
+		for _, n := range edits {
 			if n.At.IsZero() {
 				n.At = s.now()
 			}
-			if err := putNote(t, projectID, generation, n); err != nil {
+			if err := putHandEdit(t, projectID, generation, n); err != nil {
 				return err
 			}
 		}
@@ -150,7 +151,7 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 	return s.explain(err, "recording the hand edits of project %s", projectID)
 }
 
-func putNote(t tx, projectID string, base int64, n memoir.Note) error {
+func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
 	_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
@@ -158,52 +159,52 @@ func putNote(t tx, projectID string, base int64, n memoir.Note) error {
 	return err
 }
 
-// Notes returns the hand edits of a project that are in effect, oldest first. An edit of a later generation
+// HandEdits returns the hand edits of a project that are in effect, oldest first. An edit of a later generation
 // replaces the opposite edit of the same line of the same file, whatever the section. For whole files only
 // the last edit counts, written or deleted. Edits of one generation do not cancel each other: a moved line
 // is both removed and added.
-func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
-	return fetch(ctx, s, func(t tx) ([]memoir.Note, error) {
-		notes := []memoir.Note{}
+func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandEdit, error) {
+	return fetch(ctx, s, func(t tx) ([]memoir.HandEdit, error) {
+		edits := []memoir.HandEdit{}
 		added := map[[2]string]bool{} // files and lines that a person ever added
-		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
+		earlier, base := 0, int64(-1) // how many of edits are on earlier generations than base
 		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
 			WHERE project_id = ? ORDER BY base, id`,
 			[]any{projectID}, func(scan scanner) error {
-				var n memoir.Note
+				var n memoir.HandEdit
 				var on int64
 				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After,
 					&n.Text, timeColumn{&n.At}); err != nil {
 					return err
 				}
 				if on != base {
-					earlier, base = len(notes), on
+					earlier, base = len(edits), on
 				}
-				kept := slices.DeleteFunc(slices.Clone(notes[:earlier]), func(old memoir.Note) bool { return outdates(n, old) })
-				notes = append(kept, notes[earlier:]...)
+				kept := slices.DeleteFunc(slices.Clone(edits[:earlier]), func(old memoir.HandEdit) bool { return outdates(n, old) })
+				edits = append(kept, edits[earlier:]...)
 				earlier = len(kept)
 				line := [2]string{n.File, n.Text}
 				switch {
-				case n.Action == memoir.NoteAdded:
+				case n.Action == memoir.EditAdded:
 					added[line] = true
-				case n.Action == memoir.NoteRestored && !added[line]:
+				case n.Action == memoir.EditRestored && !added[line]:
 					return nil
-				case n.Action == memoir.NoteRestored:
-					n.Action = memoir.NoteAdded
+				case n.Action == memoir.EditRestored:
+					n.Action = memoir.EditAdded
 				}
-				notes = append(notes, n)
+				edits = append(edits, n)
 				return nil
 			})
-		return notes, err
+		return edits, err
 	}, "reading hand edits")
 }
 
-// outdates reports whether a note replaces an earlier one.
-func outdates(n, old memoir.Note) bool {
+// outdates reports whether a edit replaces an earlier one.
+func outdates(n, old memoir.HandEdit) bool {
 	if n.File != old.File {
 		return false
 	}
-	whole := func(a memoir.NoteAction) bool { return a == memoir.NoteFile || a == memoir.NoteDeleted }
+	whole := func(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }
 	switch {
 	case whole(n.Action) || whole(old.Action):
 		return whole(n.Action) && whole(old.Action)

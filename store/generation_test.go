@@ -129,33 +129,33 @@ func TestALinkThatIsAheadOfTheDatabaseIsRecordedAfterwards(t *testing.T) {
 
 func TestTheLastWordOfAPersonCounts(t *testing.T) {
 	t.Parallel()
-	line := func(action memoir.NoteAction, section, text string) memoir.Note {
-		return memoir.Note{ProjectID: project, File: "MEMORY.md", Action: action, Section: section, Text: text}
+	line := func(action memoir.EditAction, section, text string) memoir.HandEdit {
+		return memoir.HandEdit{ProjectID: project, File: "MEMORY.md", Action: action, Section: section, Text: text}
 	}
-	file := func(action memoir.NoteAction, text string) memoir.Note {
-		return memoir.Note{ProjectID: project, File: "skills/a/SKILL.md", Action: action, Text: text}
+	file := func(action memoir.EditAction, text string) memoir.HandEdit {
+		return memoir.HandEdit{ProjectID: project, File: "skills/a/SKILL.md", Action: action, Text: text}
 	}
-	var again []memoir.Note // the next are on the generation before
-	const added, removed, whole, deleted = memoir.NoteAdded, memoir.NoteRemoved, memoir.NoteFile, memoir.NoteDeleted
+	var again []memoir.HandEdit // the next are on the generation before
+	const added, removed, whole, deleted = memoir.EditAdded, memoir.EditRemoved, memoir.EditFile, memoir.EditDeleted
 	tests := []struct {
 		name  string
-		calls [][]memoir.Note
+		calls [][]memoir.HandEdit
 		want  []string
 	}{
-		{"nothing", [][]memoir.Note{{}}, []string{}},
-		{"an attempt that did not publish leaves no notes behind", [][]memoir.Note{{line(removed, "A", "old")},
+		{"nothing", [][]memoir.HandEdit{{}}, []string{}},
+		{"an attempt that did not publish leaves no notes behind", [][]memoir.HandEdit{{line(removed, "A", "old")},
 			{line(added, "A", "half"), line(added, "A", "old")}, again, {line(added, "A", "whole")}}, []string{"removed A old", "added A whole"}},
-		{"what is known is not added again", [][]memoir.Note{{line(added, "A", "x")}, {line(added, "A", "x")}}, []string{"added A x"}},
-		{"the order of making is kept", [][]memoir.Note{{line(added, "A", "y"), line(added, "A", "x")}}, []string{"added A y", "added A x"}},
-		{"a removal takes the place of an addition", [][]memoir.Note{{line(added, "A", "x")}, {line(removed, "A", "x")}}, []string{"removed A x"}},
-		{"an addition takes the place of a removal, in whatever section", [][]memoir.Note{{line(removed, "A", "x")}, {line(added, "B", "x")}}, []string{"added B x"}},
-		{"another line is another matter", [][]memoir.Note{{line(added, "A", "x")}, {line(removed, "A", "y")}}, []string{"added A x", "removed A y"}},
-		{"a line that was moved is removed and added", [][]memoir.Note{{line(added, "B", "x"), line(removed, "A", "x")}}, []string{"added B x", "removed A x"}},
-		{"and moved back", [][]memoir.Note{{line(removed, "A", "x"), line(added, "B", "x")}, {line(removed, "B", "x"), line(added, "A", "x")}}, []string{"removed B x", "added A x"}},
-		{"of a file the last content", [][]memoir.Note{{file(whole, "1")}, {file(whole, "2")}}, []string{"file  2"}},
-		{"a deleted file", [][]memoir.Note{{file(whole, "1")}, {file(deleted, "")}}, []string{"deleted  "}},
-		{"a file that is back", [][]memoir.Note{{file(deleted, "")}, {file(whole, "1")}}, []string{"file  1"}},
-		{"a file's lines are not the file", [][]memoir.Note{{line(added, "A", "x")}, {file(whole, "x")}}, []string{"added A x", "file  x"}},
+		{"what is known is not added again", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(added, "A", "x")}}, []string{"added A x"}},
+		{"the order of making is kept", [][]memoir.HandEdit{{line(added, "A", "y"), line(added, "A", "x")}}, []string{"added A y", "added A x"}},
+		{"a removal takes the place of an addition", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(removed, "A", "x")}}, []string{"removed A x"}},
+		{"an addition takes the place of a removal, in whatever section", [][]memoir.HandEdit{{line(removed, "A", "x")}, {line(added, "B", "x")}}, []string{"added B x"}},
+		{"another line is another matter", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(removed, "A", "y")}}, []string{"added A x", "removed A y"}},
+		{"a line that was moved is removed and added", [][]memoir.HandEdit{{line(added, "B", "x"), line(removed, "A", "x")}}, []string{"added B x", "removed A x"}},
+		{"and moved back", [][]memoir.HandEdit{{line(removed, "A", "x"), line(added, "B", "x")}, {line(removed, "B", "x"), line(added, "A", "x")}}, []string{"removed B x", "added A x"}},
+		{"of a file the last content", [][]memoir.HandEdit{{file(whole, "1")}, {file(whole, "2")}}, []string{"file  2"}},
+		{"a deleted file", [][]memoir.HandEdit{{file(whole, "1")}, {file(deleted, "")}}, []string{"deleted  "}},
+		{"a file that is back", [][]memoir.HandEdit{{file(deleted, "")}, {file(whole, "1")}}, []string{"file  1"}},
+		{"a file's lines are not the file", [][]memoir.HandEdit{{line(added, "A", "x")}, {file(whole, "x")}}, []string{"added A x", "file  x"}},
 	}
 	for _, tt := range tests {
 		s, _ := newStore(t)
@@ -167,9 +167,9 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 				continue
 			}
 			generation++
-			must(t, s.RecordNotes(t.Context(), project, generation, notes))
+			must(t, s.RecordHandEdits(t.Context(), project, generation, notes))
 		}
-		notes, err := s.Notes(t.Context(), project)
+		notes, err := s.HandEdits(t.Context(), project)
 		must(t, err)
 		got := []string{}
 		for _, n := range notes {

@@ -109,7 +109,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 // CodeNotFound if there is none.
 func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
 	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
-		a, err := readAtlas(t)
+		a, err := readProjectIndex(t)
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +170,7 @@ func moveSession(t tx, key, projectID string) error {
 }
 
 // ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
-// and the project's notes, generations and aliases. A later session begins a new project. The folder
+// and the project's hand edits, generations and aliases. A later session begins a new project. The folder
 // remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
 // their subagents.
 func (s *Store) ForgetProject(ctx context.Context, projectID string) (keys []string, err error) {
@@ -222,16 +222,16 @@ func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 // new or older than the files.
 type Adoption struct {
 	Project     memoir.Project
-	Generations []GenerationRecord      // the oldest first; the last is the live one
-	Extractions []memoir.Extraction     // inputs of the live one
-	Notes       map[int64][]memoir.Note // hand edits, by the generation that was edited
+	Generations []GenerationRecord          // the oldest first; the last is the live one
+	Extractions []memoir.Extraction         // inputs of the live one
+	HandEdits   map[int64][]memoir.HandEdit // hand edits, by the generation that was edited
 }
 
 // Adopted counts what Adopt stored.
 type Adopted struct {
 	New         bool // the project was not registered
 	Extractions int
-	Notes       int
+	HandEdits   int
 }
 
 // Adopt stores an adoption in one durable transaction, if the live generation is not recorded. It neither
@@ -243,7 +243,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
 		out.New = errors.Is(err, sql.ErrNoRows)
 		if out.New {
-			known, failed := readAtlas(t)
+			known, failed := readProjectIndex(t)
 			if err = failed; err == nil {
 				err = known.put(t, a.Project)
 			}
@@ -260,7 +260,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 				out.Extractions++
 			}
 		}
-		if out.Notes, err = adoptNotes(t, a, recorded); err != nil {
+		if out.HandEdits, err = adoptHandEdits(t, a, recorded); err != nil {
 			return err
 		}
 		for _, g := range a.Generations {
@@ -319,9 +319,9 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	return true, s.settle(t, e.SessionKey)
 }
 
-// adoptNotes stores the hand edits of generations since the recorded one that have none stored.
-func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
-	for base, notes := range a.Notes {
+// adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
+func adoptHandEdits(t tx, a Adoption, recorded int64) (n int, err error) {
+	for base, edits := range a.HandEdits {
 		known, err := t.exists(`SELECT 1 FROM note WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
 			return n, err
@@ -329,8 +329,8 @@ func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
 		if known || base < recorded {
 			continue
 		}
-		for _, note := range notes {
-			if err := putNote(t, a.Project.ID, base, note); err != nil {
+		for _, edit := range edits {
+			if err := putHandEdit(t, a.Project.ID, base, edit); err != nil {
 				return n, err
 			}
 			n++

@@ -109,7 +109,7 @@ func (s *Store) removeCopies() (removed []string, err error) {
 }
 
 // Clear removes a project from the database: its sessions and their files and extractions, jobs,
-// generations, notes and redactions. Claims on them are lost. The ledger stays, and so do the marks of
+// generations, hand edits and redactions. Claims on them are lost. The ledger stays, and so do the marks of
 // sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
 // removed: see RemovedProjects. The backup is removed first, as by BeginForgetting. Clearing an unknown
 // project is not an error.

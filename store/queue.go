@@ -15,13 +15,13 @@ const (
 	kindConsolidate = "consolidate" // a project; its key is the project's id
 )
 
-// errand says what a job is claimed for: the values of the column job.errand.
-type errand int
+// purpose says what a job is claimed for: the values of the column job.purpose.
+type purpose int
 
 const (
-	ownWork         errand = 0 // an extraction or consolidation
-	otherWork       errand = 1 // other work on the project: a crash is not counted
-	otherWorkOnDead errand = 2 // other work on a project whose job is dead and stays dead
+	ownWork         purpose = 0 // an extraction or consolidation
+	otherWork       purpose = 1 // other work on the project: a crash is not counted
+	otherWorkOnDead purpose = 2 // other work on a project whose job is dead and stays dead
 )
 
 // MaxCrashes is the number of crashes after which a job is dead.
@@ -52,7 +52,7 @@ type terms struct {
 	holder  lease.Holder
 	lasts   time.Duration // unless extended
 	version string        // of the input: a new version resets the count of attempts
-	errand  errand
+	purpose purpose
 }
 
 // grant is the state of a job when it is claimed.
@@ -74,7 +74,7 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 			input_version = ?6, started_at = ?7, errand = ?8
 		RETURNING attempts + 1, crashes, done_hash, filter_version`,
 		[]any{j.kind, j.key, j.token, on.holder.String(), millis(s.ticks().Add(on.lasts)), on.version, millis(s.now()),
-			on.errand},
+			on.purpose},
 		&g.attempt, &g.crashes, &g.doneHash, &g.doneFilter)
 	return g, err
 }
@@ -87,7 +87,7 @@ type runningJob struct {
 	job
 	lease.Lease
 	since     time.Time
-	errand    errand
+	purpose   purpose
 	crashes   int
 	lastError string
 }
@@ -99,7 +99,7 @@ func runningJobs(t tx, kind string) ([]runningJob, error) {
 		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, []any{kind},
 		func(scan scanner, r *runningJob) error {
 			err := scan(&r.kind, &r.key, &r.token, holderColumn{&r.Holder}, timeColumn{&r.Until}, timeColumn{&r.since},
-				&r.errand, &r.crashes, &r.lastError)
+				&r.purpose, &r.crashes, &r.lastError)
 			r.Owner = r.token
 			return err
 		})
@@ -146,13 +146,13 @@ func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 // and an earlier error stays.
 func (s *Store) crash(t tx, j runningJob, because string) error {
 	status := "pending"
-	if j.errand == ownWork {
+	if j.purpose == ownWork {
 		j.crashes++
 		j.lastError = because
 	} else if j.lastError == "" {
 		j.lastError = because
 	}
-	if j.errand == otherWorkOnDead || j.errand == ownWork && j.crashes >= MaxCrashes {
+	if j.purpose == otherWorkOnDead || j.purpose == ownWork && j.crashes >= MaxCrashes {
 		status = "dead"
 	}
 	_, err := t.exec(`UPDATE job SET crashes = ?, status = ?, owner = '', holder = '', lease_until = 0, last_error = ?,

@@ -19,8 +19,8 @@ const (
 // explicitIdentity is the prefix of the identity of a project that is named in the settings.
 const explicitIdentity = "project:"
 
-// atlas indexes the registered projects by what identifies them.
-type atlas struct {
+// projectIndex indexes the registered projects by what identifies them.
+type projectIndex struct {
 	projects map[string]*known   // by id
 	identity map[string]string   // identity -> id
 	aliases  map[string][]string // identity that is an alias -> ids, in order
@@ -32,9 +32,9 @@ type known struct {
 	remotes []string // its present and former identities that are not paths
 }
 
-// readAtlas reads three small tables, but no sessions.
-func readAtlas(t tx) (*atlas, error) {
-	a := &atlas{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
+// readProjectIndex reads three small tables, but no sessions.
+func readProjectIndex(t tx) (*projectIndex, error) {
+	a := &projectIndex{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
 	err := t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil,
 		func(scan scanner) error {
@@ -69,7 +69,7 @@ func (k *known) keepsName(p memoir.Project) bool {
 	return k.Identity == p.Identity && strings.EqualFold(k.Name, p.Name)
 }
 
-func (a *atlas) add(k *known) {
+func (a *projectIndex) add(k *known) {
 	a.projects[k.ID] = k
 	if _, taken := a.identity[k.Identity]; !taken {
 		a.identity[k.Identity] = k.ID
@@ -77,7 +77,7 @@ func (a *atlas) add(k *known) {
 	k.remotes = append(k.remotes, remoteIdentity(k.Identity)...)
 }
 
-func (a *atlas) addDirectory(path, id string) {
+func (a *projectIndex) addDirectory(path, id string) {
 	if former := a.projects[a.dirs[path]]; former != nil {
 		former.Directories = slices.DeleteFunc(former.Directories, func(d string) bool { return d == path })
 	}
@@ -87,7 +87,7 @@ func (a *atlas) addDirectory(path, id string) {
 	}
 }
 
-func (a *atlas) addAlias(alias, kind, id string) {
+func (a *projectIndex) addAlias(alias, kind, id string) {
 	k := a.projects[id]
 	if k == nil || slices.Contains(k.Aliases, alias) {
 		return
@@ -108,7 +108,7 @@ type resolution struct {
 // resolve identifies p with a registered project: the one with its identity; else the one that had this
 // identity before; else one that was known only by a place of p, such as the directory of a repository
 // without a remote. Projects with different remotes are never merged because of a place.
-func (a *atlas) resolve(p memoir.Project) resolution {
+func (a *projectIndex) resolve(p memoir.Project) resolution {
 	var found resolution
 	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
 	for _, place := range p.Aliases {
@@ -135,7 +135,7 @@ func (a *atlas) resolve(p memoir.Project) resolution {
 }
 
 // holder returns the project whose identity is a place, else the only one that has it as an alias, else nil.
-func (a *atlas) holder(place string) (k *known, identified bool) {
+func (a *projectIndex) holder(place string) (k *known, identified bool) {
 	id, identified := a.identity[place]
 	if holders := a.aliases[place]; !identified && len(holders) == 1 {
 		id = holders[0]
@@ -150,7 +150,7 @@ func (k *known) hasOtherRemote(identity string) bool {
 
 // byAlias returns the id of the project that has p's identity as an alias. If several have it, p's
 // directory decides.
-func (a *atlas) byAlias(p memoir.Project) string {
+func (a *projectIndex) byAlias(p memoir.Project) string {
 	holders := a.aliases[p.Identity]
 	if len(holders) == 1 {
 		return holders[0]
@@ -187,7 +187,7 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 	ids := map[string]string{}
 	changes := false
 	err := s.read(ctx, func(t tx) error {
-		a, err := readAtlas(t)
+		a, err := readProjectIndex(t)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 		return ids, s.explain(err, "looking for projects")
 	}
 	err = s.quickly(ctx, func(t tx) error {
-		a, err := readAtlas(t)
+		a, err := readProjectIndex(t)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 // project for a found one, or the found one's own id if it is new. Both are a snapshot. Known is cheaper
 // than Projects, which counts sessions.
 func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func(memoir.Project) string, err error) {
-	a, err := fetch(ctx, s, readAtlas, "reading the names of projects")
+	a, err := fetch(ctx, s, readProjectIndex, "reading the names of projects")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,7 +231,7 @@ func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func
 }
 
 // changes reports whether registering p would write anything.
-func (a *atlas) changes(p memoir.Project, at resolution) bool {
+func (a *projectIndex) changes(p memoir.Project, at resolution) bool {
 	k := a.projects[at.id]
 	if k == nil {
 		return true
@@ -242,7 +242,7 @@ func (a *atlas) changes(p memoir.Project, at resolution) bool {
 }
 
 // next returns the values with which p will be registered.
-func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
+func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
 	k := a.projects[at.id]
 	if k == nil {
 		return p
@@ -265,7 +265,7 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 }
 
 // register stores one project and returns its id.
-func (a *atlas) register(t tx, p memoir.Project) (string, error) {
+func (a *projectIndex) register(t tx, p memoir.Project) (string, error) {
 	at := a.resolve(p)
 	next := a.next(p, at)
 	if !a.changes(p, at) {
@@ -277,7 +277,7 @@ func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 // put stores a project under its id and updates the atlas, since later projects are resolved with it. The former
 // name and identity become aliases. A former remote becomes an alias of kind name: a project whose identity
 // it is, is another project.
-func (a *atlas) put(t tx, p memoir.Project) error {
+func (a *projectIndex) put(t tx, p memoir.Project) error {
 	k := a.projects[p.ID]
 	if k == nil {
 		k = &known{}

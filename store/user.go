@@ -33,9 +33,9 @@ func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error
 	return state, noted, s.explain(err, "looking for changes")
 }
 
-// NoteChanges records that the user's own memory was compared with a state of the projects. If due is set,
+// RecordChanges records that the user's own memory was compared with a state of the projects. If due is set,
 // it registers the user's project and makes it due.
-func (s *Store) NoteChanges(ctx context.Context, state int64, due bool) error {
+func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if user := memoir.UserProject(); due {
 			if _, err := t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING`,

@@ -302,7 +302,7 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 		}
 	}
 	if !dry {
-		if err := in.record.Sweep(); err != nil {
+		if err := in.record.RemoveStale(); err != nil {
 			in.ui.warn("remove it", "a temporary file of an earlier call cannot be removed: %v", err)
 		}
 		if err := in.apply(verb); err != nil {

@@ -79,8 +79,8 @@ func noteOn(g serve.Generation) string {
 	add(g.Live, "live")
 	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
 	add(g.Restored > 0, "restored from %d", g.Restored)
-	add(g.SetAside > g.NotesAside, "left out until changed: %s", count(g.SetAside-g.NotesAside, "session"))
-	add(g.NotesAside > 0, "left out: %s", count(g.NotesAside, "note"))
+	add(g.Deferred > g.NotesDeferred, "left out until changed: %s", count(g.Deferred-g.NotesDeferred, "session"))
+	add(g.NotesDeferred > 0, "left out: %s", count(g.NotesDeferred, "note"))
 	add(g.Redacted > 0, "redacted from %d", g.Redacted)
 	add(g.Error != "", "%s", g.Error)
 	add(g.Forgotten, "contains forgotten sessions")
@@ -162,12 +162,12 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
 	notes := 0
-	for _, key := range out.SetAside {
+	for _, key := range out.Deferred {
 		if memoir.EntryID(key) != 0 {
 			notes++
 		}
 	}
-	if n := len(out.SetAside) - notes; n > 0 {
+	if n := len(out.Deferred) - notes; n > 0 {
 		p.ui.say("%s: left out until changed: %s that generation %d does not have", name, count(n, "session"),
 			out.Restored)
 	}

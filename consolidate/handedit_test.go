@@ -12,8 +12,8 @@ import (
 	"memoir/consolidate"
 )
 
-func note(id int64, action memoir.NoteAction, section, after, text string) memoir.Note {
-	return memoir.Note{ID: id, File: "MEMORY.md", Action: action, Section: section, After: after, Text: text}
+func note(id int64, action memoir.EditAction, section, after, text string) memoir.HandEdit {
+	return memoir.HandEdit{ID: id, File: "MEMORY.md", Action: action, Section: section, After: after, Text: text}
 }
 
 func TestAHandWrittenLineStaysWhereItWasPut(t *testing.T) {
@@ -22,16 +22,16 @@ func TestAHandWrittenLineStaysWhereItWasPut(t *testing.T) {
 	prefs := under(c.MemoryMD, "## User preferences")
 	for _, test := range []struct {
 		name   string
-		note   memoir.Note
+		note   memoir.HandEdit
 		before string // the line that it must stand behind
 	}{
-		{"behind its neighbour", note(1, memoir.NoteAdded, "## User preferences", prefs[0], "- mine"), prefs[0]},
-		{"citations of the neighbour aside", note(1, memoir.NoteAdded, "## User preferences", "- “Never open PRs against release!!!” [0000aaaa 2020-01-01]", "- mine"), prefs[0]},
-		{"first of its section", note(1, memoir.NoteAdded, "## User preferences", "", "- mine"), "## User preferences"},
-		{"at the end, its neighbour being gone", note(1, memoir.NoteAdded, "## User preferences", "- gone", "- mine"), prefs[len(prefs)-1]},
-		{"under notes, its section being gone", note(1, memoir.NoteAdded, "## Deployment", "", "- mine"), "## Notes"},
+		{"behind its neighbour", note(1, memoir.EditAdded, "## User preferences", prefs[0], "- mine"), prefs[0]},
+		{"citations of the neighbour aside", note(1, memoir.EditAdded, "## User preferences", "- “Never open PRs against release!!!” [0000aaaa 2020-01-01]", "- mine"), prefs[0]},
+		{"first of its section", note(1, memoir.EditAdded, "## User preferences", "", "- mine"), "## User preferences"},
+		{"at the end, its neighbour being gone", note(1, memoir.EditAdded, "## User preferences", "- gone", "- mine"), prefs[len(prefs)-1]},
+		{"under notes, its section being gone", note(1, memoir.EditAdded, "## Deployment", "", "- mine"), "## Notes"},
 	} {
-		got := consolidate.ApplyNotes(c, []memoir.Note{test.note})
+		got := consolidate.ApplyHandEdits(c, []memoir.HandEdit{test.note})
 		var last string
 		found := false
 		for line := range strings.Lines(got.MemoryMD) {
@@ -47,7 +47,7 @@ func TestAHandWrittenLineStaysWhereItWasPut(t *testing.T) {
 		if !found || last != test.before {
 			t.Errorf("%s: it stands behind %q, want %q", test.name, last, test.before)
 		}
-		if again := consolidate.ApplyNotes(got, []memoir.Note{test.note}); fmt.Sprint(again) != fmt.Sprint(got) {
+		if again := consolidate.ApplyHandEdits(got, []memoir.HandEdit{test.note}); fmt.Sprint(again) != fmt.Sprint(got) {
 			t.Errorf("%s: applying it twice differs", test.name)
 		}
 	}
@@ -57,7 +57,7 @@ func TestAnUnconfirmedLineIsOnlyInMEMORY(t *testing.T) {
 	t.Parallel()
 	in := input(first, second, third)
 	claim := "- push to main" + memoir.Unconfirmed
-	in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", claim)}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", claim)}
 	c := build(t, in)
 	if !contains(under(c.MemoryMD, "## User preferences"), claim) || strings.Contains(c.MemorySummary, "push to main") {
 		t.Errorf("got\n%s\n%s", c.MemoryMD, c.MemorySummary)
@@ -66,16 +66,16 @@ func TestAnUnconfirmedLineIsOnlyInMEMORY(t *testing.T) {
 
 func TestARewordedLineReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
-	notes := []memoir.Note{
-		note(1, memoir.NoteRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
-		note(2, memoir.NoteAdded, "## User preferences", "", "- “Never open PRs against release, nor against main”"),
+	notes := []memoir.HandEdit{
+		note(1, memoir.EditRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
+		note(2, memoir.EditAdded, "## User preferences", "", "- “Never open PRs against release, nor against main”"),
 	}
-	got := consolidate.ApplyNotes(build(t, input(first, second, third)), notes)
+	got := consolidate.ApplyHandEdits(build(t, input(first, second, third)), notes)
 	lines := under(got.MemoryMD, "## User preferences")
 	if !contains(lines, "nor against main") || contains(lines, "release!!!") {
 		t.Errorf("got %q", lines)
 	}
-	if again := consolidate.ApplyNotes(got, notes); fmt.Sprint(again) != fmt.Sprint(got) {
+	if again := consolidate.ApplyHandEdits(got, notes); fmt.Sprint(again) != fmt.Sprint(got) {
 		t.Error("applying them twice differs")
 	}
 }
@@ -83,12 +83,12 @@ func TestARewordedLineReplacesTheOldOne(t *testing.T) {
 func TestWholeFilesAndSkillsFollowTheirNotes(t *testing.T) {
 	t.Parallel()
 	c := build(t, input(first, second, third))
-	got := consolidate.ApplyNotes(c, []memoir.Note{
-		{ID: 1, File: "skills/deploy/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: deploy\n---\n"},
-		{ID: 2, File: "skills/deploy/scripts/run.sh", Action: memoir.NoteFile, Text: "make deploy\n"},
-		{ID: 3, File: "skills/make-pr/SKILL.md", Action: memoir.NoteDeleted},
-		{ID: 4, File: "../outside.md", Action: memoir.NoteFile, Text: "no"},
-		{ID: 5, File: "skills/Bad Name/SKILL.md", Action: memoir.NoteFile, Text: "no"},
+	got := consolidate.ApplyHandEdits(c, []memoir.HandEdit{
+		{ID: 1, File: "skills/deploy/SKILL.md", Action: memoir.EditFile, Text: "---\nname: deploy\n---\n"},
+		{ID: 2, File: "skills/deploy/scripts/run.sh", Action: memoir.EditFile, Text: "make deploy\n"},
+		{ID: 3, File: "skills/make-pr/SKILL.md", Action: memoir.EditDeleted},
+		{ID: 4, File: "../outside.md", Action: memoir.EditFile, Text: "no"},
+		{ID: 5, File: "skills/Bad Name/SKILL.md", Action: memoir.EditFile, Text: "no"},
 	})
 	if len(got.Skills) != 1 || got.Skills[0].Name != "deploy" || len(got.Skills[0].Scripts) != 1 || got.Skills[0].Scripts[0].Path != "run.sh" {
 		t.Errorf("got %+v", got.Skills)
@@ -100,12 +100,12 @@ func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
 	t.Parallel()
 	made := memoir.Consolidation{MemoryMD: "m\n", MemorySummary: "s\n", Skills: []memoir.Skill{{Name: "deploy", Content: "x\n",
 		Scripts: []memoir.SkillFile{{Path: "run.sh", Content: "a model's"}, {Path: "lib/a", Content: "a model's"}, {Path: "data", Content: "a model's"}}}}}
-	notes := []memoir.Note{
-		{ID: 1, File: "skills/deploy/scripts/Run.sh", Action: memoir.NoteFile, Text: "mine\n"},
-		{ID: 2, File: "skills/deploy/scripts/Lib/b", Action: memoir.NoteFile, Text: "mine\n"},
-		{ID: 3, File: "skills/deploy/scripts/data/x", Action: memoir.NoteFile, Text: "mine\n"},
+	notes := []memoir.HandEdit{
+		{ID: 1, File: "skills/deploy/scripts/Run.sh", Action: memoir.EditFile, Text: "mine\n"},
+		{ID: 2, File: "skills/deploy/scripts/Lib/b", Action: memoir.EditFile, Text: "mine\n"},
+		{ID: 3, File: "skills/deploy/scripts/data/x", Action: memoir.EditFile, Text: "mine\n"},
 	}
-	out := consolidate.ApplyNotes(made, notes)
+	out := consolidate.ApplyHandEdits(made, notes)
 	want := []memoir.SkillFile{{Path: "Lib/b", Content: "mine\n"}, {Path: "Run.sh", Content: "mine\n"}, {Path: "data/x", Content: "mine\n"}}
 	if diff := cmp.Diff(want, out.Skills[0].Scripts); diff != "" {
 		t.Error(diff)
@@ -113,7 +113,7 @@ func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
 	if err := consolidate.Verify(out, input(first)); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(out, consolidate.ApplyNotes(out, notes)); diff != "" {
+	if diff := cmp.Diff(out, consolidate.ApplyHandEdits(out, notes)); diff != "" {
 		t.Errorf("the second time: %s", diff)
 	}
 }
@@ -141,7 +141,7 @@ func TestOnlyLinesThatRestOnForgottenSessionsGo(t *testing.T) {
 		"- mine, without any citation":                       "- mine, without any citation",
 		"- mine [see the issue 7 there]":                     "- mine [see the issue 7 there]",
 	} {
-		in.Notes = []memoir.Note{note(1, memoir.NoteAdded, "## User preferences", "", text)}
+		in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", text)}
 		c := build(t, in)
 		if want == "" && contains([]string{c.MemoryMD, c.MemorySummary}, "mine") {
 			t.Errorf("%q is still there", text)
@@ -162,13 +162,13 @@ func inSummary(line string) string {
 
 func TestLinesThatDifferInABracketOfTheirOwnAreTwo(t *testing.T) {
 	t.Parallel()
-	notes := []memoir.Note{
-		note(1, memoir.NoteAdded, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
-		note(2, memoir.NoteRemoved, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
-		note(3, memoir.NoteAdded, "## User preferences", "", "- Code freeze begins [release 2027-01-05]"),
+	notes := []memoir.HandEdit{
+		note(1, memoir.EditAdded, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
+		note(2, memoir.EditRemoved, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
+		note(3, memoir.EditAdded, "## User preferences", "", "- Code freeze begins [release 2027-01-05]"),
 	}
 	in := input(first)
-	in.Notes = notes
+	in.HandEdits = notes
 	c := build(t, in)
 	for _, text := range []string{c.MemoryMD, c.MemorySummary} {
 		if strings.Contains(text, "2026-12-01") || !strings.Contains(text, "2027-01-05") {
@@ -180,16 +180,16 @@ func TestLinesThatDifferInABracketOfTheirOwnAreTwo(t *testing.T) {
 func TestHandWrittenLinesReachTheBriefing(t *testing.T) {
 	t.Parallel()
 	in := input(first, second, third)
-	in.Notes = []memoir.Note{
-		note(1, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy"),
-		note(2, memoir.NoteAdded, "## User preferences", "- ask Ann before a deploy", "- and Bob after it"),
-		note(3, memoir.NoteAdded, "## Build, test and other commands", "", "- `make e2e` needs docker"),
-		note(4, memoir.NoteAdded, "## Deployment", "", "## Deployment"),
-		note(5, memoir.NoteAdded, "## Deployment", "", "Staging is rebuilt"),
-		note(6, memoir.NoteAdded, "## Deployment", "Staging is rebuilt", "every night."),
-		note(7, memoir.NoteAdded, "## Deployment", "every night.", "```sh"),
-		note(8, memoir.NoteAdded, "## Deployment", "```sh", "make stage"),
-		note(9, memoir.NoteAdded, "## Deployment", "make stage", "```"),
+	in.HandEdits = []memoir.HandEdit{
+		note(1, memoir.EditAdded, "## User preferences", "", "- ask Ann before a deploy"),
+		note(2, memoir.EditAdded, "## User preferences", "- ask Ann before a deploy", "- and Bob after it"),
+		note(3, memoir.EditAdded, "## Build, test and other commands", "", "- `make e2e` needs docker"),
+		note(4, memoir.EditAdded, "## Deployment", "", "## Deployment"),
+		note(5, memoir.EditAdded, "## Deployment", "", "Staging is rebuilt"),
+		note(6, memoir.EditAdded, "## Deployment", "Staging is rebuilt", "every night."),
+		note(7, memoir.EditAdded, "## Deployment", "every night.", "```sh"),
+		note(8, memoir.EditAdded, "## Deployment", "```sh", "make stage"),
+		note(9, memoir.EditAdded, "## Deployment", "make stage", "```"),
 	}
 	c := build(t, in)
 	if lines := under(c.MemorySummary, "## What the user wants"); len(lines) < 3 || lines[0] != "- ask Ann before a deploy" || lines[1] != "- and Bob after it" {
@@ -204,7 +204,7 @@ func TestHandWrittenLinesReachTheBriefing(t *testing.T) {
 	if strings.Index(c.MemorySummary, "## Written by hand") > strings.Index(c.MemorySummary, "## What the user wants") {
 		t.Error("what a person wrote does not come first")
 	}
-	if again := consolidate.ApplyNotes(c, consolidate.LiveNotes(in.Notes, in)); !reflect.DeepEqual(again, c) {
+	if again := consolidate.ApplyHandEdits(c, consolidate.LiveHandEdits(in.HandEdits, in)); !reflect.DeepEqual(again, c) {
 		t.Error("applying them twice differs")
 	}
 }
@@ -213,9 +213,9 @@ func TestHandWrittenLinesLeaveTheBriefingWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	in := input(project(30)...)
 	for i, w := range words {
-		in.Notes = append(in.Notes, note(int64(i+1), memoir.NoteAdded, "## Environment", "", "- the "+w+" host "+strings.Repeat("is far away ", 9)))
+		in.HandEdits = append(in.HandEdits, note(int64(i+1), memoir.EditAdded, "## Environment", "", "- the "+w+" host "+strings.Repeat("is far away ", 9)))
 	}
-	in.Notes = append(in.Notes, note(99, memoir.NoteAdded, "## User preferences", "", "- ask Ann before a deploy"))
+	in.HandEdits = append(in.HandEdits, note(99, memoir.EditAdded, "## User preferences", "", "- ask Ann before a deploy"))
 	for _, tokens := range []int{100, 300, 1000} {
 		in.SummaryTokens = tokens
 		c := build(t, in)
@@ -243,15 +243,15 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 			t.Fatalf("%q is not in the summary", part)
 		}
 	}
-	in.Notes = []memoir.Note{
-		note(1, memoir.NoteRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
-		note(2, memoir.NoteRemoved, "## User preferences", "", "- "+long+" [00001001 2026-07-01]"),
-		note(3, memoir.NoteRemoved, "## Failures and fixes", "", "- `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1` [00001003 2026-07-03]"),
-		note(4, memoir.NoteRemoved, "## Build, test and other commands", "", "- test: `go test ./...` [00001002 2026-07-02]"),
+	in.HandEdits = []memoir.HandEdit{
+		note(1, memoir.EditRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
+		note(2, memoir.EditRemoved, "## User preferences", "", "- "+long+" [00001001 2026-07-01]"),
+		note(3, memoir.EditRemoved, "## Failures and fixes", "", "- `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1` [00001003 2026-07-03]"),
+		note(4, memoir.EditRemoved, "## Build, test and other commands", "", "- test: `go test ./...` [00001002 2026-07-02]"),
 	}
 	after := build(t, in)
 	// A model that knows nothing of notes gives what was there before.
-	for name, c := range map[string]memoir.Consolidation{"built in": after, "another model": consolidate.ApplyNotes(before, in.Notes)} {
+	for name, c := range map[string]memoir.Consolidation{"built in": after, "another model": consolidate.ApplyHandEdits(before, in.HandEdits)} {
 		all := c.MemoryMD + c.MemorySummary
 		for _, s := range c.Skills {
 			all += s.Content
@@ -261,7 +261,7 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 				t.Errorf("%s: %q is still there:\n%s", name, part, all)
 			}
 		}
-		if again := consolidate.ApplyNotes(c, in.Notes); !reflect.DeepEqual(again, c) {
+		if again := consolidate.ApplyHandEdits(c, in.HandEdits); !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: applying them twice differs", name)
 		}
 	}
@@ -271,7 +271,7 @@ func TestALineThatWasMovedStays(t *testing.T) {
 	t.Parallel()
 	in := input(first, second, third)
 	line := "- “Never open PRs against release!!!” [00001002 2026-07-02, 00001001 2026-07-01]"
-	in.Notes = []memoir.Note{note(1, memoir.NoteRemoved, "## User preferences", "", line), note(2, memoir.NoteAdded, "## Environment", "", line)}
+	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditRemoved, "## User preferences", "", line), note(2, memoir.EditAdded, "## Environment", "", line)}
 	c := build(t, in)
 	if strings.Count(c.MemoryMD, "against release") != 1 || strings.Count(c.MemorySummary, "against release") != 1 {
 		t.Errorf("got\n%s%s", c.MemoryMD, c.MemorySummary)
@@ -282,36 +282,36 @@ func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	c := memoir.Consolidation{MemoryMD: "# m\n\n## A\n\n- one\n  more of one\n- two\n\n## B\n\ntext\n", MemorySummary: "# s\n"}
 	for name, test := range map[string]struct {
-		notes []memoir.Note
+		notes []memoir.HandEdit
 		want  string
 	}{
-		"behind an entry":               {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para")}, "- two\n\npara\n\n## B"},
-		"behind an entry's second line": {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n\n- two"},
+		"behind an entry":               {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para")}, "- two\n\npara\n\n## B"},
+		"behind an entry's second line": {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n\n- two"},
 		"two lines of one": {
-			[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para"), note(2, memoir.NoteAdded, "## A", "para", "goes on")},
+			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para"), note(2, memoir.EditAdded, "## A", "para", "goes on")},
 			"- two\n\npara\ngoes on\n\n## B",
 		},
 		"two, told apart": {
-			[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para"), note(2, memoir.NoteAdded, "## A", "para", "\nother")},
+			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para"), note(2, memoir.EditAdded, "## A", "para", "\nother")},
 			"- two\n\npara\n\nother\n\n## B",
 		},
-		"an entry":           {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "- three")}, "- two\n- three\n\n## B"},
-		"an entry's own":     {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "  more")}, "- two\n  more\n\n## B"},
-		"its neighbour gone": {[]memoir.Note{note(1, memoir.NoteAdded, "## B", "gone", "para")}, "text\n\npara\n"},
-		"a heading":          {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "### Sub")}, "- two\n\n### Sub\n\n## B"},
+		"an entry":           {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "- three")}, "- two\n- three\n\n## B"},
+		"an entry's own":     {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "  more")}, "- two\n  more\n\n## B"},
+		"its neighbour gone": {[]memoir.HandEdit{note(1, memoir.EditAdded, "## B", "gone", "para")}, "text\n\npara\n"},
+		"a heading":          {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "### Sub")}, "- two\n\n### Sub\n\n## B"},
 		"two code blocks": {
-			[]memoir.Note{
-				note(1, memoir.NoteAdded, "## B", "text", "```sh"), note(2, memoir.NoteAdded, "## B", "```sh", "- a"), note(3, memoir.NoteAdded, "## B", "- a", "b"), note(4, memoir.NoteAdded, "## B", "b", "```"),
-				note(5, memoir.NoteAdded, "## B", "```", "```go"), note(6, memoir.NoteAdded, "## B", "```go", "c"), note(7, memoir.NoteAdded, "## B", "c", "```"), note(8, memoir.NoteAdded, "## B", "```", "- end"),
+			[]memoir.HandEdit{
+				note(1, memoir.EditAdded, "## B", "text", "```sh"), note(2, memoir.EditAdded, "## B", "```sh", "- a"), note(3, memoir.EditAdded, "## B", "- a", "b"), note(4, memoir.EditAdded, "## B", "b", "```"),
+				note(5, memoir.EditAdded, "## B", "```", "```go"), note(6, memoir.EditAdded, "## B", "```go", "c"), note(7, memoir.EditAdded, "## B", "c", "```"), note(8, memoir.EditAdded, "## B", "```", "- end"),
 			},
 			"text\n```sh\n- a\nb\n```\n```go\nc\n```\n- end\n",
 		},
 	} {
-		got := consolidate.ApplyNotes(c, test.notes)
+		got := consolidate.ApplyHandEdits(c, test.notes)
 		if !strings.Contains(got.MemoryMD, test.want) {
 			t.Errorf("%s: got\n%s", name, got.MemoryMD)
 		}
-		if again := consolidate.ApplyNotes(got, test.notes); again.MemoryMD != got.MemoryMD {
+		if again := consolidate.ApplyHandEdits(got, test.notes); again.MemoryMD != got.MemoryMD {
 			t.Errorf("%s: applying it twice gives\n%s", name, again.MemoryMD)
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"memoir"
 )
 
-// Notes converts hand edits to notes, which outlive generations.
+// HandEdits converts changed files to hand edits, which outlive generations.
 //
 // MEMORY.md and memory_summary.md are compared line by line. Blank lines and space at the end of a line are
 // ignored; a changed line is one removed and one added. The text of an added line below a blank line begins
 // with a line break. A file's removals come before its additions, so that a moved line is not removed after it
 // was added. The deletion of one of the two files removes none of its lines: the next run writes it again. Any
-// other file becomes one note.
-func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
-	var notes []memoir.Note
-	add := func(path string, action memoir.NoteAction, l placedLine) {
-		notes = append(notes, memoir.Note{
+// other file becomes one edit.
+func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit {
+	var edits []memoir.HandEdit
+	add := func(path string, action memoir.EditAction, l placedLine) {
+		edits = append(edits, memoir.HandEdit{
 			ProjectID: projectID, File: path, Action: action, Section: l.section, After: l.after, Text: l.text, At: at,
 		})
 	}
-	for _, edit := range edits {
+	for _, edit := range changed {
 		switch {
 		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
 			if edit.Now == nil {
@@ -30,21 +30,21 @@ func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 			}
 			removed, added := lineChanges(edit.Published, edit.Now)
 			for _, l := range removed {
-				add(edit.Path, memoir.NoteRemoved, l)
+				add(edit.Path, memoir.EditRemoved, l)
 			}
 			for _, l := range added {
 				if l.apart {
 					l.text = "\n" + l.text
 				}
-				add(edit.Path, memoir.NoteAdded, l)
+				add(edit.Path, memoir.EditAdded, l)
 			}
 		case edit.Now == nil:
-			add(edit.Path, memoir.NoteDeleted, placedLine{})
+			add(edit.Path, memoir.EditDeleted, placedLine{})
 		case edit.Published == nil || !bytes.Equal(edit.Published, edit.Now):
-			add(edit.Path, memoir.NoteFile, placedLine{text: string(edit.Now)})
+			add(edit.Path, memoir.EditFile, placedLine{text: string(edit.Now)})
 		}
 	}
-	return notes
+	return edits
 }
 
 // A placedLine is a line that is not blank, without the space at its end, and its place.
@@ -81,7 +81,7 @@ func lines(text []byte) (all []placedLine, headings map[string]bool) {
 
 // lineChanges lists the lines that only one of two texts has, each with its place. Lines are equal under the
 // same heading, or under a heading that only one of the texts has: it may be renamed. A line that occurred
-// twice and occurs once now was not removed, since a note would remove the other one, too. The order within a
+// twice and occurs once now was not removed, since a edit would remove the other one, too. The order within a
 // section is ignored.
 func lineChanges(before, after []byte) (removed, added []placedLine) {
 	old, had := lines(before)

@@ -10,40 +10,40 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// ApplyNotes applies hand edits to a consolidation of any model. Added lines are inserted at their position, else
+// ApplyHandEdits applies hand edits to a consolidation of any model. Added lines are inserted at their position, else
 // at the end of their section, else under Notes. Removed lines are removed from every file, whatever their
-// citations. Written and deleted files stay so. Applying the same notes again changes nothing. Notes come from
+// citations. Written and deleted files stay so. Applying the same edits again changes nothing. Edits come from
 // LiveNotes, which leaves out forgotten text and adds lines for the summary.
-func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidation {
-	if len(notes) == 0 {
+func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Consolidation {
+	if len(edits) == 0 {
 		return c
 	}
-	notes = slices.Clone(notes)
-	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b memoir.HandEdit) int { return cmp.Compare(a.ID, b.ID) })
 	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]place{},
 		mine: map[string]bool{}, added: map[string]int{}}
 	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
 		ed.pages[name] = readPage(ed.files[name])
 	}
-	for i, n := range notes {
+	for i, n := range edits {
 		switch n.Action {
-		case memoir.NoteFile:
+		case memoir.EditFile:
 			ed.mine[path.Clean(n.File)] = true
-		case memoir.NoteAdded:
+		case memoir.EditAdded:
 			ed.added[Uncited(n.Text)] = i
 		}
 	}
-	for i, n := range notes {
+	for i, n := range edits {
 		name := path.Clean(n.File)
 		p := ed.pages[name]
 		switch {
-		case n.Action == memoir.NoteFile:
+		case n.Action == memoir.EditFile:
 			ed.files.put(name, sanitise(n.Text))
-		case n.Action == memoir.NoteDeleted:
+		case n.Action == memoir.EditDeleted:
 			ed.files.remove(name)
-		case p != nil && n.Action == memoir.NoteAdded:
+		case p != nil && n.Action == memoir.EditAdded:
 			ed.add(name, p, n)
-		case p != nil && n.Action == memoir.NoteRemoved:
+		case p != nil && n.Action == memoir.EditRemoved:
 			ed.remove(name, i, Uncited(n.Text))
 		}
 	}
@@ -55,14 +55,14 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	return out
 }
 
-// An editor applies notes to files.
+// An editor applies edits to files.
 type editor struct {
 	files artifacts
 	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
-	times map[string]int   // by file and line: how often the notes so far added it
+	times map[string]int   // by file and line: how often the edits so far added it
 	last  map[string]place // by file: position of the last added line
 	mine  map[string]bool  // files that a person wrote as a whole
-	added map[string]int   // by line: index of the last note that adds it
+	added map[string]int   // by line: index of the last edit that adds it
 }
 
 // A place is the position of a line in a section; -1 is the heading.
@@ -73,14 +73,14 @@ type place struct {
 
 // remove removes a line and all equivalent ones from its file. A line that is removed from MEMORY.md is also
 // removed from the summary and from skills that the person did not write.
-func (ed *editor) remove(name string, note int, want string) {
+func (ed *editor) remove(name string, edit int, want string) {
 	if want == "" {
 		return
 	}
 	gone := func(line string) bool {
 		have := Uncited(line)
 		at, mine := ed.added[have]
-		return have == want && !(mine && at > note) || !mine && sayTheSame(want, have)
+		return have == want && !(mine && at > edit) || !mine && sayTheSame(want, have)
 	}
 	for other, p := range ed.pages {
 		for _, s := range p.sections {
@@ -115,9 +115,9 @@ func sayTheSame(removed, line string) bool {
 	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && jaccard(a, b) >= 0.8
 }
 
-// add inserts a note's line at its position. A line that exists, apart from citations, is not added again. A line
+// add inserts a edit's line at its position. A line that exists, apart from citations, is not added again. A line
 // break at the beginning of the text means a blank line before it.
-func (ed *editor) add(name string, p *page, n memoir.Note) {
+func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
 	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(text, "\n")
 	text = strings.TrimLeft(text, "\n")
@@ -170,9 +170,9 @@ func (p *page) nth(want string, n int) (place, bool) {
 	return place{}, false
 }
 
-// place finds the position of a note's line, and adds a section if its own is gone. found reports whether the line
+// place finds the position of a edit's line, and adds a section if its own is gone. found reports whether the line
 // before it is the original one.
-func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bool) {
+func (ed *editor) place(name string, p *page, n memoir.HandEdit) (to place, found bool) {
 	s := p.find(n.Section)
 	own := s != nil
 	if !own {
@@ -231,22 +231,22 @@ func isParagraph(l string) bool {
 //
 // Removed lines count, except those that every consolidation rewrites (title, head, map) and those of which only
 // the citation differs. Added lines come from the sessions again, or are in the present memory of a model. They only
-// cancel an earlier removal, as NoteRestored, and do not become lines of a person.
-func Decided(notes, earlier []memoir.Note) []memoir.Note {
-	added := map[memoir.Note]bool{}
-	for _, n := range notes {
-		if n.Action == memoir.NoteAdded {
+// cancel an earlier removal, as EditRestored, and do not become lines of a person.
+func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
+	added := map[memoir.HandEdit]bool{}
+	for _, n := range edits {
+		if n.Action == memoir.EditAdded {
 			added[bareLine(n)] = true
 		}
 	}
-	var out []memoir.Note
-	for _, n := range notes {
-		at := slices.IndexFunc(earlier, func(old memoir.Note) bool { return against(n, old) })
-		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) ||
-			n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
+	var out []memoir.HandEdit
+	for _, n := range edits {
+		at := slices.IndexFunc(earlier, func(old memoir.HandEdit) bool { return against(n, old) })
+		ours := n.Action == memoir.EditRemoved && (written(n) || added[bareLine(n)]) ||
+			n.Action == memoir.EditAdded || n.Action == memoir.EditFile
 		switch {
-		case at >= 0 && n.Action == memoir.NoteAdded:
-			n.Action, n.Text = memoir.NoteRestored, earlier[at].Text
+		case at >= 0 && n.Action == memoir.EditAdded:
+			n.Action, n.Text = memoir.EditRestored, earlier[at].Text
 			out = append(out, n)
 		case at >= 0 || !ours:
 			out = append(out, n)
@@ -255,28 +255,28 @@ func Decided(notes, earlier []memoir.Note) []memoir.Note {
 	return out
 }
 
-// against reports whether an earlier note would undo what a note does.
-func against(n, old memoir.Note) bool {
+// against reports whether an earlier edit would undo what a edit does.
+func against(n, old memoir.HandEdit) bool {
 	switch {
-	case path.Clean(n.File) != path.Clean(old.File) || n.Action == memoir.NoteDeleted:
+	case path.Clean(n.File) != path.Clean(old.File) || n.Action == memoir.EditDeleted:
 		return false
-	case n.Action == memoir.NoteFile:
-		return old.Action == memoir.NoteFile || old.Action == memoir.NoteDeleted
+	case n.Action == memoir.EditFile:
+		return old.Action == memoir.EditFile || old.Action == memoir.EditDeleted
 	}
 	return bareLine(n).Text == bareLine(old).Text && old.Action != n.Action &&
-		(old.Action == memoir.NoteAdded || old.Action == memoir.NoteRemoved)
+		(old.Action == memoir.EditAdded || old.Action == memoir.EditRemoved)
 }
 
 // bareLine returns the file, section and text of a line without its citation.
-func bareLine(n memoir.Note) memoir.Note {
-	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: Uncited(n.Text)}
+func bareLine(n memoir.HandEdit) memoir.HandEdit {
+	return memoir.HandEdit{File: path.Clean(n.File), Section: n.Section, Text: Uncited(n.Text)}
 }
 
 // ownHead matches the line of MEMORY.md's head that every consolidation rewrites.
 var ownHead = lazyregexp.New(`^From \d+ sessions?, `)
 
 // written reports whether every consolidation rewrites a line.
-func written(n memoir.Note) bool {
+func written(n memoir.HandEdit) bool {
 	text := strings.TrimSpace(n.Text)
 	return n.Section == "" && isHeading(text) && level(text) == 1 || n.Section == headMap || text == headMap ||
 		level(n.Section) < 2 && ownHead.MatchString(text)
@@ -285,20 +285,20 @@ func written(n memoir.Note) bool {
 // maxHandLine is the maximum bytes of one hand-written line in the summary.
 const maxHandLine = 300
 
-// LiveNotes prepares notes for ApplyNotes. It removes the citations of withdrawn sessions, and lines that cite no
-// other session or have the full id of one: forgetting takes precedence over a hand edit. It adds notes that
+// LiveHandEdits prepares edits for ApplyHandEdits. It removes the citations of withdrawn sessions, and lines that
+// cite no other session or have the full id of one: forgetting takes precedence over a hand edit. It adds edits that
 // repeat in the summary the lines that people added to MEMORY.md, up to half of the summary's limit.
-func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
+func LiveHandEdits(edits []memoir.HandEdit, in Input) []memoir.HandEdit {
 	r := in.register()
-	var out []memoir.Note
-	for _, n := range notes {
+	var out []memoir.HandEdit
+	for _, n := range edits {
 		switch n.Action {
-		case memoir.NoteAdded:
+		case memoir.EditAdded:
 			var ok bool
 			if n.Text, ok = r.live(sanitise(n.Text)); !ok { // a citation may contain hidden characters
 				continue
 			}
-		case memoir.NoteFile:
+		case memoir.EditFile:
 			var kept strings.Builder
 			for line := range strings.Lines(sanitise(n.Text)) {
 				if line, ok := r.live(line); ok {
@@ -313,20 +313,20 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 	return append(out, repeated(out, 2*tokens)...)
 }
 
-// repeated returns notes that repeat in the summary the lines that people added to MEMORY.md and did not remove:
+// repeated returns edits that repeat in the summary the lines that people added to MEMORY.md and did not remove:
 // one entry for each paragraph, the newest within room bytes, without code and tables.
-func repeated(notes []memoir.Note, room int) []memoir.Note {
-	removed := map[string]int{} // by line: index of the last note that removes it
-	for i, n := range notes {
-		if n.Action == memoir.NoteRemoved && path.Clean(n.File) == memoir.MemoryFile {
+func repeated(edits []memoir.HandEdit, room int) []memoir.HandEdit {
+	removed := map[string]int{} // by line: index of the last edit that removes it
+	for i, n := range edits {
+		if n.Action == memoir.EditRemoved && path.Clean(n.File) == memoir.MemoryFile {
 			removed[Uncited(n.Text)] = i
 		}
 	}
-	var all []memoir.Note
+	var all []memoir.HandEdit
 	fenced := false
 	after := "" // the line of MEMORY.md that the last entry ends with
-	for i, n := range notes {
-		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoir.MemoryFile || removed[Uncited(n.Text)] > i {
+	for i, n := range edits {
+		if n.Action != memoir.EditAdded || path.Clean(n.File) != memoir.MemoryFile || removed[Uncited(n.Text)] > i {
 			continue
 		}
 		switch text := strings.TrimSpace(n.Text); {
@@ -377,12 +377,12 @@ func summarySection(heading string) string {
 	return headByHand
 }
 
-// noteBytes returns how many bytes hand edits may add to a file, or with "" to all: they are not cut.
-func noteBytes(notes []memoir.Note, file string) (n int) {
-	for _, note := range notes {
-		byHand := note.Action == memoir.NoteAdded || note.Action == memoir.NoteFile
-		if byHand && (file == "" || path.Clean(note.File) == file) {
-			n += len(note.Text) + len("\n\n\n")
+// editBytes returns how many bytes hand edits may add to a file, or with "" to all: they are not cut.
+func editBytes(edits []memoir.HandEdit, file string) (n int) {
+	for _, edit := range edits {
+		byHand := edit.Action == memoir.EditAdded || edit.Action == memoir.EditFile
+		if byHand && (file == "" || path.Clean(edit.File) == file) {
+			n += len(edit.Text) + len("\n\n\n")
 		}
 	}
 	if n > 0 {

@@ -14,7 +14,7 @@ import (
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 // noted writes notes one a line: action, section, line before, text.
-func noted(notes []memoir.Note) string {
+func noted(notes []memoir.HandEdit) string {
 	var b strings.Builder
 	for _, n := range notes {
 		b.WriteString(strings.Join([]string{string(n.Action), n.Section, n.After, n.Text}, " | ") + "\n")
@@ -102,7 +102,7 @@ intro
 	}
 	for _, test := range tests {
 		for _, path := range []string{"MEMORY.md", "memory_summary.md"} {
-			notes := memory.Notes("p", []memory.Edit{{Path: path, Published: []byte(test.before), Now: []byte(test.now)}}, noon)
+			notes := memory.HandEdits("p", []memory.Edit{{Path: path, Published: []byte(test.before), Now: []byte(test.now)}}, noon)
 			if diff := cmp.Diff(test.want, noted(notes)); diff != "" {
 				t.Errorf("%s:\n%s", test.name, diff)
 			}
@@ -112,7 +112,7 @@ intro
 
 func TestOtherFilesAreNotesAsAWhole(t *testing.T) {
 	t.Parallel()
-	notes := memory.Notes("p", []memory.Edit{
+	notes := memory.HandEdits("p", []memory.Edit{
 		{Path: "skills/a/SKILL.md", Published: []byte("old"), Now: []byte("new\ntext")},
 		{Path: "notes.md", Now: []byte("mine")},
 		{Path: "empty.md", Now: []byte{}},
@@ -120,11 +120,11 @@ func TestOtherFilesAreNotesAsAWhole(t *testing.T) {
 		{Path: "MEMORY.md", Published: []byte("## A\n- x\n")},
 		{Path: "same.md", Published: []byte("s"), Now: []byte("s")},
 	}, noon)
-	want := []memoir.Note{
-		{ProjectID: "p", File: "skills/a/SKILL.md", Action: memoir.NoteFile, Text: "new\ntext", At: noon},
-		{ProjectID: "p", File: "notes.md", Action: memoir.NoteFile, Text: "mine", At: noon},
-		{ProjectID: "p", File: "empty.md", Action: memoir.NoteFile, At: noon},
-		{ProjectID: "p", File: "raw_memories.md", Action: memoir.NoteDeleted, At: noon},
+	want := []memoir.HandEdit{
+		{ProjectID: "p", File: "skills/a/SKILL.md", Action: memoir.EditFile, Text: "new\ntext", At: noon},
+		{ProjectID: "p", File: "notes.md", Action: memoir.EditFile, Text: "mine", At: noon},
+		{ProjectID: "p", File: "empty.md", Action: memoir.EditFile, At: noon},
+		{ProjectID: "p", File: "raw_memories.md", Action: memoir.EditDeleted, At: noon},
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)

@@ -245,67 +245,6 @@ var ErrUserEmpty = Errorf(CodeNotFound, "`memoir remember --user` adds a note", 
 // IsUser reports whether a project is the user's own memory.
 func (p Project) IsUser() bool { return p.ID == UserProjectID }
 
-// Extraction is Phase 1's result for one version of one session. All three texts
-// empty means that nothing was worth keeping.
-type Extraction struct {
-	SessionKey     string
-	ProjectID      string
-	RawMemory      string // Markdown in the form of statement.go
-	RolloutSummary string // Markdown
-	RolloutSlug    string // [a-z0-9-], at most 60 bytes
-	Title          string
-	HistoryEntry   string // the project's history entry, in one line; empty: made from RawMemory
-	CWD            string
-	Branch         string
-	StartedAt      time.Time // of the session
-	EndedAt        time.Time // of the session
-	ContentHash    string    // of its items
-	FilterVersion  int       // of the filter that selected the items
-	Model          string    // provider/model, or "builtin"
-	Seq            int64     // the project's change sequence when it was stored
-
-	// Anchors are the anchors of RawMemory's statements, by LineKey of their texts.
-	Anchors map[string][]Anchor
-}
-
-// Empty reports whether nothing was worth keeping.
-func (e Extraction) Empty() bool {
-	return strings.TrimSpace(e.RawMemory) == "" && strings.TrimSpace(e.RolloutSummary) == ""
-}
-
-// Consolidation is Phase 2's result for one project: the files of its memory.
-type Consolidation struct {
-	MemoryMD      string
-	MemorySummary string
-	Skills        []Skill // all skills, sorted by name
-
-	// Citations lists all sessions behind a line of MEMORY.md that cites more than one,
-	// newest first, each as "KEY DATE". Its keys are hashes of lines without citations, so that
-	// the list does not reveal their text.
-	Citations map[string][]string
-
-	// Anchors are the anchors of the lines of MEMORY.md and of the summary, by LineKey.
-	Anchors map[string][]Anchor
-
-	// Open are the keys of sessions that are left for the next consolidation.
-	Open []string
-}
-
-// Skill is one procedure, kept in the Agent Skills form.
-type Skill struct {
-	Name      string // ^[a-z0-9]+(-[a-z0-9]+)*$, at most 64 bytes
-	Content   string // of SKILL.md, frontmatter included
-	Scripts   []SkillFile
-	Templates []SkillFile
-	Examples  []SkillFile
-}
-
-// SkillFile is a file of a skill; Path is relative to its folder and can't leave it.
-type SkillFile struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
-}
-
 // HandEdit is a person's edit of a project's memory, found by comparing the live files with the
 // published ones. Phase 2 applies all hand edits to every generation, so that a person's lines
 // stay and deleted lines don't return.

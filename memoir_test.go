@@ -47,7 +47,7 @@ func TestTokensRoundUp(t *testing.T) {
 
 func TestAnExtractionOfWhiteSpaceIsEmpty(t *testing.T) {
 	t.Parallel()
-	if !(memoir.Extraction{RawMemory: " \n", RolloutSummary: "\t"}).Empty() {
+	if !(memoir.Extraction{RolloutSummary: "\t"}).Empty() {
 		t.Error("white space counts as memory")
 	}
 	if (memoir.Extraction{RolloutSummary: "x"}).Empty() {

@@ -1,8 +1,13 @@
 package memoir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
+
+	"memoir/internal/lazyregexp"
 )
 
 // StatementKind is the section of a statement in a raw memory.
@@ -35,22 +40,119 @@ var StatementKinds = []StatementKind{
 	StatementProcedure, StatementOpen, StatementClaim,
 }
 
-// The built-in extractor begins some statements with a mark, which the built-in
-// consolidator reads.
+// Party is whose word a statement is.
+type Party string
+
+// The parties of a session.
 const (
-	// CorrectionMark begins a preference that corrected the agent. It counts as lasting only if
-	// several sessions have it.
-	CorrectionMark = "corrected: "
-	// RequiredMark begins a statement of the environment about a requirement of the
-	// repository's hooks or files.
-	RequiredMark = "required: "
+	ByPerson Party = "person"
+	ByAgent  Party = "agent"
+	ByTool   Party = "tool"
 )
 
-// Statement is one statement of a raw memory with the items that support it.
+// Signals of statements that no signal of the built-in extractor wrote. Those of the extractor are in
+// extract/extract.go.
+const (
+	SignalModel    = "model"    // a language model wrote it
+	SignalNote     = "note"     // a note
+	SignalJournal  = "journal"  // a line of a journal
+	SignalRepeated = "repeated" // a person's rule of several projects
+)
+
+// Signals of the built-in extractor that other packages know.
+const (
+	SignalRule      = "rule"
+	SignalCorrected = "corrected" // a person corrected the agent: it counts as lasting only in several sessions
+	SignalRequired  = "required"  // the repository's hooks or files require it
+)
+
+// Statement is one thing worth knowing: what a session shows, with its evidence. Each line of a memory is made from
+// statements. Texts are redacted.
 type Statement struct {
-	Kind  StatementKind
-	Text  string // one line of Markdown
-	Items []int  // item numbers of the session, ascending
+	ID     string        `json:"id,omitempty"` // StatementID; it is set when a statement is read from the store
+	Kind   StatementKind `json:"kind"`
+	Text   string        `json:"text"`            // the one line of Markdown that is shown
+	Signal string        `json:"signal"`          // the rule that wrote it
+	By     Party         `json:"by"`              // whose word it is
+	Items  []int         `json:"items,omitempty"` // items of the session that show it, ascending
+	At     string        `json:"at,omitempty"`    // the day of the last of these items, UTC: 2006-01-02
+	Quote  string        `json:"quote,omitempty"` // a person's words, as typed
+
+	Outcome string `json:"outcome,omitempty"` // of a task: what became of it; of an outcome: its name and subject
+	Detail  string `json:"detail,omitempty"`  // of an outcome: what its body says
+	Times   int    `json:"times,omitempty"`   // of a command: how often it passed; of a file: how often it was edited
+
+	Command   string `json:"command,omitempty"`   // of a command, and the one that failed
+	Dir       string `json:"dir,omitempty"`       // where it ran, relative to the project
+	Purpose   string `json:"purpose,omitempty"`   // "test", "build", …
+	Error     string `json:"error,omitempty"`     // of a failure: the error line, as printed
+	Signature string `json:"signature,omitempty"` // of a failure: see Signature
+	Cause     string `json:"cause,omitempty"`     // of a failure: what was found to be the reason
+	Fix       string `json:"fix,omitempty"`       // of a failure: the command that passed
+
+	Paths    []string `json:"paths,omitempty"`    // files it speaks of, relative to the project
+	Anchors  []Anchor `json:"anchors,omitempty"`  // where the project's files bear it out
+	Replaces string   `json:"replaces,omitempty"` // the id of the statement that it overturns
+}
+
+// StatementID returns the id of a statement: 10 hexadecimal digits of a hash of its project, kind and folded text. The
+// same statement of several sessions has one id.
+func StatementID(projectID string, kind StatementKind, text string) string {
+	sum := sha256.Sum256([]byte(projectID + "\x00" + string(kind) + "\x00" + Folded(text)))
+	return hex.EncodeToString(sum[:5])
+}
+
+// Texts returns the texts of a statement that come from its session, to redact or neutralise them. Paths and anchors
+// are not among them: they are dropped if a secret is in them.
+func (s *Statement) Texts() []*string {
+	return []*string{&s.Text, &s.Quote, &s.Outcome, &s.Detail, &s.Command, &s.Dir, &s.Error, &s.Signature, &s.Cause,
+		&s.Fix}
+}
+
+// Changed returns statements with each text changed. Paths and anchors that change would alter are dropped. The
+// statements given stay as they are.
+func Changed(statements []Statement, change func(string) string) []Statement {
+	out := slices.Clone(statements)
+	for i := range out {
+		st := &out[i]
+		for _, text := range st.Texts() {
+			if *text != "" {
+				*text = change(*text)
+			}
+		}
+		altered := func(text string) bool { return text != "" && change(text) != text }
+		st.Paths = slices.DeleteFunc(slices.Clone(st.Paths), altered)
+		st.Anchors = slices.DeleteFunc(slices.Clone(st.Anchors), func(a Anchor) bool {
+			return altered(a.Path) || altered(a.Text) || altered(a.Key)
+		})
+	}
+	return out
+}
+
+// Line returns the statement as a line of a raw memory: its text, with what its signal and counts say.
+func (s Statement) Line() string {
+	line := strings.Join(strings.Fields(s.Text), " ")
+	switch s.Signal {
+	case SignalCorrected, SignalRequired:
+		line = s.Signal + ": " + line
+	}
+	switch {
+	case s.Kind == StatementFile && s.Times > 0:
+		line += " (" + Count(s.Times, "edit") + ")"
+	case s.Times > 1:
+		line += " (" + strconv.Itoa(s.Times) + " times)"
+	}
+	return line
+}
+
+// variable matches what differs when a program fails in the same way again: addresses and hashes, paths, numbers.
+var variable = lazyregexp.New(`\b(?:0x)?[0-9a-f]*\d[0-9a-f]{6,}\b|(?:[\w.@~-]*/)+[\w.@-]*|\d+`)
+
+var colour = lazyregexp.New(`\x1b\[[0-9;]*m`)
+
+// Signature returns an error line without what differs from time to time, to recognise the same failure.
+func Signature(line string) string {
+	return strings.Join(strings.Fields(variable.ReplaceAllString(colour.ReplaceAllString(line, ""), " ")), " ")
 }
 
 // FormatStatements writes statements as the Markdown of a raw memory: a section per kind, a
@@ -73,7 +175,7 @@ func FormatStatements(statements []Statement) string {
 				b.WriteString("## " + string(kind) + "\n")
 				first = false
 			}
-			b.WriteString("- " + strings.Join(strings.Fields(s.Text), " "))
+			b.WriteString("- " + s.Line())
 			for i, n := range s.Items {
 				if i == 0 {
 					b.WriteString(" [")
@@ -89,49 +191,4 @@ func FormatStatements(statements []Statement) string {
 		}
 	}
 	return b.String()
-}
-
-// ParseStatements reads the format of FormatStatements, with the deviations of language
-// models: it skips unknown sections and prose, and accepts missing citations.
-func ParseStatements(markdown string) []Statement {
-	var out []Statement
-	var kind StatementKind
-	for line := range strings.Lines(markdown) {
-		line = strings.TrimSpace(line)
-		if heading, ok := strings.CutPrefix(line, "## "); ok {
-			kind = ""
-			for _, k := range StatementKinds {
-				if strings.EqualFold(string(k), strings.TrimSpace(heading)) {
-					kind = k
-				}
-			}
-			continue
-		}
-		text, ok := strings.CutPrefix(line, "- ")
-		if !ok || kind == "" {
-			continue
-		}
-		text, items := cutItems(strings.TrimSpace(text))
-		if text != "" {
-			out = append(out, Statement{Kind: kind, Text: text, Items: items})
-		}
-	}
-	return out
-}
-
-// cutItems splits a trailing "[1, 2]" off a statement's text.
-func cutItems(text string) (string, []int) {
-	open := strings.LastIndexByte(text, '[')
-	if open < 0 || !strings.HasSuffix(text, "]") {
-		return text, nil
-	}
-	var items []int
-	for field := range strings.SplitSeq(text[open+1:len(text)-1], ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(field))
-		if err != nil || n < 1 {
-			return text, nil
-		}
-		items = append(items, n)
-	}
-	return strings.TrimSpace(text[:open]), items
 }

@@ -3,23 +3,8 @@ package memoir_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"memoir"
 )
-
-func TestStatementsSurviveTheirMarkdown(t *testing.T) {
-	t.Parallel()
-	want := []memoir.Statement{
-		{Kind: memoir.StatementTask, Text: "make the uploader retry", Items: []int{1}},
-		{Kind: memoir.StatementPreference, Text: `"never edit gen/ by hand"`, Items: []int{4, 9}},
-		{Kind: memoir.StatementCommand, Text: "`go test ./...` passes (ran 3 times)"},
-	}
-	got := memoir.ParseStatements(memoir.FormatStatements(want))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("statements changed on the way (-want +got):\n%s", diff)
-	}
-}
 
 func TestFormatStatementsOrdersSectionsAndKeepsOneLineAStatement(t *testing.T) {
 	t.Parallel()
@@ -33,45 +18,58 @@ func TestFormatStatementsOrdersSectionsAndKeepsOneLineAStatement(t *testing.T) {
 	}
 }
 
-func TestParseStatementsToleratesAModel(t *testing.T) {
+func TestALineOfARawMemorySaysWhatSignalAndCountsSay(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		markdown string
-		want     []memoir.Statement
-	}{
-		"prose around bullets":       {"Here you are:\n\n## tasks\n- x\n## TASK\ntext\n- y [3]\n", []memoir.Statement{{Kind: memoir.StatementTask, Text: "y", Items: []int{3}}}},
-		"a bracket that is no cite":  {"## Task\n- see [docs]\n", []memoir.Statement{{Kind: memoir.StatementTask, Text: "see [docs]"}}},
-		"a cite of item 0":           {"## Task\n- a [0]\n", []memoir.Statement{{Kind: memoir.StatementTask, Text: "a [0]"}}},
-		"CRLF":                       {"## Task\r\n- a [1]\r\n", []memoir.Statement{{Kind: memoir.StatementTask, Text: "a", Items: []int{1}}}},
-		"bullets before any section": {"- a [1]\n", nil},
-		"only a citation":            {"## Task\n- [1]\n", nil},
-		"nothing":                    {"", nil},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tt.want, memoir.ParseStatements(tt.markdown)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	for want, st := range map[string]memoir.Statement{
+		"corrected: “use tabs”":         {Kind: memoir.StatementPreference, Text: "“use tabs”", Signal: memoir.SignalCorrected},
+		"required: a commit runs hooks": {Kind: memoir.StatementEnvironment, Text: "a commit runs hooks", Signal: memoir.SignalRequired},
+		"test: `make test` (3 times)":   {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 3},
+		"test: `make test`":             {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 1},
+		"`a.go` (1 edit)":               {Kind: memoir.StatementFile, Text: "`a.go`", Times: 1},
+	} {
+		if got := st.Line(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 
-func FuzzParseStatements(f *testing.F) {
-	f.Add("## Task\n- a [1, 2]\n")
-	f.Add("## Procedure\n- [")
-	f.Fuzz(func(t *testing.T, markdown string) {
-		once := memoir.ParseStatements(markdown)
-		again := memoir.ParseStatements(memoir.FormatStatements(once))
-		for i, s := range again {
-			for _, n := range s.Items {
-				if n < 1 {
-					t.Errorf("statement %d cites item %d", i, n)
-				}
-			}
+// The ids of statements are given to people, and stored in manifests: they must not change.
+func TestAnIDDependsOnProjectKindAndWordsAlone(t *testing.T) {
+	t.Parallel()
+	id := memoir.StatementID("app-1", memoir.StatementPreference, "“Use  tabs”")
+	if id != "c8bc2e8412" {
+		t.Errorf("the id is %s", id)
+	}
+	for what, other := range map[string]string{
+		"letter case and space": memoir.StatementID("app-1", memoir.StatementPreference, "“use tabs”"),
+	} {
+		if other != id {
+			t.Errorf("%s changes the id", what)
 		}
-		if len(again) > len(once) {
-			t.Errorf("%d statements became %d", len(once), len(again))
+	}
+	for what, other := range map[string]string{
+		"project": memoir.StatementID("app-2", memoir.StatementPreference, "“use tabs”"),
+		"kind":    memoir.StatementID("app-1", memoir.StatementFinding, "“use tabs”"),
+		"text":    memoir.StatementID("app-1", memoir.StatementPreference, "“use tab”"),
+	} {
+		if other == id {
+			t.Errorf("the %s does not change the id", what)
 		}
-	})
+	}
+}
+
+func TestASignatureLacksWhatDiffersFromTimeToTime(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"\x1b[31merror\x1b[0m: no library targets found in package `/home/a/x`", "error: no library targets found in package `/srv/b/y`"},
+		{"panic at 0xc000123456 line 12", "panic at 0xc0ffee9876 line 7"},
+		{"object 4770f45ad099 not found", "object 068fc85aaa01 not found"},
+	} {
+		if a, b := memoir.Signature(same[0]), memoir.Signature(same[1]); a != b || a == "" {
+			t.Errorf("%q and %q", a, b)
+		}
+	}
+	if memoir.Signature("unknown flag: --all") == memoir.Signature("unknown flag: --none") {
+		t.Error("different failures have one signature")
+	}
 }

@@ -38,9 +38,8 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	}
 	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
 	bytes, summary := in.budgets()
-	memory, lists := memoryOf(name, sessions, learn(sessions), bytes)
 	// Before the summary, so that the summary has no line that a person removed.
-	out := ApplyHandEdits(memoir.Consolidation{MemoryMD: memory, Citations: lists}, edits)
+	out := ApplyHandEdits(memoryOf(name, sessions, learn(sessions), bytes), edits)
 	_, tokens := in.limits()
 	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
@@ -60,10 +59,17 @@ const (
 
 // learn makes the parts of MEMORY.md from the statements of the sessions.
 func learn(sessions []*session) []part {
-	rules, corrections := marked(gather(sessions, memoir.StatementPreference), memoir.CorrectionMark, leastCorrections)
-	rules = settled(append(rules, corrections...))
+	rules := atLeast(leastCorrections, memoir.SignalCorrected, gather(sessions, memoir.StatementPreference))
+	rules = settled(rules)
 	bySupport(rules)
-	environment, required := marked(gather(sessions, memoir.StatementEnvironment), memoir.RequiredMark, leastRequired)
+	var environment, required []*claim
+	for _, c := range atLeast(leastRequired, memoir.SignalRequired, gather(sessions, memoir.StatementEnvironment)) {
+		if c.Signal == memoir.SignalRequired {
+			required = append(required, c)
+		} else {
+			environment = append(environment, c)
+		}
+	}
 	known := append(gather(sessions, memoir.StatementDecision), gather(sessions, memoir.StatementFinding)...)
 	for _, c := range gather(sessions, memoir.StatementRefuted) {
 		if !strings.Contains(strings.ToLower(c.text), "refuted") {
@@ -87,38 +93,18 @@ func learn(sessions []*session) []part {
 	}
 }
 
-// marked separates the claims that begin with a mark, and removes it; those of fewer than least sessions are
-// dropped.
-func marked(claims []*claim, mark string, least int) (plain, with []*claim) {
-	for _, c := range claims {
-		text, ok := strings.CutPrefix(c.text, mark)
-		switch {
-		case !ok:
-			plain = append(plain, c)
-		case len(c.sessions) >= least:
-			c.text = text
-			with = append(with, c)
-		}
-	}
-	return plain, with
+// atLeast drops the claims of a signal that fewer than least sessions support.
+func atLeast(least int, signal string, claims []*claim) []*claim {
+	return slices.DeleteFunc(claims, func(c *claim) bool { return c.Signal == signal && len(c.sessions) < least })
 }
-
-// edits matches the number of edits at the end of a file statement.
-var edits = lazyregexp.New(`\s*\(\d+ edits?\)$`)
 
 // files returns the files that were changed in at least leastFiles sessions, with the newest session's words
 // about each.
 func files(sessions []*session) []*claim {
-	all := merge(sessions, memoir.StatementFile, func(text string) string {
-		if m := firstSpan.FindStringSubmatch(text); m != nil {
-			return m[1]
-		}
-		return ""
+	all := merge(sessions, memoir.StatementFile, func(st memoir.Statement) string {
+		return strings.Join(st.Paths[:min(len(st.Paths), 1)], "")
 	})
 	all = slices.DeleteFunc(all, func(c *claim) bool { return len(c.sessions) < leastFiles })
-	for _, c := range all {
-		c.text = edits.ReplaceAllString(c.text, "")
-	}
 	slices.SortStableFunc(all, func(a, b *claim) int { return cmp.Or(len(b.sessions)-len(a.sessions), byAge(a, b)) })
 	return all
 }
@@ -136,19 +122,20 @@ func recent(sessions []*session) []*claim {
 	var out []*claim
 	seen := map[string]bool{}
 	described := slices.ContainsFunc(sessions, func(s *session) bool {
-		return slices.ContainsFunc(s.work(), func(text string) bool { return strings.Contains(text, further) })
+		return slices.ContainsFunc(s.work(), func(w work) bool { return w.Detail != "" })
 	})
 	for _, s := range slices.Backward(sessions) {
 		n := 0
-		for _, text := range slices.Backward(s.work()) {
-			key := byWords(text)
-			bare := strings.HasPrefix(text, "commit: ") && !strings.Contains(text, further)
+		for _, w := range slices.Backward(s.work()) {
+			key := strings.Join(words(w.Text), " ")
+			bare := strings.HasPrefix(w.Text, "commit: ") && w.Detail == ""
 			if n == perSession || seen[key] || bare && described {
 				continue
 			}
 			seen[key] = true
 			c := &claim{}
-			c.add(s, text)
+			c.add(s, w.Statement)
+			c.ids = distinct(append(c.ids, w.outcome))
 			if out = append(out, c); len(out) == maxRecent {
 				return out
 			}
@@ -158,47 +145,49 @@ func recent(sessions []*session) []*claim {
 	return out
 }
 
-// Marks in the built-in extractor's statements.
-const (
-	became  = " → " // between a request and its outcome
-	further = " — " // between a subject and its body
-)
+// A work is a task with its outcome, or an outcome alone.
+type work struct {
+	memoir.Statement
+	outcome string // the id of the outcome's statement; empty: none
+}
 
-// work returns the lines of a session's tasks and outcomes. The body of an outcome is added to the task with its
-// subject, and any outcome to the only task of a session. Other outcomes get lines of their own.
-func (s *session) work() []string {
-	var tasks, outcomes []string
+// work returns the tasks and outcomes of a session. The detail of an outcome is added to the task with its
+// subject, and any outcome to the only task of a session. Other outcomes stand alone.
+func (s *session) work() []work {
+	var tasks, outcomes []memoir.Statement
 	for _, st := range s.statements {
 		switch st.Kind {
 		case memoir.StatementTask:
-			tasks = append(tasks, st.Text)
+			tasks = append(tasks, st)
 		case memoir.StatementOutcome:
-			outcomes = append(outcomes, st.Text)
+			outcomes = append(outcomes, st)
 		}
 	}
-	var out []string
-	for _, task := range tasks {
-		told := strings.Contains(task, became)
-		i := slices.IndexFunc(outcomes, func(outcome string) bool {
-			subject, _, _ := strings.Cut(outcome, further)
-			_, title, named := strings.Cut(subject, ": ")
-			return !told && len(tasks) == 1 || told && named && strings.HasSuffix(task, ": "+title)
+	var out []work
+	for _, st := range tasks {
+		task := work{Statement: st}
+		i := slices.IndexFunc(outcomes, func(outcome memoir.Statement) bool {
+			_, title, named := strings.Cut(outcome.Outcome, ": ")
+			return task.Outcome == "" && len(tasks) == 1 || task.Outcome != "" && named &&
+				strings.HasSuffix(task.Outcome, ": "+title)
 		})
 		if i >= 0 {
-			if _, body, ok := strings.Cut(outcomes[i], further); !told {
-				task += became + outcomes[i]
-			} else if ok {
-				task += further + body
+			found := outcomes[i]
+			if task.Outcome == "" {
+				task.Text += " → " + found.Text
+			} else if found.Detail != "" {
+				task.Text += " — " + found.Detail
 			}
+			task.Outcome, task.Detail, task.outcome = cmp.Or(task.Outcome, found.Outcome), found.Detail, found.ID
 			outcomes = slices.Delete(outcomes, i, i+1)
 		}
-		if told || i >= 0 {
+		if task.Outcome != "" {
 			out = append(out, task)
 		}
 	}
 	for _, outcome := range outcomes {
-		if !slices.ContainsFunc(out, func(task string) bool { return strings.Contains(task, outcome) }) {
-			out = append(out, outcome)
+		if !slices.ContainsFunc(out, func(task work) bool { return strings.Contains(task.Text, outcome.Text) }) {
+			out = append(out, work{Statement: outcome})
 		}
 	}
 	return out
@@ -213,52 +202,29 @@ const maxOfPurpose = 4
 // A command is a command that passed in sessions.
 type command struct {
 	claim
-	purpose, line string
-	head          string // program and subcommands
-	specific      int    // arguments that name a file or a part of the project
+	head     string // program and subcommands
+	specific int    // arguments that name a file or a part of the project
 }
 
-var (
-	firstSpan = lazyregexp.New("`([^`]+)`")
-	inDir     = lazyregexp.New("^ in `([^`]+)`")
-)
-
-// parseCommand parses a command statement: "PURPOSE: `CMD` in `DIR` (N times)", or any line with a code span, as
-// language models write. It returns nil if there is no code span.
-func parseCommand(text string) *command {
-	at := firstSpan.FindStringSubmatchIndex(text)
-	if at == nil {
+// commandOf returns the command of a statement, nil if it has none.
+func commandOf(st memoir.Statement) *command {
+	if st.Kind != memoir.StatementCommand || st.Command == "" {
 		return nil
 	}
-	c := &command{line: strings.TrimSpace(text[at[2]:at[3]])}
-	c.purpose = strings.ToLower(strings.TrimRight(text[:at[0]], ": "))
-	if !slices.Contains(purposes, c.purpose) {
-		c.purpose = purposeOf(c.line)
-	}
-	c.text = c.purpose + ": " + codeSpan(c.line)
-	if m := inDir.FindStringSubmatch(text[at[1]:]); m != nil && m[1] != "." {
-		c.text += " in " + codeSpan(m[1])
-	}
-	if c.head, c.specific = shapeOf(c.line); c.head == "" {
+	head, specific := shapeOf(st.Command)
+	if head == "" {
 		return nil
 	}
-	return c
+	return &command{head: head, specific: specific}
 }
 
-// purposeOf guesses the purpose of a command from its words, for statements without one.
-func purposeOf(line string) string {
-	for _, w := range split(line) {
-		for _, p := range []struct{ purpose, names string }{
-			{"test", "test tests pytest jest vitest rspec tox"}, {"lint", "lint eslint ruff golangci-lint clippy vet"},
-			{"format", "fmt format gofmt prettier black"}, {"build", "build compile"}, {"check", "check typecheck tsc mypy"},
-			{"generate", "generate codegen"}, {"set up", "install sync setup"}, {"release", "release publish deploy"},
-		} {
-			if set(p.names)[path.Base(w)] {
-				return p.purpose
-			}
-		}
+// lineOf returns the line of a command: "PURPOSE: `CMD` in `DIR`".
+func lineOf(st memoir.Statement) string {
+	text := st.Purpose + ": " + codeSpan(st.Command)
+	if st.Dir != "" {
+		text += " in " + codeSpan(st.Dir)
 	}
-	return "run"
+	return text
 }
 
 // prefix matches words before a command that do not change it: an assignment, or a program that runs it, with its
@@ -301,22 +267,23 @@ func commands(sessions []*session) []*claim {
 	heads := map[string][]*command{}
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			c := parseCommand(st.Text)
-			if c == nil || st.Kind != memoir.StatementCommand {
+			c := commandOf(st)
+			if c == nil {
 				continue
 			}
-			if seen[c.text] == nil {
-				seen[c.text] = c
-				heads[c.purpose+"\n"+c.head] = append(heads[c.purpose+"\n"+c.head], c)
+			st.Text = lineOf(st)
+			if seen[st.Text] == nil {
+				seen[st.Text] = c
+				heads[st.Purpose+"\n"+c.head] = append(heads[st.Purpose+"\n"+c.head], c)
 			}
-			seen[c.text].add(s, c.text)
+			seen[st.Text].add(s, st)
 		}
 	}
 	var examples []*command
 	general := map[string]bool{} // purposes
 	for _, list := range heads {
 		best := slices.MinFunc(list, func(a, b *command) int {
-			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.line)-len(b.line),
+			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.Command)-len(b.Command),
 				byAge(&a.claim, &b.claim))
 		})
 		if best.specific > 0 && len(list) > 1 {
@@ -327,19 +294,19 @@ func commands(sessions []*session) []*claim {
 			best.text = text
 		}
 		examples = append(examples, best)
-		general[best.purpose] = general[best.purpose] || best.specific == 0
+		general[best.Purpose] = general[best.Purpose] || best.specific == 0
 	}
 	slices.SortFunc(examples, func(a, b *command) int {
-		return cmp.Or(slices.Index(purposes, a.purpose)-slices.Index(purposes, b.purpose), len(b.sessions)-len(a.sessions),
-			a.specific-b.specific, len(strings.Fields(a.line))-len(strings.Fields(b.line)), byAge(&a.claim, &b.claim))
+		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
+			a.specific-b.specific, len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(&a.claim, &b.claim))
 	})
 	var out []*claim
 	count := map[string]int{}
 	for _, c := range examples {
-		if c.specific > 0 && len(c.sessions) == 1 && general[c.purpose] || count[c.purpose] == maxOfPurpose {
+		if c.specific > 0 && len(c.sessions) == 1 && general[c.Purpose] || count[c.Purpose] == maxOfPurpose {
 			continue
 		}
-		count[c.purpose]++
+		count[c.Purpose]++
 		out = append(out, &c.claim)
 	}
 	return out

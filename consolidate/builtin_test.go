@@ -66,8 +66,6 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},
-		{"a command in a language model's words", "## Build, test and other commands", many(1, "Commands: `CI=1 pytest -q` passes (ran 3 times)"),
-			[]string{"- test: `CI=1 pytest -q` " + last(1) + "]"}},
 		{"what hooks demand counts from three sessions", "## Required by the repository", many(3, "Environment: required: commit subjects follow `type(scope): subject`"),
 			[]string{"- commit subjects follow `type(scope): subject` " + last(3) + ", +2]"}},
 		{"not from two", "## Required by the repository", many(2, "Environment: required: a commit hook runs ruff"), nil},
@@ -98,16 +96,10 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 
 func TestClaimsThatNothingVerifiedReachNoMemory(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{
-		"## Claims of the agent, not verified\n- the cache is `wrong` by design [3]\n\n## Outcome\n- commit: x — y [4]\n",
-		"# Claims of the agent, not verified\n- the cache is `wrong` by design [3]\n",
-	} {
-		e := session(0, id(1))
-		e.RawMemory = raw
-		c := build(t, input(e, second))
-		if text := c.MemoryMD + c.MemorySummary; strings.Contains(text, "by design") {
-			t.Errorf("a claim is in the memory:\n%s", text)
-		}
+	e := session(0, id(1), "Claims of the agent, not verified: the cache is `wrong` by design", "Outcome: commit: x — y")
+	c := build(t, input(e, second))
+	if text := c.MemoryMD + c.MemorySummary; strings.Contains(text, "by design") {
+		t.Errorf("a claim is in the memory:\n%s", text)
 	}
 }
 

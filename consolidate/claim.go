@@ -13,16 +13,19 @@ import (
 
 // A claim is a statement of one or more sessions, in the newest one's words.
 type claim struct {
-	text     string
-	words    []string
-	sessions []*session // oldest first, each once
+	memoir.Statement          // the newest session's
+	text             string   // its line
+	ids              []string // of all statements, the newest session's first
+	words            []string
+	sessions         []*session // oldest first, each once
 }
 
 func (c *claim) newest() *session { return c.sessions[len(c.sessions)-1] }
 
 // add adds a session's statement; sessions are added oldest first.
-func (c *claim) add(s *session, text string) {
-	c.text = text
+func (c *claim) add(s *session, st memoir.Statement) {
+	c.Statement, c.text = st, st.Text
+	c.ids = distinct(append([]string{st.ID}, c.ids...))
 	if len(c.sessions) == 0 || c.newest() != s {
 		c.sessions = append(c.sessions, s)
 	}
@@ -31,23 +34,36 @@ func (c *claim) add(s *session, text string) {
 // join adds the sessions of another claim, and takes its words if they are newer.
 func (c *claim) join(other *claim) {
 	if other.newest().rank > c.newest().rank {
-		c.text, c.words = other.text, other.words
+		c.Statement, c.text, c.words = other.Statement, other.text, other.words
+		c.ids = distinct(append(slices.Clone(other.ids), c.ids...))
+	} else {
+		c.ids = distinct(append(c.ids, other.ids...))
 	}
 	c.sessions = append(slices.Clone(c.sessions), other.sessions...)
 	slices.SortFunc(c.sessions, func(a, b *session) int { return a.rank - b.rank })
 	c.sessions = slices.Compact(c.sessions)
 }
 
+// distinct drops repetitions and empty texts from a list.
+func distinct(list []string) []string {
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(list, func(s string) bool {
+		again := seen[s]
+		seen[s] = true
+		return again
+	})
+}
+
 // merge joins the statements of a kind that have the same key; statements with an
 // empty key are left out. The result is in the order of first appearance.
-func merge(sessions []*session, kind memoir.StatementKind, key func(text string) string) []*claim {
+func merge(sessions []*session, kind memoir.StatementKind, key func(memoir.Statement) string) []*claim {
 	by := map[string]*claim{}
 	var out []*claim
 	for _, s := range sessions {
 		for _, st := range s.statements {
 			k := ""
 			if st.Kind == kind {
-				k = key(st.Text)
+				k = key(st)
 			}
 			if k == "" {
 				continue
@@ -58,23 +74,17 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(text string)
 				by[k] = c
 				out = append(out, c)
 			}
-			c.add(s, st.Text)
+			c.add(s, st)
 		}
 	}
 	return out
 }
 
 // byWords is a key of a statement that does not depend on endings, fillers and the order of words.
-func byWords(text string) string { return strings.Join(said(text), " ") }
+func byWords(st memoir.Statement) string { return strings.Join(wordsOf(st), " ") }
 
-// said returns the words of a statement without its mark, and without the context of a preference.
-func said(text string) []string {
-	text = strings.TrimPrefix(text, memoir.CorrectionMark)
-	if quoted, _, ok := strings.Cut(text, "” (after: "); ok {
-		text = quoted
-	}
-	return words(text)
-}
+// wordsOf returns the words of a statement, of a person's those that they said, without the context.
+func wordsOf(st memoir.Statement) []string { return words(cmp.Or(st.Quote, st.Text)) }
 
 // maxCompared bounds the claims of a kind that are compared in pairs, so that the time is linear in the number of
 // sessions.
@@ -88,7 +98,7 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all = all[:min(len(all), maxCompared)]
 	var out []*claim
 	for _, c := range all {
-		c.words = said(c.text)
+		c.words = wordsOf(c.Statement)
 		if i := slices.IndexFunc(out, func(o *claim) bool { return alike(o.words, c.words) }); i >= 0 {
 			out[i].join(c)
 			continue

@@ -51,18 +51,18 @@ func (f Forgotten) in(in Input) *forgetting {
 	}
 	g.learn(byHand.String())
 	for _, e := range f.Extractions {
-		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
+		for line := range strings.Lines(e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
 			// Other headings are those of the format.
 			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) {
 				gone.WriteString(line)
 			}
 		}
-		for _, st := range statementsOf(e) {
+		for _, st := range e.Statements {
 			g.said = append(g.said, tellings(oneLine(st.Text))...)
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		kept.WriteString(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
+		kept.WriteString(e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
 	}
 	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
 	g.said = slices.DeleteFunc(g.said, func(text string) bool { return strings.Contains(g.kept, text) })

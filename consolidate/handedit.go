@@ -51,7 +51,7 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 		ed.files.put(name, p.String())
 	}
 	out := ed.files.close()
-	out.Citations = c.Citations
+	out.Citations, out.Lines = c.Citations, c.Lines
 	return out
 }
 
@@ -98,6 +98,14 @@ func (ed *editor) remove(name string, edit int, want string) {
 	}
 }
 
+// withoutContext returns a line without the context of a preference, which the built-in model writes behind the words.
+func withoutContext(line string) string {
+	if quoted, _, ok := strings.Cut(line, "” (after: "); ok {
+		return quoted
+	}
+	return line
+}
+
 // leastCompared is the least number of words of lines that are compared by similarity.
 const leastCompared = 5
 
@@ -111,11 +119,11 @@ func sayTheSame(removed, line string) bool {
 	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
 		return true
 	}
-	a, b := said(removed), said(line)
+	a, b := words(withoutContext(removed)), words(withoutContext(line))
 	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && jaccard(a, b) >= 0.8
 }
 
-// add inserts a edit's line at its position. A line that exists, apart from citations, is not added again. A line
+// add inserts an edit's line at its position. A line that exists, apart from citations, is not added again. A line
 // break at the beginning of the text means a blank line before it.
 func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
 	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")

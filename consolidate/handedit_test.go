@@ -3,6 +3,7 @@ package consolidate_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/memoirtest"
 )
 
 func note(id int64, action memoir.EditAction, section, after, text string) memoir.HandEdit {
@@ -235,7 +237,7 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 	t.Parallel()
 	long := "“never deploy on a Friday because " + strings.Repeat("the on-call engineer of the weekend knows nothing of it and ", 5) + "that ends badly”"
 	one, two := first, second
-	one.RawMemory += "\n## Preferences\n- " + long + " [9]\n"
+	one.Statements = append(slices.Clone(one.Statements), memoirtest.Statements("## Preferences\n- "+long+" [9]\n")...)
 	in := input(one, two, third)
 	before := build(t, in)
 	for _, part := range []string{"release", "Friday", "no fixture", "test: `go test ./...`"} {

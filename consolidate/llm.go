@@ -251,10 +251,10 @@ func cutText(text string, most int) string {
 // never reach a memory, and its rollout summary.
 func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
-	for _, st := range statementsOf(s.Extraction) {
+	for _, st := range s.Extraction.Statements {
 		if st.Kind != memoir.StatementClaim {
-			text := cut(strings.Join(strings.Fields(st.Text), " "), maxStatement)
-			plain = append(plain, memoir.Statement{Kind: st.Kind, Text: text})
+			st.Text, st.Items = cut(strings.Join(strings.Fields(st.Text), " "), maxStatement), nil
+			plain = append(plain, st)
 		}
 	}
 	head := "## " + s.cite() + ": " + cut(s.asked(), 100) + "\n\n"

@@ -8,6 +8,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/memoirtest"
 	"memoir/model"
 )
 
@@ -61,7 +62,7 @@ func TestNoLineOfAModelRestsOnAnEntryThatNobodyConfirmed(t *testing.T) {
 	for id, kind := range map[string]memoir.StatementKind{"journal-7": memoir.StatementClaim, "journal-8": memoir.StatementFinding} {
 		e := in.Extractions[len(in.Extractions)-1]
 		e.SessionKey, e.ContentHash, e.RolloutSummary = "memoir:"+id, id, ""
-		e.RawMemory = memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: "the pier has a lamp", Items: []int{1}}})
+		e.Statements = []memoir.Statement{{Kind: kind, Text: "the pier has a lamp", Items: []int{1}}}
 		in.Extractions, in.Changed[e.SessionKey] = append(in.Extractions, e), true
 	}
 	in.HandEdits = []memoir.HandEdit{note(1, memoir.EditAdded, "## User preferences", "", "- push to main"+memoir.Unconfirmed)}
@@ -168,7 +169,7 @@ func TestAnswersAreWrittenInTheFormOfAMemory(t *testing.T) {
 		"## Sessions", "- invented — nonsense",
 	}, "\n")
 	kind := first
-	kind.RawMemory = strings.Replace(kind.RawMemory, "## Preferences\n", "## Preferences\n- “be kind” [1]\n", 1)
+	kind.Statements = memoirtest.Statements(strings.Replace(kind.RawMemory(), "## Preferences\n", "## Preferences\n- “be kind” [1]\n", 1))
 	c, _, err := ask(t, input(kind, second), &scripted{answers: []func(model.Request) (model.Answer, error){
 		says("Here it is:\n```json\n" + reply(memory, "# x\n\n## What the user wants\n\n- “be kind”\n\n## Where to look\n\n- nowhere\n") + "\n```\n")}})
 	if err != nil {

@@ -26,20 +26,27 @@ type part struct {
 	most    int      // lines
 }
 
-// memoryOf lays out MEMORY.md within a number of bytes, and lists the sessions behind its lines.
-func memoryOf(name string, sessions []*session, parts []part, limit int) (string, map[string][]string) {
+// memoryOf lays out MEMORY.md within a number of bytes, and lists the sessions and statements behind its lines.
+func memoryOf(name string, sessions []*session, parts []part, limit int) memoir.Consolidation {
 	p := newPage(memoryHead(name, sessions))
-	lists := map[string][]string{}
+	lists, origin := map[string][]string{}, map[string]memoir.LineOrigin{}
 	for _, part := range parts {
 		var lines []string
 		for _, c := range part.claims[:min(len(part.claims), part.most)] {
-			lines = append(lines, cited("- "+cut(c.text, maxClaim), newestFirst(c.sessions), lists))
+			line := cited("- "+shortened(c.text), newestFirst(c.sessions), lists)
+			lines, origin[memoir.LineKey(line)] = append(lines, line), memoir.LineOrigin{Statements: c.ids}
 		}
 		p.add(part.heading, lines)
 	}
 	p.shrink(limit, func(string) bool { return false })
-	return p.String(), lists
+	return memoir.Consolidation{MemoryMD: p.String(), Citations: lists, Lines: origin}
 }
+
+// shortened returns a claim as MEMORY.md has it.
+func shortened(text string) string { return cut(text, maxClaim) }
+
+// LineOf returns a statement as a line of MEMORY.md has it, without the citation.
+func LineOf(st memoir.Statement) string { return shortened(oneLine(st.Text)) }
 
 // memoryHead returns the head of MEMORY.md. Unconfirmed entries are not counted.
 func memoryHead(name string, sessions []*session) string {

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/memoirtest"
 )
 
 // session makes an extraction that ended n days after a fixed one, from bullets
@@ -17,13 +18,15 @@ func session(n int, id string, bullets ...string) memoir.Extraction {
 	var statements []memoir.Statement
 	for i, b := range bullets {
 		kind, text, _ := strings.Cut(b, ": ")
-		statements = append(statements, memoir.Statement{Kind: memoir.StatementKind(kind), Text: text, Items: []int{i + 1}})
+		statements = append(statements, memoirtest.Statements(fmt.Sprintf("## %s\n- %s [%d]\n", kind, text, i+1))...)
 	}
 	end := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, n)
-	return memoir.Extraction{
-		SessionKey: "codex:" + id, RawMemory: memoir.FormatStatements(statements), RolloutSummary: "# s\n",
+	e := memoir.Extraction{
+		SessionKey: "codex:" + id, Statements: statements, RolloutSummary: "# s\n",
 		RolloutSlug: "work-" + id[:4], Title: "work " + id[:4], StartedAt: end.Add(-time.Hour), EndedAt: end,
 	}
+	e.Identify()
+	return e
 }
 
 func id(n int) string { return fmt.Sprintf("%08x-aaaa-7000-8000-%012x", 0x1000+n, n) }

@@ -42,7 +42,7 @@ func (s *session) unsure() bool {
 		func(st memoir.Statement) bool { return st.Kind != memoir.StatementClaim })
 }
 
-// arrange parses the extractions and sorts them, oldest first. Empty ones are left out.
+// arrange sorts the extractions, oldest first. Empty ones are left out.
 func arrange(extractions []memoir.Extraction) []*session {
 	short := ShortIDs(extractions)
 	var out []*session
@@ -51,7 +51,7 @@ func arrange(extractions []memoir.Extraction) []*session {
 			continue
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
-		for _, st := range statementsOf(e) {
+		for _, st := range e.Statements {
 			if st.Text = oneLine(st.Text); st.Text != "" {
 				s.statements = append(s.statements, st)
 			}
@@ -64,28 +64,6 @@ func arrange(extractions []memoir.Extraction) []*session {
 	out = slices.CompactFunc(out, func(a, b *session) bool { return a.SessionKey == b.SessionKey })
 	for i, s := range out {
 		s.rank = i
-	}
-	return out
-}
-
-// statementsOf parses the statements of a session. In a raw memory without known sections, as language models
-// sometimes write it, every list entry is a finding.
-func statementsOf(e memoir.Extraction) []memoir.Statement {
-	if out := memoir.ParseStatements(e.RawMemory); len(out) > 0 {
-		return out
-	}
-	claims := false // below the heading of claims
-	var out []memoir.Statement
-	for line := range strings.Lines(e.RawMemory) {
-		line = strings.TrimSpace(line)
-		if isHeading(line) {
-			claims = strings.Contains(strings.ToLower(line), "claims of the agent")
-			continue
-		}
-		mark := listMark.FindString(line)
-		if text := line[len(mark):]; mark != "" && !claims && len(strings.Fields(text)) > 2 {
-			out = append(out, memoir.Statement{Kind: memoir.StatementFinding, Text: text})
-		}
 	}
 	return out
 }

@@ -218,9 +218,7 @@ func (r *renewal) knownSteps() string {
 			switch st.Kind {
 			case memoir.StatementEnvironment, memoir.StatementClaim:
 			case memoir.StatementFailure:
-				command, after, _ := strings.Cut(st.Text, " failed")
-				_, remedy, _ := strings.Cut(after, "; ")
-				known = append(known, command, remedy)
+				known = append(known, st.Command, st.Fix)
 			default:
 				known = append(known, st.Text)
 			}

@@ -68,7 +68,7 @@ func (b Book) Checked(e memoir.Entry) (memoir.Entry, []memoir.Statement, error) 
 	if e.Kind != memoir.EntryNote {
 		return e, nil, nil
 	}
-	return e, []memoir.Statement{{Kind: statementOf(e), Text: worded(e), Items: []int{1}}}, known(e.Category)
+	return e, []memoir.Statement{statementOf(e)}, known(e.Category)
 }
 
 // File updates the projects' folders for an entry, or with id 0 for all entries that a dead process left: it adds a
@@ -103,23 +103,17 @@ func (b Book) line(text string) (string, error) {
 	return text, nil
 }
 
-// statementOf returns the kind of a note's statement. A note that no person asked for is a claim.
-func statementOf(e memoir.Entry) memoir.StatementKind {
+// statementOf returns a note's statement. A person's rules are quoted. A note that no person asked for is a claim.
+func statementOf(e memoir.Entry) memoir.Statement {
+	st := memoir.Statement{Kind: memoir.StatementFinding, Text: e.Text, Signal: memoir.SignalNote, By: memoir.ByPerson,
+		Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
 	switch {
 	case e.Author != memoir.AuthorUser:
-		return memoir.StatementClaim
+		st.Kind, st.By = memoir.StatementClaim, memoir.ByAgent
 	case e.Category == "preference", e.Category == "routine":
-		return memoir.StatementPreference
+		st.Kind, st.Text, st.Quote = memoir.StatementPreference, "“"+e.Text+"”", e.Text
 	}
-	return memoir.StatementFinding
-}
-
-// worded returns the text of a note's statement: a person's rules are quoted.
-func worded(e memoir.Entry) string {
-	if statementOf(e) == memoir.StatementPreference {
-		return "“" + e.Text + "”"
-	}
-	return e.Text
+	return st
 }
 
 // Recall returns at most MaxRecall notes of projects that contain all words, last accessed first, and records the

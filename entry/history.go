@@ -69,7 +69,7 @@ func extend(path string, texts []string) error {
 // paragraph is what a history says of a session: the model's words, else what was asked, and what became of it.
 func paragraph(e memoir.Extraction) string {
 	parts := []string{memoir.ShortTitle(e.Title)}
-	for _, s := range memoir.ParseStatements(e.RawMemory) {
+	for _, s := range e.Statements {
 		if s.Kind == memoir.StatementTask || s.Kind == memoir.StatementOutcome {
 			parts = append(parts, s.Text)
 		}

@@ -142,8 +142,8 @@ func (w *Week) page(day, page string, seen map[int64]bool) string {
 
 // state notes what is to be stored of an entry, if that is not what is.
 func (w *Week) state(e memoir.Entry, statements []memoir.Statement) {
-	if raw := memoir.FormatStatements(statements); raw != w.stored[e.Key()] {
-		w.put = append(w.put, memoir.Extraction{SessionKey: e.Key(), ProjectID: e.ProjectID, RawMemory: raw, Title: e.Text,
-			StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key()})
+	if memoir.FormatStatements(statements) != w.stored[e.Key()] {
+		w.put = append(w.put, memoir.Extraction{SessionKey: e.Key(), ProjectID: e.ProjectID, Statements: statements,
+			Title: e.Text, StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key()})
 	}
 }

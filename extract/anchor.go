@@ -9,26 +9,25 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Anchors returns anchors for the statements of an extraction's raw memory, by memoir.LineKey. An
-// anchor is a place in a file where the session saw or wrote a piece of the statement: a value,
-// name, flag or path, or the target or script of a command. If a piece was in several files, the
-// one seen closest to the cited items counts; with a tie, none does. Targets and scripts may
-// also be in the current working tree: look, unless it is nil, returns the text of a file
-// there. Items must be redacted.
+// Anchors sets the anchors of an extraction's statements. An anchor is a place in a file where the
+// session saw or wrote a piece of the statement: a value, name, flag or path, or the target or
+// script of a command. If a piece was in several files, the one seen closest to the cited items
+// counts; with a tie, none does. Targets and scripts may also be in the current working tree: look,
+// unless it is nil, returns the text of a file there. Items must be redacted.
 func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	look func(path string) (text string, exists bool),
-) map[string][]memoir.Anchor {
+) {
 	v := &seen{top: strings.TrimRight(top, "/"), sightings: map[string]map[string][]sighting{"": {}},
 		pieces: map[string][]string{}, parser: newShellParser()}
-	statements := memoir.ParseStatements(e.RawMemory)
-	told := make([]pieces, len(statements))
+	statements := e.Statements
+	parts := make([]pieces, len(statements))
 	for i, st := range statements {
-		told[i] = piecesOf(st, e.CWD)
-		for _, r := range told[i].runs {
+		parts[i] = piecesOf(st, e.CWD)
+		for _, r := range parts[i].runs {
 			_, entry := r.entryIn()
 			v.enter(entry)
 		}
-		for _, text := range told[i].texts {
+		for _, text := range parts[i].texts {
 			v.enter(text)
 		}
 	}
@@ -37,7 +36,6 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 			v.look(it)
 		}
 	}
-	out := map[string][]memoir.Anchor{}
 	for i, st := range statements {
 		var found []memoir.Anchor
 		add := func(a memoir.Anchor, ok bool) {
@@ -46,23 +44,20 @@ func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 				found = append(found, a)
 			}
 		}
-		for _, r := range told[i].runs {
+		for _, r := range parts[i].runs {
 			add(v.command(r, look))
 		}
-		for _, text := range told[i].texts {
+		for _, text := range parts[i].texts {
 			if v.named(text) == "" { // else it is the name of a file
 				add(v.piece(text, st))
 			}
 		}
-		for _, name := range told[i].paths {
+		for _, name := range parts[i].paths {
 			p := v.named(name)
 			add(memoir.Anchor{Path: p}, p != "")
 		}
-		if len(found) > 0 {
-			out[memoir.LineKey(st.Text)] = found
-		}
+		statements[i].Anchors = found
 	}
-	return out
 }
 
 // pieces are the parts of a statement that can be found in files.
@@ -85,7 +80,7 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 	for _, m := range codeSpans.FindAllStringSubmatch(st.Text, -1) {
 		span := strings.TrimSpace(m[1] + m[2])
 		rest = strings.Replace(rest, m[0], " ", 1)
-		runs, _ := parser.parse(span, join(dir, inDirectory(st.Text, m[0])))
+		runs, _ := parser.parse(span, join(dir, st.Dir))
 		isCommand := st.Kind == memoir.StatementCommand
 		for _, r := range runs {
 			_, entry := r.entryIn()
@@ -109,15 +104,6 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 		}
 	}
 	return out
-}
-
-// inDirectory returns the directory of a command as the built-in model writes it: "`make` in `DIR`".
-func inDirectory(text, span string) string {
-	_, behind, _ := strings.Cut(text, span)
-	if m := codeSpans.FindStringSubmatchIndex(behind); m != nil && behind[:m[0]] == " in " && m[4] >= 0 {
-		return behind[m[4]:m[5]]
-	}
-	return ""
 }
 
 // word adds a word; whole means that it is a whole code span.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/internal/memoirtest"
 )
 
 // looked is the call of a tool that read a file, or searched, with what it returned.
@@ -23,10 +24,10 @@ func ofStatement(kind memoir.StatementKind, text string, cited int, tree fakeTre
 	for i := range items {
 		items[i].N, items[i].CWD = i+1, "/srv/app/sub"
 	}
-	raw := memoir.FormatStatements([]memoir.Statement{{Kind: kind, Text: text, Items: []int{cited}}})
-	found := Anchors(memoir.Extraction{RawMemory: raw, CWD: "/srv/app/sub"}, "/srv/app", items, tree.Look)
+	statements := memoirtest.Statements(fmt.Sprintf("## %s\n- %s [%d]\n", kind, text, cited))
+	Anchors(memoir.Extraction{Statements: statements, CWD: "/srv/app/sub"}, "/srv/app", items, tree.Look)
 	var out []string
-	for _, a := range found[memoir.LineKey(text)] {
+	for _, a := range statements[0].Anchors {
 		out = append(out, strings.TrimSpace(a.Path+" "+a.Text+" "+a.Key))
 	}
 	return strings.Join(out, "; ")

@@ -69,7 +69,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 		return used{}, noStatements(why, out.dropped.Unplaced)
 	}
 	out.kept = len(kept)
-	out.RawMemory = memoir.FormatStatements(kept)
+	out.Statements = kept
 	heading, body := out.checkSummary(fields[fieldSummary], ev)
 	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" {
 		out.Title = title(session, kept)
@@ -80,7 +80,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	}
 	out.RolloutSlug = slug(name, session.ID)
 	if body == "" {
-		body = "\n" + out.RawMemory
+		body = "\n" + out.RawMemory()
 	}
 	out.RolloutSummary = summaryHead(session, out.Title) + body
 	entry := stamp.ReplaceAllString(strings.Join(strings.Fields(fields[fieldHistory]), " "), "")
@@ -149,6 +149,7 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 			problem, count = ev.misattributed(st), &u.dropped.Foreign
 		}
 		if problem == "" {
+			fill(&st)
 			kept = append(kept, st)
 			continue
 		}

@@ -45,7 +45,9 @@ func asked(s *session) []candidate {
 			until = all[i+1].item
 		}
 		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
-			out = append(out, state(memoir.StatementTask, r.text+" → "+came, r.item, item))
+			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, item)
+			c.Outcome = came
+			out = append(out, c)
 		}
 	}
 	return out

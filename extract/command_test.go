@@ -87,8 +87,8 @@ func FuzzExtract(f *testing.F) {
 		if err := Check(a, in.Items); err != nil {
 			t.Error(err)
 		}
-		if memoir.Tokens(a.RawMemory) > 2*maxRawTokens {
-			t.Errorf("%d tokens", memoir.Tokens(a.RawMemory))
+		if memoir.Tokens(a.RawMemory()) > 2*maxRawTokens {
+			t.Errorf("%d tokens", memoir.Tokens(a.RawMemory()))
 		}
 	})
 }

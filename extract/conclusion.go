@@ -27,8 +27,8 @@ func conclusions(s *session) []candidate {
 				continue
 			}
 			for _, text := range claims(p) {
-				c := state(memoir.StatementClaim, text, t.final.item)
-				c.said = text
+				c := state(signalConcluded, memoir.StatementClaim, text, t.final.item)
+				c.words = text
 				out = append(out, c)
 			}
 		}

@@ -102,7 +102,7 @@ func TestCorpusSessionsExtractWithinTheRules(t *testing.T) {
 		}
 		if !e.Empty() {
 			n++
-			tokens += memoir.Tokens(e.RawMemory)
+			tokens += memoir.Tokens(e.RawMemory())
 		}
 	}
 	if tokens > 1100*n {

@@ -9,6 +9,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -26,7 +27,7 @@ type Input struct {
 type Extractor interface {
 	// Name is the model's name: provider/model, or "builtin".
 	Name() string
-	// Extract fills RawMemory, RolloutSummary, RolloutSlug and Title. All texts
+	// Extract fills Statements, RolloutSummary, RolloutSlug and Title. All
 	// empty means that nothing was worth keeping. It is safe for concurrent use.
 	Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error)
 }
@@ -65,13 +66,13 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	if len(kept) == 0 {
 		return out, memoir.Usage{}, nil
 	}
-	out.RawMemory = memoir.FormatStatements(kept)
+	out.Statements = kept
 	out.Title = title(in.Session, kept)
 	if all := s.requests(); len(all) > 0 {
 		out.Title = asTitle(all[0].text)
 	}
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
-	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory
+	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
 	return out, memoir.Usage{}, nil
 }
 
@@ -87,12 +88,33 @@ type candidate struct {
 	memoir.Statement
 	times int      // occurrences in the session; at least 1
 	paths []string // files that it depends on
-	said  string   // a person's words or the agent's claim, which later words can retract
+	words string   // a person's words or the agent's claim, which later words can retract
 }
 
-// state returns a candidate with one text.
-func state(kind memoir.StatementKind, text string, items ...int) candidate {
-	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Items: items}, times: 1}
+// The names of signals. Those that other packages know are in package memoir.
+const (
+	signalAsked     = "asked"     // a request with its result
+	signalPosted    = "posted"    // a commit, a pull request, an approved plan
+	signalChosen    = "chosen"    // a person's answer to a question of the agent
+	signalRefused   = "refused"   // what a person said when they refused a call
+	signalFixed     = "fixed"     // a failure with its remedy
+	signalPassed    = "passed"    // a command that passed
+	signalEdited    = "edited"    // a changed file
+	signalProcedure = "procedure" // the steps of a request
+	signalConcluded = "concluded" // a sentence of the agent's closing answer
+)
+
+// parties says whose word the statements of a signal are; of others it is a tool's.
+var parties = map[string]memoir.Party{
+	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	memoir.SignalRule: memoir.ByPerson, memoir.SignalCorrected: memoir.ByPerson,
+	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent,
+}
+
+// state returns a candidate of a signal with one text.
+func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {
+	by := cmp.Or(parties[signal], memoir.ByTool)
+	return candidate{times: 1, Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}
 }
 
 // describe fills in the fields of an extraction that describe its session and model.
@@ -122,10 +144,10 @@ func Check(e memoir.Extraction, items []memoir.Item) error {
 		return memoir.Errorf(memoir.CodeInvalid, "", "the extraction breaks a rule: "+format, args...)
 	}
 	switch {
-	case strings.TrimSpace(e.RawMemory) == "" || strings.TrimSpace(e.RolloutSummary) == "":
+	case len(e.Statements) == 0 || strings.TrimSpace(e.RolloutSummary) == "":
 		return invalid("raw memory and rollout summary are given together or not at all")
-	case len(e.RawMemory) > MaxRawMemory:
-		return invalid("the raw memory has %d bytes, more than %d", len(e.RawMemory), MaxRawMemory)
+	case len(e.RawMemory()) > MaxRawMemory:
+		return invalid("the raw memory has %d bytes, more than %d", len(e.RawMemory()), MaxRawMemory)
 	case len(e.RolloutSummary) > MaxRolloutSummary:
 		return invalid("the rollout summary has %d bytes, more than %d", len(e.RolloutSummary), MaxRolloutSummary)
 	case len(e.RolloutSlug) > MaxSlug || !slugForm.MatchString(e.RolloutSlug):
@@ -135,7 +157,7 @@ func Check(e memoir.Extraction, items []memoir.Item) error {
 	for _, it := range items {
 		exists[it.N] = true
 	}
-	for _, s := range memoir.ParseStatements(e.RawMemory) {
+	for _, s := range e.Statements {
 		for _, n := range s.Items {
 			if !exists[n] {
 				return invalid("a statement under %s cites item %d, which the session does not have", s.Kind, n)

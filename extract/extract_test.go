@@ -6,12 +6,13 @@ import (
 
 	"memoir"
 	"memoir/extract"
+	"memoir/internal/memoirtest"
 )
 
 func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {
 	t.Parallel()
 	items := []memoir.Item{{N: 1}, {N: 3}}
-	good := memoir.Extraction{RawMemory: "## Task\n- x [1, 3]\n", RolloutSummary: "x", RolloutSlug: "fix-x"}
+	good := memoir.Extraction{Statements: memoirtest.Statements("## Task\n- x [1, 3]\n"), RolloutSummary: "x", RolloutSlug: "fix-x"}
 	tests := map[string]struct {
 		change func(*memoir.Extraction)
 		want   string // part of the error; empty: none
@@ -19,12 +20,14 @@ func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {
 		"good":                  {func(*memoir.Extraction) {}, ""},
 		"nothing worth keeping": {func(e *memoir.Extraction) { *e = memoir.Extraction{} }, ""},
 		"no summary":            {func(e *memoir.Extraction) { e.RolloutSummary = " " }, "together"},
-		"no raw memory":         {func(e *memoir.Extraction) { e.RawMemory = "" }, "together"},
-		"a missing item":        {func(e *memoir.Extraction) { e.RawMemory = "## Task\n- x [2]\n" }, "item 2"},
-		"too large":             {func(e *memoir.Extraction) { e.RawMemory = strings.Repeat("x", extract.MaxRawMemory+1) }, "bytes"},
-		"a slug with a path":    {func(e *memoir.Extraction) { e.RolloutSlug = "../x" }, "slug"},
-		"a long slug":           {func(e *memoir.Extraction) { e.RolloutSlug = strings.Repeat("a", 61) }, "slug"},
-		"no slug":               {func(e *memoir.Extraction) { e.RolloutSlug = "" }, "slug"},
+		"no raw memory":         {func(e *memoir.Extraction) { e.Statements = nil }, "together"},
+		"a missing item":        {func(e *memoir.Extraction) { e.Statements = memoirtest.Statements("## Task\n- x [2]\n") }, "item 2"},
+		"too large": {func(e *memoir.Extraction) {
+			e.Statements = memoirtest.Statements("## Task\n- " + strings.Repeat("x", extract.MaxRawMemory))
+		}, "bytes"},
+		"a slug with a path": {func(e *memoir.Extraction) { e.RolloutSlug = "../x" }, "slug"},
+		"a long slug":        {func(e *memoir.Extraction) { e.RolloutSlug = strings.Repeat("a", 61) }, "slug"},
+		"no slug":            {func(e *memoir.Extraction) { e.RolloutSlug = "" }, "slug"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

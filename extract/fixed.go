@@ -22,7 +22,7 @@ const maxMessageLine = 200
 // message names the word that changed.
 func fixed(s *session) []candidate {
 	var out []candidate
-	said := map[string]bool{}
+	known := map[string]bool{}
 	for i, r := range s.runs {
 		if r.call.status == statusPassed && r.status == statusPassed || r.filter ||
 			len(r.text) > maxCommand || strings.Contains(r.text, "\n") {
@@ -37,8 +37,8 @@ func fixed(s *session) []candidate {
 		if !ok && r.status == statusFailed && !viewers[path.Base(r.program)] {
 			c, ok = s.misused(r, later)
 		}
-		if ok && !said[c.Text] {
-			said[c.Text] = true
+		if ok && !known[c.Text] {
+			known[c.Text] = true
 			out = append(out, c)
 		}
 	}
@@ -106,7 +106,7 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 			installed = l.text
 		}
 		if remedy != "" {
-			return failure(r, name+": command not found", code(remedy), l.item), true
+			return failure(r, name+": command not found", remedy, l.item), true
 		}
 	}
 	return candidate{}, false
@@ -149,12 +149,12 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 			return e.item > r.item && e.item < l.item
 		}) {
 			why := cmp.Or(message, firstClause(failureLine(r.call.output)))
-			return failure(r, why, code(l.text), l.item), why != "" && len(why) <= maxMessageLine
+			return failure(r, why, l.text, l.item), why != "" && len(why) <= maxMessageLine
 		}
 		for _, w := range r.args {
 			bare, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
 			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) && namesWord(message, bare) {
-				return failure(r, message, code(l.text), l.item), true
+				return failure(r, message, l.text, l.item), true
 			}
 		}
 	}
@@ -208,8 +208,10 @@ func namesWord(message, word string) bool {
 
 // failure returns the statement of a failure and its remedy.
 func failure(r *run, message, remedy string, item int) candidate {
-	text := code(r.text) + " failed: " + strings.TrimRight(message, ". ") + "; fixed by " + remedy
-	c := state(memoir.StatementFailure, text, r.item, item)
+	message = strings.TrimRight(message, ". ")
+	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)
+	c := state(signalFixed, memoir.StatementFailure, text, r.item, item)
+	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy
 	c.paths = r.files()
 	return c
 }

@@ -165,7 +165,7 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 			dropped.Ungrounded += r.Dropped.Ungrounded
 			dropped.Summary += r.Dropped.Summary
 		}}
-		m := &script{turns: []any{reply(e.RawMemory, e.RolloutSummary, e.RolloutSlug)}}
+		m := &script{turns: []any{reply(e.RawMemory(), e.RolloutSummary, e.RolloutSlug)}}
 		got, _, err := ask(t, m, o, in)
 		if err != nil {
 			t.Errorf("%s: %v", s.session.Key(), err)

@@ -120,13 +120,13 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := memoir.Extraction{
-		SessionKey: "codex:019f1fd6-f9a0", ProjectID: "app-1", RawMemory: goodMemory, RolloutSlug: goodSlug, Title: "Retries of the uploader",
+		SessionKey: "codex:019f1fd6-f9a0", ProjectID: "app-1", Statements: e.Statements, RolloutSlug: goodSlug, Title: "Retries of the uploader",
 		CWD: "/home/dev/app", Branch: "main", StartedAt: in.Session.CreatedAt, EndedAt: in.Session.UpdatedAt, Model: "test/scripted",
 		RolloutSummary: "# Retries of the uploader\n\n- date: 2026-07-01\n- session: codex 019f1fd6-f9a0\n- directory: /home/dev/app\n- branch: main\n" +
 			"\n## Task\n\nThe uploader was made to retry. `go test ./upload/` passes [4].\n",
 	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, e); diff != "" || e.RawMemory() != goodMemory {
+		t.Errorf("%s\n%s", diff, e.RawMemory())
 	}
 	if err := extract.Check(e, in.Items); err != nil {
 		t.Error(err)
@@ -183,7 +183,7 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(goodMemory, e.RawMemory); diff != "" {
+			if diff := cmp.Diff(goodMemory, e.RawMemory()); diff != "" {
 				t.Error(diff)
 			}
 			if e.RolloutSlug != goodSlug || !strings.Contains(e.RolloutSummary, "was made to retry") {
@@ -249,7 +249,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 			if tt.kept != "" {
 				want += heading + tt.kept + "\n"
 			}
-			if diff := cmp.Diff(want, e.RawMemory); diff != "" {
+			if diff := cmp.Diff(want, e.RawMemory()); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(tt.want, told.Dropped); diff != "" {
@@ -272,8 +272,8 @@ func TestWhatOnlyAToolSaidIsNoWishWhateverStandsBeforeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(e.RawMemory, "mirror") || told.Dropped.Foreign != 1 {
-			t.Errorf("%d bytes before it: %s", n, e.RawMemory)
+		if strings.Contains(e.RawMemory(), "mirror") || told.Dropped.Foreign != 1 {
+			t.Errorf("%d bytes before it: %s", n, e.RawMemory())
 		}
 	}
 }
@@ -316,7 +316,7 @@ func TestWhatAHistorySaysOfASessionIsHeldAgainstIt(t *testing.T) {
 		"\"history_entry\": \"It\nretries.\",\n\"memory_update\": \"## Task\n- Make the uploader retry [1]\n## Open\"": "It retries.",
 	} {
 		e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
-		if err != nil || e.HistoryEntry != want || !strings.HasPrefix(e.RawMemory, "## Task\n- Make the uploader retry [1]\n") {
+		if err != nil || e.HistoryEntry != want || !strings.HasPrefix(e.RawMemory(), "## Task\n- Make the uploader retry [1]\n") {
 			t.Errorf("%s: got %q, %v", text, e.HistoryEntry, err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 			t.Parallel()
 			s := &script{turns: []any{tt.text, good()}}
 			e, used, err := ask(t, s, extract.LLM{}, llmInput())
-			if err != nil || e.RawMemory != goodMemory || used.Calls != 2 {
+			if err != nil || e.RawMemory() != goodMemory || used.Calls != 2 {
 				t.Fatalf("got %+v, %v", e, err)
 			}
 			earlier := s.asked[1].Earlier

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -58,13 +57,11 @@ func passedCommands(s *session) []candidate {
 		if sh.best.dir != "" {
 			text += " in " + code(sh.best.dir)
 		}
-		if sh.times > 1 {
-			text += fmt.Sprintf(" (%d times)", sh.times)
-		}
 		items := append(slices.Clone(ends(sh.items)), sh.best.item)
 		slices.Sort(items)
-		c := state(memoir.StatementCommand, text, slices.Compact(items)...)
+		c := state(signalPassed, memoir.StatementCommand, text, slices.Compact(items)...)
 		c.times, c.paths = sh.times, sh.best.files()
+		c.Command, c.Dir, c.Purpose, c.Times = sh.best.text, sh.best.dir, sh.purpose, sh.times
 		out = append(out, c)
 	}
 	return out
@@ -195,7 +192,7 @@ func procedures(s *session) []candidate {
 		}
 		if acted && own && len(steps) >= minSteps && len(steps) <= maxSteps {
 			text := quote(shorten(w.text, 80)) + ": " + strings.Join(steps, " → ")
-			out = append(out, state(memoir.StatementProcedure, text, append([]int{w.item}, ends(items)...)...))
+			out = append(out, state(signalProcedure, memoir.StatementProcedure, text, append([]int{w.item}, ends(items)...)...))
 		}
 	}
 	return out

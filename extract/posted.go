@@ -249,11 +249,11 @@ func posted(s *session) []candidate {
 			housekeeping(p.title)) {
 			continue
 		}
-		text := p.name() + ": " + p.shown()
-		if body != "" {
-			text += " — " + body
+		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
+		if c.Outcome, c.Detail = c.Text, body; body != "" {
+			c.Text += " — " + body
 		}
-		out = append(out, state(memoir.StatementOutcome, text, p.item))
+		out = append(out, c)
 	}
 	return out
 }

@@ -17,8 +17,8 @@ func rules(s *session) []candidate {
 		}
 		for _, text := range t.ask.own {
 			if lasting(text) {
-				c := state(memoir.StatementPreference, quote(text), t.ask.item)
-				c.said = text
+				c := state(memoir.SignalRule, memoir.StatementPreference, quote(text), t.ask.item)
+				c.Quote, c.words = text, text
 				out = append(out, c)
 			}
 		}
@@ -128,15 +128,15 @@ func corrections(s *session) []candidate {
 		switch t.ask.origin {
 		case memoir.OriginAnswer:
 			if text := choice(t.ask.text); text != "" {
-				out = append(out, state(memoir.StatementPreference, text, t.ask.item))
+				out = append(out, state(signalChosen, memoir.StatementPreference, text, t.ask.item))
 			}
 		case memoir.OriginRejection:
 			if text := wholeSentences(t.ask.own, maxCorrection); len(strings.Fields(text)) >= 3 {
-				text = quote(text)
-				if t.refused != "" {
-					text += " (after: " + code(t.refused) + ", refused)"
+				c := state(signalRefused, memoir.StatementPreference, quote(text), t.ask.item)
+				if c.Quote = text; t.refused != "" {
+					c.Text += " (after: " + code(t.refused) + ", refused)"
 				}
-				out = append(out, state(memoir.StatementPreference, text, t.ask.item))
+				out = append(out, c)
 			}
 		case memoir.OriginTyped, memoir.OriginQueued:
 			if i == 0 || !s.turns[i-1].acted() || t.ask.pasted {
@@ -146,11 +146,11 @@ func corrections(s *session) []candidate {
 			if text == "" || !corrects(t.ask.own) {
 				continue
 			}
-			c := state(memoir.StatementPreference, memoir.CorrectionMark+quote(text), t.ask.item)
+			c := state(memoir.SignalCorrected, memoir.StatementPreference, quote(text), t.ask.item)
 			if before := related(s.turns[i-1].final.text, text); before != "" {
 				c.Text += " (after: " + strings.TrimRight(before, ". ") + ")"
 			}
-			c.said = text
+			c.Quote, c.words = text, text
 			out = append(out, c)
 		}
 	}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"slices"
-	"strings"
 
 	"memoir"
 )
@@ -46,7 +45,7 @@ func rank(all []candidate) []memoir.Statement {
 		}
 		kept := list[:0:0]
 		for _, c := range distinct(list) {
-			cost := memoir.Tokens(c.Text) + 4
+			cost := memoir.Tokens(c.Line()) + 4
 			if len(kept) == most[kind] || cost > left || kind == memoir.StatementClaim && cost > claims {
 				break
 			}
@@ -70,9 +69,8 @@ func rank(all []candidate) []memoir.Statement {
 func perPurpose(list []candidate) []candidate {
 	n := map[string]int{}
 	return slices.DeleteFunc(list, func(c candidate) bool {
-		purpose, _, _ := strings.Cut(c.Text, ":")
-		n[purpose]++
-		return n[purpose] > maxPurpose
+		n[c.Purpose]++
+		return n[c.Purpose] > maxPurpose
 	})
 }
 
@@ -84,7 +82,7 @@ func distinct(list []candidate) []candidate {
 	var out []candidate
 	var words []map[string]bool
 	for _, c := range list {
-		w := contentWords(c.Text)
+		w := contentWords(c.Line())
 		same := false
 		for i := max(0, len(words)-maxCompared); i < len(words) && !same; i++ {
 			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand &&
@@ -107,7 +105,7 @@ func (s *session) stillHolds(c candidate) bool {
 			return false
 		}
 	}
-	return c.said == "" || !s.retractedAfter(c.said, last)
+	return c.words == "" || !s.retractedAfter(c.words, last)
 }
 
 // retractions begin a sentence that retracts an earlier one.

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -38,8 +37,8 @@ func commitStyle(s *session) []candidate {
 	if n == 0 {
 		return nil
 	}
-	return []candidate{state(memoir.StatementEnvironment,
-		memoir.RequiredMark+"commit subjects have the form type(scope): subject; the scope may be missing", item)}
+	return []candidate{state(memoir.SignalRequired, memoir.StatementEnvironment,
+		"commit subjects have the form type(scope): subject; the scope may be missing", item)}
 }
 
 // hooks states the hook manager that the output of a commit names.
@@ -51,8 +50,8 @@ func hooks(s *session) []candidate {
 				continue
 			}
 			if output := s.calls[at].output; strings.Contains(output[:min(len(output), window)], p) {
-				return []candidate{state(memoir.StatementEnvironment,
-					memoir.RequiredMark+"a commit runs hooks ("+p+")", q.item)}
+				return []candidate{state(memoir.SignalRequired, memoir.StatementEnvironment,
+					"a commit runs hooks ("+p+")", q.item)}
 			}
 		}
 	}
@@ -85,19 +84,15 @@ func editedFiles(s *session) []candidate {
 		if !ok {
 			i = len(out)
 			at[e.path] = i
-			c := state(memoir.StatementFile, "")
-			c.times, c.paths = 0, []string{e.path}
+			c := state(signalEdited, memoir.StatementFile, code(e.path))
+			c.times, c.paths, c.Paths = 0, []string{e.path}, []string{e.path}
 			out = append(out, c)
 		}
 		out[i].times++
 		out[i].Items = append(out[i].Items, e.item)
 	}
 	for i := range out {
-		out[i].Text = code(out[i].paths[0]) + " (" + strconv.Itoa(out[i].times) + " edits)"
-		if out[i].times == 1 {
-			out[i].Text = code(out[i].paths[0]) + " (1 edit)"
-		}
-		out[i].Items = ends(out[i].Items)
+		out[i].Times, out[i].Items = out[i].times, ends(out[i].Items)
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, s := range memoir.ParseStatements(e.RawMemory) {
+	for _, s := range e.Statements {
 		if s.Kind == kind {
 			out = append(out, s.Text)
 		}

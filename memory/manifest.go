@@ -37,6 +37,8 @@ type Manifest struct {
 	Deferred []Input `json:"set_aside,omitempty"`
 	// Citations are memoir.Consolidation's: all sessions of a line that cites several.
 	Citations map[string][]string `json:"citations,omitempty"`
+	// Lines are memoir.Consolidation's: what each line was made from.
+	Lines map[string]memoir.LineOrigin `json:"lines,omitempty"`
 }
 
 // FileSum is one file of a generation as it was published.

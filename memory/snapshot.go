@@ -26,7 +26,7 @@ func (s Snapshot) Consolidation() *memoir.Consolidation {
 		return nil
 	}
 	c := s.Files.Consolidation()
-	c.Citations, c.Anchors = s.Manifest.Citations, s.Manifest.Anchors
+	c.Citations, c.Anchors, c.Lines = s.Manifest.Citations, s.Manifest.Anchors, s.Manifest.Lines
 	return &c
 }
 

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -124,7 +122,9 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 	if err != nil || live.Generation == 0 {
 		return a, err
 	}
-	a.Extractions = extractionsIn(live.Files, live.Manifest.Inputs)
+	if a.Extractions, err = extractionsIn(live.Files, live.Manifest.Inputs); err != nil {
+		return a, memoir.Errorf(memoir.CodeCorrupt, "the next run extracts its sessions again", "%w", err)
+	}
 	a.Project = r.ownerOf(id, a.Extractions)
 	kept, err := root.Generations()
 	if err != nil {
@@ -166,70 +166,25 @@ func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project
 	return memoir.Project{ID: id, Name: id[:strings.LastIndexByte(id, '-')], Identity: id}
 }
 
-// extractionsIn parses the extractions from the files that companions wrote, including hand edits. It
+// extractionsIn reads the extractions of a generation: the statements as data, and the summaries, with hand edits. It
 // leaves out an extraction of which a part is missing.
-func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extraction {
-	found := map[string]memoir.Extraction{}
-	for _, at := range files.Paths() {
-		if !strings.HasPrefix(at, summariesDir) {
-			continue
-		}
-		if e, body, ok := readHeader(string(files[at])); ok {
-			e.RolloutSummary = strings.TrimSpace(body)
-			e.RolloutSlug = consolidate.SlugIn(path.Base(at), e.SessionKey)
-			found[e.SessionKey] = e
-		}
-	}
-	for _, section := range sections(string(files[rawMemoriesFile])) {
-		heading, after, _ := strings.Cut(section, "\n\n")
-		if read, body, ok := readHeader(after); ok {
-			e := found[read.SessionKey]
-			if memoir.IsEntry(read.SessionKey) { // which has no summary
-				e = read
-			}
-			e.RawMemory = strings.TrimSpace(body)
-			_, e.Title, _ = strings.Cut(strings.TrimPrefix(heading, "# "), " ")
-			found[read.SessionKey] = e
-		}
-	}
+func extractionsIn(files memory.Files, inputs []memory.Input) ([]memoir.Extraction, error) {
+	all, err := memory.DecodeStatements(files[memory.StatementsFile])
+	short := consolidate.ShortIDs(all)
 	var out []memoir.Extraction
 	for _, in := range inputs {
-		e := found[in.Session]
-		if e.RawMemory == "" || e.RolloutSummary == "" && memoir.EntryID(in.Session) == 0 {
+		i := slices.IndexFunc(all, func(e memoir.Extraction) bool { return e.SessionKey == in.Session })
+		if i < 0 || len(all[i].Statements) == 0 {
+			continue
+		}
+		e := all[i]
+		_, body, _ := strings.Cut(string(files[consolidate.SummaryFileName(e, short[e.SessionKey])]), "\n\n")
+		e.RolloutSummary = strings.TrimSpace(body)
+		if e.RolloutSummary == "" && memoir.EntryID(in.Session) == 0 {
 			continue
 		}
 		e.ContentHash, e.FilterVersion = adopted(in.Hash), rollout.FilterVersion
 		out = append(out, e)
 	}
-	return out
-}
-
-var sectionStart = lazyregexp.New(`(?m)^# .*\n\nsession: `)
-
-// sections splits raw_memories.md by session. Each section begins with a heading, a blank line and a
-// session's header.
-func sections(text string) []string {
-	var out []string
-	starts := append(sectionStart.FindAllStringIndex(text, -1), []int{len(text)})
-	for i, next := range starts[1:] {
-		out = append(out, text[starts[i][0]:next[0]])
-	}
-	return out
-}
-
-// readHeader is the inverse of header. It returns the session of a text, and the text after the header.
-func readHeader(text string) (e memoir.Extraction, body string, ok bool) {
-	head, body, _ := strings.Cut(text, "\n\n")
-	fields := map[string]string{}
-	for line := range strings.SplitSeq(head, "\n") {
-		name, value, _ := strings.Cut(line, ": ")
-		fields[name] = value
-	}
-	ended, err := time.Parse(time.RFC3339, fields["ended"])
-	if err != nil || fields["session"] == "" || fields["agent"] == "" {
-		return e, "", false
-	}
-	e.SessionKey = memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"])
-	e.EndedAt, e.StartedAt, e.CWD, e.Branch = ended, ended, fields["cwd"], fields["branch"]
-	return e, body, true
+	return out, err
 }

@@ -72,7 +72,7 @@ func (r *run) extractOne(
 	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Err: err}
 	}
-	extraction.Anchors = r.anchors(extraction, loaded.Items)
+	r.anchor(extraction, loaded.Items)
 	out.Extraction = extraction
 	// The messages that an earlier extraction was made from may have been undone.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
@@ -289,6 +289,7 @@ func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error 
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
 	e.Model = r.extractor.Name()
+	datestamp(e.Statements, loaded.Items, e.EndedAt)
 	return extract.Check(*e, loaded.Items)
 }
 
@@ -314,19 +315,37 @@ func (r *run) topOf(cwd string) (top, asSeen string) {
 	return top, strings.TrimSuffix(cwd, below)
 }
 
-// anchors finds the anchors of an extraction in the present files of the project's top directory. Items,
+// anchor sets the anchors of an extraction from the present files of the project's top directory. Items,
 // statements and the directory's name are redacted: a directory whose name has a secret is not found.
-func (r *run) anchors(e memoir.Extraction, items []memoir.Item) map[string][]memoir.Anchor {
+func (r *run) anchor(e memoir.Extraction, items []memoir.Item) {
 	if e.Empty() {
-		return nil
+		return
 	}
 	top, asSeen := r.topOf(e.CWD)
 	tree, err := memory.OpenTree(top)
 	if err != nil {
-		return extract.Anchors(e, asSeen, items, nil)
+		extract.Anchors(e, asSeen, items, nil)
+		return
 	}
 	defer tree.Close()
-	return extract.Anchors(e, asSeen, items, tree.Look)
+	extract.Anchors(e, asSeen, items, tree.Look)
+}
+
+// datestamp sets the day of each statement: that of the last item that it cites, else the session's last.
+func datestamp(statements []memoir.Statement, items []memoir.Item, ended time.Time) {
+	at := map[int]time.Time{}
+	for _, it := range items {
+		at[it.N] = it.At
+	}
+	for i := range statements {
+		st, day := &statements[i], ended
+		for _, n := range st.Items {
+			if !at[n].IsZero() {
+				day = at[n]
+			}
+		}
+		st.At = day.UTC().Format(time.DateOnly)
+	}
 }
 
 // lastSaid returns the time of the session's last item. Agents write further records without content,

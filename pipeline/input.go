@@ -218,9 +218,10 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	)
 	for _, e := range newestFirst {
 		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
-			passive(e.RawMemory))
+			passive(e.RawMemory()))
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
+	files[memory.StatementsFile] = memory.EncodeStatements(newestFirst, memory.Neutralise)
 	return files
 }
 
@@ -319,14 +320,18 @@ func (r *run) book(project memoir.Project) (entry.Book, error) {
 func (r *run) week(project memoir.Project) *entry.Week {
 	asks := r.consolidatorOf(project.ID).Name() != consolidate.BuiltinName
 	states := func(e memoir.Entry) []memoir.Statement {
-		whole := memoir.Statement{Kind: memoir.StatementClaim, Text: e.Text, Items: []int{1}}
+		whole := memoir.Statement{Kind: memoir.StatementClaim, Text: e.Text, Signal: memoir.SignalJournal, By: memoir.ByAgent,
+			Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
 		if e.Author == memoir.AuthorUser {
 			said := memoir.Item{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: e.Text}
 			found, _, err := extract.NewBuiltin().Extract(context.Background(), extract.Input{Items: []memoir.Item{said}})
-			if err == nil && found.RawMemory != "" {
-				return memoir.ParseStatements(found.RawMemory)
+			if err == nil && len(found.Statements) > 0 {
+				for i := range found.Statements {
+					found.Statements[i].At = whole.At
+				}
+				return found.Statements
 			}
-			whole.Kind = memoir.StatementFinding
+			whole.Kind, whole.By = memoir.StatementFinding, memoir.ByPerson
 		}
 		if !asks {
 			return nil

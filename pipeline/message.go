@@ -196,7 +196,7 @@ func (r *run) news(
 	}
 	if m == nil {
 		found, _, err := extract.NewBuiltin().Extract(ctx, extract.Input{Session: s, Items: items})
-		for _, st := range memoir.ParseStatements(found.RawMemory) {
+		for _, st := range found.Statements {
 			if st.Kind != memoir.StatementClaim {
 				lines = append(lines, st.Text)
 			}

@@ -58,7 +58,7 @@ func (a asking) Extract(ctx context.Context, in extract.Input) (memoir.Extractio
 func (a asking) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
 	text := ""
 	for _, e := range in.Extractions {
-		text += e.RawMemory + "\n"
+		text += e.RawMemory() + "\n"
 	}
 	usage, err := a.ask(ctx, text)
 	if err != nil {

@@ -127,7 +127,7 @@ func (c *consolidation) publishResult(
 		return err
 	}
 	counts.Merge(workOf(ctx).taken)
-	result.Anchors = consolidate.Anchors(result, in)
+	result = consolidate.WithOrigins(result, in)
 	deferred := stillDeferred(live.Manifest.Deferred, in)
 	if live.Generation > 0 && len(live.Edited) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
 		files.Equal(live.Files) && (ends || len(open) == 0) &&
@@ -140,7 +140,7 @@ func (c *consolidation) publishResult(
 	}
 	manifest := memory.Manifest{
 		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
-		Anchors: result.Anchors,
+		Anchors: result.Anchors, Lines: result.Lines,
 	}
 	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
 	if ends {

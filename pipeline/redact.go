@@ -73,7 +73,11 @@ func (r *run) cleanFilesBy(
 	texts := map[string]string{}
 	before := redactor.Counts()
 	for _, at := range files.Paths() {
-		texts[at] = redactor.Text(string(files[at]))
+		content := files[at]
+		if at == memory.StatementsFile { // by text, so that it stays JSON
+			content = memory.ChangeStatements(content, redactor.Text)
+		}
+		texts[at] = redactor.Text(string(content))
 	}
 	clean, names := make(memory.Files, len(files)), secrets.Counts{}
 	for _, at := range files.Paths() {

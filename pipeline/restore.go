@@ -92,7 +92,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	}
 	manifest := memory.Manifest{
 		Inputs: inputs, Redactions: counts, RestoredFrom: n, Deferred: deferred, Citations: m.Citations,
-		Anchors: m.Anchors,
+		Anchors: m.Anchors, Lines: m.Lines,
 	}
 	if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
 		return out, err
@@ -191,5 +191,5 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 
 // isCompanion reports whether companions makes a file.
 func isCompanion(path string) bool {
-	return path == rawMemoriesFile || strings.HasPrefix(path, summariesDir)
+	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
 }

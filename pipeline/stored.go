@@ -152,7 +152,7 @@ func (s *storedScan) each(ctx context.Context, look looker) error {
 		if t.Name {
 			at.Line = 0
 		}
-		counted(at, t.Value)
+		counted(at, t.Plain())
 		return nil
 	})
 	for _, p := range s.projects {
@@ -187,7 +187,7 @@ func (s *storedScan) eachInRoot(ctx context.Context, projectID string, root memo
 		at.Project = projectID
 		look(at, name)
 		at.Line = -1
-		look(at, string(content))
+		look(at, memory.Readable(name, content))
 	}
 	live, err := root.Current()
 	if err != nil {

@@ -101,7 +101,7 @@ func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error 
 	}
 	var dirty []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
-		if s.mask(t.ProjectID, t.Value) != t.Value {
+		if t.Changed(func(text string) string { return s.mask(t.ProjectID, text) }) != t.Value {
 			dirty = append(dirty, t)
 		}
 		return nil
@@ -121,7 +121,7 @@ func (s *storedScan) maskText(t store.Text) string {
 	if t.Name {
 		return s.maskName(t.ProjectID, t.Value)
 	}
-	return s.mask(t.ProjectID, t.Value)
+	return t.Changed(func(text string) string { return s.mask(t.ProjectID, text) })
 }
 
 // redactProject publishes a generation without secrets if the live one has any, and removes archives that
@@ -187,7 +187,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (fro
 // dirty reports whether a file or its name has a secret.
 func (s *storedScan) dirty(projectID string, files memory.Files) bool {
 	for _, path := range files.Paths() {
-		if text := string(files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
+		if text := memory.Readable(path, files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
 			return true
 		}
 	}

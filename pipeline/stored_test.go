@@ -107,7 +107,7 @@ func TestASecretThatARuleFindsLateIsFoundWhereverItIsStored(t *testing.T) {
 				}
 				places[kind]++
 			}
-			for _, want := range []string{"extraction.raw_memory", "extraction.branch", "session.title", "session.branch", "file.head",
+			for _, want := range []string{"extraction.statements", "extraction.branch", "session.title", "session.branch", "file.head",
 				"archive", "live", "name", "log/run.log"} {
 				if places[want] == 0 {
 					t.Errorf("nothing was found in %s; it was in %v", want, places)

@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -63,12 +65,11 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	struck := map[string]map[string]bool{}   // rules that a person deleted, by project
 	for _, e := range all {
 		if struck[e.ProjectID] == nil {
-			if struck[e.ProjectID], err = r.struck(ctx, e.ProjectID); err != nil {
+			if struck[e.ProjectID], err = r.struck(ctx, all, e.ProjectID); err != nil {
 				return nil, err
 			}
 		}
-		for _, rule := range rulesOf(e) {
-			key := memoir.RuleKey(rule.Text)
+		for key, rule := range rulesOf(e) {
 			if struck[e.ProjectID][key] {
 				continue
 			}
@@ -80,55 +81,72 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	}
 	var shared []memoir.Extraction
 	for _, e := range slices.Backward(all) {
-		var rules []memoir.Statement
-		for _, rule := range rulesOf(e) {
-			key := memoir.RuleKey(rule.Text)
-			if key != "" && len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {
+		one := memoir.Extraction{SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID,
+			StartedAt: e.StartedAt, EndedAt: e.EndedAt}
+		for key, rule := range rulesOf(e) {
+			if len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {
 				rule.Text = words[key]
-				rules = append(rules, rule)
+				one.Statements = append(one.Statements, rule)
 			}
 		}
-		if len(rules) == 0 {
+		if len(one.Statements) == 0 {
 			continue
 		}
-		text := memoir.FormatStatements(rules)
-		sum := sha256.Sum256([]byte(text))
-		shared = append(shared, memoir.Extraction{
-			SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID, RawMemory: text,
-			StartedAt: e.StartedAt, EndedAt: e.EndedAt, ContentHash: hex.EncodeToString(sum[:]),
-		})
+		one.Identify()
+		sum := sha256.Sum256([]byte(one.RawMemory()))
+		one.ContentHash = hex.EncodeToString(sum[:])
+		shared = append(shared, one)
 	}
 	shared = shared[:min(len(shared), most)]
 	slices.SortFunc(shared, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
 	return shared, nil
 }
 
-// struck returns the rules whose lines a person deleted from a project's MEMORY.md.
-func (r *run) struck(ctx context.Context, projectID string) (map[string]bool, error) {
-	rules := map[string]bool{}
+// struck returns the keys of the rules whose lines a person deleted from a project's MEMORY.md. A line may be cut.
+func (r *run) struck(ctx context.Context, all []memoir.Extraction, projectID string) (map[string]bool, error) {
+	removed := map[string]bool{} // by the key of a line
 	edits, err := r.store.HandEdits(ctx, projectID)
 	for _, n := range edits {
 		if path.Clean(n.File) == memoir.MemoryFile {
-			text, _, _ := strings.Cut(consolidate.Uncited(n.Text), "” (after: ")
-			rules[memoir.RuleKey(text)] = n.Action == memoir.EditRemoved
+			removed[memoir.RuleKey(consolidate.Uncited(n.Text))] = n.Action == memoir.EditRemoved
+		}
+	}
+	rules := map[string]bool{}
+	for _, e := range all {
+		if e.ProjectID != projectID {
+			continue
+		}
+		for _, st := range e.Statements {
+			line := memoir.RuleKey(consolidate.LineOf(st))
+			if st.Kind == memoir.StatementPreference && removed[line] {
+				rules[ruleKey(st)] = true
+			}
 		}
 	}
 	return rules, err
 }
 
-// rulesOf returns the rules that a person stated in a session, without the context that they refer to, which
-// belongs to one project. A correction that is repeated in another project is a rule.
-func rulesOf(e memoir.Extraction) []memoir.Statement {
-	var rules []memoir.Statement
-	for _, st := range memoir.ParseStatements(e.RawMemory) {
-		if st.Kind != memoir.StatementPreference {
-			continue
+// ruleKey identifies a rule by the words of the person, without the context that they refer to.
+func ruleKey(st memoir.Statement) string { return memoir.RuleKey(cmp.Or(st.Quote, st.Text)) }
+
+// rulesOf returns the rules that a person stated in a session, by key, without their context, which belongs to one
+// project. A correction that is repeated in another project is a rule.
+func rulesOf(e memoir.Extraction) iter.Seq2[string, memoir.Statement] {
+	return func(yield func(string, memoir.Statement) bool) {
+		for _, st := range e.Statements {
+			key := ruleKey(st)
+			if st.Kind != memoir.StatementPreference || key == "" {
+				continue
+			}
+			if st.Signal == memoir.SignalCorrected || st.Signal == memoir.SignalRule {
+				st.Signal = memoir.SignalRepeated
+			}
+			if st.Quote != "" {
+				st.Text = "“" + st.Quote + "”"
+			}
+			if !yield(key, st) {
+				return
+			}
 		}
-		st.Text = strings.TrimPrefix(st.Text, memoir.CorrectionMark)
-		if quoted, _, ok := strings.Cut(st.Text, "” (after: "); ok {
-			st.Text = quoted + "”"
-		}
-		rules = append(rules, st)
 	}
-	return rules
 }

@@ -13,6 +13,7 @@ import (
 	"memoir"
 
 	"github.com/google/go-cmp/cmp"
+	"memoir/internal/memoirtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -75,7 +76,7 @@ func TestThePromptsExampleIsARawMemory(t *testing.T) {
 			example.WriteString("\n")
 		}
 	}
-	statements := memoir.ParseStatements(example.String())
+	statements := memoirtest.Statements(example.String())
 	var kinds []memoir.StatementKind
 	for _, s := range statements {
 		kinds = append(kinds, s.Kind)

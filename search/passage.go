@@ -67,7 +67,7 @@ func passagesOf(d store.Said) []passage {
 		out = append(out, p)
 	}
 	out = append(out, gap...)
-	for _, s := range memoir.ParseStatements(d.RawMemory) {
+	for _, s := range d.Statements {
 		p := passage{kind: statementKind, text: s.Text, at: d.EndedAt}
 		if s.Kind == memoir.StatementClaim {
 			p.kind = claimKind

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/memoirtest"
 	"memoir/lease"
 	"memoir/memory"
 	"memoir/store"
@@ -70,7 +71,7 @@ func (h home) say(projectID, id, raw string, texts ...string) {
 	if len(claims) != 1 {
 		h.Fatalf("%d claims", len(claims))
 	}
-	r := store.Result{Extraction: memoir.Extraction{RawMemory: raw, RolloutSummary: raw, ContentHash: strings.Join(texts, ""), FilterVersion: 1}}
+	r := store.Result{Extraction: memoir.Extraction{Statements: memoirtest.Statements(raw), RolloutSummary: raw, ContentHash: strings.Join(texts, ""), FilterVersion: 1}}
 	for i, text := range texts {
 		r.Messages = append(r.Messages, store.Message{Item: 2*i + 1, Typed: i%2 == 0, At: noon.Add(time.Duration(i) * time.Minute), Text: text})
 	}

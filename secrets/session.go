@@ -289,7 +289,8 @@ func (s *Scanner) Name(name string) (string, Counts) {
 // stay.
 func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	r := s.Session()
-	e.RawMemory = r.Text(e.RawMemory)
+	e.Statements = memoir.Changed(e.Statements, r.Text)
+	e.Statements = memoir.Changed(e.Statements, r.AgainText) // a later text may show that an earlier one has a secret
 	e.RolloutSummary = r.Text(e.RolloutSummary)
 	e.Title = r.Text(e.Title)
 	e.HistoryEntry = r.Text(e.HistoryEntry)

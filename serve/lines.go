@@ -71,7 +71,7 @@ func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.S
 	if err != nil || extraction == nil || !whole {
 		return out, err
 	}
-	stated := closest(memoir.ParseStatements(extraction.RawMemory), line)
+	stated := closest(extraction.Statements, line)
 	out.Statement, out.cited = s.clean(stated.Text), stated.Items
 	return out, nil
 }

@@ -41,7 +41,7 @@ func TestAClaimSaysAllThatTheWorkNeeds(t *testing.T) {
 	scan(t, s, session("s00", grown))
 	clock.advance(time.Hour)
 	again := claimOne(t, s)
-	if again.DoneHash != "hash of a" || again.DoneFilterVersion != 1 || again.Prior == nil || again.Prior.RawMemory != "a" || again.Token == c.Token {
+	if again.DoneHash != "hash of a" || again.DoneFilterVersion != 1 || again.Prior == nil || rawOf(*again.Prior) != "a" || again.Token == c.Token {
 		t.Errorf("second claim %+v", again)
 	}
 }

@@ -278,10 +278,10 @@ func TestProjectsAreWorkedOnApart(t *testing.T) {
 	must(t, s.StoreExtraction(t.Context(), ours[0], worth("ours")))
 	must(t, s.StoreExtraction(t.Context(), them[0], worth("theirs")))
 	for id, want := range map[string]string{project: "ours", other: "theirs"} {
-		if all := inputsOf(t, s, id); len(all) != 1 || all[0].RawMemory != want {
+		if all := inputsOf(t, s, id); len(all) != 1 || rawOf(all[0]) != want {
 			t.Errorf("%s rests on %+v", id, all)
 		}
-		if selected, others, err := s.Selected(t.Context(), id, 1); err != nil || len(selected) != 1 || selected[0].RawMemory != want || len(others) != 0 {
+		if selected, others, err := s.Selected(t.Context(), id, 1); err != nil || len(selected) != 1 || rawOf(selected[0]) != want || len(others) != 0 {
 			t.Errorf("%s is made of %+v and %v, %v", id, selected, others, err)
 		}
 	}

@@ -63,7 +63,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 		return err
 	}
 	_, err = s.storeExtraction(t, memoir.Extraction{
-		SessionKey: e.Key(), ProjectID: e.ProjectID, RawMemory: memoir.FormatStatements(statements), Title: title,
+		SessionKey: e.Key(), ProjectID: e.ProjectID, Statements: statements, Title: title,
 		StartedAt: e.CreatedAt, EndedAt: e.CreatedAt, ContentHash: e.Key(),
 	}, false)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 // say of its category.
 func adoptEntry(t tx, e memoir.Extraction) error {
 	kind, category, author := memoir.EntryNote, "fact", memoir.AuthorUser
-	for _, s := range memoir.ParseStatements(e.RawMemory) {
+	for _, s := range e.Statements {
 		switch s.Kind {
 		case memoir.StatementPreference:
 			category = "preference"
@@ -104,11 +104,11 @@ func (s *Store) JournalInputs(
 ) (raw map[string]string, last time.Time, err error) {
 	raw = map[string]string{}
 	_, err = fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
-		return collect(t, `SELECT session_key, raw_memory, stored_at FROM extraction
+		return collect(t, `SELECT session_key, statements, stored_at FROM extraction
 			WHERE project_id = ? AND session_key LIKE 'memoir:journal-%' ORDER BY stored_at`, []any{projectID},
 			func(scan scanner, e *memoir.Extraction) error {
-				err := scan(&e.SessionKey, &e.RawMemory, timeColumn{&last})
-				raw[e.SessionKey] = e.RawMemory
+				err := scan(&e.SessionKey, statementColumn{&e.Statements}, timeColumn{&last})
+				raw[e.SessionKey] = e.RawMemory()
 				return err
 			})
 	}, "reading consolidated journals")

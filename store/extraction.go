@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -200,35 +198,16 @@ func (s *Store) Working(ctx context.Context) error {
 	return s.explain(err, "looking for running jobs")
 }
 
-const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,
-	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq, e.anchors,
+const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.statements, e.rollout_summary, e.rollout_slug,
+	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq,
 	e.history_entry`
 
 func scanExtraction(scan scanner, e *memoir.Extraction) error {
-	return scan(&e.SessionKey, &e.ProjectID, &e.RawMemory, &e.RolloutSummary, &e.RolloutSlug, &e.Title, &e.CWD, &e.Branch,
-		timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq,
-		anchorColumn{&e.Anchors}, &e.HistoryEntry)
-}
-
-// anchorColumn reads and writes anchors as JSON. Redaction can break the JSON; then there are no anchors.
-type anchorColumn struct{ of *map[string][]memoir.Anchor }
-
-// Scan reads a column.
-func (c anchorColumn) Scan(value any) error {
-	text, _ := value.(string)
-	if *c.of = nil; text != "" && json.Unmarshal([]byte(text), c.of) != nil {
-		*c.of = nil
-	}
-	return nil
-}
-
-// Value writes a column.
-func (c anchorColumn) Value() (driver.Value, error) {
-	if len(*c.of) == 0 {
-		return "", nil
-	}
-	text, err := json.Marshal(*c.of)
-	return string(text), err
+	err := scan(&e.SessionKey, &e.ProjectID, statementColumn{&e.Statements}, &e.RolloutSummary, &e.RolloutSlug, &e.Title,
+		&e.CWD, &e.Branch, timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model,
+		&e.Seq, &e.HistoryEntry)
+	e.Identify()
+	return err
 }
 
 // selectExtraction returns the extraction of a session, or nil.
@@ -365,18 +344,18 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 
 // putExtraction writes an extraction and replaces an earlier one of its session.
 func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
-	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
-			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, anchors, history_entry)
-		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
+	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title,
+			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, history_entry)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, statements = excluded.statements,
 			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
 			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
 			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
-			seq = excluded.seq, stored_at = excluded.stored_at, anchors = excluded.anchors,
+			seq = excluded.seq, stored_at = excluded.stored_at,
 			history_entry = excluded.history_entry`,
-		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
+		e.SessionKey, e.ProjectID, statementColumn{&e.Statements}, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
 		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()),
-		anchorColumn{&e.Anchors}, e.HistoryEntry)
+		e.HistoryEntry)
 	return err
 }
 
@@ -384,7 +363,11 @@ func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 // entries are ignored: a change of these alone does not make the project due.
 func sameMemory(a, b memoir.Extraction) bool {
 	strip := func(e memoir.Extraction) memoir.Extraction {
-		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.Anchors, e.HistoryEntry = "", 0, "", 0, nil, ""
+		e.ContentHash, e.FilterVersion, e.Model, e.Seq, e.HistoryEntry = "", 0, "", 0, ""
+		e.Statements = slices.Clone(e.Statements)
+		for i := range e.Statements {
+			e.Statements[i].ID, e.Statements[i].Anchors = "", nil
+		}
 		e.StartedAt, e.EndedAt = unixMillis(millis(e.StartedAt)), unixMillis(millis(e.EndedAt))
 		return e
 	}

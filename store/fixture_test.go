@@ -182,7 +182,7 @@ func extend(t testing.TB, s *Store, c Claimed, until time.Time) bool {
 // worth is a result that is worth keeping.
 func worth(text string) Result {
 	return Result{
-		Extraction: memoir.Extraction{RawMemory: text, RolloutSummary: "summary of " + text, ContentHash: "hash of " + text, FilterVersion: 1, Model: "builtin"},
+		Extraction: memoir.Extraction{Statements: findings(text), RolloutSummary: "summary of " + text, ContentHash: "hash of " + text, FilterVersion: 1, Model: "builtin"},
 		Messages:   []Message{{Item: 1, Typed: true, At: noon, Text: "please remember " + text}, {Item: 3, Text: "done: " + text}},
 	}
 }
@@ -245,3 +245,11 @@ func forget(t testing.TB, s *Store, key string) {
 		return errors.Join(s.markChanged(tx, key), s.forget(tx, "", []string{key}), deleteExtracted(tx, []string{key}))
 	}))
 }
+
+// findings is a statement with a text.
+func findings(text string) []memoir.Statement {
+	return []memoir.Statement{{Kind: memoir.StatementFinding, Text: text, Signal: "test", By: memoir.ByTool}}
+}
+
+// rawOf is the text of an extraction's first statement.
+func rawOf(e memoir.Extraction) string { return e.Statements[0].Text }

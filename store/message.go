@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"memoir"
 )
 
 // Message is one message of a session; the caller has redacted it and bounded its length.
@@ -23,7 +25,7 @@ type Searchable struct {
 type Said struct {
 	SessionKey string
 	EndedAt    time.Time
-	RawMemory  string // empty: none was extracted
+	Statements []memoir.Statement // none: none were extracted
 	Messages   []Message
 }
 
@@ -95,9 +97,9 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
 	return fetch(ctx, s, func(t tx) (*Said, error) {
 		found, err := collect(t, `SELECT q.session_key, s.updated_at,
-			coalesce((SELECT raw_memory FROM extraction e WHERE e.session_key = q.session_key), '')`+fromSearchable+`
+			coalesce((SELECT statements FROM extraction e WHERE e.session_key = q.session_key), '[]')`+fromSearchable+`
 			AND q.seq = ?`, []any{seq}, func(scan scanner, d *Said) error {
-			return scan(&d.SessionKey, timeColumn{&d.EndedAt}, &d.RawMemory)
+			return scan(&d.SessionKey, timeColumn{&d.EndedAt}, statementColumn{&d.Statements})
 		})
 		if err != nil || len(found) == 0 {
 			return nil, err

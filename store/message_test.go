@@ -80,7 +80,7 @@ func TestAnAdoptedExtractionIsSearched(t *testing.T) {
 	_, err := s.Adopt(t.Context(), Adoption{
 		Project:     memoir.Project{ID: project, Name: "memoir", Identity: "host/memoir"},
 		Generations: []GenerationRecord{{N: 1}},
-		Extractions: []memoir.Extraction{{SessionKey: "codex:a", RawMemory: "- a", RolloutSummary: "b", ContentHash: "h"}},
+		Extractions: []memoir.Extraction{{SessionKey: "codex:a", Statements: findings("a"), RolloutSummary: "b", ContentHash: "h"}},
 	})
 	must(t, err)
 	if got, ok := said(t, s)["codex:a"]; !ok || len(got) != 0 {

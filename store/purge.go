@@ -163,7 +163,7 @@ type textTable struct {
 // textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and paths.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch", "anchors", "history_entry"}, ""},
+		[]string{statementsColumn, "rollout_summary", "rollout_slug", "title", "branch", "history_entry"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,

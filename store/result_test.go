@@ -34,7 +34,7 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 	s, _ := newQueue(t, 1)
 	r := Result{
 		Extraction: memoir.Extraction{
-			SessionKey: "ignored", ProjectID: "ignored", RawMemory: "## Task\n- a [1]\n", RolloutSummary: "b", RolloutSlug: "c", Title: "d",
+			SessionKey: "ignored", ProjectID: "ignored", Statements: findings("a"), RolloutSummary: "b", RolloutSlug: "c", Title: "d",
 			CWD: "/e", Branch: "f", StartedAt: noon.Add(-time.Hour), EndedAt: noon, ContentHash: "g", FilterVersion: 3, Model: "h/i", Seq: 77,
 		},
 		Redactions: map[string]int{"aws": 2, "jwt": 1, "none": 0},
@@ -42,6 +42,7 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 	extracted(t, s, r)
 	want := r.Extraction
 	want.SessionKey, want.ProjectID, want.Seq = "codex:s00", project, 1
+	want.Identify()
 	if got := inputs(t, s); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("extractions %+v, want %+v", got, want)
 	}
@@ -57,7 +58,7 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 
 func TestWhatAnExtractionLeavesStored(t *testing.T) {
 	t.Parallel()
-	nothing := Result{Extraction: memoir.Extraction{RawMemory: " \n", ContentHash: "h2", FilterVersion: 1}}
+	nothing := Result{Extraction: memoir.Extraction{ContentHash: "h2", FilterVersion: 1}}
 	withdrawn := nothing
 	withdrawn.Withdraw = true
 	renamed := worth("a")
@@ -88,7 +89,7 @@ func TestWhatAnExtractionLeavesStored(t *testing.T) {
 		extracted(t, s, *tt.second)
 		memory := ""
 		for _, e := range inputs(t, s) {
-			memory += e.RawMemory
+			memory += rawOf(e)
 		}
 		row := projectRow(t, s, project)
 		if memory != tt.memory || row.ChangeSeq != tt.changes {
@@ -124,7 +125,7 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 	}
 	must(t, s.StoreExtraction(t.Context(), winner, worth("won")))
 	check()
-	if got := inputs(t, s); len(got) != 1 || got[0].RawMemory != "won" {
+	if got := inputs(t, s); len(got) != 1 || rawOf(got[0]) != "won" {
 		t.Fatalf("stored %+v", got)
 	}
 	// A claim is finished once.

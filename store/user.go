@@ -58,6 +58,7 @@ func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error 
 func (s *Store) Stated(ctx context.Context, kind memoir.StatementKind) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id IS NOT NULL
-			AND instr(e.raw_memory, ?) > 0 AND `+isInput+` ORDER BY e.session_key`, []any{"## " + string(kind)}, scanExtraction)
+			AND instr(e.statements, ?) > 0 AND `+isInput+` ORDER BY e.session_key`,
+			[]any{`"kind":"` + string(kind) + `"`}, scanExtraction)
 	}, "reading statements")
 }

@@ -79,7 +79,7 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		}
 		report.Spent += time.Since(start)
 		extraction, _ = scanner.Extraction(extraction)
-		report.add(r, extraction.RawMemory)
+		report.add(r, extraction.RawMemory())
 		return nil
 	})
 	if memoir.CodeOf(err) == memoir.CodeNotFound {

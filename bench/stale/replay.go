@@ -154,11 +154,11 @@ func (t *tally) state(files map[string]string) (out []piece) {
 			}
 		}
 	}
-	e := memoir.Extraction{RawMemory: memoir.FormatStatements(statements), CWD: "/repo"}
-	found := extract.Anchors(e, "/repo", items, nil)
+	e := memoir.Extraction{Statements: statements, CWD: "/repo"}
+	extract.Anchors(e, "/repo", items, nil)
 	for _, st := range statements {
 		at, before := from[memoir.LineKey(st.Text)], len(out)
-		for _, a := range found[memoir.LineKey(st.Text)] {
+		for _, a := range st.Anchors {
 			if a.Path == at.Path && (a.Text == "") == (at.line == "") {
 				kind := at.kind
 				if kind == "value" && !memoir.IsValue(a.Text) {

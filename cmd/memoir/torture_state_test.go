@@ -255,7 +255,7 @@ func storedTexts(t testing.TB, home string) (texts []string) {
 		all, _, err := st.Selected(t.Context(), p.ID, 1000)
 		must(t, err)
 		for _, e := range all {
-			texts = append(texts, e.RawMemory, e.RolloutSummary, e.Title)
+			texts = append(texts, e.RawMemory(), e.RolloutSummary, e.Title)
 		}
 	}
 	return texts

@@ -112,7 +112,7 @@ CREATE UNIQUE INDEX job_owner ON job (owner) WHERE owner <> '';
 CREATE TABLE extraction (
     session_key     TEXT    NOT NULL PRIMARY KEY REFERENCES session (key) ON DELETE CASCADE,
     project_id      TEXT    REFERENCES project (id),
-    raw_memory      TEXT    NOT NULL,
+    statements      TEXT    NOT NULL, -- JSON: an array of memoir.Statement, without ids
     rollout_summary TEXT    NOT NULL,
     rollout_slug    TEXT    NOT NULL,
     title           TEXT    NOT NULL,

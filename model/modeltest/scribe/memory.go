@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/memoirtest"
 )
 
 // Memory is an answer of Phase 2.
@@ -75,7 +76,7 @@ func (q Question) statements(session string) []memoir.Statement {
 	if next := sessionHead.FindStringIndex(raw); next != nil {
 		raw = raw[:next[0]]
 	}
-	return memoir.ParseStatements(strings.ReplaceAll("\n"+raw, "\n### ", "\n## "))
+	return memoirtest.Statements(strings.ReplaceAll("\n"+raw, "\n### ", "\n## "))
 }
 
 // fold takes out what rests on a session alone, and adds what it states now, each under its

@@ -14,9 +14,10 @@ import (
 
 // anchored gives statements of an extraction an anchor each: "text" -> path and text.
 func anchored(e memoir.Extraction, of map[string]memoir.Anchor) memoir.Extraction {
-	e.Anchors = map[string][]memoir.Anchor{}
-	for text, a := range of {
-		e.Anchors[memoir.LineKey(text)] = []memoir.Anchor{a}
+	for i, st := range e.Statements {
+		if a, ok := of[st.Text]; ok {
+			e.Statements[i].Anchors = []memoir.Anchor{a}
+		}
 	}
 	return e
 }
@@ -24,7 +25,7 @@ func anchored(e memoir.Extraction, of map[string]memoir.Anchor) memoir.Extractio
 // anchorsOf are those of the lines of both files, by their texts.
 func anchorsOf(c memoir.Consolidation, in consolidate.Input) map[string]string {
 	out := map[string]string{}
-	found := consolidate.Anchors(c, in)
+	found := consolidate.WithOrigins(c, in).Anchors
 	for line := range strings.Lines(c.MemoryMD + c.MemorySummary) {
 		for _, a := range found[memoir.LineKey(line)] {
 			out[memoir.LineText(line)] += a.Path + " "
@@ -39,7 +40,7 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 	older := anchored(session(1, id(1), "Commands: "+lint, "Findings: `maxTitle` is 80 characters there"), map[string]memoir.Anchor{
 		lint: {Path: "old.mk", Text: "lint:"}, "`maxTitle` is 80 characters there": {Path: "a.go", Text: "80", Key: "maxTitle"}})
 	newer := anchored(session(2, id(2), "Commands: "+lint+" (3 times)", "Commands: test: `go test ./lib`"), map[string]memoir.Anchor{
-		lint + " (3 times)": {Path: "Makefile", Text: "lint:"}, "test: `go test ./lib`": {Path: "lib"}})
+		lint: {Path: "Makefile", Text: "lint:"}, "test: `go test ./lib`": {Path: "lib"}})
 	in := input(older, newer)
 	c := build(t, in)
 	c.MemorySummary += "- what lint is: `make lint`\n" // in its map
@@ -62,7 +63,7 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 
 	// What rested on a withdrawn session leaves no anchor.
 	current := c
-	current.Anchors = consolidate.Anchors(c, in)
+	current = consolidate.WithOrigins(c, in)
 	gone := consolidate.Input{Project: in.Project, Extractions: in.Extractions[:1], Withdrawn: []string{newer.SessionKey}, Current: &current}
 	for line, paths := range anchorsOf(build(t, gone), gone) {
 		if strings.Contains(paths, "Makefile") || strings.Contains(paths, "lib") {
@@ -72,7 +73,7 @@ func TestLinesHaveTheAnchorsOfTheNewestSessionThatStatesThem(t *testing.T) {
 
 	// Of sessions that are not selected a line keeps what it had while it is as it was.
 	kept := consolidate.Input{Project: in.Project, Known: []string{older.SessionKey, newer.SessionKey}, Current: &current}
-	if got := consolidate.Anchors(c, kept); !maps.EqualFunc(got, current.Anchors, slices.Equal) {
+	if got := consolidate.WithOrigins(c, kept).Anchors; !maps.EqualFunc(got, current.Anchors, slices.Equal) {
 		t.Errorf("kept %v of %v", got, current.Anchors)
 	}
 	c.MemoryMD = strings.ReplaceAll(c.MemoryMD, id(2)[:8], id(1)[:8])
@@ -89,17 +90,19 @@ func TestASummaryHasFewAnchorsOfManyLines(t *testing.T) {
 		text := fmt.Sprintf("the %c%c module number%d reads `first_%d` and `second_%d`", 'a'+i%26, 'a'+i/26, i, i, i)
 		bullets = append(bullets, "Findings: "+text)
 		for _, name := range []string{"first_", "second_"} {
-			of[memoir.LineKey(text)] = append(of[memoir.LineKey(text)], memoir.Anchor{Path: "a.go", Text: fmt.Sprint(name, i)})
+			of[text] = append(of[text], memoir.Anchor{Path: "a.go", Text: fmt.Sprint(name, i)})
 		}
 	}
 	e := session(1, id(1), bullets...)
-	e.Anchors = of
+	for i, st := range e.Statements {
+		e.Statements[i].Anchors = of[st.Text]
+	}
 	in := input(e)
 	c := build(t, in)
 	c.MemorySummary = strings.ReplaceAll(c.MemoryMD, " ["+id(1)[:8]+" 2026-07-02]", "") // a model may write a long one
 	c.MemoryMD = strings.ReplaceAll(c.MemoryMD, "- the", "- in it the")
 	n := 0
-	found := consolidate.Anchors(c, in)
+	found := consolidate.WithOrigins(c, in).Anchors
 	for line := range strings.Lines(c.MemorySummary) {
 		n += len(found[memoir.LineKey(line)])
 	}

@@ -21,6 +21,7 @@ func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {
 		"no summary":            {func(e *memoir.Extraction) { e.RolloutSummary = " " }, "together"},
 		"no raw memory":         {func(e *memoir.Extraction) { e.RawMemory = "" }, "together"},
 		"a missing item":        {func(e *memoir.Extraction) { e.RawMemory = "## Task\n- x [2]\n" }, "item 2"},
+		"as large as can be":    {func(e *memoir.Extraction) { e.RawMemory = strings.Repeat("x", extract.MaxRawMemory) }, ""},
 		"too large":             {func(e *memoir.Extraction) { e.RawMemory = strings.Repeat("x", extract.MaxRawMemory+1) }, "bytes"},
 		"a slug with a path":    {func(e *memoir.Extraction) { e.RolloutSlug = "../x" }, "slug"},
 		"a long slug":           {func(e *memoir.Extraction) { e.RolloutSlug = strings.Repeat("a", 61) }, "slug"},

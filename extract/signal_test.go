@@ -2,6 +2,7 @@ package extract
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,26 @@ func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
 		}
 	}
 	return out
+}
+
+func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for n := range 40 {
+		many := func(form string, words int) string {
+			for word := range words {
+				form += fmt.Sprintf(" w%dx%d", n, word)
+			}
+			return form
+		}
+		lines = append(lines, many("> please add a retry to", 12), "~ a.go",
+			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 20)+".'",
+			many("> Never deploy", 24)+".")
+	}
+	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))
+	if n := memoir.Tokens(e.RawMemory()); err != nil || n > 1500 || n < 1300 {
+		t.Errorf("%d tokens, %v:\n%s", n, err, e.RawMemory)
+	}
 }
 
 // Were the time to grow with the square of the commands, the test would not end.

@@ -5,6 +5,7 @@ package memory_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +48,32 @@ func TestRecoveryRemovesWhatNobodyPublished(t *testing.T) {
 	}
 	if !current(t, r).Files.Equal(generation(3)) {
 		t.Error("the live memory changed")
+	}
+}
+
+// A process died between the renames of Swap.
+func TestAGenerationThatWasNeverLinkedIsRemovedWithItsArchive(t *testing.T) {
+	t.Parallel()
+	for recorded := range 3 {
+		r := memory.At(quickDir(t), project)
+		for n := 1; n <= recorded+1; n++ {
+			publish(t, r, n, generation(n))
+		}
+		if err := os.Remove(r.Link()); err != nil {
+			t.Fatal(err)
+		}
+		if recorded > 0 {
+			if err := os.Symlink(filepath.Join("live", strconv.Itoa(recorded)), r.Link()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := r.Recover(recorded)
+		if err != nil || got.Linked != recorded || got.Next != recorded+1 {
+			t.Errorf("after %d: %+v, %v", recorded, got, err)
+		}
+		if generations, err := r.Generations(); err != nil || len(generations) != recorded {
+			t.Errorf("after %d: %d generations are kept, %v", recorded, len(generations), err)
+		}
 	}
 }
 

@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"memoir/lease"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
+	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -147,38 +150,35 @@ func (a app) remove(file string) {
 // asked once in a run, no attempt counts, and the run after they stopped publishes.
 func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 	t.Parallel()
-	endless := true
-	stop, stopped := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	endless, saves, text := true, 0, "" // text is saved again and again; empty: nothing is
 	a, o, calls := paid(t, func(_ int, a app) {
-		if !endless {
-			return
+		mu.Lock()
+		defer mu.Unlock()
+		if endless {
+			text = a.text("MEMORY.md")
 		}
-		started, text := make(chan struct{}), a.text("MEMORY.md")
-		go func() {
-			defer close(stopped)
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				next := a.path("MEMORY.md") + ".swp.txt"
-				if err := errors.Join(os.WriteFile(next, fmt.Appendf(nil, "%s- line %d of it\n", text, n), 0o600), os.Rename(next, a.path("MEMORY.md"))); err != nil {
-					t.Errorf("save: %v", err)
-				}
-				if n == 0 {
-					close(started)
-				}
-			}
-		}()
-		<-started
 	})
+	// The store asks for the time before it publishes, so that a save always comes between the last look at the
+	// files and the publication.
+	clock := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		if text != "" {
+			saves++
+			a.saveAs("MEMORY.md", fmt.Sprintf("%s- line %d of it\n", text, saves))
+		}
+		return lease.Now()
+	}
 	const runs = 4
 	for n := range runs {
-		stop, stopped = make(chan struct{}), make(chan struct{})
-		report := run(t, o)
-		close(stop)
-		<-stopped
+		st, err := store.Open(t.Context(), filepath.Join(a.home, "memoir.db"), store.Options{Now: clock})
+		must(t, err)
+		report, err := pipeline.Run(t.Context(), st, o)
+		must(t, errors.Join(err, st.Close()))
+		mu.Lock()
+		text = ""
+		mu.Unlock()
 		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeEdited || !report.Partly() || len(report.Warnings) != 1 {
 			t.Fatalf("run %d: %+v, %+v", n, report.Phase2, report.Warnings)
 		}
@@ -278,7 +278,7 @@ func savedTooLate(t *testing.T, recovered bool) {
 	if content, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(content), "never on a Friday") {
 		t.Errorf("%s, %v", content, err)
 	}
-	if strings.Contains(stated(t, home)["MEMORY.md"], "Friday") {
+	if strings.Contains(memoryOf(t, report, "app", "MEMORY.md"), "Friday") {
 		t.Error("it was merged")
 	}
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
+	"memoir/consolidate"
+	"memoir/extract"
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -47,6 +51,46 @@ func TestWhatWasRolledBackIsWithdrawn(t *testing.T) {
 	second := run(t, options(home, dir))
 	if text := memoryOf(t, second, "app", "MEMORY.md"); strings.Contains(text, "pnpm") {
 		t.Errorf("what was undone is still there:\n%s", text)
+	}
+}
+
+// silent extracts nothing.
+type silent struct{ extract.Extractor }
+
+func (silent) Extract(context.Context, extract.Input) (memoir.Extraction, memoir.Usage, error) {
+	return memoir.Extraction{}, memoir.Usage{}, nil
+}
+
+func TestAnEmptyExtractionWithdrawsNothingThatWasNotUndone(t *testing.T) {
+	t.Parallel()
+	typed := func(text string) string {
+		return `{"timestamp":"2026-05-01T10:00:04Z","type":"event_msg","payload":{"type":"user_message","message":"` + text + `"}}`
+	}
+	for name, change := range map[string]func(path string){
+		"other words, and nothing undone": func(path string) { replaceIn(t, path, "Never use npm, always", "Please") },
+		"only later turns undone": func(path string) {
+			const undo = `{"timestamp":"2026-05-01T10:00:05Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}`
+			for _, line := range []string{typed("Try yarn."), undo, typed("Go on.")} {
+				appendLine(t, path, line)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, home := t.TempDir(), t.TempDir()
+			path := codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
+			codexSession(t, dir, "two", "/srv/app", "main", "Always write the header of a fixture.")
+			first := run(t, options(home, dir))
+			change(path)
+			o := options(home, dir)
+			o.Phases = func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
+				return silent{extract.NewBuiltin()}, consolidate.NewBuiltin(), nil
+			}
+			report := run(t, o)
+			if text := memoryOf(t, first, "app", "MEMORY.md"); !strings.Contains(text, "pnpm") || report.Phase1.Empty != 1 {
+				t.Errorf("%+v:\n%s", report.Phase1, text)
+			}
+		})
 	}
 }
 

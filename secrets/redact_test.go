@@ -106,6 +106,36 @@ func TestRedactReplacesEverySecretByItsRule(t *testing.T) {
 	}
 }
 
+func TestFindingsThatOverlapAreOneReplacement(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{ConfigPath: writeConfig(t, `
+[[rules]]
+id = "left"
+regex = '''one [0-9]{8} two [0-9]{8}'''
+[[rules]]
+id = "right"
+regex = '''two [0-9]{8} three [0-9]{8}'''
+[[rules]]
+id = "wide"
+regex = '''four [0-9]{8} two [0-9]{8} five [0-9]{8}'''
+[[rules]]
+id = "inner"
+regex = '''two [0-9]{8} five'''
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := fake("3141", "5926"), fake("2718", "2818"), fake("1414", "2135")
+	for name, test := range map[string]struct{ text, want string }{
+		"one ends in the other":   {"at one " + a + " two " + b + " three " + c + " end", "at [REDACTED:right] end"},
+		"one is inside the other": {"at four " + a + " two " + b + " five " + c + " end", "at [REDACTED:wide] end"},
+	} {
+		if got, _ := s.Redact(test.text); got != test.want {
+			t.Errorf("%s: %q became %q, want %q", name, test.text, got, test.want)
+		}
+	}
+}
+
 func TestWhatARuleFindsIsGoneAfterwardsAndStructureStays(t *testing.T) {
 	t.Parallel()
 	set := ours.rules()

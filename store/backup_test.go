@@ -137,33 +137,42 @@ func TestADamagedDatabaseWithoutASoundBackupStays(t *testing.T) {
 func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		spoil    func(path string) error
+		spoil    func(path string, log []byte) error
 		replaced int
 	}{
-		"gone":  {os.Remove, 1},
-		"empty": {func(path string) error { return os.Truncate(path, 0) }, 1},
-		"empty, and its log is left": {func(path string) error {
-			return errors.Join(os.Truncate(path, 0), os.WriteFile(path+"-wal", []byte("log"), 0o600))
+		"gone":  {func(path string, _ []byte) error { return os.Remove(path) }, 1},
+		"empty": {func(path string, _ []byte) error { return os.Truncate(path, 0) }, 1},
+		// SQLite would replay the log into the backup.
+		"empty, and its log is left": {func(path string, log []byte) error {
+			return errors.Join(os.Truncate(path, 0), os.WriteFile(path+"-wal", log, 0o600))
 		}, 1},
-		"gone, and its log is left": {func(path string) error {
-			return errors.Join(os.Remove(path), os.WriteFile(path+"-wal", []byte("log"), 0o600))
+		"gone, and its log is left": {func(path string, log []byte) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path+"-wal", log, 0o600))
 		}, 1},
-		"sound, and marked as damaged": {func(path string) error { markDamaged(path); return nil }, 0},
+		"sound, and marked as damaged": {func(path string, _ []byte) error { markDamaged(path); return nil }, 0},
 	} {
 		path, s := newDatabase(t)
 		err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
-		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), test.spoil(path)))
+		must(t, errors.Join(err, s.Backup(t.Context(), true)))
+		register(t, s, project) // only the log has it
+		log, err := os.ReadFile(path + "-wal")
+		must(t, errors.Join(err, s.Close(), test.spoil(path, log)))
 		if test.replaced > 0 {
 			if _, err := Open(t.Context(), path, Options{ReadOnly: true}); !errors.Is(err, ErrGone) || memoir.HintOf(err) == "" {
 				t.Errorf("%s: opened to read: %v", name, err)
 			}
 		}
 		told := 0
-		forgotten, err := openAt(t, path, Options{Restored: func(aside string) {
+		restored := openAt(t, path, Options{Restored: func(aside string) {
 			if told++; aside != "" {
 				t.Errorf("%s: moved to %s", name, aside)
 			}
-		}}).Forgotten(t.Context())
+		}})
+		projects, err := restored.Projects(t.Context())
+		if must(t, err); len(projects) != 1-test.replaced {
+			t.Errorf("%s: %d projects of after the backup", name, len(projects))
+		}
+		forgotten, err := restored.Forgotten(t.Context())
 		if must(t, err); told != test.replaced || !forgotten["codex:a"] {
 			t.Errorf("%s: told %d times; forgotten %v", name, told, forgotten)
 		}

@@ -180,7 +180,10 @@ func TestASessionThatProcessesDieOverRunsLastAndIsDeadAfterThree(t *testing.T) {
 	// Growing revives it, with what is known of it.
 	scan(t, s, session("s00", grown))
 	wantIDs(t, claim(t, s, claimOptions(9)))
-	wantIDs(t, claimSuspects(t, s), "s00")
+	revived := claimSuspects(t, s)
+	if wantIDs(t, revived, "s00"); revived[0].Crashes != 1 {
+		t.Errorf("the crashes of its earlier version count as %d", revived[0].Crashes)
+	}
 }
 
 func TestASuspectThatProvesHarmlessIsClearedOfIt(t *testing.T) {

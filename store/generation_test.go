@@ -97,6 +97,21 @@ func TestAGenerationIsPublishedOnce(t *testing.T) {
 	wantCode(t, err, memoir.CodeChanged)
 }
 
+// The fence holds where the token alone would let a former holder in.
+func TestAnOlderFencePublishesNothingThoughTheTokenIsOurs(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	c := claimProject(t, s)
+	must(t, s.quickly(t.Context(), func(t tx) error {
+		_, err := t.exec(`UPDATE project SET fence = fence + 1`)
+		return err
+	}))
+	swap := func() error { t.Error("swapped"); return nil }
+	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
+	wantCode(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
+	wantGenerations(t, s)
+}
+
 func TestALinkThatIsAheadOfTheDatabaseIsRecordedAfterwards(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)

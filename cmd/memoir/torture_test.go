@@ -376,7 +376,7 @@ func (x *torture) starved(t *testing.T) {
 }
 
 // flushesBeforeItPublishes checks that the live directory is synced before its link is replaced, so that a power
-// failure leaves a whole memory.
+// failure leaves a whole memory, and the link before the commit, so that the database is not ahead of it.
 func (x *torture) flushesBeforeItPublishes(t *testing.T) {
 	t.Helper()
 	at := func(begin string) int {
@@ -390,5 +390,9 @@ func (x *torture) flushesBeforeItPublishes(t *testing.T) {
 		if i := at("sync " + name); i < 0 || i > published {
 			t.Errorf("%s is flushed at %d, and published at %d", name, i, published)
 		}
+	}
+	linked, _, _ := strings.Cut(strings.Join(x.points[at("replace link"):], "\n"), "\ncommit store.(*Store).Publish")
+	if !strings.Contains(linked, "\nsync directory ") {
+		t.Errorf("the link is not flushed before the commit:\n%s", linked)
 	}
 }

@@ -61,12 +61,6 @@ func TestAFileThatPeopleAddIsToldWithoutTheArchive(t *testing.T) {
 	if diff := cmp.Diff(want, current(t, r).Edited); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := r.Recover(2); err != nil {
-		t.Fatal(err)
-	}
-	if files, err := r.ReadArchive(2); err != nil || !files.Equal(generation(2)) {
-		t.Errorf("its archive was not made again as it was: %v", err)
-	}
 }
 
 func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {

@@ -199,9 +199,6 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 			path := filepath.Join(r.Live(1), memoir.MemoryFile)
 			return errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path))
 		}, pipeline.OutcomeFailed},
-		{"an edit whose archive is gone", func(r memory.Root) error {
-			return errors.Join(os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
-		}, pipeline.OutcomeFailed},
 		{"garbage in a file's place", func(r memory.Root) error {
 			return os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)
 		}, pipeline.OutcomePublished},

@@ -33,7 +33,7 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 	want := generation(2)
 	want["MEMORY.md"] = []byte("by hand\n")
 	if !files.Equal(want) || m.EditedFrom != 2 {
-		t.Errorf("generation 3 is of %d: %s", m.EditedFrom, memory.Diff(want, files))
+		t.Errorf("generation 3 is of %d: %s", m.EditedFrom, cmp.Diff(want, files))
 	}
 	if diff := cmp.Diff(manifest(2).Inputs, m.Inputs); diff != "" {
 		t.Errorf("it rests on other sessions:\n%s", diff)

@@ -120,7 +120,7 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	}
 	kept, err := a.root().ReadArchive(2)
 	if err != nil || !kept.Equal(edited) {
-		t.Errorf("%v: %s", err, memory.Diff(edited, kept))
+		t.Errorf("%v: %s", err, cmp.Diff(edited, kept))
 	}
 	for _, want := range []string{"- ask Ada before a release", "pnpm", "git tag -s"} {
 		if !strings.Contains(a.text("MEMORY.md"), want) {

@@ -62,7 +62,7 @@ func TestALostArchiveOfEditedFilesLosesNothingThatAPersonWrote(t *testing.T) {
 				t.Errorf("it was not told: %+v", report.Warnings)
 			}
 			if kept, err := a.root().ReadArchive(2); err != nil || !kept.Equal(edited) {
-				t.Errorf("%v: %s", err, memory.Diff(edited, kept))
+				t.Errorf("%v: %s", err, cmp.Diff(edited, kept))
 			}
 			for _, want := range []string{"- ask Ada before a release", "pnpm", "git tag -s"} {
 				if text := a.text("MEMORY.md"); strings.Count(text, want) != 1 {
@@ -84,7 +84,7 @@ func TestRestoringIsAGenerationWithTheContentOfAnother(t *testing.T) {
 	}
 	a.wantKinds("published", "published", "by hand of 2", "restored from 1")
 	if live := a.live(); live.Generation != 4 || !live.Files.Equal(first) || len(live.Edited) != 0 {
-		t.Errorf("generation %d is live: %s", live.Generation, memory.Diff(first, live.Files))
+		t.Errorf("generation %d is live: %s", live.Generation, cmp.Diff(first, live.Files))
 	}
 	if again := a.restore(1); !again.Unchanged || again.Generation != 4 {
 		t.Errorf("again: %+v", again)
@@ -194,11 +194,11 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 				}
 			}
 			if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
-				t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
+				t.Errorf("it changed: %s", cmp.Diff(before.Files, after.Files))
 			}
 			in(t, a.home, func(st *store.Store) error { return test.undo(st, o) })
 			if a.restore(2); !a.live().Files.Equal(kept) {
-				t.Errorf("let in again it is not restored whole: %s", memory.Diff(kept, a.live().Files))
+				t.Errorf("let in again it is not restored whole: %s", cmp.Diff(kept, a.live().Files))
 			}
 		})
 	}

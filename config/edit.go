@@ -144,9 +144,6 @@ func (f *File) Settings() (Settings, error) {
 	return s, cmp.Or(err, s.check())
 }
 
-// Text returns the content that Save writes.
-func (f *File) Text() []byte { return f.text }
-
 // Changed reports whether Save would write.
 func (f *File) Changed() bool { return !f.Exists || !bytes.Equal(f.before, f.text) }
 

@@ -68,8 +68,8 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 			}
 			continue
 		}
-		if string(f.Text()) != test.after {
-			t.Errorf("%q, %s %q: got %q; want %q", test.before, test.name, test.values, f.Text(), test.after)
+		if string(f.text) != test.after {
+			t.Errorf("%q, %s %q: got %q; want %q", test.before, test.name, test.values, f.text, test.after)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestANewFileSetsNothingAndNamesEverySetting(t *testing.T) {
 	if s, err = Load(o); err != nil || s.Memories != Default().Memories {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	lines := strings.Split(string(f.Text()), "\n")
+	lines := strings.Split(string(f.text), "\n")
 	for i, line := range lines { // each stands below its comment
 		if name, _, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && name[0] != '#' && !strings.Contains(lines[i-1], "# "+name+":") {
 			t.Errorf("%q follows %q", line, lines[i-1])

@@ -57,16 +57,6 @@ func change(e Edit) Change {
 	return out
 }
 
-// Diff returns a unified diff of two generations, by path; "" if they are equal. Of binary files it has only
-// the names.
-func Diff(before, after Files) string {
-	var b strings.Builder
-	for _, change := range Changes(before, after) {
-		b.WriteString(change.Text)
-	}
-	return b.String()
-}
-
 // Differences lists the edited files, by path.
 func Differences(before, after Files) []Edit {
 	paths := map[string]bool{}

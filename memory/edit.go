@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
@@ -22,19 +21,22 @@ type Edit struct {
 	Now       []byte // nil: the file was deleted
 }
 
-// edits compares a snapshot with the published files. It reads the archive only if a published file was
-// changed or deleted.
-func (r Root) edits(snap Snapshot) ([]Edit, error) {
+// findEdits compares a snapshot with the published files. It reads the archive only if a published file was
+// changed or deleted. Without the archive, nobody knows which lines of a changed file are a person's, so the whole
+// file counts as theirs, and snap.Lost says why. An archive that merely cannot be opened or read now is an error.
+func (r Root) findEdits(snap *Snapshot) error {
 	published := snap.Manifest.published(snap.Files)
 	if len(published) < len(snap.Manifest.Files) {
-		var err error
-		if published, err = r.ReadArchive(snap.Generation); err != nil {
-			hint := fmt.Sprintf("`memoir restore %d --project %s` takes the changed files as written by hand",
-				snap.Generation, filepath.Base(r.dir))
-			return nil, memoir.Errorf(memoir.CodeOf(err), hint, "find the hand edits of generation %d: %w", snap.Generation, err)
+		archived, err := r.ReadArchive(snap.Generation)
+		if path := new(fs.PathError); errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("find the hand edits of generation %d: %w", snap.Generation, err)
+		}
+		if snap.Lost = err; err == nil {
+			published = archived
 		}
 	}
-	return Differences(published, snap.Files), nil
+	snap.Edited = Differences(published, snap.Files)
+	return nil
 }
 
 // previous returns the number of the newest live directory before the linked generation, 0 if none exists.

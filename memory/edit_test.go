@@ -33,7 +33,7 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 	want := generation(2)
 	want["MEMORY.md"] = []byte("by hand\n")
 	if !files.Equal(want) || m.EditedFrom != 2 {
-		t.Errorf("generation 3 is of %d: %s", m.EditedFrom, memory.Diff(want, files))
+		t.Errorf("generation 3 is of %d: %s", m.EditedFrom, cmp.Diff(want, files))
 	}
 	if diff := cmp.Diff(manifest(2).Inputs, m.Inputs); diff != "" {
 		t.Errorf("it rests on other sessions:\n%s", diff)
@@ -60,12 +60,6 @@ func TestAFileThatPeopleAddIsToldWithoutTheArchive(t *testing.T) {
 	want := []memory.Edit{{Path: "mine.md", Now: []byte("by hand\n")}}
 	if diff := cmp.Diff(want, current(t, r).Edited); diff != "" {
 		t.Error(diff)
-	}
-	if _, err := r.Recover(2); err != nil {
-		t.Fatal(err)
-	}
-	if files, err := r.ReadArchive(2); err != nil || !files.Equal(generation(2)) {
-		t.Errorf("its archive was not made again as it was: %v", err)
 	}
 }
 

@@ -9,10 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
-	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -38,11 +36,6 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 	var err error
 	if out.Linked, out.Rebuilt, err = r.relinked(recorded); err != nil {
 		return out, err
-	}
-	if out.Linked > 0 {
-		if err := r.rearchive(out.Linked); err != nil {
-			return out, err
-		}
 	}
 	if out.Linked > recorded {
 		live, err := r.readLive(out.Linked)
@@ -221,59 +214,4 @@ func (r Root) relink(n int) error {
 		return storageError(err, "link generation %d", n)
 	}
 	return nil
-}
-
-// Readopt restores a missing or damaged archive of live generation n without the files that people changed or
-// removed, since their published content is lost. The changed files then count as new ones. It returns false, and
-// does nothing, if the archive is sound. The caller holds the project's lease.
-func (r Root) Readopt(n int) (bool, error) {
-	if _, _, err := r.ReadGeneration(n); err == nil {
-		return false, nil
-	}
-	live, err := r.readLive(n)
-	path := filepath.Join(r.Live(n), manifestName)
-	info, statErr := os.Stat(path)
-	if err = cmp.Or(err, live.unknown, statErr); err != nil {
-		return false, err
-	}
-	m := live.manifest.Describing(n, live.manifest.published(live.files))
-	err = disk.Replace(path, m.Encode(), fileMode)
-	if err == nil {
-		err = failpoint.Before("set the time of the manifest")
-	}
-	if err == nil {
-		err = os.Chtimes(path, time.Time{}, info.ModTime()) // keepLate compares with it
-	}
-	if err != nil {
-		return false, storageError(err, "rewrite %s", path)
-	}
-	return true, r.rearchive(n)
-}
-
-// rearchive restores a missing or damaged archive of a live generation, which is needed to find hand edits. It
-// does nothing if people have changed or removed published files, since their published content is lost.
-func (r Root) rearchive(n int) error {
-	if _, _, err := r.ReadGeneration(n); err == nil {
-		return nil
-	}
-	live, err := r.readLive(n)
-	m := live.manifest
-	files := m.published(live.files)
-	if err != nil || live.unknown != nil || len(files) < len(m.Files) {
-		return err
-	}
-	err = errors.Join(makeDir(filepath.Join(r.dir, archivesName)), remove(r.stagedArchive(n)))
-	if err == nil {
-		err = r.writeArchive(n, files, m.Encode())
-	}
-	if err == nil {
-		err = r.readArchiveBack(n, m)
-	}
-	if err == nil {
-		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
-	}
-	if err != nil {
-		return storageError(err, "recreate the archive of generation %d", n)
-	}
-	return syncIfThere(filepath.Join(r.dir, archivesName))
 }

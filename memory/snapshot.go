@@ -18,6 +18,7 @@ type Snapshot struct {
 	Files      Files    // as they are now, hand edits included
 	Manifest   Manifest // as published
 	Edited     []Edit   // hand edits since publication, by path
+	Lost       error    // why files that people changed could not be compared with the archive
 }
 
 // Consolidation converts the files to Phase 2's result, nil if there is no memory yet.
@@ -37,8 +38,7 @@ const tries = 20
 // error nil.
 //
 // The error is memoir.CodeInvalid if `memory` is not memoir's link. It is memoir.CodeStorage for a symbolic
-// link among the files, an unreadable file, and a damaged archive that is needed to find hand edits; such an
-// archive that is missing is memoir.CodeNotFound. After an error, the caller must not publish.
+// link among the files and an unreadable file. After an error, the caller must not publish.
 func (r Root) Current() (Snapshot, error) { return reading(r, r.read) }
 
 // reading calls read with the live generation, 0 if there is none. It repeats the call if another generation was
@@ -83,7 +83,7 @@ func (r Root) read(n int) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	snap.Files, snap.Manifest = live.files, live.manifest
-	snap.Edited, err = r.edits(snap)
+	err = r.findEdits(&snap)
 	return snap, err
 }
 

@@ -50,6 +50,10 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if same, err := c.root.Unchanged(live); err != nil || !same {
 		return live, errors.Join(err, errChanged())
 	}
+	if live.Lost != nil {
+		c.warn(fmt.Sprintf("project %s: files that people changed count as written by hand from the first line: %v",
+			c.project.Name, live.Lost), "the next generation keeps them; remove lines in it that are not yours")
+	}
 	return live, c.record(ctx, live, c.editsOf(live))
 }
 
@@ -131,7 +135,7 @@ func (c *consolidation) publishResult(
 	deferred := stillDeferred(live.Manifest.Deferred, in)
 	if live.Generation > 0 && len(live.Edited) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
 		files.Equal(live.Files) && (ends || len(open) == 0) &&
-		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) {
+		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) && c.archived(live.Generation) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
 		if !ends {
 			return nil
@@ -147,6 +151,12 @@ func (c *consolidation) publishResult(
 		commit = c.store.Publish
 	}
 	return c.publish(ctx, live, files, manifest, record, commit)
+}
+
+// archived reports whether the archive of a generation is sound. If it is not, another generation gets one.
+func (c *consolidation) archived(n int) bool {
+	_, err := c.root.ReadArchive(n)
+	return err == nil
 }
 
 // A committer records a generation and calls swap as the last step of the transaction.

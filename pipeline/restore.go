@@ -22,7 +22,6 @@ type Restored struct {
 	ByHand     []int    `json:"by_hand"`    // the generations with hand edits
 	Deferred   []string `json:"set_aside"`  // keys of sessions that are not inputs of this content
 	Unchanged  bool     `json:"unchanged"`  // the live memory had that content already
-	Rearchived bool     `json:"rearchived"` // the archive of the live generation was made again, and nothing published
 	Root       string   `json:"root"`       // path of the live memory
 }
 
@@ -30,10 +29,6 @@ type Restored struct {
 // separate generation before it. If the content depends on sessions that were forgotten, disabled or moved
 // since, the error has the code memoir.CodeInvalid. Later consolidations keep the removal of lines, as for
 // hand edits, and sessions that are not inputs of the content are set aside until they change.
-//
-// If n is live and its archive is lost, it publishes nothing: the archive is made again from the unchanged files,
-// and the changed ones count as written by hand. A failure of the project is cleared, since the lost archive is the
-// likely cause.
 //
 // It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
 // due stays due.
@@ -47,9 +42,6 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 		out, err = c.restore(ctx, n)
 		return err
 	})
-	if err == nil && out.Rearchived {
-		_, err = st.Retry(ctx, project.ID)
-	}
 	if err == nil {
 		r.index(ctx)
 	}
@@ -60,12 +52,6 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 	out = Restored{
 		Project: c.project.ID, Restored: n, Root: c.root.Link(),
 		ByHand: []int{}, Deferred: []string{},
-	}
-	if linked, _ := c.root.Linked(); linked == n {
-		if out.Rearchived, err = c.root.Readopt(n); out.Rearchived || err != nil {
-			out.Generation, out.Over = n, n
-			return out, err
-		}
 	}
 	live, err := c.current(ctx)
 	if err != nil {

@@ -62,18 +62,16 @@ func isSidecar(path string) bool {
 // opencodeDB is a database that is open for reading, in one snapshot. It writes neither to the database nor
 // beside it, unless SQLite must rebuild the index of a write-ahead log after a crash.
 type opencodeDB struct {
-	real    string // the path without symbolic links
-	db      *sql.DB
-	tx      *sql.Tx
-	columns map[string]bool // "letter.column", with the first letter of the table's name
-	frozen  fs.FileInfo     // the file when it was opened as immutable; nil if it was not
+	real   string // the path without symbolic links
+	db     *sql.DB
+	tx     *sql.Tx
+	frozen fs.FileInfo // the file when it was opened as immutable; nil if it was not
 }
 
 // openDatabase opens a database of OpenCode. An unused database in WAL mode is opened as immutable, because
 // SQLite would otherwise create files beside it.
 func openDatabase(path string) (*opencodeDB, error) {
-	d := &opencodeDB{columns: map[string]bool{}}
-	var err error
+	d, err := &opencodeDB{}, error(nil)
 	if d.real, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
@@ -93,7 +91,7 @@ func openDatabase(path string) (*opencodeDB, error) {
 	}
 	// The schema is untrusted as well: no code in it may run.
 	if _, err = d.tx.Exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON"); err == nil {
-		err = d.readSchema()
+		err = d.checkSchema()
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -136,41 +134,31 @@ func (d *opencodeDB) unchanged() error {
 	return nil
 }
 
-// readSchema checks that the tables are OpenCode's. The columns that are needed to read a session must exist;
-// others differ between versions.
-func (d *opencodeDB) readSchema() error {
-	rows, err := d.tx.Query(`SELECT substr(s.name, 1, 1) || '.' || c.name FROM sqlite_schema s
-		JOIN pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part')
-		AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
-	if err != nil {
-		return err
+// checkSchema returns errOtherDatabase if the tables are not OpenCode's, and another error if a column is missing
+// that OpenCode 1.x writes.
+func (d *opencodeDB) checkSchema() error {
+	lacks := func(columns ...string) (missing string, err error) {
+		err = d.tx.QueryRow(`SELECT coalesce(min(value), '') FROM json_each(?) WHERE value NOT IN (
+			SELECT s.name || '.' || c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+			WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%')`,
+			`["`+strings.Join(columns, `","`)+`"]`).Scan(&missing)
+		return missing, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var column string
-		if err := rows.Scan(&column); err != nil {
-			return err
-		}
-		d.columns[column] = true
+	missing, err := lacks("session.id", "session.directory", "message.id", "message.session_id", "message.data",
+		"part.id", "part.message_id", "part.data")
+	if missing != "" {
+		return errOtherDatabase
 	}
-	if err := rows.Err(); err != nil {
-		return err
+	if err == nil {
+		missing, err = lacks("session.parent_id", "session.title", "session.revert", "session.permission",
+			"session.time_created", "session.time_updated", "message.time_created", "message.time_updated",
+			"part.time_updated")
 	}
-	for _, column := range []string{"s.id", "s.directory", "m.id", "m.session_id", "m.data", "p.id", "p.message_id",
-		"p.data"} {
-		if !d.columns[column] {
-			return errOtherDatabase
-		}
+	if missing != "" {
+		return memoir.Errorf(memoir.CodeUnreadable, "start a current OpenCode once: it updates its database",
+			"%s is a database of an OpenCode before 1.x: it has no column %s", d.real, missing)
 	}
-	return nil
-}
-
-// either returns a column with its table's alias, or a value if this version has no such column.
-func (d *opencodeDB) either(column, value string) string {
-	if d.columns[column] {
-		return column
-	}
-	return value
+	return err
 }
 
 // opencodeSessions lists the sessions of a database in order of id. ok is false if the file is neither an
@@ -212,13 +200,13 @@ func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 	}
 	defer d.Close()
 	newest := `SELECT m.id FROM message m WHERE m.session_id = s.id
-		ORDER BY ` + d.either("m.time_created", "m.id") + ` DESC, m.id DESC LIMIT 4`
-	rows, err := d.tx.Query(`SELECT s.id, CAST(`+d.either("s.time_updated", "NULL")+` AS INTEGER),
-		octet_length(`+d.either("s.revert", "''")+`), (SELECT count(*) FROM message m WHERE m.session_id = s.id),
-		(SELECT format('%d/%d/%d', count(*), max(`+d.either("m.time_updated", "0")+`), sum(octet_length(m.data)))
+		ORDER BY m.time_created DESC, m.id DESC LIMIT 4`
+	rows, err := d.tx.Query(`SELECT s.id, CAST(s.time_updated AS INTEGER), octet_length(s.revert),
+		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
+		(SELECT format('%d/%d/%d', count(*), max(m.time_updated), sum(octet_length(m.data)))
 			FROM message m WHERE m.id IN (`+newest+`)),
-		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*),
-			max(`+d.either("p.time_updated", "0")+`)) FROM part p WHERE p.message_id IN (`+newest+`))
+		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(p.time_updated))
+			FROM part p WHERE p.message_id IN (`+newest+`))
 		FROM session s WHERE `+where+` ORDER BY s.id`, args...)
 	if err != nil {
 		return nil, err

@@ -61,19 +61,17 @@ func (s *memberStream) Close() error {
 // head returns the session's row as a record. Values of more than 64 KiB are left out.
 func (d *opencodeDB) head(id string) ([]byte, error) {
 	short := func(column string) string {
-		column = d.either(column, "NULL")
 		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN CAST(` + column + ` AS TEXT) END`
 	}
 	object := func(column string) string {
 		return `CASE WHEN json_valid(` + short(column) + `) THEN json(` + short(column) + `) END`
 	}
-	number := func(column string) string { return `CAST(` + d.either(column, "NULL") + ` AS INTEGER)` }
 	var head []byte
 	err := d.tx.QueryRow(`SELECT json_object('info', json_object('id', s.id, 'title', `+short("s.title")+`,
 			'directory', `+short("s.directory")+`, 'parentID', `+short("s.parent_id")+`, 'revert', `+object("s.revert")+`,
-			'permission', `+object("s.permission")+`, 'time', json_object('created', `+number("s.time_created")+`,
-			'updated', `+number("s.time_updated")+`)),
-		'last', (SELECT max(`+number("m.time_created")+`) FROM message m WHERE m.session_id = s.id),
+			'permission', `+object("s.permission")+`, 'time', json_object('created', CAST(s.time_created AS INTEGER),
+			'updated', CAST(s.time_updated AS INTEGER))),
+		'last', (SELECT max(CAST(m.time_created AS INTEGER)) FROM message m WHERE m.session_id = s.id),
 		'bytes', (SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
 				FROM part p WHERE p.message_id = m.id)), 0)
 			FROM message m WHERE m.session_id = s.id))
@@ -89,8 +87,7 @@ const notJSON = "!\n"
 
 // messages writes the records of a session's messages in OpenCode's order.
 func (d *opencodeDB) messages(w io.Writer, session string) error {
-	order := d.either("m.time_created", "m.id")
-	return d.values(`FROM message m WHERE m.session_id = ? ORDER BY `+order+`, m.id`, session,
+	return d.values(`FROM message m WHERE m.session_id = ? ORDER BY m.time_created, m.id`, session,
 		func(id string, info []byte) error {
 			if info != nil {
 				return d.message(w, id, info)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -59,8 +58,6 @@ func (s *Store) connector(writing bool) driver.Connector {
 		query.Set("mode", "rw")
 		// On macOS fsync alone leaves the data in the drive's cache. Each transaction sets synchronous.
 		pragmas = append(pragmas, "foreign_keys = ON", "fullfsync = ON", "secure_delete = ON", "cache_size = -8000")
-	} else if s.writer == nil && unwritable(s.path) {
-		query.Set("immutable", "1")
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: query.Encode(), OmitHost: true}
 	return connector{dsn: dsn.String(), driver: &sqlite3.SQLiteDriver{
@@ -75,37 +72,13 @@ func (s *Store) connector(writing bool) driver.Connector {
 	}}
 }
 
-// unwritable reports whether the database has no write-ahead log and readers cannot create the files
-// that a log needs. Then the file is the whole database, and no process changes it.
-func unwritable(path string) bool {
-	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
-		return false
-	}
-	if disk.Remote(filepath.Dir(path)) { // locks do not work there, so no process writes
-		return true
-	}
-	dir := filepath.Dir(path)
-	shared, err := os.Stat(path + "-shm")
-	if disk.Full(dir) && (err != nil || shared.Size() < disk.Least) { // no process has it open
-		return true
-	}
-	probe, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
-	if err == nil {
-		probe.Close()
-		return false
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return true
-	}
-	return !writableDir(dir)
-}
-
 const (
 	corruptHint = "call `memoir run`, and once more if it ends with this error: it opens the backup, if there is one"
 	asideHint   = "move it aside: the next run opens the backup, or without one makes a new database from " +
 		"memories and sessions"
-	storageHint = "free disk space, or make the directory and the file writable"
-	busyHint    = "another program holds the database; wait for it, or end it, and try again"
+	storageHint = "free disk space, or make the directory and the file writable; one that is mounted read-only " +
+		"cannot be read either: choose another with --home"
+	busyHint = "another program holds the database; wait for it, or end it, and try again"
 )
 
 var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened read-only")

@@ -12,7 +12,5 @@ func lockFolder(string) (unlock func() error, err error) { return func() error {
 // lockDatabase does nothing: Windows renames no file that another process has open.
 func lockDatabase(string) (unlock func() error, err error) { return func() error { return nil }, nil }
 
-func writableDir(string) bool { return true }
-
 // syncDir does nothing: a directory can't be synced here.
 func syncDir(string) error { return nil }

@@ -54,8 +54,6 @@ func lockDatabase(path string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-func writableDir(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
-
 // syncDir makes a rename in dir survive power loss.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

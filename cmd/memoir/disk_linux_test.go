@@ -161,7 +161,6 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 				t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
 			}
 		}
-		p.readable(t, home, what, nil)
 		p.silent(t, home, what, nil)
 		must(t, os.Remove(filepath.Join(at, "filler")))
 		p.recovers(t, home, what)
@@ -178,7 +177,7 @@ func fill(t *testing.T, at string, free int) {
 	must(t, os.WriteFile(filepath.Join(at, "filler"), make([]byte, size), 0o600))
 }
 
-func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
+func TestAReadOnlyHomeIsRefused(t *testing.T) {
 	if !mounting(t) {
 		return
 	}
@@ -187,9 +186,8 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 	before := files(t, home)
 	must(t, syscall.Mount(home, home, "", syscall.MS_BIND, ""))
 	must(t, syscall.Mount("", home, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-	p.readable(t, home, "read-only", nil)
 	p.silent(t, home, "read-only", nil)
-	for _, line := range []string{"$RUN", "$RUN --dry-run", "$memoir enqueue --project lanternd", "$memoir retry --all", "$memoir restore 1 --project lanternd",
+	for _, line := range []string{"$RUN", "$RUN --dry-run", "$memoir status", "$memoir view --project lanternd", "$memoir recall", "$memoir enqueue --project lanternd", "$memoir retry --all", "$memoir restore 1 --project lanternd",
 		"$memoir clear --project lanternd --yes", "$memoir forget --match nothing-of-the-kind"} {
 		p.tell(t, home, line, nil).refuses(t, line, "mounted read-only", exitFailed)
 	}

@@ -174,13 +174,13 @@ func (p projectCheck) archives() {
 		if _, err := p.root.ReadArchive(g.Number); err != nil {
 			hint := "restore it from a backup, or rm " + shellWord(p.root.Archive(g.Number)) + ": no other generation needs it"
 			if g.Number == linked {
-				hint = p.rebuild() + " rebuild it, if nobody changed the live files"
+				hint += "; " + p.rebuild() + " publish another one"
 			}
 			p.fail(hint, "%v", err)
 		}
 	}
 	if !found {
-		p.warn(p.rebuild()+" rebuild it, if nobody changed the live files",
+		p.warn("restore it from a backup, or "+p.rebuild()+" publish another one",
 			"the archive of the live generation %d is missing", linked)
 	}
 }

@@ -149,11 +149,7 @@ func (p *program) restore(c *cli.Context) error {
 }
 
 func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored) {
-	switch {
-	case out.Rearchived:
-		p.ui.say("%s: made the archive of generation %d again; the next run keeps hand edits", name, out.Generation)
-		return
-	case out.Unchanged:
+	if out.Unchanged {
 		p.ui.say("%s: the live generation %d already has the content of generation %d", name, out.Generation, out.Restored)
 		return
 	}

@@ -6,15 +6,10 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"syscall"
 
 	"memoir"
 )
-
-// Least is the size of the shared-memory file that a reader of a database needs: 32 KiB.
-const Least = 32 << 10
 
 // Fit returns an error of memoir.CodeStorage if dir, which must exist, is on a network file
 // system: SQLite's WAL needs shared memory, which processes on different machines don't have.
@@ -26,19 +21,6 @@ func Fit(dir string) error {
 	return memoir.Errorf(memoir.CodeStorage,
 		"choose a directory on a local disk with --home DIR or MEMOIR_HOME; nothing was changed",
 		"%s is on a network file system, on which processes can't share a database", dir)
-}
-
-// Remote reports whether a directory is known to be on another machine.
-func Remote(dir string) bool { return network(existing(dir)) }
-
-// existing returns the nearest existing directory at or above a path.
-func existing(path string) string {
-	for {
-		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
-			return path
-		}
-		path = filepath.Dir(path)
-	}
 }
 
 // Hint returns advice on an error of a file system; empty if there is none.

@@ -6,9 +6,6 @@ package disk
 
 func network(string) bool { return false }
 
-// Full reports whether a directory's file system is full.
-func Full(string) bool { return false }
-
 // Handles does nothing: open files are not limited here.
 func Handles(int) error { return nil }
 

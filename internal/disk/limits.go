@@ -59,13 +59,3 @@ func Sizes(n int64) error {
 		n>>10,
 	)
 }
-
-// Full reports whether a directory's file system is full: it has no space for the smallest
-// useful file, or no free inode.
-func Full(dir string) bool {
-	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return false
-	}
-	return stat.Blocks > 0 && stat.Bavail*uint64(stat.Bsize) < Least || stat.Files > 0 && stat.Ffree == 0
-}

@@ -37,7 +37,6 @@ var without = map[string]string{
 	"store.rollback":          "it leaves what was before",
 	"store.syncDir":           "it follows a rename, which has a moment",
 	"store.transact":          "write has moments for those that write",
-	"store.unwritable":        "it opens what is there",
 	"store.missing":           "it writes into memory",
 }
 

@@ -22,8 +22,8 @@ func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {
 		"no summary":            {func(e *memoir.Extraction) { e.RolloutSummary = " " }, "together"},
 		"no raw memory":         {func(e *memoir.Extraction) { e.Statements = nil }, "together"},
 		"a missing item":        {func(e *memoir.Extraction) { e.Statements = memoirtest.Statements("## Task\n- x [2]\n") }, "item 2"},
-		"as large as can be":    {func(e *memoir.Extraction) { e.Statements = large(extract.MaxRawMemory) }, ""},
-		"too large":             {func(e *memoir.Extraction) { e.Statements = large(extract.MaxRawMemory + 1) }, "bytes"},
+		"as large as can be":    {func(e *memoir.Extraction) { e.Statements = sized(extract.MaxRawMemory) }, ""},
+		"too large":             {func(e *memoir.Extraction) { e.Statements = sized(extract.MaxRawMemory + 1) }, "bytes"},
 		"a slug with a path":    {func(e *memoir.Extraction) { e.RolloutSlug = "../x" }, "slug"},
 		"a long slug":           {func(e *memoir.Extraction) { e.RolloutSlug = strings.Repeat("a", 61) }, "slug"},
 		"no slug":               {func(e *memoir.Extraction) { e.RolloutSlug = "" }, "slug"},
@@ -44,7 +44,7 @@ func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {
 	}
 }
 
-// large returns a statement whose raw memory has a size in bytes.
-func large(size int) []memoir.Statement {
+// sized returns a statement whose raw memory has a size in bytes.
+func sized(size int) []memoir.Statement {
 	return memoirtest.Statements("## Task\n- " + strings.Repeat("x", size-len("## Task\n- \n")) + "\n")
 }

@@ -83,7 +83,7 @@ func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
 	}
 	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))
 	if n := memoir.Tokens(e.RawMemory()); err != nil || n > 1500 || n < 1300 {
-		t.Errorf("%d tokens, %v:\n%s", n, err, e.RawMemory)
+		t.Errorf("%d tokens, %v:\n%s", n, err, e.RawMemory())
 	}
 }
 

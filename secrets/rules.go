@@ -59,10 +59,9 @@ func BuiltIn() string {
 	return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + widest + tokenHead + "\n"
 }
 
-// loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and the rules of a person and
-// a project.
+// loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and a person's rules.
 func loadRules(options Options, extra bool) (*ruleSet, error) {
-	if extra && options.ConfigPath == "" && options.ProjectPath == "" {
+	if extra && options.ConfigPath == "" {
 		return newRuleSet(builtIn), nil
 	}
 	s, err := readRules(options, extra)
@@ -74,7 +73,7 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 
 // Check reads the rules of a Scanner with these options and returns the error of New, without preparing a search.
 func Check(options Options) error {
-	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
+	options.ConfigPath = existing(options.ConfigPath)
 	_, err := readRules(options, true)
 	return err
 }

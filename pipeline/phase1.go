@@ -226,8 +226,8 @@ func (p *phase1) countStored(result extracted) {
 	}
 }
 
-// release releases a claim without counting an attempt. If it fails, for instance on a full disk, the claim
-// ends with the process.
+// release releases a claim without counting an attempt. If it fails, for instance on a disk that has become full,
+// the claim ends with the process, which counts as a crash.
 func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string) {
 	err := p.store.Release(ctx, claim) // also if ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {

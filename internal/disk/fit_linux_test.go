@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"memoir"
 )
 
 func TestNetworkFileSystemsAreKnownByTheirNumber(t *testing.T) {
@@ -25,5 +27,16 @@ func TestThisFileSystemIsFit(t *testing.T) {
 	}
 	if Remote(filepath.Join(dir, "not", "there")) {
 		t.Error("a directory of this machine counts as another's")
+	}
+}
+
+func TestAFileHasRoomOnlyForWhatTheDiskHas(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := Room(file, 1); err != nil {
+		t.Error(err)
+	}
+	if err := Room(file, 1<<60); memoir.CodeOf(err) != memoir.CodeStorage || memoir.HintOf(err) != Hint(unix.ENOSPC) {
+		t.Errorf("%v", err)
 	}
 }

@@ -33,8 +33,7 @@ const (
 type rule struct {
 	ruleSpec
 	Regex  *lazyregexp.Regexp
-	Path   *lazyregexp.Regexp // nil unless the rule is for certain file names
-	label  string             // the id as in a marker
+	label  string // the id as in a marker
 	pieces lazy[[]bool]
 	allow  []*allowlist
 	*searcher
@@ -52,11 +51,6 @@ type ruleSet struct {
 	global []*allowlist
 	labels map[string]bool
 	index  index
-}
-
-// BuiltIn returns the text of all built-in rules, without compiling them.
-func BuiltIn() string {
-	return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + widest + tokenHead + "\n"
 }
 
 // loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and a person's rules.
@@ -103,9 +97,6 @@ func newRuleSet(s specs) *ruleSet {
 		r := &rule{
 			ruleSpec: from, label: label(from.RuleID), allow: named(from.lists), Regex: lazyregexp.New(from.expr),
 			searcher: newSearcher(from.expr, from.places, from.Keywords),
-		}
-		if from.path != "" {
-			r.Path = lazyregexp.New(from.path)
 		}
 		set.rules = append(set.rules, r)
 		set.byID[from.RuleID] = r

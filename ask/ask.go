@@ -40,8 +40,8 @@ type Options struct {
 	Project func(context.Context) (Project, error)
 	// Redact replaces secrets in a text.
 	Redact func(string) string
-	// Scanner returns the scanner for secrets in the sessions of a directory.
-	Scanner func(dir string) (*secrets.Scanner, error)
+	// Scanner returns the scanner for secrets in sessions.
+	Scanner func() (*secrets.Scanner, error)
 	// Read opens the registry for reading, Change for a tool that changes memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)

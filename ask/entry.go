@@ -47,7 +47,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	}
 	defer st.Close()
 	e.ProjectID = project.ID
-	b, err := pipeline.Book(ctx, st, options, project.ID, s.Redact)
+	b, err := pipeline.Book(st, options, s.Redact)
 	if err != nil {
 		return nil, memoryRememberOut{}, err
 	}

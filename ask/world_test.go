@@ -48,8 +48,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, options: pipeline.Options{Home: filepath.Join(dir, "home"), Settings: config.Default(),
 		SessionsDir: filepath.Join(dir, "sessions"), Now: testdata.Now, Limit: 100}}
 	must(t, os.Mkdir(w.options.Home, 0o700))
-	scanner := func(string) (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
-	s, err := scanner("")
+	scanner := func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
+	s, err := scanner()
 	must(t, err)
 	w.asked = ask.Options{
 		Home: w.options.Home, Version: "test", Context: func() string { return "" }, Redact: s.Message, Scanner: scanner,

@@ -129,9 +129,8 @@ func (t TrustStore) Trusted(file string, content []byte) bool {
 // Files lists the trusted files, sorted, including those that have changed since.
 func (t TrustStore) Files() []string { return slices.Sorted(maps.Keys(t)) }
 
-// Trust trusts a project's file in its present version: its settings may loosen limits, and its
-// secret rules may do what a person's own rules may. Invalid settings are refused with Load's
-// errors; rules are not read.
+// Trust trusts a project's file in its present version: its settings may loosen limits. Invalid
+// settings are refused with Load's errors.
 func Trust(home, file string) error {
 	data, err := readFile(file)
 	if err != nil {
@@ -139,13 +138,12 @@ func Trust(home, file string) error {
 	}
 	if data == nil {
 		return memoir.Errorf(memoir.CodeNotFound,
-			"name the directory of a project that has a "+ProjectFileName+" or .gitleaks.toml",
+			"name the directory of a project that has a "+ProjectFileName,
 			"cannot trust %s: no such file", file)
 	}
-	if s := Default(); filepath.Base(file) == ProjectFileName {
-		if _, err := s.applyProjectFile(file, data, true); err != nil {
-			return err
-		}
+	s := Default()
+	if _, err := s.applyProjectFile(file, data, true); err != nil {
+		return err
 	}
 	return changeTrust(home, func(t TrustStore) { t[canonical(file)] = hashOf(data) })
 }

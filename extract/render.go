@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -132,4 +133,21 @@ func plainTitle(s string) string {
 		return s
 	}
 	return "Session"
+}
+
+// Date sets the day of each statement: that of the last item that it cites, else the session's last.
+func Date(statements []memoir.Statement, items []memoir.Item, ended time.Time) {
+	at := map[int]time.Time{}
+	for _, it := range items {
+		at[it.N] = it.At
+	}
+	for i := range statements {
+		st, day := &statements[i], ended
+		for _, n := range st.Items {
+			if !at[n].IsZero() {
+				day = at[n]
+			}
+		}
+		st.At = day.UTC().Format(time.DateOnly)
+	}
 }

@@ -30,8 +30,7 @@ func (p *phase2) consolidateClaimed(
 ) (ProjectReport, error) {
 	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
 	defer release()
-	scanners, _ := p.projectScanners(project.Project)
-	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID}, scanners...)
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
 	c := p.workOn(project.Project, &claim)
 	c.report = report
 	err := c.generations(held)

@@ -35,12 +35,11 @@ func (r *run) extractOne(
 	if err != nil {
 		return extracted{}, err
 	}
-	scanner := r.scannerOf(claim.Session.CWD)
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
-	loaded, err := Load(ctx, scanner, parts, earlier)
+	loaded, err := Load(ctx, r.scanner, parts, earlier)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -48,7 +47,7 @@ func (r *run) extractOne(
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
 	session := claim.Session
-	session.Title, _ = scanner.Redact(session.Title)
+	session.Title = r.clean(session.Title)
 	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
 	if session.Title != claim.Session.Title { // the session shows that the title has a secret
 		if err := r.store.Retitle(ctx, session.Key(), session.Title); err != nil {
@@ -130,14 +129,17 @@ type Loaded struct {
 	bytes      int                 // cost of the items
 }
 
-// LoadSession loads a registered session with the scanner of its directory.
-func LoadSession(ctx context.Context, session memoir.Session, scanner func(dir string) (*secrets.Scanner, error)) (
+// rules returns the run's scanner, for LoadSession.
+func (r *run) rules() (*secrets.Scanner, error) { return r.scanner, nil }
+
+// LoadSession loads a registered session.
+func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*secrets.Scanner, error)) (
 	Loaded, error) {
 	parts, err := Parts(ctx, session, rollout.Probe)
 	if err != nil {
 		return Loaded{}, err
 	}
-	scan, err := scanner(session.CWD)
+	scan, err := scanner()
 	if err != nil {
 		return Loaded{}, err
 	}
@@ -280,7 +282,7 @@ func (h *holding) shed() {
 
 // seal redacts the extractor's text, fills in the fields about the session, and checks the result.
 func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
-	redacted, counts := r.scannerOf(s.CWD).Extraction(*e)
+	redacted, counts := r.scanner.Extraction(*e)
 	loaded.Redactions.Merge(counts)
 	*e = redacted
 	e.SessionKey = s.Key()
@@ -289,7 +291,7 @@ func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error 
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
 	e.Model = r.extractor.Name()
-	datestamp(e.Statements, loaded.Items, e.EndedAt)
+	extract.Date(e.Statements, loaded.Items, e.EndedAt)
 	return extract.Check(*e, loaded.Items)
 }
 
@@ -329,23 +331,6 @@ func (r *run) anchor(e memoir.Extraction, items []memoir.Item) {
 	}
 	defer tree.Close()
 	extract.Anchors(e, asSeen, items, tree.Look)
-}
-
-// datestamp sets the day of each statement: that of the last item that it cites, else the session's last.
-func datestamp(statements []memoir.Statement, items []memoir.Item, ended time.Time) {
-	at := map[int]time.Time{}
-	for _, it := range items {
-		at[it.N] = it.At
-	}
-	for i := range statements {
-		st, day := &statements[i], ended
-		for _, n := range st.Items {
-			if !at[n].IsZero() {
-				day = at[n]
-			}
-		}
-		st.At = day.UTC().Format(time.DateOnly)
-	}
 }
 
 // lastSaid returns the time of the session's last item. Agents write further records without content,

@@ -80,7 +80,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		if err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
 			return report, err
 		}
-		if err := search.Update(ctx, st, opts.Home, r.redactIn(ctx), true); err != nil {
+		if err := search.Update(ctx, st, opts.Home, r.clean, true); err != nil {
 			return report, err
 		}
 	}
@@ -118,10 +118,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 
 // replace replaces what a project forgets by an entry.
 func (r *run) replace(ctx context.Context, f Forgetting) (out ForgottenIn, err error) {
-	book, err := Book(ctx, r.store, r.opts, f.Instead.ProjectID, r.redact)
-	if err != nil {
-		return out, err
-	}
+	book := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
 	e, statements, err := book.Checked(*f.Instead)
 	if err != nil {
 		return out, err
@@ -231,7 +228,7 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	if archives, err = f.archives(ctx, c.store, c.root); err != nil {
 		return archives, err
 	}
-	if err := search.Update(ctx, c.store, c.opts.Home, c.redactIn(ctx), true); err != nil {
+	if err := search.Update(ctx, c.store, c.opts.Home, c.clean, true); err != nil {
 		return archives, err
 	}
 	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
@@ -286,7 +283,7 @@ func ForgetProject(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := RemoveFolders(ctx, st, opts.Home, r.redactIn(ctx)); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home, r.clean); err != nil {
 		return nil, nil, err
 	}
 	err = r.holding(ctx, memoir.Project{ID: id, Name: id}, opts.Wait, func(ctx context.Context, _ *consolidation) error {
@@ -301,7 +298,7 @@ func ForgetProject(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := RemoveFolders(ctx, st, opts.Home, r.redactIn(ctx)); err != nil {
+	if err := RemoveFolders(ctx, st, opts.Home, r.clean); err != nil {
 		return keys, nil, err
 	}
 	found, err := st.Remembering(ctx, keys)
@@ -325,8 +322,7 @@ func ForgetProject(
 
 // RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
 // as in search.Update.
-func RemoveFolders(ctx context.Context, st *store.Store, home string,
-	redact func(projectID, text string) string) error {
+func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
 	ids, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.
 func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(live.Edited) > 0 {
-		files, _, err := r.cleanFiles(project, live.Files)
+		files, _, err := r.cleanFiles(live.Files)
 		if err != nil {
 			return nil, fmt.Errorf("redact the live memory: %w", err)
 		}
@@ -272,8 +272,7 @@ func (r *run) adoptJournal(ctx context.Context, project memoir.Project) error {
 		return err
 	}
 	settings, fault := r.settingsOf(project) // Phase 2 reports faults
-	_, invalid := r.projectScanners(project)
-	if fault != nil || invalid != nil || settings.Off || !settings.MemConsolidate.Enabled {
+	if fault != nil || settings.Off || !settings.MemConsolidate.Enabled {
 		return nil
 	}
 	err := week.Read(ctx)
@@ -290,29 +289,20 @@ func (r *run) adoptJournal(ctx context.Context, project memoir.Project) error {
 	return err
 }
 
-// Book returns the book to write entries of a registered project. A text is redacted with the project's rules, and then
-// by redact. While rules are invalid, the error has the code memoir.CodeConfig.
-func Book(ctx context.Context, st *store.Store, opts Options, projectID string, redact func(string) string) (
-	entry.Book, error) {
+// Book returns the book to write entries of registered projects. A text is redacted with the person's rules as they are
+// now, and then by redact. While the rules are invalid, the error has the code memoir.CodeConfig.
+func Book(st *store.Store, opts Options, redact func(string) string) (entry.Book, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
 		return entry.Book{}, err
 	}
-	project, err := st.FindProject(ctx, projectID)
-	if err != nil {
-		return entry.Book{}, err
-	}
-	b, err := r.book(project.Project)
-	rules := b.Redact
-	b.Redact = func(text string) string { return redact(rules(text)) }
-	return b, err
+	b := r.book()
+	b.Redact = func(text string) string { return redact(r.clean(text)) }
+	return b, nil
 }
 
-// book returns the entries of a project, with its rules of redaction, and the first error in these rules.
-func (r *run) book(project memoir.Project) (entry.Book, error) {
-	_, fault := r.projectScanners(project)
-	return entry.Book{Store: r.store, Home: r.opts.Home,
-		Redact: func(text string) string { return r.redactFor(project, text) }}, fault
+func (r *run) book() entry.Book {
+	return entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.clean}
 }
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
@@ -338,6 +328,5 @@ func (r *run) week(project memoir.Project) *entry.Week {
 		}
 		return []memoir.Statement{whole}
 	}
-	b, _ := r.book(project) // Phase 2 reports invalid rules
-	return &entry.Week{Book: b, Project: project.ID, Now: r.now(), States: states}
+	return &entry.Week{Book: r.book(), Project: project.ID, Now: r.now(), States: states}
 }

@@ -141,7 +141,7 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	if err != nil || settings.Off || !settings.ShadowJournal.Enabled {
 		return err
 	}
-	loaded, err := LoadSession(ctx, s, r.validRules)
+	loaded, err := LoadSession(ctx, s, r.rules)
 	if err != nil {
 		return err
 	}
@@ -149,10 +149,7 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	if len(items) == 0 || len(items) < 3 && len(strings.Fields(items[0].Text)) < minNews {
 		return nil
 	}
-	b, err := r.book(row.Project)
-	if err != nil {
-		return err
-	}
+	b := r.book()
 	day, _ := entry.Day("today", time.Now())
 	page, err := b.Page(row.ID, day)
 	if err != nil {
@@ -209,7 +206,7 @@ func (r *run) news(
 	system, frame := prompts.Turn("", page)
 	most := r.reader(m, o).Budget(memoir.Tokens(system) + memoir.Tokens(frame))
 	_, input := prompts.Turn(extract.Shown(items, most), page)
-	answer, err := m.Call(forWork(ctx, call, r.scannerOf(s.CWD)), model.Request{System: system, Input: input,
+	answer, err := m.Call(forWork(ctx, call), model.Request{System: system, Input: input,
 		Schema: newsSchema, MaxOutput: o.MaxOutput})
 	if memoir.CodeOf(err) == memoir.CodeChanged { // another hook of the turn has called the model
 		return nil, nil

@@ -75,14 +75,12 @@ type workKey struct{}
 // work is the job that the calls of a context are made for, one after the other.
 type work struct {
 	store.Call
-	scanners []*secrets.Scanner // with the rules of its project; none: the run's
-	taken    secrets.Counts     // redactions of the last answer
+	taken secrets.Counts // redactions of the last answer
 }
 
-// forWork returns a context whose calls are entered into the ledger for a job. Their prompts and answers
-// are redacted with its scanners.
-func forWork(ctx context.Context, call store.Call, scanners ...*secrets.Scanner) context.Context {
-	return context.WithValue(ctx, workKey{}, &work{Call: call, scanners: scanners})
+// forWork returns a context whose calls are entered into the ledger for a job.
+func forWork(ctx context.Context, call store.Call) context.Context {
+	return context.WithValue(ctx, workKey{}, &work{Call: call})
 }
 
 // workOf returns the work of a context.
@@ -98,11 +96,12 @@ func workOf(ctx context.Context) *work {
 // which may be part of a prompt, are redacted as well.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	of := workOf(ctx)
-	q.Input, _ = m.redact(of, q.Input)
+	scanner := m.meter.scanner
+	q.Input, _ = scanner.Redact(q.Input)
 	q.Earlier = slices.Clone(q.Earlier)
 	for i := range q.Earlier {
 		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
-			*text, _ = m.redact(of, *text)
+			*text, _ = scanner.Redact(*text)
 		}
 	}
 	call := of.Call
@@ -120,26 +119,12 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	}()
 	answer, err = m.Model.Call(ctx, q)
 	// The answer is redacted first: later cleaning may remove the context that identifies a secret.
-	answer.Text, of.taken = m.redact(of, answer.Text)
+	answer.Text, of.taken = scanner.Redact(answer.Text)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))
 	}
 	return answer, err
-}
-
-// redact redacts a text with the scanners of the work.
-func (m *metered) redact(of *work, text string) (string, secrets.Counts) {
-	if len(of.scanners) == 0 {
-		return m.meter.scanner.Redact(text)
-	}
-	taken := secrets.Counts{}
-	for _, scanner := range of.scanners {
-		clean, counts := scanner.Redact(text)
-		text = clean
-		taken.Merge(counts)
-	}
-	return text, taken
 }
 
 // enter enters a call into the ledger before it is made. If a limit would be exceeded, it waits for the run's

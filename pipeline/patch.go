@@ -46,9 +46,6 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.Author,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
-	if _, err := r.projectScanners(project); err != nil {
-		return out, err
-	}
 	err := r.holding(ctx, project, r.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		live, err := c.current(ctx)
 		if err != nil {
@@ -62,7 +59,7 @@ func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.A
 		if err != nil {
 			return err
 		}
-		files, counts, err := c.cleanFiles(project, files)
+		files, counts, err := c.cleanFiles(files)
 		if err != nil {
 			return err
 		}
@@ -95,14 +92,14 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err != nil {
 		return out, err
 	}
-	loaded, err := LoadSession(ctx, session, r.validRules)
+	loaded, err := LoadSession(ctx, session, r.rules)
 	if err != nil {
 		return out, err
 	}
 	call := store.Call{Phase: phaseConsolidate, SessionKey: session.Key(), ProjectID: project.ID}
 	from := func(ctx context.Context, c *consolidation, live memory.Snapshot) ([]byte, error) {
 		text := string(live.Files[memoir.MemoryFile])
-		clean := r.redactFor(project, text)
+		clean := r.clean(text)
 		switch {
 		case live.Generation == 0:
 			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it", "%s has no memory yet", project.Name)
@@ -111,12 +108,10 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 				"%s contains a secret of several lines", memoir.MemoryFile)
 		}
 		call.Work = c.claim.Token
-		scanners, _ := r.projectScanners(project)
 		system, frame := prompts.Reflect(project.Name, clean, most, "")
 		shown := extract.Shown(loaded.Items, reader.Budget(memoir.Tokens(system)+memoir.Tokens(frame)))
 		_, input := prompts.Reflect(project.Name, clean, most, shown)
-		answer, err := reader.Model.Call(forWork(ctx, call, append(scanners, r.scannerOf(session.CWD))...),
-			model.Request{System: system, Input: input})
+		answer, err := reader.Model.Call(forWork(ctx, call), model.Request{System: system, Input: input})
 		if failed := new(model.Error); errors.As(err, &failed) {
 			return nil, memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
 		}
@@ -216,7 +211,7 @@ func byPerson(line string, edits []memoir.HandEdit) bool {
 // change publishes files instead of the live ones as hand edits, and updates the summary.
 func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files memory.Files,
 	counts secrets.Counts) error {
-	before, _, err := c.cleanFiles(c.project, live.Files) // as a whole: a line of a key does not show that it is one
+	before, _, err := c.cleanFiles(live.Files) // as a whole: a line of a key does not show that it is one
 	if err != nil {
 		return err
 	}

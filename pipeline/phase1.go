@@ -91,14 +91,12 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 }
 
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
-	window := p.window()
-	window.Without = p.heldBack() // their sessions stay eligible for a later run
 	return p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:     p.holder,
 		Lease:      p.stage1Lease(),
 		Limit:      limit,
 		RunningCap: max(p.opts.Limit, p.opts.Settings.Memories.MaxRolloutsPerStartup),
-		Window:     window,
+		Window:     p.window(),
 		Suspects:   suspects,
 	})
 }
@@ -114,19 +112,14 @@ type finished struct {
 
 // work extracts from one claimed session and stores nothing. It renews the lease while it waits for room.
 func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) *finished {
-	f := &finished{claim: claim, release: func() {}}
-	if f.err = p.rulesIn(claim.Session.CWD).err; f.err != nil {
-		p.holdBack(claim.Session.ProjectID, f.err)
-		return f
-	}
 	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.stage1Lease(), attempt)
-	f.release = release
+	f := &finished{claim: claim, release: release}
 	held = forWork(held, store.Call{
 		Work:       claim.Token,
 		Phase:      phaseExtract,
 		SessionKey: claim.Session.Key(),
 		ProjectID:  claim.Session.ProjectID,
-	}, p.scannerOf(claim.Session.CWD))
+	})
 	f.result, f.err = apart(held, p.run, func() (extracted, error) {
 		at, err := room.enter(held, claim.Session)
 		if err != nil {
@@ -233,8 +226,8 @@ func (p *phase1) countStored(result extracted) {
 	}
 }
 
-// release releases a claim without counting an attempt. If it fails, for instance on a full disk, the claim
-// ends with the process.
+// release releases a claim without counting an attempt. If it fails, for instance on a disk that has become full,
+// the claim ends with the process, which counts as a crash.
 func (p *phase1) release(ctx context.Context, claim store.Claim, outcome string) {
 	err := p.store.Release(ctx, claim) // also if ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {

@@ -127,14 +127,11 @@ func (p *phase2) having(outcome Outcome) []int {
 }
 
 // keptBack reports whether a project must not be consolidated now, and records why: its own file switches
-// memory off, its rules for secrets are invalid, a limit is reached, or its model is out of service.
+// memory off, a limit is reached, or its model is out of service.
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
 	report, metered := reportOf(project), p.meter.named(p.consolidatorOf(project.ID).Name()) != nil
-	if _, fault := p.projectScanners(project.Project); fault != nil {
-		p.holdBack(project.ID, fault)
-		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
-	} else if settings, err := p.settingsOf(project.Project); err == nil && settings.Off {
+	if settings, err := p.settingsOf(project.Project); err == nil && settings.Off {
 		report.Outcome, report.Detail = OutcomeOff, "the project's "+config.ProjectFileName+" has memories.enabled: false"
 	} else if stop := p.meter.stop(); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason

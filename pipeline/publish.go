@@ -86,7 +86,7 @@ func (c *consolidation) editsOf(live memory.Snapshot) []memoir.HandEdit {
 	edits := slices.Clone(live.Edited)
 	for i, e := range edits {
 		if e.Now != nil {
-			edits[i].Now = []byte(c.redactFor(c.project, string(e.Now)))
+			edits[i].Now = []byte(c.clean(string(e.Now)))
 		}
 	}
 	return memory.HandEdits(c.project.ID, edits, c.now())
@@ -97,9 +97,9 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits 
 	for i := range edits {
 		n := &edits[i] // redacted as in the published files, so that their positions are found there
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
-			*text = c.redactFor(c.project, *text)
+			*text = c.clean(*text)
 		}
-		n.File = c.cleanNameFor(c.project, n.File)
+		n.File, _ = c.scanner.Name(n.File)
 	}
 	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }
@@ -126,7 +126,7 @@ func (c *consolidation) publishResult(
 	if err != nil {
 		return fmt.Errorf("lay out the memory: %w", err)
 	}
-	files, counts, err := c.cleanFiles(c.project, files)
+	files, counts, err := c.cleanFiles(files)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (c *consolidation) stageEdits(
 	if len(live.Edited) == 0 {
 		return nil, nil, nil
 	}
-	files, gone, err := c.cleanFiles(c.project, live.Files)
+	files, gone, err := c.cleanFiles(live.Files)
 	if err != nil {
 		return nil, gone, fmt.Errorf("keep the edits of generation %d: %w", live.Generation, err)
 	}

@@ -17,16 +17,17 @@ import (
 // redactedID is the prefix of the id of a session whose own id contains a secret.
 const redactedID = "redacted-"
 
+// clean redacts a text.
+func (r *run) clean(text string) string {
+	text, _ = r.scanner.Redact(text)
+	return text
+}
+
 // cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
 // as it is, since the file is opened by it.
 func (r *run) cleanHead(h rollout.Head) rollout.Head {
-	raw := h
-	byOwn := func(text string) string { // with its project's rules
-		text, _ = r.scannerOf(raw.CWD).Redact(text)
-		return text
-	}
-	h.Title = memoir.ShortTitle(h.CleanTitle(byOwn))
-	h.CWD, h.Branch = r.redact(h.CWD), byOwn(h.Branch)
+	h.Title = memoir.ShortTitle(h.CleanTitle(r.clean))
+	h.CWD, h.Branch = r.redact(h.CWD), r.clean(h.Branch)
 	h.Remote = r.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
 		if *id != "" && len(r.scanner.Find(*id)) > 0 {
@@ -51,21 +52,11 @@ func (r *run) cleanRemote(remote string) string {
 
 // cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
 // from all of them.
-func (r *run) cleanFiles(project memoir.Project, files memory.Files) (memory.Files, secrets.Counts, error) {
-	all := secrets.Counts{}
-	scanners, _ := r.projectScanners(project)
-	for _, scanner := range scanners {
-		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
-		if err != nil {
-			return nil, nil, err
-		}
-		files = clean
-		all.Merge(counts)
-	}
-	return files, all, nil
+func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
+	return cleanFilesBy(r.scanner.Session(), r.scanner.Name, files)
 }
 
-func (r *run) cleanFilesBy(
+func cleanFilesBy(
 	redactor *secrets.Redactor,
 	named func(string) (string, secrets.Counts),
 	files memory.Files,
@@ -114,13 +105,4 @@ func since(before, after secrets.Counts) secrets.Counts {
 		}
 	}
 	return counts
-}
-
-// cleanNameFor redacts a file name with the rules of a project.
-func (r *run) cleanNameFor(project memoir.Project, name string) string {
-	scanners, _ := r.projectScanners(project)
-	for _, scanner := range scanners {
-		name, _ = scanner.Name(name)
-	}
-	return name
 }

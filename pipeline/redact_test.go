@@ -46,8 +46,8 @@ func manifestOf(t *testing.T, home string, report pipeline.Report) memory.Manife
 }
 
 // An answer that is refused is quoted to its model, and an extraction that was cut is asked for
-// again: what was taken out of them stands nowhere. A rule of the project's own counts for what
-// a model answers, too.
+// again: what was taken out of them stands nowhere. A person's own rule counts for what a model
+// answers, too.
 func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 	t.Parallel()
 	ticket := "ACME-" + "0123456789abcdef"
@@ -55,15 +55,15 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 		refused, used, rule string
 		cut                 bool
 	}{
-		"it was refused":                    {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", false},
-		"it was cut":                        {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", true},
-		"the rule is the project's own one": {ticket, ticket, "acme-ticket", false},
+		"it was refused":                   {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", false},
+		"it was cut":                       {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", true},
+		"the rule is the person's own one": {ticket, ticket, "acme-ticket", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, dir, project := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "app")
+			home, dir, own, project := t.TempDir(), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "app")
 			checkout(t, project)
-			writeIn(t, config.RulesFile(project), "[[rules]]\nid = \"acme-ticket\"\nregex = '''ACME-[0-9a-f]{16}'''\n")
+			writeIn(t, config.RulesFile(own), "[[rules]]\nid = \"acme-ticket\"\nregex = '''ACME-[0-9a-f]{16}'''\n")
 			claudeSession(t, dir, "one", project, "always write the header of a fixture with its name and the tool that wrote it")
 			bad := modeltest.Step{Text: "I say no JSON, but " + test.refused}
 			if test.cut {
@@ -87,7 +87,9 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 				m.MemorySummary += "\nThe deploy goes through with " + test.used + "\n"
 				return encoded(t, m)
 			})
-			report := run(t, ofServer(t, home, dir, "default", server.URL))
+			o := ofServer(t, home, dir, "default", server.URL)
+			o.ConfigDir = own
+			report := run(t, o)
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || asked[scribe.Extract] != 2 {
 				t.Fatalf("%+v, asked %v", report.Phase2, asked)
 			}

@@ -11,23 +11,22 @@ import (
 // Report is the result of a run. Its JSON form is the output of `run --json`: fields may be added, but not
 // changed.
 type Report struct {
-	Scan         ScanReport              `json:"scan"`
-	Phase1       Phase1Report            `json:"phase1"`
-	Phase2       []ProjectReport         `json:"phase2"`
-	Usage        memoir.Usage            `json:"usage"`
-	Redactions   map[string]int          `json:"redactions"`          // by rule, of this run
-	Grounding    *Grounding              `json:"grounding,omitempty"` // of language models' answers
-	Left         int                     `json:"left"`                // sessions kept out by the cap or a limit
-	DurationMS   int64                   `json:"duration_ms"`
-	DryRun       bool                    `json:"dry_run,omitempty"`
-	Would        []Planned               `json:"would,omitempty"`         // of a dry run
-	Estimate     *memoir.Usage           `json:"estimate,omitempty"`      // of a dry run, by language models
-	EstimateBy   map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
-	Limits       []LimitLeft             `json:"limits,omitempty"`        // of a day, of a dry run
-	Stopped      *Stopped                `json:"stopped,omitempty"`       // by a spending limit
-	Unserved     []Unserved              `json:"unserved,omitempty"`      // models that were out of service
-	InvalidRules []InvalidRules          `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
-	Warnings     []Warning               `json:"warnings,omitempty"`
+	Scan       ScanReport              `json:"scan"`
+	Phase1     Phase1Report            `json:"phase1"`
+	Phase2     []ProjectReport         `json:"phase2"`
+	Usage      memoir.Usage            `json:"usage"`
+	Redactions map[string]int          `json:"redactions"`          // by rule, of this run
+	Grounding  *Grounding              `json:"grounding,omitempty"` // of language models' answers
+	Left       int                     `json:"left"`                // sessions kept out by the cap or a limit
+	DurationMS int64                   `json:"duration_ms"`
+	DryRun     bool                    `json:"dry_run,omitempty"`
+	Would      []Planned               `json:"would,omitempty"`       // of a dry run
+	Estimate   *memoir.Usage           `json:"estimate,omitempty"`    // of a dry run, by language models
+	EstimateBy map[string]memoir.Usage `json:"estimate_by,omitempty"` // the same by action
+	Limits     []LimitLeft             `json:"limits,omitempty"`      // of a day, of a dry run
+	Stopped    *Stopped                `json:"stopped,omitempty"`     // by a spending limit
+	Unserved   []Unserved              `json:"unserved,omitempty"`    // models that were out of service
+	Warnings   []Warning               `json:"warnings,omitempty"`
 }
 
 // Grounding counts the parts of the models' answers that were kept, and those that were dropped because the
@@ -121,8 +120,6 @@ func (r Report) problem() (reason, hint string) {
 		return "stopped by a limit: " + r.Stopped.Reason, r.Stopped.hint()
 	case len(r.Unserved) > 0:
 		return r.Unserved[0].Reason, r.Unserved[0].hint
-	case len(r.InvalidRules) > 0:
-		return "project " + r.InvalidRules[0].Project + " waits: " + r.InvalidRules[0].Error, r.InvalidRules[0].Hint
 	case r.Phase1.Failed+r.Phase1.Postponed > 0:
 		return memoir.Count(r.Phase1.Failed+r.Phase1.Postponed, "session") + " failed", ""
 	}

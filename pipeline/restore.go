@@ -120,10 +120,7 @@ func (c *consolidation) restorable(
 			"generation %d contains sessions that were forgotten, disabled or moved to another project since: %s",
 			m.Generation, strings.Join(gone, ", "))
 	}
-	if _, err := c.projectScanners(c.project); err != nil {
-		return nil, nil, err
-	}
-	return c.cleanFiles(c.project, files)
+	return c.cleanFiles(files)
 }
 
 // restoredInputs returns the inputs of a restored generation: those of its content, with their latest
@@ -161,7 +158,7 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	if live.Generation == 0 {
 		return nil
 	}
-	before, _, err := c.cleanFiles(c.project, live.Files)
+	before, _, err := c.cleanFiles(live.Files)
 	if err != nil {
 		return err
 	}

@@ -106,8 +106,7 @@ type run struct {
 	id           string   // of this run, in the ledger
 	trusted      config.TrustStore
 	off          map[string]bool // by directory: whether a project file switches memory off
-	rules        ruleCache
-	tops         sync.Map // top directory by directory
+	tops         sync.Map        // top directory by directory
 
 	mu       sync.Mutex
 	heads    map[string]seenHead // by path, for Phase 1
@@ -180,7 +179,7 @@ func (r *run) file(ctx context.Context) {
 
 // index updates the search index. After an error a later run does.
 func (r *run) index(ctx context.Context) {
-	if err := search.Update(ctx, r.store, r.opts.Home, r.redactIn(ctx), false); err != nil && ctx.Err() == nil {
+	if err := search.Update(ctx, r.store, r.opts.Home, r.clean, false); err != nil && ctx.Err() == nil {
 		r.warn("cannot update the search index: "+err.Error(), memoir.HintOf(err))
 	}
 }
@@ -217,7 +216,6 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 		heads:    map[string]seenHead{},
 		failures: map[string]bool{},
 		off:      map[string]bool{},
-		rules:    ruleCache{in: map[string]dirRules{}},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
@@ -263,8 +261,7 @@ func (r *run) steps(ctx context.Context) error {
 		return err
 	}
 	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil ||
-		r.capLeft() == 0 ||
-		len(r.heldBack()) > 0 { // otherwise other processes have claimed the eligible ones
+		r.capLeft() == 0 { // otherwise other processes have claimed the eligible ones
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	if err := r.adoptJournals(ctx); err != nil {

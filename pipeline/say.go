@@ -165,9 +165,6 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 	refuse := func(hint, format string, args ...any) ([]string, []time.Time, error) {
 		return nil, nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
-	if _, err := c.projectScanners(c.project); err != nil {
-		return nil, nil, err
-	}
 	switch {
 	case !conversationName.MatchString(c.name) || c.spoken(c.name) != c.name: // a secret
 		return refuse("letters, digits, dots, dashes and underscores, at most 64", "invalid name for a conversation")
@@ -207,8 +204,7 @@ func (c conversation) spoken(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-	text, _ = c.scannerOf(c.cwd).Redact(text)
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(c.clean(text))
 }
 
 // part returns the file for the next message, and how many messages fit into it: the newest file of the
@@ -253,7 +249,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	loaded, err := Load(ctx, c.scannerOf(c.cwd), parts, "")
+	loaded, err := Load(ctx, c.scanner, parts, "")
 	return scan, messages(loaded.Items), err
 }
 

@@ -22,7 +22,7 @@ import (
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
 func (r *run) scan(ctx context.Context) error {
 	if !r.opts.DryRun {
-		if err := RemoveFolders(ctx, r.store, r.opts.Home, r.redactIn(ctx)); err != nil {
+		if err := RemoveFolders(ctx, r.store, r.opts.Home, r.clean); err != nil {
 			return err
 		}
 		if err := config.TidyTrust(r.opts.Home); err != nil {

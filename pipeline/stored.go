@@ -35,10 +35,9 @@ type StoredPlace struct {
 
 // StoredReport is the result of ScanStored.
 type StoredReport struct {
-	Places  []StoredPlace
-	Texts   int      // number of scanned texts
-	Unread  []string // files that could not be read, and why
-	Invalid []string // projects whose own rules were not applied, and why
+	Places []StoredPlace
+	Texts  int      // number of scanned texts
+	Unread []string // files that could not be read, and why
 }
 
 // ScanStored searches stored texts for secrets: the database, live memories, the archives of generations, and
@@ -49,21 +48,17 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 	if err != nil {
 		return StoredReport{}, err
 	}
-	s.rules()
 	return s.find(ctx)
 }
 
 // storedScan scans all stored texts.
 type storedScan struct {
 	*run
-	project   string                         // only texts of this project; empty: all
-	known     *secrets.Redactor              // knows the secrets of all texts that were scanned
-	scanners  map[string][]*secrets.Scanner  // by project; "": for texts of no project
-	redactors map[string][]*secrets.Redactor // for these scanners
-	projects  []store.ProjectRow
-	texts     int      // number of texts in this pass
-	invalid   []string // as in StoredReport
-	unread    []string
+	project  string            // only texts of this project; empty: all
+	known    *secrets.Redactor // knows the secrets of all texts that were scanned
+	projects []store.ProjectRow
+	texts    int // number of texts in this pass
+	unread   []string
 }
 
 func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedScan, error) {
@@ -71,9 +66,7 @@ func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedS
 	if err != nil {
 		return nil, err
 	}
-	known := r.scanner.Session()
-	s := &storedScan{run: r, known: known, scanners: map[string][]*secrets.Scanner{"": {r.scanner}},
-		redactors: map[string][]*secrets.Redactor{"": {known}}}
+	s := &storedScan{run: r, known: r.scanner.Session()}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}
@@ -84,35 +77,9 @@ func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedS
 	return s, nil
 }
 
-// rules loads the rules of each project. A project with invalid rules is scanned with a person's rules.
-func (s *storedScan) rules() {
-	for _, p := range s.projects {
-		scanners, fault := s.projectScanners(p.Project)
-		if fault != nil {
-			s.invalid = append(s.invalid, s.redact(fmt.Sprintf("rules of project %s not applied: %v", p.ID, fault)))
-		}
-		s.scanners[p.ID] = scanners
-		for _, scanner := range scanners {
-			s.redactors[p.ID] = append(s.redactors[p.ID], s.known.By(scanner))
-		}
-	}
-}
-
-// mask redacts a text with the rules of its project, and adds the secrets that they find to the known ones.
-func (s *storedScan) mask(projectID, text string) string {
-	redactors, ok := s.redactors[projectID]
-	if !ok {
-		redactors = s.redactors[""]
-	}
-	for _, redactor := range redactors {
-		text = redactor.Text(text)
-	}
-	return text
-}
-
-// maskName is mask for a file name.
-func (s *storedScan) maskName(projectID, name string) string {
-	masked := s.mask(projectID, name)
+// maskName redacts a file name.
+func (s *storedScan) maskName(name string) string {
+	masked := s.known.Text(name)
 	if masked == name {
 		return name
 	}
@@ -125,13 +92,13 @@ const markerStart = "[REDACTED:"
 // find scans all texts twice, since a rule may find a value only in the last text that has it.
 func (s *storedScan) find(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
-	err := s.each(ctx, func(at StoredPlace, text string) { s.mask(at.Project, text) })
+	err := s.each(ctx, func(_ StoredPlace, text string) { s.known.Text(text) })
 	if err == nil && len(s.known.Counts()) > 0 {
 		err = s.each(ctx, func(at StoredPlace, text string) {
 			report.Places = append(report.Places, s.places(at, text)...)
 		})
 	}
-	report.Texts, report.Unread, report.Invalid = s.texts, s.unread, s.invalid
+	report.Texts, report.Unread = s.texts, s.unread
 	return report, err
 }
 
@@ -231,21 +198,19 @@ const elsewhere = "known from another place"
 
 // places lists where a text has secrets.
 func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
-	masked := s.mask(at.Project, text)
+	masked := s.known.Text(text)
 	if masked == text {
 		return nil
 	}
 	named := at.Line == 0
 	at = s.shown(at)
 	var found []StoredPlace
-	for _, scanner := range s.scanners[at.Project] {
-		for _, f := range scanner.Find(text) {
-			at.Rule, at.Hint, at.Line, at.Column = f.Rule, f.Hint, f.Line, f.Column
-			if named {
-				at.Line, at.Column = 0, 0
-			}
-			found = append(found, at)
+	for _, f := range s.scanner.Find(text) {
+		at.Rule, at.Hint, at.Line, at.Column = f.Rule, f.Hint, f.Line, f.Column
+		if named {
+			at.Line, at.Column = 0, 0
 		}
+		found = append(found, at)
 	}
 	if len(found) > 0 {
 		return slices.Compact(found)
@@ -267,7 +232,7 @@ func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 
 // shown redacts the names in a place, so that it is safe to print.
 func (s *storedScan) shown(at StoredPlace) StoredPlace {
-	at.Path, at.Key, at.File = s.mask(at.Project, at.Path), s.mask(at.Project, at.Key), s.mask(at.Project, at.File)
+	at.Path, at.Key, at.File = s.known.Text(at.Path), s.known.Text(at.Key), s.known.Text(at.File)
 	switch {
 	case at.Table != "":
 		at.Path += "#" + at.Table + "." + at.Field + "[" + at.Key + "]"

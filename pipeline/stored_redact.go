@@ -44,7 +44,6 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 	if err != nil {
 		return out, err
 	}
-	s.rules()
 	if !dryRun {
 		if err := s.quiet(ctx); err != nil {
 			return out, err
@@ -74,7 +73,7 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.redactIn(ctx)); err != nil {
+	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 		return err
 	}
 	return s.finishForgetting(ctx)
@@ -101,7 +100,7 @@ func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error 
 	}
 	var dirty []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
-		if t.Changed(func(text string) string { return s.mask(t.ProjectID, text) }) != t.Value {
+		if t.Changed(s.known.Text) != t.Value {
 			dirty = append(dirty, t)
 		}
 		return nil
@@ -116,12 +115,12 @@ func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error 
 	return err
 }
 
-// maskText is mask for a text of the database.
+// maskText redacts a text of the database.
 func (s *storedScan) maskText(t store.Text) string {
 	if t.Name {
-		return s.maskName(t.ProjectID, t.Value)
+		return s.maskName(t.Value)
 	}
-	return t.Changed(func(text string) string { return s.mask(t.ProjectID, text) })
+	return t.Changed(s.known.Text)
 }
 
 // redactProject publishes a generation without secrets if the live one has any, and removes archives that
@@ -138,14 +137,14 @@ func (s *storedScan) redactProject(ctx context.Context, project store.ProjectRow
 		}
 		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {
 			files, err := c.root.ReadArchive(g.Number)
-			return err == nil && s.dirty(project.ID, files) // unreadable ones are in Unread
+			return err == nil && s.dirty(files) // unreadable ones are in Unread
 		})
 		out.Archives += len(removed)
 		if err != nil {
 			return err
 		}
 		return c.store.Alone(ctx, func() error {
-			return c.root.RewriteBeside(func(_, text string) string { return s.mask(project.ID, text) })
+			return c.root.RewriteBeside(func(_, text string) string { return s.known.Text(text) })
 		})
 	})
 }
@@ -158,18 +157,13 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (fro
 		return 0, err
 	}
 	published, err := c.root.ReadArchive(live.Generation)
-	if !s.dirty(c.project.ID, live.Files) && (err != nil || !s.dirty(c.project.ID, published)) {
+	if !s.dirty(live.Files) && (err != nil || !s.dirty(published)) {
 		return 0, nil
 	}
-	files, counts := live.Files, secrets.Counts{}
-	for _, redactor := range s.redactors[c.project.ID] {
-		named := func(name string) (string, secrets.Counts) { return s.maskName(c.project.ID, name), nil }
-		clean, found, err := s.cleanFilesBy(redactor, named, files)
-		if err != nil {
-			return 0, err
-		}
-		files = clean
-		counts.Merge(found)
+	named := func(name string) (string, secrets.Counts) { return s.maskName(name), nil }
+	files, counts, err := cleanFilesBy(s.known, named, live.Files)
+	if err != nil {
+		return 0, err
 	}
 	counts.Merge(live.Manifest.Redactions)
 	manifest := live.Manifest
@@ -177,7 +171,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (fro
 	maps.DeleteFunc(manifest.Anchors, func(_ string, anchors []memoir.Anchor) bool {
 		return slices.ContainsFunc(anchors, func(a memoir.Anchor) bool {
 			text := a.Path + "\n" + a.Text + "\n" + a.Key
-			return s.mask(c.project.ID, text) != text
+			return s.known.Text(text) != text
 		})
 	})
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
@@ -185,9 +179,9 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (fro
 }
 
 // dirty reports whether a file or its name has a secret.
-func (s *storedScan) dirty(projectID string, files memory.Files) bool {
+func (s *storedScan) dirty(files memory.Files) bool {
 	for _, path := range files.Paths() {
-		if text := memory.Readable(path, files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
+		if text := memory.Readable(path, files[path]); s.known.Text(path) != path || s.known.Text(text) != text {
 			return true
 		}
 	}

@@ -98,8 +98,7 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep, redact: q.Redact}
 	err = f.find(ctx, q.ProjectID)
 	if errors.Is(err, errUnusable) || isDamage(err) || f.lacksEntry {
-		redact := func(_, text string) string { return q.Redact(text) }
-		if err = Update(ctx, st, home, redact, false); err == nil {
+		if err = Update(ctx, st, home, q.Redact, false); err == nil {
 			err = f.find(ctx, q.ProjectID)
 		}
 	}

@@ -94,14 +94,13 @@ func (h home) update() {
 }
 
 // masked stands for redaction: it masks a secret of two lines.
-func masked(_, text string) string {
+func masked(text string) string {
 	return strings.ReplaceAll(text, "aardvark\n  xyzzy", "[REDACTED:x]\n")
 }
 
 func (h home) find(text, projectID string) Result {
 	h.Helper()
-	r, err := Find(h.Context(), h.dir, Query{Text: text, ProjectID: projectID,
-		Redact: func(text string) string { return masked("", text) }})
+	r, err := Find(h.Context(), h.dir, Query{Text: text, ProjectID: projectID, Redact: masked})
 	h.must(err)
 	return r
 }

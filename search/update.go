@@ -30,11 +30,10 @@ const (
 // Update updates the index of a home from the database and the memories, and rebuilds it if it is missing,
 // damaged or of another version. With clean, no byte of removed content is left in the file after a return
 // without an error, and a missing index is not built. Without clean, Update leaves the index to another process
-// that writes it, and returns nil. redact removes secrets from a text with the rules of a project.
+// that writes it, and returns nil. redact removes secrets from a text.
 //
 // The update is one transaction: after a crash the index is unchanged.
-func Update(ctx context.Context, st *store.Store, home string, redact func(projectID, text string) string,
-	clean bool) error {
+func Update(ctx context.Context, st *store.Store, home string, redact func(string) string, clean bool) error {
 	if clean && !Available { // another build of this program may have built one
 		return Discard(home)
 	}
@@ -136,7 +135,7 @@ type writer struct {
 	tx     *sql.Tx
 	st     *store.Store
 	home   string
-	redact func(projectID, text string) string
+	redact func(string) string
 	n      int64 // the last document's number
 }
 
@@ -222,19 +221,18 @@ const summariesDir = "rollout_summaries"
 // addMemory adds the files of a project's memory, without unreadable ones, which the next publication reports.
 func (w *writer) addMemory(_ context.Context, s source) error {
 	root := memory.At(w.home, s.project)
-	redact := func(text string) string { return w.redact(s.project, text) }
-	text, _ := textOf(root, memoir.MemoryFile, redact)
+	text, _ := textOf(root, memoir.MemoryFile, w.redact)
 	if err := w.add(s, memoir.MemoryFile, linesOf(text, memoryKind)); err != nil {
 		return err
 	}
-	text, _ = textOf(root, historyFile, redact)
+	text, _ = textOf(root, historyFile, w.redact)
 	if err := w.add(s, historyFile, linesOf(text, historyKind)); err != nil {
 		return err
 	}
 	names, _ := root.Open(summariesDir)
 	for name := range strings.FieldsSeq(string(names)) {
 		path := summariesDir + "/" + name
-		text, err := textOf(root, path, redact)
+		text, err := textOf(root, path, w.redact)
 		if err != nil {
 			continue
 		}

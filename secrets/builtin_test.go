@@ -55,7 +55,6 @@ func write(t *testing.T, s specs) []byte {
 		"// builtIn describes gitleaks' default rules and the built-in extra ones.\nvar builtIn = specs{\nrules: []ruleSpec{\n")
 	for _, r := range s.rules {
 		fmt.Fprintf(&b, "{RuleID: %q, expr: %s", r.RuleID, asWritten(r.expr))
-		text(&b, "path", r.path)
 		list(&b, "Keywords", r.Keywords)
 		if r.Entropy != 0 {
 			fmt.Fprintf(&b, ", Entropy: %v", r.Entropy)

@@ -25,21 +25,10 @@ const maxExtendDepth = 2
 // maxRules bounds a file of rules, in bytes.
 const maxRules = 4 << 20
 
-// ReadRules reads a file of rules. A repository may link its file to anything, so only a regular file of at most 4
-// MiB is read. For any other file, the error has memoir.CodeConfig. Other errors are from the file system.
-func ReadRules(path string) ([]byte, error) {
-	content, err := disk.ReadFile(path, maxRules)
-	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
-		err = memoir.Errorf(memoir.CodeConfig, "put a file of rules there, or remove it",
-			"cannot read the secret rules: %w", err)
-	}
-	return content, err
-}
-
 // mergeFile merges a person's configuration, and the file that its extend.path names, into the rules so far. warn is
 // Options.Warn.
 func mergeFile(into *config.ViperConfig, path string, depth int, warn func(string)) error {
-	content, err := ReadRules(path)
+	content, err := disk.ReadFile(path, maxRules)
 	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
 		return nil
 	}
@@ -72,38 +61,6 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 		}
 	}
 	merge(into, own)
-	return nil
-}
-
-// mergeProject merges a project's configuration. Without trust, it adds only the rules with new ids, without their
-// allowlists.
-func mergeProject(into *config.ViperConfig, path string, trusted bool, warn func(string)) error {
-	if trusted {
-		return mergeFile(into, path, 0, warn)
-	}
-	content, err := ReadRules(path)
-	if err != nil {
-		return configError(path, err)
-	}
-	project, err := parseConfig(string(content))
-	if err == nil {
-		err = check(project, func(string, ...[]string) {}) // its allowlists are ignored
-	}
-	if err != nil {
-		return configError(path, withoutSecrets(err, content))
-	}
-	known := map[string]bool{}
-	for _, r := range into.Rules {
-		known[r.ID] = true
-	}
-	added := config.ViperConfig{}
-	for _, r := range project.Rules {
-		if !known[r.ID] {
-			r.Allowlists, r.AllowList, r.Required, r.SkipReport = nil, nil, nil, false
-			added.Rules = append(added.Rules, r)
-		}
-	}
-	merge(into, added)
 	return nil
 }
 
@@ -319,16 +276,9 @@ func readRules(options Options, extra bool) (specs, error) {
 		}
 		merge(&merged, more)
 	}
-	at := ""
-	if options.ConfigPath != "" {
-		at = options.ConfigPath
+	at := options.ConfigPath
+	if at != "" {
 		if err := mergeFile(&merged, at, 0, options.Warn); err != nil {
-			return specs{}, err
-		}
-	}
-	if options.ProjectPath != "" {
-		at = options.ProjectPath
-		if err := mergeProject(&merged, at, options.ProjectTrusted, options.Warn); err != nil {
 			return specs{}, err
 		}
 	}

@@ -30,8 +30,8 @@ func differ(d *detect.Detector, set *ruleSet, text string) (diff string, found i
 	}
 	ours, _ := set.findRules(text)
 	for _, f := range ours {
-		if f.rule.Path == nil {
-			got = append(got, match{f.rule.RuleID, f.secret(), text[f.matchStart:f.matchEnd]})
+		if d.Config.Rules[f.rule.RuleID].Path == nil {
+			got = append(got, match{f.rule.RuleID, text[f.start:f.end], text[f.matchStart:f.matchEnd]})
 		}
 	}
 	tidy := func(list []match) []match {

@@ -33,8 +33,7 @@ const (
 type rule struct {
 	ruleSpec
 	Regex  *lazyregexp.Regexp
-	Path   *lazyregexp.Regexp // nil unless the rule is for certain file names
-	label  string             // the id as in a marker
+	label  string // the id as in a marker
 	pieces lazy[[]bool]
 	allow  []*allowlist
 	*searcher
@@ -54,15 +53,9 @@ type ruleSet struct {
 	index  index
 }
 
-// BuiltIn returns the text of all built-in rules, without compiling them.
-func BuiltIn() string {
-	return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + widest + tokenHead + "\n"
-}
-
-// loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and the rules of a person and
-// a project.
+// loadRules returns gitleaks' default rules, the built-in extra rules if extra is set, and a person's rules.
 func loadRules(options Options, extra bool) (*ruleSet, error) {
-	if extra && options.ConfigPath == "" && options.ProjectPath == "" {
+	if extra && options.ConfigPath == "" {
 		return newRuleSet(builtIn), nil
 	}
 	s, err := readRules(options, extra)
@@ -74,7 +67,7 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 
 // Check reads the rules of a Scanner with these options and returns the error of New, without preparing a search.
 func Check(options Options) error {
-	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
+	options.ConfigPath = existing(options.ConfigPath)
 	_, err := readRules(options, true)
 	return err
 }
@@ -104,9 +97,6 @@ func newRuleSet(s specs) *ruleSet {
 		r := &rule{
 			ruleSpec: from, label: label(from.RuleID), allow: named(from.lists), Regex: lazyregexp.New(from.expr),
 			searcher: newSearcher(from.expr, from.places, from.Keywords),
-		}
-		if from.path != "" {
-			r.Path = lazyregexp.New(from.path)
 		}
 		set.rules = append(set.rules, r)
 		set.byID[from.RuleID] = r

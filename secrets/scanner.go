@@ -15,12 +15,7 @@ type Options struct {
 	// [extend] and useDefault, even if the file does not have them. Only extend.disabledRules removes default rules.
 	// A missing file has no rules.
 	ConfigPath string
-	// ProjectPath names a project's .gitleaks.toml, which is read after ConfigPath. Unless ProjectTrusted is set,
-	// only its rules with new ids count. Its allowlists, disabledRules, [extend] and rules with known ids could let
-	// a secret through and are ignored.
-	ProjectPath    string
-	ProjectTrusted bool
-	// Warn, if not nil, is called for each condition in these files that has no effect.
+	// Warn, if not nil, is called for each condition in the file that has no effect.
 	Warn func(what string)
 }
 
@@ -39,12 +34,11 @@ type Finding struct {
 	Hint   string // the first characters of the secret and its length, safe to show
 }
 
-// New returns a Scanner. If a path names a file, the rules are compiled here, and a mistake in it is an error with
+// New returns a Scanner. If ConfigPath names a file, the rules are compiled here, and a mistake in it is an error with
 // memoir.CodeConfig, the file and the rule. Otherwise all calls return the same Scanner, which compiles the built-in
 // rules at its first use.
 func New(options Options) (*Scanner, error) {
-	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
-	if options.ConfigPath == "" && options.ProjectPath == "" {
+	if options.ConfigPath = existing(options.ConfigPath); options.ConfigPath == "" {
 		return ours, nil
 	}
 	s := newScannerOf(options, true)

@@ -14,17 +14,12 @@ import (
 // Redactor redacts the items of one session. It remembers the secrets that it finds and redacts them in all later
 // texts, even if no rule matches there. It keeps them only in memory. It is safe for concurrent use.
 type Redactor struct {
-	*learned
 	rules   *ruleSet
+	mu      sync.Mutex
+	known   *knownSet
+	counts  Counts
 	clean   map[string]bool // short texts without a secret: directories, branches, names of tools
 	cleanAt int             // number of known secrets that clean was checked for
-}
-
-// learned is the state that the Redactors of one session share.
-type learned struct {
-	mu     sync.Mutex
-	known  *knownSet
-	counts Counts
 }
 
 // maxClean bounds the number of clean texts that a Redactor remembers, and maxCleanLength their length in bytes.
@@ -35,13 +30,7 @@ const (
 
 // Session returns a Redactor for the items of one session.
 func (s *Scanner) Session() *Redactor {
-	return &Redactor{learned: &learned{known: newKnownSet(), counts: Counts{}}, rules: s.rules(), clean: map[string]bool{}}
-}
-
-// By returns a Redactor for the same session with the rules of another Scanner. Both share the known secrets and the
-// counts.
-func (r *Redactor) By(s *Scanner) *Redactor {
-	return &Redactor{learned: r.learned, rules: s.rules(), clean: map[string]bool{}}
+	return &Redactor{rules: s.rules(), known: newKnownSet(), counts: Counts{}, clean: map[string]bool{}}
 }
 
 // Text redacts one text of the session.

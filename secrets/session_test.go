@@ -206,26 +206,3 @@ func TestWhatIsLearnedGoesFromOtherTextsAndIsNotCounted(t *testing.T) {
 		t.Errorf("%q, %v", out, r.Counts())
 	}
 }
-
-func TestRedactorsOfTwoScannersShareWhatTheyFind(t *testing.T) {
-	t.Parallel()
-	own, err := New(Options{ProjectPath: writeConfig(t, "[[rules]]\nid = 'own-token'\nregex = '''zqx_[a-z]{8}'''\n"), ProjectTrusted: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const token = "zqx_abcdefgh"
-	one := ours.Session()
-	two := one.By(own)
-	if out := one.Text(token); out != token {
-		t.Fatalf("%q", out)
-	}
-	if out := two.Text(token); out != "[REDACTED:own-token]" {
-		t.Fatalf("%q", out)
-	}
-	if out := one.Text(token); out != "[REDACTED:own-token]" {
-		t.Errorf("what the other found is not known: %q", out)
-	}
-	if one.Counts()["own-token"] != 2 || two.Counts().Total() != 2 {
-		t.Errorf("%v, %v", one.Counts(), two.Counts())
-	}
-}

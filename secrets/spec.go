@@ -22,7 +22,6 @@ type specs struct {
 type ruleSpec struct {
 	RuleID      string
 	expr        string
-	path        string // the expression for file names
 	Keywords    []string
 	Entropy     float64
 	SecretGroup int
@@ -67,9 +66,6 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 		r := ruleSpec{
 			RuleID: id, expr: from.Regex.String(), Keywords: from.Keywords, Entropy: from.Entropy,
 			SecretGroup: from.SecretGroup, lists: places(from.Allowlists),
-		}
-		if from.Path != nil {
-			r.path = from.Path.String()
 		}
 		switch {
 		case strings.Contains(strings.ToLower(id), "generic"):

@@ -17,8 +17,6 @@ type finding struct {
 	hidden     string // the secret, if the text has it in another form
 }
 
-func (f finding) secret() string { return f.text[f.start:f.end] }
-
 // judge decides whether the match text[start:end] of a rule's expression is a secret. It follows gitleaks' detector
 // for a text without a file name or commit, including its quirks. But it ignores "gitleaks:allow" comments, since
 // the text is not trusted.

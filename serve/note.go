@@ -66,7 +66,7 @@ func (s *server) recallNotes(c call) (any, error) {
 
 // write stores a note.
 func (s *server) write(c call, e memoir.Entry) (memoir.Entry, error) {
-	b, err := pipeline.Book(c.Context(), c.st, c.opts, e.ProjectID, s.Redact)
+	b, err := pipeline.Book(c.st, c.opts, s.Redact)
 	if err == nil {
 		e, _, err = b.Write(c.Context(), e)
 	}

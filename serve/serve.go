@@ -32,8 +32,8 @@ type Options struct {
 	Home   string
 	Token  string // of TokenOf
 	Redact func(string) string
-	// Scanner returns the secret scanner for sessions of a directory.
-	Scanner func(dir string) (*secrets.Scanner, error)
+	// Scanner returns the secret scanner for sessions.
+	Scanner func() (*secrets.Scanner, error)
 	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
 	Read   func(context.Context) (*store.Store, error)
 	Change func(context.Context) (pipeline.Options, *store.Store, error)

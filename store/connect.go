@@ -90,19 +90,6 @@ func isBusy(err error) bool {
 		(e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 
-// isFull reports that the disk, a quota or a file size limit is exhausted.
-func isFull(err error) bool {
-	var e sqlite3.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.SystemErrno {
-	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
-		return true
-	}
-	return e.Code == sqlite3.ErrFull
-}
-
 // explain wraps an error with the operation that failed, and adds a code and a hint to SQLite's errors.
 func (s *Store) explain(err error, doing string, args ...any) error {
 	if err == nil {

@@ -112,6 +112,11 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 		c.LastError, c.Crashes = last.err, last.crashes
 		return c, false, nil
 	}
+	if on.purpose == ownWork {
+		if err := s.room(); err != nil {
+			return c, false, err
+		}
+	}
 	c.Token = lease.NewToken()
 	if err := t.get(`UPDATE counter SET n = n + 1 WHERE name = 'fence' RETURNING n`, nil, &c.Fence); err != nil {
 		return c, false, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/lease"
 )
 
@@ -61,6 +62,13 @@ type grant struct {
 	doneHash         string
 	doneFilter       int
 }
+
+// minRoom is twice the size at which SQLite moves a log into the database, in bytes.
+const minRoom = 8 << 20
+
+// room returns an error of code memoir.CodeStorage on a full disk. Then no job is claimed for its own work: the
+// claim could not be released, and that would count as a crash.
+func (s *Store) room() error { return disk.Room(s.path, minRoom) }
 
 // claimJob claims a job for j's token, whatever its state: the caller has decided that it may be claimed.
 func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
@@ -200,12 +208,11 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 }
 
 // Release releases a claim that is still ours without counting an attempt. The job returns to the state
-// that it had before the claim. Release also works if ctx has ended, for at most a second, and if the disk
-// is full.
+// that it had before the claim. Release also works if ctx has ended, for at most a second.
 func (s *Store) Release(ctx context.Context, c Claimed) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
-	err := s.withReserve(ctx, func(t tx) error { return s.release(t, c.job()) })
+	err := s.quickly(ctx, func(t tx) error { return s.release(t, c.job()) })
 	return s.explain(err, "releasing %s", c.job())
 }
 

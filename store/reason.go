@@ -27,8 +27,6 @@ type Window struct {
 	// projects; empty: no restriction.
 	Keys     []string
 	Projects []string
-	// Without leaves out sessions of these projects.
-	Without []string
 	// Starting is the key or the id of a session that is active whatever its times say.
 	Starting string
 	// IncludeAutomation includes sessions that a script started.
@@ -124,7 +122,6 @@ func (w Window) restriction() (clause string, args []any) {
 	}{
 		{` AND s.key IN (SELECT value FROM json_each(?))`, w.Keys},
 		{` AND s.project_id IN (SELECT value FROM json_each(?))`, w.Projects},
-		{` AND s.project_id NOT IN (SELECT value FROM json_each(?))`, w.Without},
 	} {
 		if len(r.values) > 0 {
 			clause, args = clause+r.condition, append(args, jsonList(r.values))

@@ -128,9 +128,7 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	} else {
 		s.writer = sql.OpenDB(s.connector(true))
 		s.writer.SetMaxOpenConns(1)
-		if err = s.migrate(ctx); err == nil {
-			err = s.reserve()
-		}
+		err = s.migrate(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -3,11 +3,9 @@ package store
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/mattn/go-sqlite3"
 
-	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -141,65 +139,4 @@ func (s *Store) commitBatch(ctx context.Context) {
 	for _, b := range all {
 		b.err = s.inTurn(ctx, durable, b.fn)
 	}
-}
-
-// reserveSize is more than the release of all claims of a run needs, in bytes.
-const reserveSize = 256 << 10
-
-// logSize is how much the database or its log usually grows in a run, in bytes: twice the size at which
-// SQLite moves a log into the database.
-const logSize = 8 << 20
-
-// reservePath is a file that reserves disk space, so that claims can be released when the disk is full. A
-// claim that is not released would count as a crash.
-func (s *Store) reservePath() string { return s.path + "-reserve" }
-
-// reserve writes the reserve unless it exists. A database without it is not opened for writing.
-func (s *Store) reserve() error {
-	size := int64(logSize)
-	if info, err := os.Stat(s.path); err == nil {
-		size += info.Size()
-	}
-	if err := disk.Sizes(size); err != nil {
-		return err
-	}
-	if info, err := os.Lstat(s.reservePath()); err == nil && info.Mode().IsRegular() && info.Size() == reserveSize {
-		return nil
-	}
-	_ = os.Remove(s.reservePath()) // a link is not written through, a pipe not waited for
-	f, err := os.OpenFile(s.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return storageError(err, "reserving room for database %s", s.path)
-	}
-	_, err = f.Write(make([]byte, reserveSize))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return storageError(errors.Join(err, os.Remove(s.reservePath())), "reserving %d KiB for database %s",
-			reserveSize>>10, s.path)
-	}
-	return nil
-}
-
-// withReserve runs fn in a quick write transaction. If the disk is full, it tries again with the space of
-// the reserve, and then with the space of the write-ahead log. Meanwhile nothing else in this process
-// writes, since it would use the space.
-func (s *Store) withReserve(ctx context.Context, fn func(tx) error) error {
-	err := s.quickly(ctx, fn)
-	if !isFull(err) {
-		return err
-	}
-	done, err := s.turn(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	_ = os.Remove(s.reservePath())
-	if err = s.inTurn(ctx, quick, fn); !isFull(err) {
-		return err
-	}
-	// A checkpoint needs space in the database before it frees any of the log's, and frees none while
-	// others read the log. So it is tried last.
-	if _, failed := s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
-		return errors.Join(err, failed)
-	}
-	return s.inTurn(ctx, quick, fn)
 }

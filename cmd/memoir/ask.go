@@ -85,7 +85,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		defer mu.Unlock()
 		return p.projectAsked(c)
 	}
-	o.Scanner = func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) }
+	o.Scanner = func() (*secrets.Scanner, error) { return p.scanner(c) }
 	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
 	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
 		opts, st, err := p.openToChange(c)

@@ -143,7 +143,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			return err
 		}
 	}
-	if err := pipeline.RemoveFolders(ctx, st, home, p.redactIn); err != nil {
+	if err := pipeline.RemoveFolders(ctx, st, home, p.redact); err != nil {
 		return err
 	}
 	if err := st.Backup(ctx, true); err != nil {
@@ -213,12 +213,8 @@ func (c *cleaner) clean(text string) string {
 	defer c.mu.Unlock()
 	if c.scanner == nil {
 		var err error
-		options := secrets.Options{ConfigPath: c.rules}
-		if dir, err := os.Getwd(); err == nil { // rules that a project adds; its allowlists do not apply here
-			options.ProjectPath, _, _ = pipeline.ProjectRules(dir, config.TrustStore{})
-		}
 		// The command that needs the rules reports their errors.
-		for _, options := range []secrets.Options{options, {ConfigPath: c.rules}, {}} {
+		for _, options := range []secrets.Options{{ConfigPath: c.rules}, {}} {
 			if c.scanner, err = secrets.New(options); err == nil {
 				break
 			}
@@ -250,9 +246,6 @@ func (c *cleaner) clean(text string) string {
 
 // redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
-
-// redactIn is redact for a text of any project.
-func (p *program) redactIn(_, text string) string { return p.redact(text) }
 
 // summaryOf returns the live summary. Secrets are redacted if somebody edited it since its publication.
 func (p *program) summaryOf(root memory.Root) (string, error) {

@@ -13,7 +13,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/model"
-	"memoir/secrets"
 )
 
 // settingJSON is one setting of `config --json`.
@@ -303,10 +302,9 @@ func (p *program) editSettings(c *cli.Context) error {
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "trust a project's settings and rules",
-		Description: help("A project's .memoir.yml may switch memory off and lower caps, and its .gitleaks.toml\n"+
-			"may add rules for secrets. Other settings, and allowlists of secrets, apply only after this\n"+
-			"command, which must be repeated when a file changes. Read the files first.",
+		Usage: "trust a project's settings",
+		Description: help("A project's .memoir.yml may switch memory off and lower caps. Its other settings apply only\n"+
+			"after this command, which must be repeated when the file changes. Read the file first.",
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},
@@ -351,50 +349,28 @@ func trustCommand(p *program) *cli.Command {
 	}
 }
 
-// trust trusts a project's settings and its secret rules; one of the files may be missing.
+// trust trusts a project's settings.
 func (p *program) trust(home, file string) error {
-	rules := config.RulesFile(filepath.Dir(file))
-	if _, err := os.Stat(rules); err != nil {
-		rules = ""
-	} else if _, err := secrets.New(secrets.Options{ProjectPath: rules, ProjectTrusted: true}); err != nil {
-		return err
-	}
 	err := config.Trust(home, file)
-	if err != nil && (rules == "" || memoir.CodeOf(err) != memoir.CodeNotFound) {
-		return err
-	}
 	if err == nil {
 		p.ui.say("%s is trusted in its current version", file)
 	}
-	if rules == "" {
-		return nil
-	}
-	if err := config.Trust(home, rules); err != nil {
-		return err
-	}
-	p.ui.say("%s is trusted in its current version", rules)
-	return nil
+	return err
 }
 
-// distrust revokes the trust in a file and in the secret rules beside it.
+// distrust revokes the trust in a project's settings.
 func (p *program) distrust(home, file string) error {
 	trusted, err := config.LoadTrust(home)
 	if err != nil {
 		return err
 	}
-	revoked := false
-	for _, name := range []string{file, config.RulesFile(filepath.Dir(file))} {
-		if !slices.Contains(trusted.Files(), name) {
-			continue
-		}
-		if err := config.Distrust(home, name); err != nil {
-			return err
-		}
-		p.ui.say("%s is no longer trusted", name)
-		revoked = true
-	}
-	if !revoked {
+	if !slices.Contains(trusted.Files(), file) {
 		p.ui.say("%s was not trusted", file)
+		return nil
 	}
+	if err := config.Distrust(home, file); err != nil {
+		return err
+	}
+	p.ui.say("%s is no longer trusted", file)
 	return nil
 }

@@ -134,7 +134,7 @@ func (p *program) recap(c *cli.Context) error {
 }
 
 func (p *program) loadSession(ctx context.Context, c *cli.Context, s memoir.Session) (pipeline.Loaded, error) {
-	return pipeline.LoadSession(ctx, s, func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) })
+	return pipeline.LoadSession(ctx, s, func() (*secrets.Scanner, error) { return p.scanner(c) })
 }
 
 // findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than

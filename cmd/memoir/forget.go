@@ -268,7 +268,7 @@ func (p *program) sayRemoved(paths []string) {
 
 // forgetProject is `forget --project`.
 func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.Options) error {
-	if err := pipeline.RemoveFolders(c.Context, st, opts.Home, p.redactIn); err != nil {
+	if err := pipeline.RemoveFolders(c.Context, st, opts.Home, p.redact); err != nil {
 		return err
 	}
 	project, err := p.projectOf(c, st)

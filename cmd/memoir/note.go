@@ -59,7 +59,7 @@ func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (e
 	if err != nil {
 		return err
 	}
-	b, err := pipeline.Book(c.Context, st, opts, e.ProjectID, p.redact)
+	b, err := pipeline.Book(st, opts, p.redact)
 	if err != nil {
 		return err
 	}

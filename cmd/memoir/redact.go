@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -58,11 +57,7 @@ func (p *program) redactText(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "" // it was removed, with the rules in it
-	}
-	scanner, err := p.scanner(c, dir)
+	scanner, err := p.scanner(c)
 	if err != nil {
 		return err
 	}
@@ -170,7 +165,7 @@ func (p *program) scanStored(c *cli.Context) error {
 	if err := p.printFindings(c, report.Places); err != nil {
 		return err
 	}
-	incomplete := p.incomplete(report.Unread, report.Invalid)
+	incomplete := p.incomplete(report.Unread)
 	if n := len(report.Places); n > 0 {
 		p.ui.say("%s in %s", count(n, "secret"), count(report.Texts, "stored text"))
 		p.ui.sayHint("`memoir redact --stored` removes them")
@@ -191,28 +186,16 @@ func (p *program) limitToProject(c *cli.Context, st *store.Store, opts *pipeline
 	return err
 }
 
-// incomplete warns of files that were not scanned and rules that were not applied. Any of these is an error.
-func (p *program) incomplete(unread, invalid []string) error {
-	var what, hints []string
+// incomplete warns of files that were not scanned. Any of these is an error.
+func (p *program) incomplete(unread []string) error {
 	for _, file := range unread {
 		p.ui.warn("", "not scanned: %s", file)
 	}
-	if n := len(unread); n > 0 {
-		what = append(what, count(n, "path")+" could not be read")
-		hints = append(hints, "secrets in unread files are still stored")
-	}
-	for _, rules := range invalid {
-		p.ui.warn("", "%s", rules)
-	}
-	if n := len(invalid); n > 0 {
-		what = append(what, "the rules of "+count(n, "project")+" were not applied")
-		hints = append(hints, "correct the file and call the command again; "+
-			"secrets that only these rules find may still be stored")
-	}
-	if len(what) == 0 {
+	if len(unread) == 0 {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeUnreadable, strings.Join(hints, "; "), "%s", strings.Join(what, ", and "))
+	return memoir.Errorf(memoir.CodeUnreadable, "secrets in unread files are still stored", "%s could not be read",
+		count(len(unread), "path"))
 }
 
 // redactStoredJSON is what `redact --stored --json` prints.
@@ -224,7 +207,7 @@ type redactStoredJSON struct {
 	Generations []pipeline.RedactedIn  `json:"generations"` // published without the secrets
 	Removed     []string               `json:"removed"`     // logs and copies of the database
 	Redactions  map[string]int         `json:"redactions"`  // by rule
-	Unread      []string               `json:"unread"`      // and rules that were not applied
+	Unread      []string               `json:"unread"`
 }
 
 // redactStored is `redact --stored`.
@@ -258,7 +241,7 @@ func (p *program) redactStored(c *cli.Context) error {
 func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction) error {
 	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows,
 		Archives: done.Archives, Generations: done.Generations, Removed: list(done.Removed),
-		Redactions: map[string]int{}, Unread: list(slices.Concat(done.Unread, done.Found.Invalid))}
+		Redactions: map[string]int{}, Unread: list(done.Unread)}
 	old := map[string]bool{}
 	for _, f := range out.Findings {
 		out.Redactions[f.Rule]++
@@ -275,7 +258,7 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 			p.printFinding(f)
 		}
 	}
-	incomplete := p.incomplete(done.Unread, done.Found.Invalid)
+	incomplete := p.incomplete(done.Unread)
 	switch texts := count(done.Found.Texts, "stored text"); {
 	case len(out.Findings) == 0:
 		p.ui.say("no secrets in %s", texts)

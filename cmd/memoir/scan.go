@@ -27,9 +27,8 @@ func scanCommand(p *program) *cli.Command {
 			"finding shows the rule, place and a masked hint, never the secret. File names are\n"+
 			"scanned, too. Below a directory, .git and symbolic links are skipped. UTF-16 needs a byte\n"+
 			"order mark; archives are not unpacked. Your own rules are in .gitleaks.toml beside\n"+
-			"config.yml, in the format of gitleaks. A .gitleaks.toml in this directory or above adds\n"+
-			"rules; its allowlists apply after `memoir trust`. Exit code 1 means that a secret was\n"+
-			"found, or a file could not be read.",
+			"config.yml, in the format of gitleaks; those of a repository are not read. Exit code 1 means\n"+
+			"that a secret was found, or a file could not be read.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "scan stored data, including generations"},
@@ -43,11 +42,7 @@ func scanCommand(p *program) *cli.Command {
 			if c.IsSet("project") {
 				return usagef("", "--project needs --stored")
 			}
-			dir, err := os.Getwd()
-			if err != nil {
-				dir = "" // it was removed, with the rules in it
-			}
-			scanner, err := p.scanner(c, dir)
+			scanner, err := p.scanner(c)
 			if err != nil {
 				return err
 			}
@@ -70,9 +65,8 @@ func scanCommand(p *program) *cli.Command {
 }
 
 // scanner limits the heap, for commands that read texts of any length, and returns a secret scanner
-// with a person's own rules and those of the project in a directory: all of a trusted file, else only
-// the rules that it adds. "" is no directory. `scan` and `redact` warn of conditions that have no effect.
-func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) {
+// with a person's own rules. `scan` and `redact` warn of conditions that have no effect.
+func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) {
 	limitHeap(p.memories(c))
 	own, err := p.configDir(c)
 	if err != nil {
@@ -81,15 +75,6 @@ func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) 
 	options := secrets.Options{ConfigPath: config.RulesFile(own)}
 	if p.ui.command == "scan" || p.ui.command == "redact" { // a server or hook would repeat it
 		options.Warn = func(what string) { p.ui.warn("use regexes or stopwords in the allowlist", "%s", what) }
-	}
-	if dir != "" {
-		trusted := config.TrustStore{}
-		if home, err := p.home(c); err == nil { // without a home, nothing was trusted
-			if trusted, err = config.LoadTrust(home); err != nil {
-				return nil, err
-			}
-		}
-		options.ProjectPath, options.ProjectTrusted, _ = pipeline.ProjectRules(dir, trusted)
 	}
 	return secrets.New(options)
 }

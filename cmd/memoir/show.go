@@ -63,7 +63,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scanner(c, session.CWD)
+	scanner, err := p.scanner(c)
 	if err != nil {
 		return err
 	}

@@ -87,8 +87,6 @@ func (p *program) sayLeft(r pipeline.Report, again string) {
 		p.ui.say("%s leaves %s for a later run", r.Stopped.Limit, left) // the warning about the limit has the hint
 	case len(r.Unserved) > 0:
 		p.ui.say("%s left for a later run: %s is not usable", left, r.Unserved[0].Model)
-	case len(r.InvalidRules) > 0: // the warning has the hint
-		p.ui.say("%s left for a later run: project %s has invalid rules for secrets", left, r.InvalidRules[0].Project)
 	default:
 		p.ui.say("the cap leaves %s for a later run", left)
 		p.ui.sayHint("`" + again + "` reads more; --limit N changes the cap (default: memories.maxRolloutsPerStartup)")

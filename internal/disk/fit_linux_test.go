@@ -1,10 +1,13 @@
 package disk
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"memoir"
 )
 
 func TestNetworkFileSystemsAreKnownByTheirNumber(t *testing.T) {
@@ -20,5 +23,16 @@ func TestThisFileSystemIsFit(t *testing.T) {
 	t.Parallel()
 	if err := Fit(t.TempDir()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAFileHasRoomOnlyForWhatTheDiskHas(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := Room(file, 1); err != nil {
+		t.Error(err)
+	}
+	if err := Room(file, 1<<60); memoir.CodeOf(err) != memoir.CodeStorage || memoir.HintOf(err) != Hint(unix.ENOSPC) {
+		t.Errorf("%v", err)
 	}
 }

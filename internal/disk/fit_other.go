@@ -9,5 +9,5 @@ func network(string) bool { return false }
 // Handles does nothing: open files are not limited here.
 func Handles(int) error { return nil }
 
-// Sizes does nothing: file sizes are not limited per process here.
-func Sizes(int64) error { return nil }
+// Room does nothing: the space and file sizes are not known here.
+func Room(string, int64) error { return nil }

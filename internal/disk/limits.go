@@ -4,6 +4,8 @@ package disk
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -45,17 +47,23 @@ func Handles(n int) error {
 	return nil
 }
 
-// Sizes returns an error of memoir.CodeStorage unless the process may write files of n bytes.
-func Sizes(n int64) error {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || uint64(limit.Cur) >= uint64(n) {
-		return nil
+// Room returns an error of memoir.CodeStorage unless a file may grow by n bytes: the disk has the space, and the
+// process may write files of that size.
+func Room(file string, n int64) error {
+	most := n
+	if info, err := os.Stat(file); err == nil {
+		most += info.Size()
 	}
-	return memoir.Errorf(
-		memoir.CodeStorage,
-		Hint(unix.EFBIG),
-		"files may have %d KiB, and %d are needed",
-		uint64(limit.Cur)>>10,
-		n>>10,
-	)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && uint64(limit.Cur) < uint64(most) {
+		return memoir.Errorf(memoir.CodeStorage, Hint(unix.EFBIG), "files may have %d KiB, and %d are needed",
+			uint64(limit.Cur)>>10, most>>10)
+	}
+	var stat unix.Statfs_t
+	err := unix.Statfs(filepath.Dir(file), &stat)
+	if free := stat.Bavail * uint64(stat.Bsize); err == nil && stat.Blocks > 0 && free < uint64(n) {
+		return memoir.Errorf(memoir.CodeStorage, Hint(unix.ENOSPC),
+			"the disk of %s has %d KiB of free space, and %d are needed", file, free>>10, n>>10)
+	}
+	return nil
 }

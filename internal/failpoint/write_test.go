@@ -25,8 +25,6 @@ var (
 // without are the functions that have fewer failpoints than writes, with the reason.
 var without = map[string]string{
 	"disk.flush":              "it opens what a write made, and has a moment",
-	"store.reserve":           "what is not there can't be lost",
-	"store.withReserve":       "the same",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
 	"pipeline.RemoveFolders":  "the same",

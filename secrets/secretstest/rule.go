@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -45,6 +47,19 @@ const (
 	minBits  = 40  // with fewer, a text may contain the same by chance
 	tailPart = 16  // bytes
 )
+
+// BuiltIn returns the built-in rules; dir is the directory of package secrets.
+func BuiltIn(dir string) ([]Rule, error) {
+	configs := []string{config.DefaultConfig}
+	for _, name := range []string{"extra.toml", "passwords.toml"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		configs = append(configs, string(text))
+	}
+	return Rules(configs...)
+}
 
 // Rules merges configurations in gitleaks' format and returns the rules with an expression. Their path conditions are
 // ignored.

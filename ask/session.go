@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -34,7 +34,7 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	d.about = s.clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
 		memoir.ShortTitle(loaded.Again(session.Title))))
 	for _, it := range loaded.Items {
-		d.units = append(d.units, unit{it.N, memory.Neutralise(ItemText(it))})
+		d.units = append(d.units, unit{it.N, memory.Neutralise(operation.ItemText(it))})
 	}
 	if n := len(loaded.Items); n > 0 {
 		d.total = loaded.Items[n-1].N
@@ -65,30 +65,4 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 		return sessions[0], nil
 	}
 	return memoir.Session{}, usage("name it in full", "%q matches %d sessions", ref, len(sessions))
-}
-
-// ItemText returns the text of an item for display and for token counts.
-func ItemText(it memoir.Item) string {
-	if it.Kind != memoir.ItemTool {
-		who := it.Role
-		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
-			who += " (" + strings.ReplaceAll(string(it.Origin), "_", " ") + ")"
-		}
-		return fmt.Sprintf("[%d] %s\n%s", it.N, who, strings.TrimRight(it.Text, "\n"))
-	}
-	text := fmt.Sprintf("[%d] %s", it.N, it.Tool)
-	if it.Exit != nil {
-		text += fmt.Sprintf(" exit %d", *it.Exit)
-	} else if it.Failed {
-		text += " failed"
-	}
-	if it.Shell() {
-		text += "\n$ " + it.Input
-	} else if it.Input != "" {
-		text += "\n" + it.Input
-	}
-	if it.Output != "" {
-		text += "\n" + strings.TrimRight(it.Output, "\n")
-	}
-	return text
 }

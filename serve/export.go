@@ -5,25 +5,26 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/store"
 )
 
 // exported is the content of the exported file.
 type exported struct {
 	At       *time.Time
-	Projects Projects
+	Projects operation.Projects
 	Memories []exportedMemory
-	Notes    Entries
-	Sessions Sessions
-	Queue    Queue
-	Spending Spending
+	Notes    operation.Entries
+	Sessions operation.Sessions
+	Queue    operation.Queue
+	Spending operation.Spending
 }
 
 // An exportedMemory is the memory of a project and its last change.
 type exportedMemory struct {
 	Name    string
 	Memory  Memory
-	Changes *Comparison // nil: no generation is archived
+	Changes *operation.Comparison // nil: no generation is archived
 }
 
 // Export returns the content of the pages as one HTML file that needs no server, script or other file.
@@ -34,7 +35,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 		return nil, err
 	}
 	defer st.Close()
-	out := exported{At: Time(now)}
+	out := exported{At: operation.Time(now)}
 	projects, rows, err := s.projects(ctx, st)
 	if err != nil {
 		return nil, err
@@ -51,14 +52,14 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Notes = EntriesOf(notes)
+	out.Notes = operation.EntriesOf(notes)
 	if out.Sessions, err = s.sessions(ctx, st, store.Filter{}); err != nil {
 		return nil, err
 	}
 	if out.Queue, err = s.queue(ctx, st); err != nil {
 		return nil, err
 	}
-	if out.Spending.UsageBy, err = SpentEver(ctx, st); err != nil {
+	if out.Spending.UsageBy, err = operation.SpentEver(ctx, st); err != nil {
 		return nil, err
 	}
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})

@@ -9,6 +9,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -21,13 +22,13 @@ const (
 
 // A Source is the evidence of a memory's line: a session with the items that support the line, or a note.
 type Source struct {
-	Key       string `json:"session"`
-	Title     string `json:"title"`
-	Date      string `json:"date"`
-	Note      *Entry `json:"note"`
-	Statement string `json:"statement"` // the session's statement that is closest to the line
-	Items     []Item `json:"items"`
-	Error     string `json:"error"` // why the items cannot be shown
+	Key       string           `json:"session"`
+	Title     string           `json:"title"`
+	Date      string           `json:"date"`
+	Note      *operation.Entry `json:"note"`
+	Statement string           `json:"statement"` // the session's statement that is closest to the line
+	Items     []operation.Item `json:"items"`
+	Error     string           `json:"error"` // why the items cannot be shown
 
 	cited []int // numbers of the statement's items
 }
@@ -42,7 +43,7 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 			return nil, err
 		}
 		if len(found) != 1 || found[0].Reason == memoir.ReasonForgotten {
-			out = append(out, Source{Key: s.clean(ref), Items: []Item{}, Error: "this session is no longer registered"})
+			out = append(out, Source{Key: s.clean(ref), Items: []operation.Item{}, Error: "this session is no longer registered"})
 			continue
 		}
 		one, err := s.sourceOf(ctx, st, found[0], line, len(out) < maxSources)
@@ -58,11 +59,11 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.Session, line string, whole bool) (
 	Source, error) {
 	out := Source{Key: session.Key(), Title: memoir.ShortTitle(s.clean(session.Title)),
-		Date: session.UpdatedAt.UTC().Format("2006-01-02"), Items: []Item{}}
+		Date: session.UpdatedAt.UTC().Format("2006-01-02"), Items: []operation.Item{}}
 	if id := memoir.EntryID(out.Key); id != 0 {
 		notes, err := st.Entries(ctx, store.EntryFilter{ID: id})
 		if err == nil && len(notes) > 0 {
-			note := EntryOf(notes[0])
+			note := operation.EntryOf(notes[0])
 			out.Note = &note
 		}
 		return out, err

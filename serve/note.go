@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/entry"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -47,7 +48,7 @@ func (s *server) book(st *store.Store) entry.Book {
 
 func (s *server) latestNotes(c call) (any, error) {
 	notes, err := s.book(c.st).Latest(c.Context(), c.URL.Query().Get("category"))
-	return EntriesOf(notes), err
+	return operation.EntriesOf(notes), err
 }
 
 // told returns the projects whose notes a session of the call's project gets: the user's and its own.
@@ -55,13 +56,13 @@ func (c call) told() []string { return slices.Compact([]string{memoir.UserProjec
 
 func (s *server) listNotes(c call) (any, error) {
 	notes, err := s.book(c.st).Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
-	return EntriesOf(notes), err
+	return operation.EntriesOf(notes), err
 }
 
 func (s *server) recallNotes(c call) (any, error) {
 	query := c.URL.Query()
 	notes, err := s.book(c.st).Recall(c.Context(), c.told(), query.Get("category"), strings.Fields(query.Get("words")))
-	return EntriesOf(notes), err
+	return operation.EntriesOf(notes), err
 }
 
 // write stores a note.
@@ -90,7 +91,7 @@ func (s *server) takeNote(c call) (any, error) {
 	default:
 		e, err = s.forgotten(c, id)
 	}
-	return EntryOf(e), err
+	return operation.EntryOf(e), err
 }
 
 func (s *server) changeNote(c call) (any, error) {
@@ -99,7 +100,7 @@ func (s *server) changeNote(c call) (any, error) {
 		return nil, err
 	}
 	e, err := s.rewrite(c, c.PathValue("id"), in)
-	return EntryOf(e), err
+	return operation.EntryOf(e), err
 }
 
 // note returns the note with a number; an error of code memoir.CodeNotFound if there is none.

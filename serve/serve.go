@@ -1,10 +1,9 @@
 // Package serve serves memory over HTTP on a loopback address, as an API and as pages for a browser, and exports the
-// pages as one file. It defines the JSON forms of stored data, which commands print, too. All output is redacted and
-// read anew for each request. Flags and the terminal belong to cmd/memoir.
+// pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
+// operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then guard.go (access), api.go (the operations), page.go (the pages); note.go,
-// lines.go, changes.go, message.go, session.go, search.go and status.go (the content of both); form.go (JSON forms),
-// registry.go (the shared registry), export.go.
+// Read serve.go first (the server), then guard.go (access), api.go (the routes), page.go (the pages); read.go, note.go,
+// lines.go, message.go, session.go and search.go (the content of both); registry.go (the shared registry), export.go.
 package serve
 
 import (
@@ -54,7 +53,7 @@ type server struct {
 func Handler(o Options) http.Handler {
 	s := &server{Options: o, cookie: rand.Text(), registry: sharedRegistry{open: o.Read}}
 	mux := http.NewServeMux()
-	for _, op := range operations {
+	for _, op := range routes {
 		mux.Handle(op.method+" "+op.path, s.answering(op))
 	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/projects", http.StatusSeeOther))

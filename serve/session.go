@@ -6,14 +6,10 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
-
-// Sessions is a list of sessions without entries.
-type Sessions struct {
-	Sessions []Session `json:"sessions"`
-}
 
 func (s *server) listSessions(c call) (any, error) {
 	filter := store.Filter{Reason: memoir.Reason(c.URL.Query().Get("reason")), Project: c.project.ID}
@@ -24,24 +20,16 @@ func (s *server) listSessions(c call) (any, error) {
 	return s.sessions(c.Context(), c.st, filter)
 }
 
-func (s *server) sessions(ctx context.Context, st *store.Store, filter store.Filter) (Sessions, error) {
+func (s *server) sessions(ctx context.Context, st *store.Store, filter store.Filter) (operation.Sessions, error) {
 	found, err := st.Sessions(ctx, filter)
-	out := Sessions{[]Session{}}
+	out := operation.Sessions{Sessions: []operation.Session{}}
 	for _, session := range found {
 		if session.Kind != memoir.KindEntry {
-			CleanSession(&session, s.clean)
-			out.Sessions = append(out.Sessions, SessionOf(session))
+			operation.CleanSession(&session, s.clean)
+			out.Sessions = append(out.Sessions, operation.SessionOf(session))
 		}
 	}
 	return out, err
-}
-
-// A Reading is a session with its items as Phase 1 reads them.
-type Reading struct {
-	Session Session `json:"session"`
-	Items   []Item  `json:"items"`
-	Omitted int     `json:"omitted"`
-	Tokens  int     `json:"tokens"`
 }
 
 func (s *server) showSession(c call) (any, error) {
@@ -53,7 +41,7 @@ func (s *server) showSession(c call) (any, error) {
 }
 
 // read returns a session with its items from number at on. It does not find forgotten sessions and entries.
-func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) (out Reading, err error) {
+func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) (out operation.Reading, err error) {
 	found, err := st.FindSessions(ctx, ref)
 	if err != nil {
 		return out, err
@@ -72,8 +60,8 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 	if err != nil {
 		return out, err
 	}
-	CleanSession(&found[0], s.clean)
-	out = Reading{Session: SessionOf(found[0]), Items: []Item{}, Omitted: loaded.Omitted}
+	operation.CleanSession(&found[0], s.clean)
+	out = operation.Reading{Session: operation.SessionOf(found[0]), Items: []operation.Item{}, Omitted: loaded.Omitted}
 	out.Session.Title = memoir.ShortTitle(loaded.Again(out.Session.Title))
 	for _, it := range loaded.Items {
 		if it.N < at {
@@ -82,7 +70,7 @@ func (s *server) read(ctx context.Context, st *store.Store, ref string, at int) 
 		for _, text := range []*string{&it.Text, &it.Input, &it.Output, &it.CWD, &it.Branch} {
 			*text = memory.Neutralise(*text)
 		}
-		one := ItemOf(it)
+		one := operation.ItemOf(it)
 		out.Tokens += memoir.Tokens(one.Shown)
 		out.Items = append(out.Items, one)
 	}

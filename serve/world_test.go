@@ -119,7 +119,7 @@ func (w *world) call(method, target, body string, status int) (out map[string]an
 	}
 	must(w.t, json.Unmarshal(answer.Body.Bytes(), &out))
 	path, _, _ := strings.Cut(target, "?")
-	for _, op := range operations {
+	for _, op := range routes {
 		if op.method == method && matches(op.path, path) {
 			w.conforms(out, described(w.t, op, status), method+" "+op.path)
 			return out
@@ -159,7 +159,7 @@ func at(v any, path ...string) any {
 }
 
 // described returns the schema of an operation's answer.
-func described(t testing.TB, op operation, status int) any {
+func described(t testing.TB, op route, status int) any {
 	t.Helper()
 	responses := at(document, "paths", op.path, strings.ToLower(op.method), "responses")
 	response := at(responses, fmt.Sprint(status))

@@ -13,7 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/serve"
+	"memoir/operation"
 	"memoir/store"
 )
 
@@ -301,7 +301,7 @@ func (at *completion) projects() {
 		named[r.Name]++
 	}
 	for _, r := range rows {
-		r.Project = serve.CleanProject(r.Project, at.p.redact)
+		r.Project = operation.CleanProject(r.Project, at.p.redact)
 		word := r.Name
 		if named[word] != 1 || !plainWord(word) {
 			word = r.ID
@@ -316,7 +316,7 @@ func (at *completion) generations() (words []string) {
 		defer st.Close()
 		home, _ := at.p.home(at.c) // without a home, the store is nil
 		if row, err := at.p.projectOf(at.c, st); err == nil {
-			all, _ := serve.Generations(at.c.Context, st, home, row.ID)
+			all, _ := operation.Generations(at.c.Context, st, home, row.ID)
 			for _, g := range all {
 				words = append(words, fmt.Sprint(g.Generation))
 			}
@@ -344,7 +344,7 @@ func (at *completion) sessions() {
 		isNote := s.Kind == memoir.KindEntry
 		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
 			n++
-			serve.CleanSession(&s, at.p.redact)
+			operation.CleanSession(&s, at.p.redact)
 			about := when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)
 			at.found = append(at.found, candidate{s.ID, about})
 		}

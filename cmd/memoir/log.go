@@ -9,8 +9,8 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 )
 
 func logCommand(p *program) *cli.Command {
@@ -42,12 +42,12 @@ func (p *program) log(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	generations, err := serve.Generations(c.Context, st, home, project.ID)
+	generations, err := operation.Generations(c.Context, st, home, project.ID)
 	if err != nil {
 		return err
 	}
 	return p.result(c, struct {
-		Generations []serve.Generation `json:"generations"`
+		Generations []operation.Generation `json:"generations"`
 	}{list(generations)}, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
@@ -69,7 +69,7 @@ func (p *program) log(c *cli.Context) error {
 }
 
 // noteOn returns the properties of a generation: live, edited, restored, redacted, damaged.
-func noteOn(g serve.Generation) string {
+func noteOn(g operation.Generation) string {
 	var notes []string
 	add := func(applies bool, format string, args ...any) {
 		if applies {
@@ -227,7 +227,7 @@ func (p *program) diff(c *cli.Context) error {
 			return err
 		}
 	}
-	out, err := serve.Compare(memory.At(home, id), id, numbers[0], numbers[1])
+	out, err := operation.Compare(memory.At(home, id), id, numbers[0], numbers[1])
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -67,7 +67,7 @@ func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (e
 	if err != nil {
 		return err
 	}
-	return p.result(c, serve.EntryOf(e), func() {
+	return p.result(c, operation.EntryOf(e), func() {
 		if e.ID != 0 {
 			p.ui.printf("#%d\n", e.ID)
 		}
@@ -98,7 +98,7 @@ func recallCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, serve.EntriesOf(notes), func() {
+			return p.result(c, operation.EntriesOf(notes), func() {
 				for _, n := range notes {
 					p.ui.write(p.noteLine(n) + "\n")
 				}
@@ -127,7 +127,7 @@ func memoriesCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, serve.EntriesOf(notes), func() {
+			return p.result(c, operation.EntriesOf(notes), func() {
 				for i, n := range notes {
 					if i == 0 || n.Category != notes[i-1].Category {
 						p.ui.write("## " + n.Category + "\n")
@@ -287,5 +287,5 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 	if err != nil || !found {
 		return false, err
 	}
-	return true, p.result(c, serve.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+	return true, p.result(c, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
 }

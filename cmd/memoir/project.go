@@ -13,9 +13,9 @@ import (
 	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -284,11 +284,11 @@ func (p *program) projects(c *cli.Context) error {
 			return err
 		}
 	}
-	out := serve.Projects{Projects: []serve.Project{}}
+	out := operation.Projects{Projects: []operation.Project{}}
 	t := newTable("project", "sessions", "generation", "published", "directory", "memory")
 	for _, r := range rows {
-		r.Project = serve.CleanProject(r.Project, p.redact)
-		one := serve.ProjectOf(home, r)
+		r.Project = operation.CleanProject(r.Project, p.redact)
+		one := operation.ProjectOf(home, r)
 		out.Projects = append(out.Projects, one)
 		directory := strings.Join(one.Directories[:min(len(one.Directories), 1)], "")
 		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(directory), orDash(one.Root))

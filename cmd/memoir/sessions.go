@@ -10,8 +10,8 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/operation"
 	"memoir/rollout"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -91,11 +91,11 @@ func (p *program) sessions(c *cli.Context) error {
 	if c.IsSet("limit") {
 		sessions = sessions[:min(all, c.Int("limit"))]
 	}
-	out := serve.Sessions{Sessions: []serve.Session{}}
+	out := operation.Sessions{Sessions: []operation.Session{}}
 	t := newTable("session", "updated", "size", "reason", "project", "title or error")
 	for _, s := range sessions {
-		serve.CleanSession(&s, p.redact)
-		out.Sessions = append(out.Sessions, serve.SessionOf(s))
+		operation.CleanSession(&s, p.redact)
+		out.Sessions = append(out.Sessions, operation.SessionOf(s))
 		t.row(s.Key(), when(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
 	}
 	return p.result(c, out, func() {

@@ -12,11 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/ask"
 	"memoir/extract"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/rollout"
-	"memoir/serve"
 )
 
 func showCommand(p *program) *cli.Command {
@@ -71,7 +70,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	serve.CleanSession(&session, p.redact)
+	operation.CleanSession(&session, p.redact)
 	session.Title = memoir.ShortTitle(session.Title)
 	all := slices.DeleteFunc(slices.Clone(loaded.Items), func(it memoir.Item) bool { return it.N < c.Int("at") })
 	if len(all) == 0 && len(loaded.Items) > 0 {
@@ -82,10 +81,10 @@ func (p *program) show(c *cli.Context) error {
 		items, _ = extract.Fit(all, budget)
 	}
 	omitted := len(all) - len(items)
-	out := serve.Reading{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
+	out := operation.Reading{Session: operation.SessionOf(session), Items: []operation.Item{}, Omitted: omitted}
 	for _, it := range items {
-		tokens += memoir.Tokens(ask.ItemText(it))
-		out.Items = append(out.Items, serve.ItemOf(it))
+		tokens += memoir.Tokens(operation.ItemText(it))
+		out.Items = append(out.Items, operation.ItemOf(it))
 	}
 	out.Tokens = tokens
 	return p.result(c, out, func() {
@@ -221,7 +220,7 @@ func (p *program) printItems(all, shown []memoir.Item) {
 			left = 0
 		}
 		if i < len(all) {
-			p.ui.write(plain(ask.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
+			p.ui.write(plain(operation.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
 			shown = shown[1:]
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -41,7 +41,7 @@ func statusCommand(p *program) *cli.Command {
 				return err
 			}
 			out := statusJSON{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
-				Running: []serve.Running{}, Failed: []serve.Failed{}, Dead: []serve.Failed{}, Projects: []serve.Project{},
+				Running: []operation.Running{}, Failed: []operation.Failed{}, Dead: []operation.Failed{}, Projects: []operation.Project{},
 				Redactions: map[string]int{}, Entries: map[string]int{}, Limits: []pipeline.LimitLeft{},
 				Unfinished: []unfinishedJSON{}}
 			if st != nil {
@@ -67,18 +67,18 @@ type statusJSON struct {
 	At         time.Time             `json:"at"`
 	Jobs       map[string]int        `json:"jobs"`     // by status
 	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
-	Running    []serve.Running       `json:"running"`
-	Failed     []serve.Failed        `json:"failed"`
-	Dead       []serve.Failed        `json:"dead"`
-	Projects   []serve.Project       `json:"projects"`
+	Running    []operation.Running   `json:"running"`
+	Failed     []operation.Failed    `json:"failed"`
+	Dead       []operation.Failed    `json:"dead"`
+	Projects   []operation.Project   `json:"projects"`
 	Usage      memoir.Usage          `json:"usage"`
 	Entries    map[string]int        `json:"entries"` // by kind
 	Redactions map[string]int        `json:"redactions"`
 	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
-	LastRun    *serve.LastRun        `json:"last_run"`
+	LastRun    *operation.LastRun    `json:"last_run"`
 	Next       nextJSON              `json:"next"`
 	Unfinished []unfinishedJSON      `json:"unfinished"`
-	UsageBy    []serve.Spent         `json:"usage_by,omitempty"` // with --usage
+	UsageBy    []operation.Spent     `json:"usage_by,omitempty"` // with --usage
 }
 
 // nextJSON is what the next run would do; `run --dry-run` lists it.
@@ -108,7 +108,7 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	}
 	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
 	out.Redactions, out.Usage = now.Redactions, now.Usage
-	queue, err := serve.QueueOf(ctx, st, now, p.redact)
+	queue, err := operation.QueueOf(ctx, st, now, p.redact)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	}
 	for _, r := range rows {
 		if c.Bool("json") { // the text shows ids alone, and is to be quick
-			r.Project = serve.CleanProject(r.Project, p.redact)
+			r.Project = operation.CleanProject(r.Project, p.redact)
 		}
-		out.Projects = append(out.Projects, serve.ProjectOf(opts.Home, r))
+		out.Projects = append(out.Projects, operation.ProjectOf(opts.Home, r))
 	}
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
 		return err
@@ -148,14 +148,14 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	if !c.Bool("usage") {
 		return nil
 	}
-	out.UsageBy, err = serve.SpentEver(ctx, st)
+	out.UsageBy, err = operation.SpentEver(ctx, st)
 	return err
 }
 
 // waits reports whether a project's consolidation is dead, or waits for its next attempt.
 func (s *statusJSON) waits(project string) bool {
-	of := func(j serve.Failed) bool { return j.Session == project }
-	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j serve.Failed) bool {
+	of := func(j operation.Failed) bool { return j.Session == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j operation.Failed) bool {
 		return of(j) && j.Next != nil && j.Next.After(s.At)
 	})
 }
@@ -299,7 +299,7 @@ func (n nextJSON) say() string {
 	return text
 }
 
-func sayRunning(j serve.Running) string {
+func sayRunning(j operation.Running) string {
 	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
 	if j.Since != nil && j.Until != nil {
 		text += " since " + when(*j.Since) + ", lease until " + when(*j.Until)
@@ -310,7 +310,7 @@ func sayRunning(j serve.Running) string {
 	return text + titled(j.Title)
 }
 
-func sayFailed(j serve.Failed) string {
+func sayFailed(j operation.Failed) string {
 	about := ""
 	if j.Crashes > 0 {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 )
 
 // sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
@@ -234,7 +234,7 @@ func (p *program) printUsage(s statusJSON) {
 		return
 	}
 	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
-	row := func(by serve.Spent) {
+	row := func(by operation.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {
 			cost = dollars(by.Cost)
@@ -245,6 +245,6 @@ func (p *program) printUsage(s statusJSON) {
 	for _, by := range s.UsageBy {
 		row(by)
 	}
-	row(serve.Spent{Day: "total", Usage: s.Usage})
+	row(operation.Spent{Day: "total", Usage: s.Usage})
 	p.ui.table(t)
 }

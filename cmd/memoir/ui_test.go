@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -224,9 +224,9 @@ func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
 	p := new(program)
 	s := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
 		Remote: "https://u:" + planted + "@host/x", Error: planted}
-	serve.CleanSession(&s, p.redact)
+	operation.CleanSession(&s, p.redact)
 	given := memoir.Project{ID: "x-0123456789ab", Name: planted, Directories: []string{"/src/" + planted}, Remote: planted, Aliases: []string{planted}}
-	project := serve.CleanProject(given, p.redact)
+	project := operation.CleanProject(given, p.redact)
 	if said := fmt.Sprint(s, project); strings.Contains(said, planted) {
 		t.Errorf("said: %s", said)
 	}

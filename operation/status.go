@@ -1,4 +1,4 @@
-package serve
+package operation
 
 import (
 	"context"
@@ -115,24 +115,7 @@ func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
 	return out, err
 }
 
-func (s *server) queue(ctx context.Context, st *store.Store) (Queue, error) {
-	now, err := st.Status(ctx)
-	if err != nil {
-		return Queue{}, err
-	}
-	return QueueOf(ctx, st, now, s.clean)
-}
-
-func (s *server) showQueue(c call) (any, error) {
-	return s.queue(c.Context(), c.st)
-}
-
 // Spending is the whole ledger, oldest day first.
 type Spending struct {
 	UsageBy []Spent `json:"usage_by"`
-}
-
-func (s *server) showUsage(c call) (any, error) {
-	spent, err := SpentEver(c.Context(), c.st)
-	return Spending{spent}, err
 }

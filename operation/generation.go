@@ -1,4 +1,4 @@
-package serve
+package operation
 
 import (
 	"context"
@@ -145,31 +145,4 @@ func Compare(root memory.Root, project string, from, to int) (Comparison, error)
 		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
 	}
 	return out, nil
-}
-
-func (s *server) listGenerations(c call) (any, error) {
-	generations, err := Generations(c.Context(), c.st, s.Home, c.project.ID)
-	return struct {
-		Generations []Generation `json:"generations"`
-	}{generations}, err
-}
-
-func (s *server) compareGenerations(c call) (any, error) {
-	from, err := number("from", c.URL.Query().Get("from"))
-	if err != nil {
-		return nil, err
-	}
-	to, err := number("to", c.URL.Query().Get("to"))
-	if err != nil {
-		return nil, err
-	}
-	return s.compare(c.project.ID, from, to)
-}
-
-func (s *server) compare(id string, from, to int) (Comparison, error) {
-	out, err := Compare(memory.At(s.Home, id), id, from, to)
-	for i := range out.Files {
-		out.Files[i].Path, out.Files[i].Diff = s.clean(out.Files[i].Path), s.clean(out.Files[i].Diff)
-	}
-	return out, err
 }

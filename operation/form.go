@@ -1,12 +1,13 @@
-package serve
+package operation
 
 import (
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
-	"memoir/ask"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -27,6 +28,11 @@ type Project struct {
 	Generation  int64      `json:"generation"`
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
+}
+
+// Projects is a list of projects.
+type Projects struct {
+	Projects []Project `json:"projects"`
 }
 
 // ProjectOf returns the form of a project. The caller redacts its fields before.
@@ -78,6 +84,11 @@ type Session struct {
 	Remote    string     `json:"remote"`
 }
 
+// Sessions is a list of sessions without entries.
+type Sessions struct {
+	Sessions []Session `json:"sessions"`
+}
+
 // SessionOf returns the form of a session. The caller redacts its fields before.
 func SessionOf(s memoir.Session) Session {
 	out := Session{
@@ -125,8 +136,42 @@ func ItemOf(it memoir.Item) Item {
 	return Item{
 		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
 		Exit: it.Exit, At: Time(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
-		Failed: it.Failed, Final: it.Final, Shown: ask.ItemText(it),
+		Failed: it.Failed, Final: it.Final, Shown: ItemText(it),
 	}
+}
+
+// A Reading is a session with its items as Phase 1 reads them.
+type Reading struct {
+	Session Session `json:"session"`
+	Items   []Item  `json:"items"`
+	Omitted int     `json:"omitted"`
+	Tokens  int     `json:"tokens"`
+}
+
+// ItemText returns the text of an item for display and for token counts.
+func ItemText(it memoir.Item) string {
+	if it.Kind != memoir.ItemTool {
+		who := it.Role
+		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
+			who += " (" + strings.ReplaceAll(string(it.Origin), "_", " ") + ")"
+		}
+		return fmt.Sprintf("[%d] %s\n%s", it.N, who, strings.TrimRight(it.Text, "\n"))
+	}
+	text := fmt.Sprintf("[%d] %s", it.N, it.Tool)
+	if it.Exit != nil {
+		text += fmt.Sprintf(" exit %d", *it.Exit)
+	} else if it.Failed {
+		text += " failed"
+	}
+	if it.Shell() {
+		text += "\n$ " + it.Input
+	} else if it.Input != "" {
+		text += "\n" + it.Input
+	}
+	if it.Output != "" {
+		text += "\n" + strings.TrimRight(it.Output, "\n")
+	}
+	return text
 }
 
 // Entry is the form of a note, a journal line or another entry.

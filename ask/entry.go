@@ -12,7 +12,6 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -36,7 +35,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	case e.Kind == "":
 		e.Kind = memoir.EntryNote
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
-		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.clean(in.Kind), 100))
+		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
 	}
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
@@ -47,11 +46,7 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	}
 	defer st.Close()
 	e.ProjectID = project.ID
-	b, err := pipeline.Book(ctx, st, options, project.ID, s.Redact)
-	if err != nil {
-		return nil, memoryRememberOut{}, err
-	}
-	e, added, err := b.Write(ctx, e)
+	stored, added, err := s.Remember(ctx, st, options, e)
 	if err != nil {
 		return nil, memoryRememberOut{}, err
 	}
@@ -59,13 +54,13 @@ func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in 
 	if !added {
 		note = "it is stored already"
 	}
-	return nil, memoryRememberOut{ID: e.ID, Note: note}, nil
+	return nil, memoryRememberOut{ID: stored.ID, Note: note}, nil
 }
 
 // beside reads a journal or history: journal/DATE, where the date may be today or yesterday, HISTORY.md or
 // HISTORY-YYYY-MM.md. For other places it returns nil.
 func (s *server) beside(projectID, place string) ([]byte, error) {
-	b := entry.Book{Home: s.Home, Redact: s.Redact}
+	b := s.Book(nil)
 	place = strings.TrimSuffix(strings.TrimPrefix(place, rootAddress+"/"), ".md")
 	if day, ok := strings.CutPrefix(place, "journal/"); ok {
 		day, err := entry.Day(day, time.Now())

@@ -119,7 +119,7 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
 		if len(path) <= maxAddress { // a longer one is not worth redacting
-			d.text = cut(s.clean(path), 100)
+			d.text = cut(s.Clean(path), 100)
 		}
 		return d
 	}
@@ -163,7 +163,7 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
-	lines := strings.Split(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(s.Clean(string(content)), "\n"), "\n")
 	var marks map[int]string
 	if own {
 		marks = outdated(p, root, lines)

@@ -24,9 +24,6 @@ type memoryMessagesOut struct {
 	Notice  string `json:"notice,omitempty"`
 }
 
-// recapText bounds each message of a recap, in characters.
-const recapText = 800
-
 // memoryMessages is the tool memory_messages.
 func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
 	*mcp.CallToolResult, memoryMessagesOut, error) {
@@ -44,10 +41,7 @@ func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in 
 		return nil, out, err
 	}
 	defer st.Close()
-	done, err := pipeline.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
-	if err == nil {
-		err = s.Extract(done.Full)
-	}
+	done, err := s.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
 	out.Session, out.Stored = done.Session, done.Stored
 	return nil, out, err
 }
@@ -71,14 +65,13 @@ func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
+	recap, err := s.Recap(ctx, session)
 	if err != nil {
 		return err
 	}
-	out.Session, out.Notice = session.Key(), notice
-	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
+	said := recap.Messages
 	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
-		answer, text := *out, pipeline.RecapHead
+		answer, text := memoryMessagesOut{Session: recap.Session, Notice: notice}, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
@@ -120,7 +113,7 @@ func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in mem
 	if err != nil {
 		return nil, memoryPatchOut{}, err
 	}
-	text := s.clean(done.Content)
+	text := s.Clean(done.Content)
 	return nil, fit(mostTokens, len(text), func(room int) memoryPatchOut {
 		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
 		if room < len(text) {

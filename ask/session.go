@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"memoir"
 	"memoir/memory"
@@ -31,7 +30,7 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 		return err
 	}
 	d.address.text = sessionScheme + session.Key()
-	d.about = s.clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
+	d.about = s.Clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
 		memoir.ShortTitle(loaded.Again(session.Title))))
 	for _, it := range loaded.Items {
 		d.units = append(d.units, unit{it.N, memory.Neutralise(operation.ItemText(it))})
@@ -49,20 +48,13 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 	if err != nil {
 		return memoir.Session{}, err
 	}
-	all, err := st.FindSessions(ctx, ref)
-	if err != nil && memoir.CodeOf(err) != memoir.CodeNotFound {
-		return memoir.Session{}, err
-	}
-	sessions := slices.DeleteFunc(all, func(session memoir.Session) bool {
-		return session.Reason == memoir.ReasonForgotten || session.Reason == memoir.ReasonDisabled ||
-			session.ProjectID == "" || session.ProjectID != project.ID && !s.AllProjects
+	session, err := operation.FindSession(ctx, st, ref, func(session memoir.Session) bool {
+		return session.Reason != memoir.ReasonForgotten && session.Reason != memoir.ReasonDisabled &&
+			session.ProjectID != "" && (session.ProjectID == project.ID || s.AllProjects)
 	})
-	switch len(sessions) {
-	case 0:
-		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "memory_search returns session keys",
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		err = memoir.Errorf(memoir.CodeNotFound, "memory_search returns session keys",
 			"no session of this project matches %q", ref)
-	case 1:
-		return sessions[0], nil
 	}
-	return memoir.Session{}, usage("name it in full", "%q matches %d sessions", ref, len(sessions))
+	return session, err
 }

@@ -44,17 +44,22 @@ func (g Generation) Notes() (n int) {
 // Sessions counts the inputs that are not entries.
 func (g Generation) Sessions() int { return len(g.Inputs) - g.Notes() }
 
-// Generations lists the archived generations of a project, newest first.
-func Generations(ctx context.Context, st *store.Store, home, project string) ([]Generation, error) {
+// Generations is a list of generations.
+type Generations struct {
+	Generations []Generation `json:"generations"`
+}
+
+// ListGenerations lists the archived generations of a project, newest first.
+func ListGenerations(ctx context.Context, st *store.Store, home, project string) (Generations, error) {
+	out := Generations{[]Generation{}}
 	kept, err := memory.At(home, project).Generations()
 	if err != nil {
-		return nil, fmt.Errorf("list the generations of %s: %w", project, err)
+		return out, fmt.Errorf("list the generations of %s: %w", project, err)
 	}
 	forgotten, err := pipeline.RestingOnForgotten(ctx, st, kept)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := []Generation{}
 	for _, g := range slices.Backward(kept) {
 		m := g.Manifest
 		row := Generation{
@@ -76,7 +81,7 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 		if g.Err != nil {
 			row.Error = g.Err.Error()
 		}
-		out = append(out, row)
+		out.Generations = append(out.Generations, row)
 	}
 	return out, nil
 }
@@ -102,7 +107,8 @@ type Changed struct {
 
 // Compare compares two archived generations of a project. If to is 0, it compares generation from with the live files;
 // if both are 0, the last two generations. If a generation is not archived, the error has the code memoir.CodeNotFound.
-func Compare(root memory.Root, project string, from, to int) (Comparison, error) {
+func Compare(home, project string, from, to int) (Comparison, error) {
+	root := memory.At(home, project)
 	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []Changed{}}
 	if from == 0 && to == 0 {
 		kept, err := root.Kept()

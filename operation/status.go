@@ -2,120 +2,148 @@ package operation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
-// Running is a claimed job.
-type Running struct {
-	Kind   string     `json:"kind"`
-	Key    string     `json:"key"`
-	Holder string     `json:"holder"`
-	Since  *time.Time `json:"since"`
-	Until  *time.Time `json:"until"`
-	Stale  bool       `json:"stale"` // the next claim releases it
-	Title  string     `json:"title"`
-	Host   string     `json:"host"`
-	PID    int        `json:"pid"`
+// Status is the state of the registry, and what the next run would do.
+type Status struct {
+	At         time.Time             `json:"at"`
+	Jobs       map[string]int        `json:"jobs"`     // by status
+	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
+	Running    []Running             `json:"running"`
+	Failed     []Failed              `json:"failed"`
+	Dead       []Failed              `json:"dead"`
+	Projects   []Project             `json:"projects"`
+	Usage      memoir.Usage          `json:"usage"`
+	Entries    map[string]int        `json:"entries"` // by kind
+	Redactions map[string]int        `json:"redactions"`
+	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
+	LastRun    *LastRun              `json:"last_run"`
+	Next       Next                  `json:"next"`
+	Unfinished []Unfinished          `json:"unfinished"`
+	UsageBy    []Spent               `json:"usage_by,omitempty"` // only on request
 }
 
-// Failed is a job that failed or crashed.
-type Failed struct {
-	Kind     string     `json:"kind"`
-	Session  string     `json:"session"` // session key; project id if kind is consolidate
-	Error    string     `json:"error"`
-	Attempts int        `json:"attempts"`
-	Crashes  int        `json:"crashes"`
-	Next     *time.Time `json:"next"` // of the next attempt; null: at once, or never for a dead job
-	Title    string     `json:"title"`
-	Suspect  bool       `json:"suspect"` // it crashed: it is tried last and alone
-	Model    string     `json:"model"`   // that failed; empty: unknown, or none did
+// Next is what the next run would do; `run --dry-run` lists it.
+type Next struct {
+	Sessions int           `json:"sessions"` // that it would extract from
+	Left     int           `json:"left"`     // over the cap
+	Projects int           `json:"projects"` // that it would consolidate
+	Estimate *memoir.Usage `json:"estimate,omitempty"`
+	Error    string        `json:"error,omitempty"` // it would not begin
+	Hint     string        `json:"hint,omitempty"`
 }
 
-// LastRun is the run that started last.
-type LastRun struct {
-	Holder  string     `json:"holder"`
-	BeganAt *time.Time `json:"began_at"`
-	EndedAt *time.Time `json:"ended_at"` // null: it is running, or its process died
-	Outcome string     `json:"outcome"`  // done, partly, busy, failed, interrupted, running or died
-	Reason  string     `json:"reason"`
-	Hint    string     `json:"hint"`
+// Unfinished is unfinished work of a killed run, which a later run completes.
+type Unfinished struct {
+	What    string `json:"what"` // forgetting, purge, folder or publication
+	Project string `json:"project"`
+	Detail  string `json:"detail"`
+	Hint    string `json:"hint"`
 }
 
-// Queue is the state of the queue.
-type Queue struct {
-	Jobs     map[string]int        `json:"jobs"`     // by status
-	Sessions map[memoir.Reason]int `json:"sessions"` // by reason, at the last scan
-	Running  []Running             `json:"running"`
-	Failed   []Failed              `json:"failed"`
-	Dead     []Failed              `json:"dead"`
-	LastRun  *LastRun              `json:"last_run"`
-}
-
-// QueueOf returns the form of a status, with the last run.
-func QueueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
-	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
-		Dead: failedJobs(now.Dead, redact)}
-	for _, j := range now.Running {
-		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
-			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
+// ReadStatus returns the status. A nil store is one in which nothing is registered. redact cleans titles and errors,
+// project the texts of projects.
+func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
+	Status, error) {
+	out := Status{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []Running{},
+		Failed: []Failed{}, Dead: []Failed{}, Projects: []Project{}, Redactions: map[string]int{},
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
+	if st == nil {
+		return out, nil
 	}
-	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 {
+	now, err := st.Status(ctx)
+	if err != nil {
 		return out, err
 	}
-	r := runs[0]
-	out.LastRun = &LastRun{r.Holder.Describe(), Time(r.Began), Time(r.Ended), string(r.Outcome), redact(r.Reason), r.Hint}
-	if r.Ended.IsZero() {
-		out.LastRun.Outcome = "running"
-		if alive, known := r.Holder.Alive(); known && !alive {
-			out.LastRun.Outcome = "died"
+	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
+	out.Redactions, out.Usage = now.Redactions, now.Usage
+	queue, err := queueOf(ctx, st, now, redact)
+	if err != nil {
+		return out, err
+	}
+	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
+	projects, err := ListProjects(ctx, st, opts.Home, project)
+	if err != nil {
+		return out, err
+	}
+	out.Projects = projects.Projects
+	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
+		return out, err
+	}
+	next, err := pipeline.Glance(ctx, st, opts)
+	if err != nil && ctx.Err() != nil {
+		return out, err
+	} else if err != nil {
+		out.Next.Error, out.Next.Hint = redact(err.Error()), memoir.HintOf(err)
+	}
+	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
+		out.Sessions = next.Scan.Reasons
+	}
+	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
+	fresh := map[string]bool{} // projects that get something new, which revives a dead one
+	for _, w := range next.Would {
+		if w.Action == "extract" {
+			out.Next.Sessions++
+			fresh[w.Project] = true
+		} else if fresh[w.Project] || !out.waits(w.Project) {
+			out.Next.Projects++
 		}
 	}
 	return out, nil
 }
 
-func failedJobs(jobs []store.FailedJob, redact func(string) string) []Failed {
-	out := []Failed{}
-	for _, j := range jobs {
-		out = append(out, Failed{Kind: j.Kind, Session: j.Key, Error: redact(j.Error), Attempts: j.Attempts,
-			Crashes: j.Crashes, Next: Time(j.Next), Title: redact(j.Title), Suspect: j.Suspect, Model: j.Model})
+// waits reports whether a project's consolidation is dead, or waits for its next attempt.
+func (s *Status) waits(project string) bool {
+	of := func(j Failed) bool { return j.Session == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j Failed) bool {
+		return of(j) && j.Next != nil && j.Next.After(s.At)
+	})
+}
+
+// unfinishedWork lists the unfinished work that the next run completes.
+func unfinishedWork(ctx context.Context, st *store.Store, home string, projects []Project) ([]Unfinished,
+	error) {
+	out := []Unfinished{}
+	withdrawals, err := st.Withdrawals(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return out
-}
-
-// Spent is the use of language models for one day, project, model, phase and outcome.
-type Spent struct {
-	Day     string `json:"day"` // UTC
-	Project string `json:"project"`
-	Model   string `json:"model"`
-	Phase   string `json:"phase"`
-	Outcome string `json:"outcome"` // of the work; unfinished: it is running, or its process died
-	memoir.Usage
-	Estimated  int   `json:"estimated"`   // calls whose tokens and cost are an estimate
-	DurationMS int64 `json:"duration_ms"` // of the calls
-}
-
-// SpentEver returns the whole ledger, oldest day first.
-func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
-	rows, err := st.UsageRows(ctx, time.Time{})
-	out := []Spent{}
-	var last Spent // key of the last element; rows that differ only in their call are adjacent
-	for _, r := range rows {
-		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
-		if of != last {
-			out, last = append(out, of), of
+	for _, w := range withdrawals {
+		detail, hint := "its memory still contains forgotten text", "the next run removes it"
+		if w.Error != "" {
+			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
 		}
-		sum := &out[len(out)-1]
-		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
-		sum.DurationMS += r.Duration.Milliseconds()
+		out = append(out, Unfinished{"forgetting", w.ProjectID, detail, hint})
 	}
-	return out, err
-}
-
-// Spending is the whole ledger, oldest day first.
-type Spending struct {
-	UsageBy []Spent `json:"usage_by"`
+	purging, err := st.Purging(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if purging {
+		out = append(out, Unfinished{"purge", "", "copies, logs and free pages may still contain forgotten text",
+			"the next run removes it after all forgetting is done"})
+	}
+	removed, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range removed {
+		out = append(out, Unfinished{"folder", id, "its directory is not removed yet", "the next run removes it"})
+	}
+	for _, r := range projects {
+		// doctor reports what cannot be read.
+		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
+			out = append(out, Unfinished{"publication", r.ID,
+				"the live generation is not recorded: its run, or restore, was killed",
+				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})
+		}
+	}
+	return out, nil
 }

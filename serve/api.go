@@ -117,7 +117,7 @@ func (s *server) answering(op route) http.Handler {
 		case byForm(r):
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 		case op.page != "" && wantsPage(r):
-			project := s.clean(projectOf(r))
+			project := s.Clean(projectOf(r))
 			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
 			if project != "" {
 				p.Title = project + ": " + op.title
@@ -187,7 +187,7 @@ func statusOf(err error) int {
 }
 
 func (s *server) failureOf(err error) failure {
-	f := failure{s.clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	f := failure{s.Clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
 	if statusOf(err) == http.StatusRequestEntityTooLarge {
 		f.Hint, f.Code = "at most 1 MB", "too_large"
 	}

@@ -2,8 +2,8 @@
 // pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
 // operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then guard.go (access), api.go (the routes), page.go (the pages); read.go, note.go,
-// lines.go, message.go, session.go and search.go (the content of both); registry.go (the shared registry), export.go.
+// Read serve.go first (the server), then guard.go (access), api.go (the routes), page.go (the pages), read.go
+// and change.go (the content of both); registry.go (the shared registry), export.go.
 package serve
 
 import (
@@ -17,10 +17,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/memory"
-	"memoir/pipeline"
-	"memoir/secrets"
-	"memoir/store"
+	"memoir/operation"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -28,16 +25,8 @@ const maxBody = 1 << 20
 
 // Options are the dependencies of a server. All are required.
 type Options struct {
-	Home   string
-	Token  string // of TokenOf
-	Redact func(string) string
-	// Scanner returns the secret scanner for sessions of a directory.
-	Scanner func(dir string) (*secrets.Scanner, error)
-	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
-	Read   func(context.Context) (*store.Store, error)
-	Change func(context.Context) (pipeline.Options, *store.Store, error)
-	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
-	Extract func(keys []string) error
+	operation.Access
+	Token string // of TokenOf
 	// Injected returns the text that the next session of a project gets, neutralised; it may be empty.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
@@ -65,7 +54,7 @@ func Handler(o Options) http.Handler {
 			w.Header().Set("Allow", strings.Join(known, ", "))
 			status, code = http.StatusMethodNotAllowed, "method_not_allowed"
 		}
-		s.refuse(w, r, status, failure{s.clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
+		s.refuse(w, r, status, failure{s.Clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
 			"GET /openapi.json lists the requests", code})
 	})
 	return s.guard(mux)
@@ -114,5 +103,3 @@ func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	return server.Close()
 }
-
-func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }

@@ -16,6 +16,7 @@ import (
 	"memoir/config"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/secrets"
 	"memoir/store"
@@ -57,13 +58,14 @@ func newWorld(t testing.TB) *world {
 	scanner := func(string) (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
 	s, err := scanner("")
 	must(t, err)
-	w.served = Options{
-		Home: w.options.Home, Token: token, Redact: s.Message, Scanner: scanner, Read: w.read,
+	w.served = Options{Token: token, Access: operation.Access{
+		Home: w.options.Home, Redact: s.Message, Scanner: scanner, Read: w.read,
 		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
 			st, err := w.open(ctx, store.Options{})
 			return w.options, st, err
 		},
 		Extract: func(keys []string) error { w.full = append(w.full, keys...); return nil },
+	},
 		Injected: func(ctx context.Context, projectID string) (string, error) {
 			st, err := w.read(ctx)
 			must(t, err)

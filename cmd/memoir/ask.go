@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/ask"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/search"
 	"memoir/secrets"
@@ -44,7 +45,8 @@ func (p *program) mcp(c *cli.Context) error {
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}
-	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "", Redact: p.redact}
+	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "",
+		Access: operation.Access{Redact: p.redact}}
 	if !o.Silent {
 		if err := p.askOptions(c, &o); err != nil {
 			return err
@@ -60,7 +62,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Home, err = p.home(c); err != nil {
+	if o.Access, err = p.access(c); err != nil {
 		return err
 	}
 	if c.String("project") != "" {
@@ -85,13 +87,6 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		defer mu.Unlock()
 		return p.projectAsked(c)
 	}
-	o.Scanner = func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) }
-	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
-	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
-		opts, st, err := p.openToChange(c)
-		opts.Progress, opts.Wait = nil, forgetPatience
-		return opts, st, err
-	}
 	o.Write = func(ctx context.Context) (opts pipeline.Options, st *store.Store, project memoir.Project, err error) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -109,8 +104,21 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		}
 		return opts, st, row.Project, err
 	}
-	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
 	return nil
+}
+
+// access returns what operations need of the program. Calls of doors may come at the same time.
+func (p *program) access(c *cli.Context) (operation.Access, error) {
+	home, err := p.home(c)
+	return operation.Access{Home: home, Redact: p.redact,
+		Scanner: func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) },
+		Read:    func(context.Context) (*store.Store, error) { return p.openForReading(c) },
+		Change: func(context.Context) (pipeline.Options, *store.Store, error) {
+			opts, st, err := p.openToChange(c)
+			opts.Progress, opts.Wait = nil, forgetPatience
+			return opts, st, err
+		},
+		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}, err
 }
 
 // projectAsked is the project that a client asks about, by the settings of now.

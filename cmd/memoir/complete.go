@@ -301,8 +301,7 @@ func (at *completion) projects() {
 		named[r.Name]++
 	}
 	for _, r := range rows {
-		r.Project = operation.CleanProject(r.Project, at.p.redact)
-		word := r.Name
+		word := at.p.redact(r.Name)
 		if named[word] != 1 || !plainWord(word) {
 			word = r.ID
 		}
@@ -316,8 +315,8 @@ func (at *completion) generations() (words []string) {
 		defer st.Close()
 		home, _ := at.p.home(at.c) // without a home, the store is nil
 		if row, err := at.p.projectOf(at.c, st); err == nil {
-			all, _ := operation.Generations(at.c.Context, st, home, row.ID)
-			for _, g := range all {
+			all, _ := operation.ListGenerations(at.c.Context, st, home, row.ID)
+			for _, g := range all.Generations {
 				words = append(words, fmt.Sprint(g.Generation))
 			}
 		}
@@ -344,9 +343,9 @@ func (at *completion) sessions() {
 		isNote := s.Kind == memoir.KindEntry
 		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
 			n++
-			operation.CleanSession(&s, at.p.redact)
-			about := when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)
-			at.found = append(at.found, candidate{s.ID, about})
+			one := operation.SessionOf(s, at.p.redact)
+			about := when(s.UpdatedAt) + ", " + one.Source + ", " + orUntitled(one.Title)
+			at.found = append(at.found, candidate{one.ID, about})
 		}
 	}
 }

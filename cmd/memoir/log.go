@@ -42,25 +42,19 @@ func (p *program) log(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	generations, err := operation.Generations(c.Context, st, home, project.ID)
+	out, err := operation.ListGenerations(c.Context, st, home, project.ID)
 	if err != nil {
 		return err
 	}
-	return p.result(c, struct {
-		Generations []operation.Generation `json:"generations"`
-	}{list(generations)}, func() {
+	return p.result(c, out, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
-		for _, g := range generations {
-			published := none
-			if g.PublishedAt != nil {
-				published = when(*g.PublishedAt)
-			}
-			t.row(g.Generation, published, g.Sessions(), g.Notes(), g.Files, size(g.Bytes), noteOn(g))
+		for _, g := range out.Generations {
+			t.row(g.Generation, whenKnown(g.PublishedAt), g.Sessions(), g.Notes(), g.Files, size(g.Bytes), noteOn(g))
 			forgotten = forgotten || g.Forgotten && !g.Live
 		}
 		p.ui.table(t)
-		p.ui.say("%s", count(len(generations), "generation"))
+		p.ui.say("%s", count(len(out.Generations), "generation"))
 		if forgotten {
 			p.ui.sayHint("generations that contain forgotten sessions cannot be restored; " +
 				"`memoir forget --purge SESSION` removes those that contain SESSION")
@@ -227,7 +221,7 @@ func (p *program) diff(c *cli.Context) error {
 			return err
 		}
 	}
-	out, err := operation.Compare(memory.At(home, id), id, numbers[0], numbers[1])
+	out, err := operation.Compare(home, id, numbers[0], numbers[1])
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/operation"
-	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 )
@@ -59,17 +58,17 @@ func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (e
 	if err != nil {
 		return err
 	}
-	b, err := pipeline.Book(c.Context, st, opts, e.ProjectID, p.redact)
+	a, err := p.access(c)
 	if err != nil {
 		return err
 	}
-	e, added, err := b.Write(c.Context, e)
+	out, added, err := a.Remember(c.Context, st, opts, e)
 	if err != nil {
 		return err
 	}
-	return p.result(c, operation.EntryOf(e), func() {
-		if e.ID != 0 {
-			p.ui.printf("#%d\n", e.ID)
+	return p.result(c, out, func() {
+		if out.ID != 0 {
+			p.ui.printf("#%d\n", out.ID)
 		}
 		if !added && e.Kind == memoir.EntryNote {
 			p.ui.say("this note exists already")

@@ -14,7 +14,6 @@ import (
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
-	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 )
@@ -277,26 +276,22 @@ func (p *program) projects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows []store.ProjectRow
+	out := operation.Projects{Projects: []operation.Project{}}
 	if st != nil {
 		defer st.Close()
-		if rows, err = pipeline.Projects(c.Context, st, home); err != nil {
+		if out, err = operation.ListProjects(c.Context, st, home, p.redact); err != nil {
 			return err
 		}
 	}
-	out := operation.Projects{Projects: []operation.Project{}}
 	t := newTable("project", "sessions", "generation", "published", "directory", "memory")
-	for _, r := range rows {
-		r.Project = operation.CleanProject(r.Project, p.redact)
-		one := operation.ProjectOf(home, r)
-		out.Projects = append(out.Projects, one)
+	for _, one := range out.Projects {
 		directory := strings.Join(one.Directories[:min(len(one.Directories), 1)], "")
-		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(directory), orDash(one.Root))
+		t.row(one.ID, one.Sessions, one.Generation, whenKnown(one.PublishedAt), orDash(directory), orDash(one.Root))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
 		if st != nil {
-			p.ui.say("%s", count(len(rows), "project"))
+			p.ui.say("%s", count(len(out.Projects), "project"))
 		}
 	})
 }

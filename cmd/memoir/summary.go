@@ -228,7 +228,7 @@ func (p *program) printPlan(r pipeline.Report) {
 }
 
 // printUsage prints the ledger.
-func (p *program) printUsage(s statusJSON) {
+func (p *program) printUsage(s operation.Status) {
 	if s.Usage.Calls == 0 {
 		p.ui.say("no language model was used")
 		return

@@ -150,6 +150,14 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
+// whenKnown is when for a time that may be unknown.
+func whenKnown(t *time.Time) string {
+	if t == nil {
+		return none
+	}
+	return when(*t)
+}
+
 // size formats a number of bytes for people.
 func size(n int64) string {
 	switch {

@@ -222,12 +222,11 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
 	t.Parallel()
 	p := new(program)
-	s := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
+	session := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
 		Remote: "https://u:" + planted + "@host/x", Error: planted}
-	operation.CleanSession(&s, p.redact)
 	given := memoir.Project{ID: "x-0123456789ab", Name: planted, Directories: []string{"/src/" + planted}, Remote: planted, Aliases: []string{planted}}
-	project := operation.CleanProject(given, p.redact)
-	if said := fmt.Sprint(s, project); strings.Contains(said, planted) {
+	project := operation.ProjectOf(t.TempDir(), store.ProjectRow{Project: given}, p.redact)
+	if said := fmt.Sprint(operation.SessionOf(session, p.redact), project); strings.Contains(said, planted) {
 		t.Errorf("said: %s", said)
 	}
 	if project.ID != given.ID || given.Directories[0] != "/src/"+planted {

@@ -2,13 +2,12 @@ package serve
 
 import (
 	"cmp"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"memoir"
-	"memoir/entry"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
@@ -42,56 +41,24 @@ func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	return e, nil
 }
 
-func (s *server) book(st *store.Store) entry.Book {
-	return entry.Book{Store: st, Home: s.Home, Redact: s.Redact}
-}
-
-func (s *server) latestNotes(c call) (any, error) {
-	notes, err := s.book(c.st).Latest(c.Context(), c.URL.Query().Get("category"))
-	return operation.EntriesOf(notes), err
-}
-
-// told returns the projects whose notes a session of the call's project gets: the user's and its own.
-func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
-
-func (s *server) listNotes(c call) (any, error) {
-	notes, err := s.book(c.st).Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
-	return operation.EntriesOf(notes), err
-}
-
-func (s *server) recallNotes(c call) (any, error) {
-	query := c.URL.Query()
-	notes, err := s.book(c.st).Recall(c.Context(), c.told(), query.Get("category"), strings.Fields(query.Get("words")))
-	return operation.EntriesOf(notes), err
-}
-
-// write stores a note.
-func (s *server) write(c call, e memoir.Entry) (memoir.Entry, error) {
-	b, err := pipeline.Book(c.Context(), c.st, c.opts, e.ProjectID, s.Redact)
-	if err == nil {
-		e, _, err = b.Write(c.Context(), e)
-	}
-	return e, err
-}
-
 // takeNote adds a note. HTML forms have no PUT and DELETE: with an id, a form changes a note or forgets it.
 func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
 		return nil, err
 	}
-	var e memoir.Entry
-	switch id := c.PostForm.Get("id"); {
-	case id == "":
-		if e, err = in.entry(c.project.ID); err == nil {
-			e, err = s.write(c, e)
-		}
-	case c.PostForm.Has("content"):
-		e, err = s.rewrite(c, id, in)
-	default:
-		e, err = s.forgotten(c, id)
+	id := c.PostForm.Get("id")
+	if id != "" && c.PostForm.Has("content") {
+		return s.rewrite(c, id, in)
+	} else if id != "" {
+		return s.forgotten(c, id)
 	}
-	return operation.EntryOf(e), err
+	e, err := in.entry(c.project.ID)
+	if err != nil {
+		return nil, err
+	}
+	stored, _, err := s.Remember(c.Context(), c.st, c.opts, e)
+	return stored, err
 }
 
 func (s *server) changeNote(c call) (any, error) {
@@ -99,8 +66,7 @@ func (s *server) changeNote(c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.rewrite(c, c.PathValue("id"), in)
-	return operation.EntryOf(e), err
+	return s.rewrite(c, c.PathValue("id"), in)
 }
 
 // note returns the note with a number; an error of code memoir.CodeNotFound if there is none.
@@ -120,17 +86,17 @@ func (s *server) note(c call, number string) (memoir.Entry, error) {
 }
 
 // rewrite forgets a note and writes a new one in its place, with the old category by default.
-func (s *server) rewrite(c call, number string, in noteIn) (memoir.Entry, error) {
+func (s *server) rewrite(c call, number string, in noteIn) (operation.Entry, error) {
 	old, err := s.note(c, number)
 	if err != nil {
-		return old, err
+		return operation.Entry{}, err
 	}
 	in.Category = cmp.Or(in.Category, old.Category)
 	fresh, err := in.entry(old.ProjectID)
 	if err == nil {
 		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{old.Key()}, Instead: &fresh})
 	}
-	return fresh, err
+	return operation.EntryOf(fresh), err
 }
 
 func (s *server) forgetNote(c call) (any, error) {
@@ -141,10 +107,29 @@ func (s *server) forgetNote(c call) (any, error) {
 }
 
 // forgotten forgets the note with a number and returns it.
-func (s *server) forgotten(c call, number string) (memoir.Entry, error) {
+func (s *server) forgotten(c call, number string) (operation.Entry, error) {
 	e, err := s.note(c, number)
 	if err == nil {
 		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
 	}
-	return e, err
+	return operation.EntryOf(e), err
+}
+
+func (s *server) patchMemory(c call) (any, error) {
+	patch, err := io.ReadAll(c.Body)
+	if err != nil {
+		return nil, usage("", "read the request: %w", err)
+	}
+	return pipeline.Patch(c.Context(), c.st, c.opts, c.project.Project, memoir.AuthorUser, patch)
+}
+
+func (s *server) addMessages(c call) (any, error) {
+	var in struct {
+		Conversation string             `json:"conversation"`
+		Messages     []pipeline.Message `json:"messages"`
+	}
+	if err := decode(c.Request, &in, `{"messages": [{"role": "user", "content": "…"}]}`); err != nil {
+		return nil, err
+	}
+	return s.Say(c.Context(), c.st, c.opts, c.project.ID, in.Conversation, in.Messages)
 }

@@ -3,7 +3,7 @@
 // belong to cmd/memoir.
 //
 // Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (addresses), search.go,
-// get.go, session.go, entry.go, message.go and forget.go (the tools), resource.go, conn.go (the connection).
+// get.go, write.go and forget.go (the tools), resource.go, conn.go (the connection).
 package ask
 
 import (

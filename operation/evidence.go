@@ -83,20 +83,15 @@ func (a Access) Line(ctx context.Context, st *store.Store, projectID string, n i
 	if n < 1 || n > len(m.Text) {
 		return Line{}, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has only %d lines, not %d", len(m.Text), n)
 	}
-	err = a.fill(ctx, st, m.Text[n-1:n], m.lists)
+	err = a.Fill(ctx, st, m, m.Text[n-1:n])
 	return m.Text[n-1], err
 }
 
-// Fill sets the sources of all lines of a project's MEMORY.md.
-func (a Access) Fill(ctx context.Context, st *store.Store, m Memory) error {
-	return a.fill(ctx, st, m.Text, m.lists)
-}
-
-// fill sets the sources of lines with their items. It reads each session once.
-func (a Access) fill(ctx context.Context, st *store.Store, lines []Line, lists map[string][]string) (err error) {
+// Fill sets the sources of lines of a memory with their items. It reads each session once.
+func (a Access) Fill(ctx context.Context, st *store.Store, m Memory, lines []Line) (err error) {
 	wanted := map[string][]*Source{}
 	for i := range lines {
-		if lines[i].Sources, err = a.sources(ctx, st, lines[i].Text, lists); err != nil {
+		if lines[i].Sources, err = a.sources(ctx, st, lines[i].Text, m.lists); err != nil {
 			return err
 		}
 		for j := range lines[i].Sources {

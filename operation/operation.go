@@ -1,10 +1,11 @@
-// Package operation is what every door to memory offers: the command line, MCP and HTTP. Each operation has one function
+// Package operation is what every door to memory offers: the command line, MCP and HTTP. Each operation has a function
 // and the form of its JSON, whose times are UTC and null if they are unknown. It knows no flag, no terminal, no request
-// and no budget of an answer: doors parse, call an operation and render its result. What needs no form, such as
-// search.Find and pipeline.Patch, they call themselves.
+// and no budget of an answer: doors parse, call an operation and render its result. An operation that is one call of
+// another package, such as search.Find, pipeline.Patch and pipeline.Forget, has no other function here.
 //
-// Read operation.go first (what operations need of a door), then session.go, project.go, note.go, message.go,
-// generation.go, status.go and evidence.go (the operations).
+// Read operation.go first (what operations need of a door), then session.go (list, find, show), remember.go (notes,
+// messages, recap), generation.go (log, diff), status.go and queue.go (projects, jobs, use of models), evidence.go (the
+// lines of a memory with their sources).
 package operation
 
 import (

@@ -58,15 +58,14 @@ func (p *program) mcp(c *cli.Context) error {
 
 // askOptions fills in what the server has of the program. Calls of a client may come at the same time.
 func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	if o.Access, err = p.access(c); err != nil {
-		return err
-	}
+	settings := opts.Settings
+	o.Access = p.access(c, opts.Home)
 	if c.String("project") != "" {
-		if _, err = p.projectID(c); err != nil {
+		if _, _, err = p.projectID(c); err != nil {
 			return err
 		}
 	}
@@ -87,29 +86,18 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		defer mu.Unlock()
 		return p.projectAsked(c)
 	}
-	o.Write = func(ctx context.Context) (opts pipeline.Options, st *store.Store, project memoir.Project, err error) {
+	o.Write = func(context.Context) (pipeline.Options, *store.Store, memoir.Project, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if opts, err = p.options(c, nil); err != nil {
-			return opts, nil, project, err
-		}
+		opts, st, project, err := p.openToAdd(c)
 		opts.Progress, opts.Wait = nil, forgetPatience
-		st, id, err := p.openToAdd(c)
-		if err != nil {
-			return opts, nil, project, err
-		}
-		row, err := st.FindProject(ctx, id)
-		if err != nil {
-			st.Close()
-		}
-		return opts, st, row.Project, err
+		return opts, st, project, err
 	}
 	return nil
 }
 
 // access returns what operations need of the program. Calls of doors may come at the same time.
-func (p *program) access(c *cli.Context) (operation.Access, error) {
-	home, err := p.home(c)
+func (p *program) access(c *cli.Context, home string) operation.Access {
 	return operation.Access{Home: home, Redact: p.redact,
 		Scanner: func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) },
 		Read:    func(context.Context) (*store.Store, error) { return p.openForReading(c) },
@@ -118,24 +106,20 @@ func (p *program) access(c *cli.Context) (operation.Access, error) {
 			opts.Progress, opts.Wait = nil, forgetPatience
 			return opts, st, err
 		},
-		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}, err
+		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}
 }
 
 // projectAsked is the project that a client asks about, by the settings of now.
 func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return ask.Project{}, err
-	}
-	home, err := p.home(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return ask.Project{}, err
 	}
 	var found told
 	if c.String("project") != "" {
-		found, err = p.projectWithTree(c, settings)
+		found, err = p.projectWithTree(c, opts.Settings)
 	} else {
-		found, err = p.projectOfSession(c, &settings, home, "")
+		found, err = p.projectOfSession(c, &opts.Settings, opts.Home, "")
 	}
 	switch {
 	case err == nil && found.why != "":
@@ -221,7 +205,7 @@ func (p *program) searchedProject(c *cli.Context) (string, error) {
 		}
 		return "", nil
 	}
-	id, err := p.projectID(c)
+	_, id, err := p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.detail("no project here: %v", err)
 		p.ui.say("no project is known for this directory; searching all projects")

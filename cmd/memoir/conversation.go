@@ -49,21 +49,13 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
-	}
-	opts.Now = at // the conversation is that of the day
-	st, id, err := p.openToAdd(c)
+	opts, st, project, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	a, err := p.access(c)
-	if err != nil {
-		return err
-	}
-	out, err := a.Say(c.Context, st, opts, id, c.String("conversation"),
+	opts.Now = at // the conversation is that of the day
+	out, err := p.access(c, opts.Home).Say(c.Context, st, opts, project.ID, c.String("conversation"),
 		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at}})
 	if err != nil {
 		return err
@@ -111,11 +103,7 @@ func (p *program) recap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.access(c)
-	if err != nil {
-		return err
-	}
-	out, err := a.Recap(c.Context, session)
+	out, err := p.access(c, "").Recap(c.Context, session)
 	if err != nil {
 		return err
 	}
@@ -140,11 +128,11 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
 		return
 	}
-	a, err := p.access(c)
+	home, err := p.home(c)
 	if err != nil {
 		return
 	}
-	st, err := p.openToInject(c, a.Home)
+	st, err := p.openToInject(c, home)
 	if err != nil || st == nil {
 		return
 	}
@@ -156,7 +144,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
 	defer cancel()
-	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	loaded, err := pipeline.LoadSession(ctx, session, p.access(c, home).Scanner)
 	if err != nil { // of what was read some may be secrets yet
 		loaded.Items = nil
 	}
@@ -183,7 +171,7 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 		if err == nil && session.Reason == memoir.ReasonForgotten {
 			err = notFoundf("`memoir help forget` explains --undo", "%s is forgotten", session.Key())
 		}
-		if id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
+		if _, id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
 			err = cmp.Or(unknown, usagef("", "%s is not a session of %s", session.Key(), c.String("project")))
 		}
 		return session, err

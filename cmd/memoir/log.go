@@ -204,11 +204,7 @@ func diffCommand(p *program) *cli.Command {
 }
 
 func (p *program) diff(c *cli.Context) error {
-	id, err := p.projectID(c)
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
+	home, id, err := p.projectID(c)
 	if err != nil {
 		return err
 	}
@@ -261,11 +257,7 @@ func catCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			id, err := p.projectID(c)
+			home, id, err := p.projectID(c)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/operation"
+	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 )
@@ -37,32 +38,23 @@ func rememberCommand(p *program) *cli.Command {
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			st, id, err := p.openToAdd(c)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			e := memoir.Entry{ProjectID: id, Kind: memoir.EntryNote, Category: c.String("category"),
-				Author: memoir.AuthorUser, Text: strings.Join(c.Args().Slice(), " ")}
-			return p.writeEntry(c, st, e)
+			return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryNote, Category: c.String("category")})
 		},
 	}
 }
 
-// writeEntry stores an entry and prints its number, or that of the same one if there is one already.
-func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (err error) {
+// writeEntry stores the arguments as an entry and prints its number, or that of the same one if there is one already.
+func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
+	opts, st, project, err := p.openToAdd(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	e.ProjectID, e.Author, e.Text = project.ID, memoir.AuthorUser, strings.Join(c.Args().Slice(), " ")
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
 		return err
 	}
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
-	}
-	a, err := p.access(c)
-	if err != nil {
-		return err
-	}
-	out, added, err := a.Remember(c.Context, st, opts, e)
+	out, added, err := p.access(c, opts.Home).Remember(c.Context, st, opts, e)
 	if err != nil {
 		return err
 	}
@@ -156,23 +148,20 @@ func (p *program) noteLine(n memoir.Entry) string {
 	return oneLine(line + n.Text)
 }
 
-// openToAdd opens the store to add an entry; the caller closes it. It returns the id of the project, or with --user
-// of the user's. It registers the project of this directory, or of the directory that --project names, if it is new.
-func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return nil, "", err
+// openToAdd opens the store to add an entry; the caller closes it. It returns the project, or with --user the user's.
+// It registers the project of this directory, or of the directory that --project names, if it is new.
+func (p *program) openToAdd(c *cli.Context) (
+	opts pipeline.Options, st *store.Store, to memoir.Project, err error) {
+	if opts, err = p.options(c, nil); err != nil {
+		return opts, nil, to, err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return nil, "", err
-	}
+	settings := opts.Settings // the project's own apply only here
 	if c.Bool("user") && c.IsSet("project") {
-		return nil, "", usagef("", "--project and --user exclude each other")
+		return opts, nil, to, usagef("", "--project and --user exclude each other")
 	}
 	ref, err := projectFlag(c)
 	if err != nil {
-		return nil, "", err
+		return opts, nil, to, err
 	}
 	here := place{}
 	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
@@ -180,34 +169,40 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 			dir, fault := filepath.Abs(ref)
 			here, err = p.identify(settings, dir), fault
 		}
+		if err == nil {
+			if why := p.switchedOff(c, &settings, here); why != "" {
+				err = memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
+			}
+		}
 		if err != nil {
-			return nil, "", err
-		}
-		if why := p.switchedOff(c, &settings, here); why != "" {
-			return nil, "", memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
+			return opts, nil, to, err
 		}
 	}
-	st, err := p.openStore(c.Context, home, settings)
+	if st, err = p.openStore(c.Context, opts.Home, settings); err != nil {
+		return opts, nil, to, err
+	}
+	row, err := p.registered(c, st, ref, here)
 	if err != nil {
-		return nil, "", err
+		st.Close()
 	}
+	return opts, st, row.Project, err
+}
+
+// registered returns the project of openToAdd, which it registers if it is new.
+func (p *program) registered(c *cli.Context, st *store.Store, ref string, here place) (store.ProjectRow, error) {
 	found := memoir.UserProject()
 	if !c.Bool("user") {
 		row, err := p.projectNamed(c, st, ref)
-		if err == nil {
-			return st, row.ID, nil
-		}
-		if memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
-			st.Close()
-			return nil, "", err
+		if err == nil || memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
+			return row, err
 		}
 		found = project.Changed(here.project, p.redact)
 	}
 	ids, err := st.Register(c.Context, found)
 	if err != nil {
-		st.Close()
+		return store.ProjectRow{}, err
 	}
-	return st, ids[found.ID], err
+	return st.FindProject(c.Context, ids[found.ID])
 }
 
 // otherProject returns the hint of a command for a project whose memory is off.

@@ -196,40 +196,36 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.Projec
 	return []store.ProjectRow{row}, nil
 }
 
-// projectID returns the id of the project of --project, else of this directory. It opens the registry
+// projectID returns the home and the id of the project of --project, else of this directory. It opens the registry
 // only if there is no folder of that name.
-func (p *program) projectID(c *cli.Context) (string, error) {
-	settings, err := p.settings(c, nil)
+func (p *program) projectID(c *cli.Context) (home, id string, err error) {
+	opts, err := p.options(c, nil)
 	if err != nil {
-		return "", err
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	ref, err := projectFlag(c)
 	if err != nil {
-		return "", err
+		return opts.Home, "", err
 	}
-	if ref != "" && isProjectFolder(home, ref) {
-		return ref, nil
+	if ref != "" && isProjectFolder(opts.Home, ref) {
+		return opts.Home, ref, nil
 	}
 	if ref == "" {
-		here, err := p.here(settings)
+		here, err := p.here(opts.Settings)
 		if err != nil {
-			return "", err
+			return opts.Home, "", err
 		}
-		if here.status.OK() && isProjectFolder(home, here.project.ID) {
-			return here.project.ID, nil
+		if here.status.OK() && isProjectFolder(opts.Home, here.project.ID) {
+			return opts.Home, here.project.ID, nil
 		}
 	}
 	st, err := p.openForReading(c)
 	if err != nil {
-		return "", err
+		return opts.Home, "", err
 	}
 	defer st.Close()
 	row, err := p.projectNamed(c, st, ref)
-	return row.ID, err
+	return opts.Home, row.ID, err
 }
 
 // isProjectFolder reports whether home has a folder of that name that memoir made.

@@ -41,7 +41,7 @@ func EntriesOf(entries []memoir.Entry) Entries {
 	return out
 }
 
-// Remember redacts an entry with the rules of its project and stores it. If it exists, added is false, and the result is
+// Remember redacts an entry with the rules of its project and stores it. If it exists, added is false, and stored is
 // the existing one.
 func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Options, e memoir.Entry) (
 	stored Entry, added bool, err error) {
@@ -51,4 +51,33 @@ func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Opt
 	}
 	e, added, err = b.Write(ctx, e)
 	return EntryOf(e), added, err
+}
+
+// Say adds messages to a conversation of a project, and starts a run for its sessions that are full.
+func (a Access) Say(ctx context.Context, st *store.Store, opts pipeline.Options, projectID, conversation string,
+	messages []pipeline.Message) (pipeline.Spoken, error) {
+	out, err := pipeline.Say(ctx, st, opts, projectID, conversation, messages)
+	if err == nil {
+		err = a.Extract(out.Full)
+	}
+	return out, err
+}
+
+// Recap is the end of a session.
+type Recap struct {
+	Session  string          `json:"session"`
+	Messages []pipeline.Said `json:"messages"`
+}
+
+// recapText bounds each message of a recap, in characters.
+const recapText = 800
+
+// Recap returns the last messages of a session.
+func (a Access) Recap(ctx context.Context, session memoir.Session) (Recap, error) {
+	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	if err != nil {
+		return Recap{}, err
+	}
+	said, _ := pipeline.Recap(loaded.Items, recapText, a.Redact)
+	return Recap{session.Key(), said}, nil
 }

@@ -11,6 +11,48 @@ import (
 	"memoir/pipeline"
 )
 
+type memoryRememberIn struct {
+	Text     string `json:"text"`
+	Kind     string `json:"kind,omitempty" jsonschema:"note (default) or journal"`
+	Category string `json:"category,omitempty" jsonschema:"preference, fact (default), project, person or routine"`
+}
+
+type memoryRememberOut struct {
+	ID   int64  `json:"id"`
+	Note string `json:"note"`
+}
+
+// memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
+// nor consolidated until a person states it, too.
+func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
+	*mcp.CallToolResult, memoryRememberOut, error) {
+	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
+	switch {
+	case e.Kind == "":
+		e.Kind = memoir.EntryNote
+	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
+		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
+	}
+	if e.Kind == memoir.EntryNote && e.Category == "" {
+		e.Category = "fact"
+	}
+	options, st, project, err := s.Write(ctx)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	defer st.Close()
+	e.ProjectID = project.ID
+	stored, added, err := s.Remember(ctx, st, options, e)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	note := "stored; memory_search finds it"
+	if !added {
+		note = "it is stored already"
+	}
+	return nil, memoryRememberOut{ID: stored.ID, Note: note}, nil
+}
+
 type memoryMessagesIn struct {
 	Messages     []pipeline.Message `json:"messages,omitempty"`
 	Conversation string             `json:"conversation,omitempty" jsonschema:"a name; default: one a day"`

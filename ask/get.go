@@ -187,7 +187,7 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 // beside reads a journal or history: journal/DATE, where the date may be today or yesterday, HISTORY.md or
 // HISTORY-YYYY-MM.md. For other places it returns nil.
 func (s *server) beside(projectID, place string) ([]byte, error) {
-	b := s.Book(nil)
+	b := entry.Book{Home: s.Home, Redact: s.Redact}
 	place = strings.TrimSuffix(strings.TrimPrefix(place, rootAddress+"/"), ".md")
 	if day, ok := strings.CutPrefix(place, "journal/"); ok {
 		day, err := entry.Day(day, time.Now())

@@ -12,7 +12,6 @@ import (
 	"context"
 	"time"
 
-	"memoir/entry"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/secrets"
@@ -34,11 +33,6 @@ type Access struct {
 
 // Clean redacts and neutralises a text.
 func (a Access) Clean(text string) string { return memory.Neutralise(a.Redact(text)) }
-
-// Book returns the book to read entries.
-func (a Access) Book(st *store.Store) entry.Book {
-	return entry.Book{Store: st, Home: a.Home, Redact: a.Redact}
-}
 
 // Time returns a time in UTC, nil for the zero time.
 func Time(t time.Time) *time.Time {

@@ -47,11 +47,11 @@ func (s *server) takeNote(c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := c.PostForm.Get("id")
-	if id != "" && c.PostForm.Has("content") {
-		return s.rewrite(c, id, in)
-	} else if id != "" {
-		return s.forgotten(c, id)
+	switch id := c.PostForm.Get("id"); {
+	case id != "" && c.PostForm.Has("content"):
+		return s.replace(c, id, &in)
+	case id != "":
+		return s.replace(c, id, nil)
 	}
 	e, err := in.entry(c.project.ID)
 	if err != nil {
@@ -66,52 +66,39 @@ func (s *server) changeNote(c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.rewrite(c, c.PathValue("id"), in)
+	return s.replace(c, c.PathValue("id"), &in)
 }
 
-// note returns the note with a number; an error of code memoir.CodeNotFound if there is none.
-func (s *server) note(c call, number string) (memoir.Entry, error) {
+func (s *server) forgetNote(c call) (any, error) {
+	e, err := s.replace(c, c.PathValue("id"), nil)
+	return struct {
+		Forgotten int64 `json:"forgotten"`
+	}{e.ID}, err
+}
+
+// replace forgets the note with a number and returns it. If there is another one, it stores that in its place, with the
+// same category by default, and returns it instead.
+func (s *server) replace(c call, number string, by *noteIn) (none operation.Entry, err error) {
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
-		return memoir.Entry{}, usage("", "%q is not the number of a note", memoir.Cut(number, 50))
+		return none, usage("", "%q is not the number of a note", memoir.Cut(number, 50))
 	}
 	found, err := c.st.Entries(c.Context(), store.EntryFilter{ID: id, Kind: memoir.EntryNote})
 	if err == nil && len(found) == 0 {
 		err = memoir.Errorf(memoir.CodeNotFound, "GET /memory lists notes", "no note is #%d", id)
 	}
 	if err != nil {
-		return memoir.Entry{}, err
+		return none, err
 	}
-	return found[0], nil
-}
-
-// rewrite forgets a note and writes a new one in its place, with the old category by default.
-func (s *server) rewrite(c call, number string, in noteIn) (operation.Entry, error) {
-	old, err := s.note(c, number)
-	if err != nil {
-		return operation.Entry{}, err
+	e, what := found[0], pipeline.Forgetting{Keys: []string{found[0].Key()}}
+	if by != nil {
+		by.Category = cmp.Or(by.Category, e.Category)
+		if e, err = by.entry(e.ProjectID); err != nil {
+			return none, err
+		}
+		what.Instead = &e
 	}
-	in.Category = cmp.Or(in.Category, old.Category)
-	fresh, err := in.entry(old.ProjectID)
-	if err == nil {
-		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{old.Key()}, Instead: &fresh})
-	}
-	return operation.EntryOf(fresh), err
-}
-
-func (s *server) forgetNote(c call) (any, error) {
-	e, err := s.forgotten(c, c.PathValue("id"))
-	return struct {
-		Forgotten int64 `json:"forgotten"`
-	}{e.ID}, err
-}
-
-// forgotten forgets the note with a number and returns it.
-func (s *server) forgotten(c call, number string) (operation.Entry, error) {
-	e, err := s.note(c, number)
-	if err == nil {
-		_, err = pipeline.Forget(c.Context(), c.st, c.opts, pipeline.Forgetting{Keys: []string{e.Key()}})
-	}
+	_, err = pipeline.Forget(c.Context(), c.st, c.opts, what)
 	return operation.EntryOf(e), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/operation"
 	"memoir/store"
 )
@@ -46,7 +47,7 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 		}
 		out.Memories = append(out.Memories, one)
 	}
-	notes, err := s.Book(st).Notes(ctx, nil, "")
+	notes, err := entry.Book{Store: st}.Notes(ctx, nil, "")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/search"
@@ -16,7 +17,7 @@ func (s *server) listProjects(c call) (any, error) {
 }
 
 func (s *server) latestNotes(c call) (any, error) {
-	notes, err := s.Book(c.st).Latest(c.Context(), c.URL.Query().Get("category"))
+	notes, err := entry.Book{Store: c.st}.Latest(c.Context(), c.URL.Query().Get("category"))
 	return operation.EntriesOf(notes), err
 }
 
@@ -24,13 +25,14 @@ func (s *server) latestNotes(c call) (any, error) {
 func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
 
 func (s *server) listNotes(c call) (any, error) {
-	notes, err := s.Book(c.st).Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
+	notes, err := entry.Book{Store: c.st}.Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
 	return operation.EntriesOf(notes), err
 }
 
 func (s *server) recallNotes(c call) (any, error) {
 	query := c.URL.Query()
-	notes, err := s.Book(c.st).Recall(c.Context(), c.told(), query.Get("category"), strings.Fields(query.Get("words")))
+	words := strings.Fields(query.Get("words"))
+	notes, err := entry.Book{Store: c.st}.Recall(c.Context(), c.told(), query.Get("category"), words)
 	return operation.EntriesOf(notes), err
 }
 

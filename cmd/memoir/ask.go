@@ -45,8 +45,7 @@ func (p *program) mcp(c *cli.Context) error {
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}
-	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "",
-		Access: operation.Access{Redact: p.redact}}
+	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != ""}
 	if !o.Silent {
 		if err := p.askOptions(c, &o); err != nil {
 			return err
@@ -166,11 +165,7 @@ func (p *program) search(c *cli.Context) error {
 	if n := c.Int("max"); n < 1 || n > 1000 {
 		return usagef("", "--max: must be from 1 to 1000, not %d", n)
 	}
-	project, err := p.searchedProject(c)
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
+	home, project, err := p.searchedProject(c)
 	if err != nil {
 		return err
 	}
@@ -197,21 +192,22 @@ func (p *program) search(c *cli.Context) error {
 	})
 }
 
-// searchedProject is the id of the project that is searched, "" for all.
-func (p *program) searchedProject(c *cli.Context) (string, error) {
+// searchedProject is the home and the id of the project that is searched, "" for all.
+func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 	if c.Bool("all") {
 		if c.IsSet("project") {
-			return "", usagef("", "--project and --all exclude each other")
+			return "", "", usagef("", "--project and --all exclude each other")
 		}
-		return "", nil
+		home, err = p.home(c)
+		return home, "", err
 	}
-	_, id, err := p.projectID(c)
+	home, id, err = p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.detail("no project here: %v", err)
 		p.ui.say("no project is known for this directory; searching all projects")
-		return "", nil
+		return home, "", nil
 	}
-	return id, err
+	return home, id, err
 }
 
 // printHit prints where a hit is, and below what it says and how to read on.

@@ -274,14 +274,8 @@ func (at *completion) offer(kind string) {
 
 // store opens the database of the home; nil if it does not exist or cannot be read now.
 func (at *completion) store() *store.Store {
-	home, err := at.p.home(at.c)
-	if err != nil {
-		return nil
-	}
-	if st, err := at.p.openToInject(at.c, home); err == nil {
-		return st
-	}
-	return nil
+	st, _ := at.p.openToInject(at.c) // nil after an error
+	return st
 }
 
 // projects offers registered projects by name, or by id if several share the name; a path is completed as a file.

@@ -128,11 +128,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
 		return
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return
-	}
-	st, err := p.openToInject(c, home)
+	st, err := p.openToInject(c)
 	if err != nil || st == nil {
 		return
 	}
@@ -144,7 +140,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
 	defer cancel()
-	loaded, err := pipeline.LoadSession(ctx, session, p.access(c, home).Scanner)
+	loaded, err := pipeline.LoadSession(ctx, session, p.access(c, "").Scanner)
 	if err != nil { // of what was read some may be secrets yet
 		loaded.Items = nil
 	}

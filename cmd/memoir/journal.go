@@ -161,5 +161,5 @@ func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 			}
 		}
 	}
-	return p.access(c, home).Book(nil), id, err
+	return entry.Book{Home: home, Redact: p.redact}, id, err
 }

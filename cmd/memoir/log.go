@@ -20,10 +20,7 @@ func logCommand(p *program) *cli.Command {
 		Description: help("Lists the stored generations, newest first, of this directory's project or of\n"+
 			"another. The next publication stores your edits of the live files as a generation.",
 			"memoir log", "memoir log --project mise --json"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.log,
 	}
 }
@@ -94,12 +91,7 @@ func restoreCommand(p *program) *cli.Command {
 			"is not restored.\n"+
 			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			waitFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag()},
 		Action: p.restore,
 	}
 }
@@ -195,10 +187,7 @@ func diffCommand(p *program) *cli.Command {
 			"last two; with one number, that generation and the live files, hand edits\n"+
 			"included. The exit code is 0 whether or not they differ.",
 			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.diff,
 	}
 }
@@ -249,9 +238,7 @@ func catCommand(p *program) *cli.Command {
 			"another. memory://root is the summary. Files outside the memory cannot be read.",
 			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md",
 			"memoir cat skills", "memoir cat . --project mise"),
-		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-		},
+		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")
 			if err != nil {

@@ -220,10 +220,6 @@ func otherProject(command string) string {
 // no notes.
 func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Store, error),
 	read func(entry.Book, []string) ([]memoir.Entry, error)) ([]memoir.Entry, error) {
-	home, err := p.home(c)
-	if err != nil {
-		return nil, err
-	}
 	st, err := open(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") {
 		return nil, nil
@@ -240,7 +236,7 @@ func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Stor
 	case err != nil && (c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound):
 		return nil, err
 	}
-	return read(entry.Book{Store: st, Home: home, Redact: p.redact}, ids)
+	return read(entry.Book{Store: st}, ids)
 }
 
 // entryRef matches the names of an entry: #12, its session's key or id, or just 12.

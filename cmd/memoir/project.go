@@ -181,19 +181,21 @@ func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	return "the project has no memory yet", "`memoir run` creates a memory, `memoir projects` lists memories"
 }
 
-// projectsNamed returns the projects of --project or --all, else this directory's.
-func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
-	if c.Bool("all") {
-		if c.IsSet("project") {
-			return nil, usagef("", "--project and --all exclude each other")
-		}
-		return st.Projects(c.Context)
+// projectsNamed returns the ids of the projects of --project or --all, else this directory's.
+func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]string, error) {
+	if !c.Bool("all") {
+		row, err := p.projectOf(c, st)
+		return []string{row.ID}, err
 	}
-	row, err := p.projectOf(c, st)
-	if err != nil {
-		return nil, err
+	if c.IsSet("project") {
+		return nil, usagef("", "--project and --all exclude each other")
 	}
-	return []store.ProjectRow{row}, nil
+	rows, err := st.Projects(c.Context)
+	ids := []string{}
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	return ids, err
 }
 
 // projectID returns the home and the id of the project of --project, else of this directory. It opens the registry

@@ -156,17 +156,17 @@ func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, 
 }
 
 // openToInject opens the database for a starting session. It returns nil if none can be read now.
-func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
-	path := filepath.Join(home, databaseName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	settings, err := p.settings(c, nil)
+func (p *program) openToInject(c *cli.Context) (*store.Store, error) {
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return nil, err
 	}
+	path := filepath.Join(opts.Home, databaseName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
-		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
+		BusyTimeout: min(busyTimeout(opts.Settings), injectDatabase)})
 	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
 		return nil, nil // the next run updates or restores it
 	}

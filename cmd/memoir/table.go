@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -151,12 +152,7 @@ func when(t time.Time) string {
 }
 
 // whenKnown is when for a time that may be unknown.
-func whenKnown(t *time.Time) string {
-	if t == nil {
-		return none
-	}
-	return when(*t)
-}
+func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }
 
 // size formats a number of bytes for people.
 func size(n int64) string {
@@ -180,12 +176,7 @@ func list[T any](items []T) []T {
 }
 
 // orDash returns a text for the cell of a table.
-func orDash(text string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
+func orDash(text string) string { return cmp.Or(text, none) }
 
 // shortened lists the first of some names.
 func shortened(names []string) string {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"memoir"
-	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -216,21 +214,6 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 	c.setRules(rules + ".broken")
 	if got := c.clean("key " + planted); strings.Contains(got, planted) {
 		t.Errorf("broken rules took the default ones away: %q", got)
-	}
-}
-
-func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
-	t.Parallel()
-	p := new(program)
-	session := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
-		Remote: "https://u:" + planted + "@host/x", Error: planted}
-	given := memoir.Project{ID: "x-0123456789ab", Name: planted, Directories: []string{"/src/" + planted}, Remote: planted, Aliases: []string{planted}}
-	project := operation.ProjectOf(t.TempDir(), store.ProjectRow{Project: given}, p.redact)
-	if said := fmt.Sprint(operation.SessionOf(session, p.redact), project); strings.Contains(said, planted) {
-		t.Errorf("said: %s", said)
-	}
-	if project.ID != given.ID || given.Directories[0] != "/src/"+planted {
-		t.Errorf("got %v of %v", project, given)
 	}
 }
 

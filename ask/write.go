@@ -69,58 +69,51 @@ type memoryMessagesOut struct {
 // memoryMessages is the tool memory_messages.
 func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
 	*mcp.CallToolResult, memoryMessagesOut, error) {
-	out := memoryMessagesOut{}
 	if len(in.Messages) == 0 {
-		err := s.recap(ctx, &out)
+		out, err := s.recap(ctx)
 		return nil, out, err
 	}
 	byUser := func(m pipeline.Message) bool { return m.Role == memoir.RoleUser }
 	if s.Transcribed && slices.ContainsFunc(in.Messages, byUser) {
-		return nil, out, usage("", "messages of the user are read from this agent's transcripts")
+		return nil, memoryMessagesOut{}, usage("", "messages of the user are read from this agent's transcripts")
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
-		return nil, out, err
+		return nil, memoryMessagesOut{}, err
 	}
 	defer st.Close()
 	done, err := s.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
-	out.Session, out.Stored = done.Session, done.Stored
-	return nil, out, err
+	return nil, memoryMessagesOut{Session: done.Session, Stored: done.Stored}, err
 }
 
-// recap sets out to the recap of the project's last session.
-func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
+// recap returns the recap of the project's last session.
+func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	project, err := s.Project(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	st, err := s.Read(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer st.Close()
 	session, err := pipeline.LastSession(ctx, st, project.ID)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		out.Note = "no session to recap"
-		return nil
+		return memoryMessagesOut{Note: "no session to recap"}, nil
 	}
 	if err != nil {
-		return err
+		return out, err
 	}
 	recap, err := s.Recap(ctx, session)
-	if err != nil {
-		return err
-	}
 	said := recap.Messages
-	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
+	return fit(usualTokens, len(said), func(n int) memoryMessagesOut {
 		answer, text := memoryMessagesOut{Session: recap.Session, Notice: notice}, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
 		answer.Recap = frame(s.Redact(text))
 		return answer
-	})
-	return nil
+	}), err
 }
 
 type memoryPatchIn struct {

@@ -95,7 +95,8 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	return nil
 }
 
-// access returns what operations need of the program. Calls of doors may come at the same time.
+// access returns what operations need of the program; those on one session need no home. Calls of doors may come at the
+// same time.
 func (p *program) access(c *cli.Context, home string) operation.Access {
 	return operation.Access{Home: home, Redact: p.redact,
 		Scanner: func(dir string) (*secrets.Scanner, error) { return p.scanner(c, dir) },

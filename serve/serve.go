@@ -2,8 +2,8 @@
 // pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
 // operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then guard.go (access), api.go (the routes), page.go (the pages), read.go
-// and change.go (the content of both); registry.go (the shared registry), export.go.
+// Read serve.go first (the server), then guard.go (access), api.go (the routes), read.go and change.go (their answers),
+// page.go (the pages), registry.go (the shared registry), export.go.
 package serve
 
 import (

@@ -1,7 +1,14 @@
 package memoir_test
 
 import (
+	"go/parser"
+	"go/token"
+	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +25,38 @@ func TestEveryNameInTheTreeIsPortable(t *testing.T) {
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if err := module.CheckFilePath(name); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestARoomImportsOnlyRoomsAbove compares imports with the order of the rooms in docs/architecture.md.
+func TestARoomImportsOnlyRoomsAbove(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## The rooms\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var rooms []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/.]+)` \\|").FindAllStringSubmatch(table, -1) {
+		rooms = append(rooms, path.Join("memoir", row[1]))
+	}
+	for at, room := range rooms {
+		files, _ := filepath.Glob(filepath.Join(".", strings.TrimPrefix(room, "memoir"), "*.go"))
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, of := range file.Imports {
+				imported := strings.Trim(of.Path.Value, `"`)
+				below := slices.Index(rooms, imported) > at
+				doors := room == "memoir/serve" && imported == "memoir/ask"
+				server := imported == "memoir/serve" && name != "cmd/memoir/serve.go"
+				if !strings.HasSuffix(name, "_test.go") && (below || doors || server) {
+					t.Errorf("%s imports %s", name, imported)
+				}
+			}
 		}
 	}
 }

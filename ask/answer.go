@@ -124,14 +124,14 @@ func (s *server) briefErrors(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil {
 			wire := &jsonrpc.Error{Code: jsonrpc.CodeInternalError}
 			errors.As(err, &wire)
-			return nil, &jsonrpc.Error{Code: wire.Code, Message: cut(s.clean(err.Error()), maxError)}
+			return nil, &jsonrpc.Error{Code: wire.Code, Message: cut(s.Clean(err.Error()), maxError)}
 		}
 		if called, ok := result.(*mcp.CallToolResult); ok && called.IsError {
 			text := called.Content[0].(*mcp.TextContent).Text
 			if hint := memoir.HintOf(called.GetError()); hint != "" {
 				text += "; " + hint
 			}
-			called.Content = []mcp.Content{&mcp.TextContent{Text: cut(s.clean(text), maxError)}}
+			called.Content = []mcp.Content{&mcp.TextContent{Text: cut(s.Clean(text), maxError)}}
 		}
 		return result, nil
 	}

@@ -3,7 +3,7 @@
 // belong to cmd/memoir.
 //
 // Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (addresses), search.go,
-// get.go, session.go, entry.go, message.go and forget.go (the tools), resource.go, conn.go (the connection).
+// get.go, write.go and forget.go (the tools), resource.go, conn.go (the connection).
 package ask
 
 import (
@@ -15,14 +15,14 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/secrets"
 	"memoir/store"
 )
 
 // Options configure a server. All functions are required.
 type Options struct {
-	Home    string
+	operation.Access
 	Version string // of the program
 	// Silent servers have no tools, resources and instructions. They are for agents that memoir started.
 	Silent bool
@@ -38,17 +38,8 @@ type Options struct {
 
 	// Project returns the client's project, or an error if it has none.
 	Project func(context.Context) (Project, error)
-	// Redact replaces secrets in a text.
-	Redact func(string) string
-	// Scanner returns the scanner for secrets in sessions.
-	Scanner func() (*secrets.Scanner, error)
-	// Read opens the registry for reading, Change for a tool that changes memory.
-	Read   func(context.Context) (*store.Store, error)
-	Change func(context.Context) (pipeline.Options, *store.Store, error)
 	// Write is Change for a client that adds an entry: it also registers the client's project if needed.
 	Write func(context.Context) (pipeline.Options, *store.Store, memoir.Project, error)
-	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
-	Extract func(keys []string) error
 }
 
 // Project is a client's project.
@@ -147,9 +138,6 @@ func outdated(p Project, root memory.Root, lines []string) map[int]string {
 	}
 	return states
 }
-
-// clean redacts and neutralises a text.
-func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }
 
 // usage returns an error for an invalid argument.
 func usage(hint, format string, args ...any) error {

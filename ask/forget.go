@@ -107,7 +107,7 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 		what.Keys = append(what.Keys, session.Key())
 	}
 	for _, l := range found.Lines {
-		lines = append(lines, frame(s.clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
+		lines = append(lines, frame(s.Clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
 	}
 	return lines, nil
 }

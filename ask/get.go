@@ -1,15 +1,21 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/memory"
+	"memoir/operation"
+	"memoir/pipeline"
+	"memoir/store"
 )
 
 // maxPaths bounds the number of addresses in a call.
@@ -119,7 +125,7 @@ func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) 
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	if d.address, d.err = parse(path); d.err != nil {
 		if len(path) <= maxAddress { // a longer one is not worth redacting
-			d.text = cut(s.clean(path), 100)
+			d.text = cut(s.Clean(path), 100)
 		}
 		return d
 	}
@@ -163,7 +169,7 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	if err != nil {
 		return err
 	}
-	lines := strings.Split(strings.TrimSuffix(s.clean(string(content)), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(s.Clean(string(content)), "\n"), "\n")
 	var marks map[int]string
 	if own {
 		marks = outdated(p, root, lines)
@@ -176,6 +182,91 @@ func (s *server) readFile(ctx context.Context, d *document) error {
 	}
 	d.total = len(lines)
 	return nil
+}
+
+// beside reads a journal or history: journal/DATE, where the date may be today or yesterday, HISTORY.md or
+// HISTORY-YYYY-MM.md. For other places it returns nil.
+func (s *server) beside(projectID, place string) ([]byte, error) {
+	b := entry.Book{Home: s.Home, Redact: s.Redact}
+	place = strings.TrimSuffix(strings.TrimPrefix(place, rootAddress+"/"), ".md")
+	if day, ok := strings.CutPrefix(place, "journal/"); ok {
+		day, err := entry.Day(day, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		page, err := b.Page(projectID, day)
+		return []byte(cmp.Or(page, "No journal entry for "+day+".\n")), err
+	}
+	if month, ok := strings.CutPrefix(place, "HISTORY"); ok {
+		text, err := b.History(projectID, strings.TrimPrefix(month, "-"))
+		return []byte(text), err
+	}
+	return nil, nil
+}
+
+// readEntry reads an entry as a document of one item.
+func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *document) error {
+	found, err := st.Entries(ctx, store.EntryFilter{ID: id})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if _, writing, err := s.Change(ctx); err == nil { // a failure to record the access does not prevent the answer
+		_, _ = writing.Recall(ctx, store.EntryFilter{ID: id, Kind: memoir.EntryNote})
+		writing.Close()
+	}
+	e := found[0]
+	d.address.text = sessionScheme + e.Key()
+	d.about = fmt.Sprintf("%s of %s, by the %s", e.Kind, e.CreatedAt.UTC().Format("2006-01-02"), e.Author)
+	d.total, d.units = 1, []unit{{1, memory.Neutralise(strings.TrimSpace(e.Category + " " + e.Text))}}
+	return nil
+}
+
+// readSession reads the items of a session as Phase 1 reads them: filtered, redacted and bounded.
+func (s *server) readSession(ctx context.Context, d *document) error {
+	st, err := s.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	session, err := s.findSession(ctx, st, d.session)
+	if err != nil {
+		return err
+	}
+	if id := memoir.EntryID(session.Key()); id != 0 {
+		return s.readEntry(ctx, st, id, d)
+	}
+	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
+	if err != nil {
+		return err
+	}
+	d.address.text = sessionScheme + session.Key()
+	d.about = s.Clean(fmt.Sprintf("%s session of %s: %s", session.Source, session.UpdatedAt.UTC().Format("2006-01-02"),
+		memoir.ShortTitle(loaded.Again(session.Title))))
+	for _, it := range loaded.Items {
+		d.units = append(d.units, unit{it.N, memory.Neutralise(operation.ItemText(it))})
+	}
+	if n := len(loaded.Items); n > 0 {
+		d.total = loaded.Items[n-1].N
+	}
+	return nil
+}
+
+// findSession returns a session that the client may read. It does not find forgotten and disabled sessions, and without
+// AllProjects no sessions of other projects.
+func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
+	project, err := s.Project(ctx)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	session, err := operation.FindSession(ctx, st, ref, func(session memoir.Session) bool {
+		return session.Reason != memoir.ReasonForgotten && session.Reason != memoir.ReasonDisabled &&
+			session.ProjectID != "" && (session.ProjectID == project.ID || s.AllProjects)
+	})
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		err = memoir.Errorf(memoir.CodeNotFound, "memory_search returns session keys",
+			"no session of this project matches %q", ref)
+	}
+	return session, err
 }
 
 // getFrom is how memory_get reads on, with a number after it.

@@ -138,7 +138,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		result, err = search.Find(ctx, s.Home, q)
 	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was stored yet
-		return nil, []string{"no match: " + cut(s.clean(err.Error()), maxError)}, nil
+		return nil, []string{"no match: " + cut(s.Clean(err.Error()), maxError)}, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -209,7 +209,7 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: h.Score, Snippet: frame(s.clean(h.Snippet))}
+		Score: h.Score, Snippet: frame(s.Clean(h.Snippet))}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

@@ -13,6 +13,7 @@ import (
 	"memoir"
 	"memoir/ask"
 	"memoir/config"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/secrets"
 	"memoir/store"
@@ -51,13 +52,14 @@ func newWorld(t *testing.T) *world {
 	scanner := func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
 	s, err := scanner()
 	must(t, err)
-	w.asked = ask.Options{
-		Home: w.options.Home, Version: "test", Context: func() string { return "" }, Redact: s.Message, Scanner: scanner,
+	w.asked = ask.Options{Version: "test", Context: func() string { return "" },
 		Project: func(context.Context) (ask.Project, error) { return ask.Project{ID: lanternd, Tree: dir}, nil },
-		Read:    w.open,
-		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
-			st, err := w.open(ctx)
-			return w.options, st, err
+		Access: operation.Access{Home: w.options.Home, Redact: s.Message, Scanner: scanner, Read: w.open,
+			Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
+				st, err := w.open(ctx)
+				return w.options, st, err
+			},
+			Extract: func([]string) error { return nil },
 		},
 		Write: func(ctx context.Context) (pipeline.Options, *store.Store, memoir.Project, error) {
 			st, err := w.open(ctx)
@@ -65,7 +67,6 @@ func newWorld(t *testing.T) *world {
 			row, err := st.FindProject(ctx, lanternd)
 			return w.options, st, row.Project, err
 		},
-		Extract: func([]string) error { return nil },
 	}
 	w.run()
 	return w

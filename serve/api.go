@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -16,8 +15,8 @@ import (
 	"memoir/store"
 )
 
-// An operation answers one kind of request: with its page, if it has one and a browser asks, otherwise with JSON.
-type operation struct {
+// A route answers one kind of request: with its page, if it has one and a browser asks, otherwise with JSON.
+type route struct {
 	method, path string
 	page, title  string
 	do           answer
@@ -25,8 +24,8 @@ type operation struct {
 
 type answer func(*server, *http.Request) (any, error)
 
-// operations are the requests that openapi.json describes.
-var operations = []operation{
+// routes are the requests that openapi.json describes.
+var routes = []route{
 	{"GET", "/openapi.json", "", "", (*server).describe},
 	{"GET", "/memory", "notes", "Notes", reading((*server).latestNotes)},
 	{"GET", "/projects", "projects", "Projects", reading((*server).listProjects)},
@@ -109,7 +108,7 @@ func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any
 	return do(s, c)
 }
 
-func (s *server) answering(op operation) http.Handler {
+func (s *server) answering(op route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out, err := op.do(s, r)
 		switch {
@@ -118,7 +117,7 @@ func (s *server) answering(op operation) http.Handler {
 		case byForm(r):
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 		case op.page != "" && wantsPage(r):
-			project := s.clean(projectOf(r))
+			project := s.Clean(projectOf(r))
 			p := page{Name: op.page, Title: op.title, Project: project, Query: r.URL.Query(), Data: out}
 			if project != "" {
 				p.Title = project + ": " + op.title
@@ -188,7 +187,7 @@ func statusOf(err error) int {
 }
 
 func (s *server) failureOf(err error) failure {
-	f := failure{s.clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
+	f := failure{s.Clean(memoir.Cut(err.Error(), 1000)), memoir.HintOf(err), string(memoir.CodeOf(err))}
 	if statusOf(err) == http.StatusRequestEntityTooLarge {
 		f.Hint, f.Code = "at most 1 MB", "too_large"
 	}
@@ -220,25 +219,4 @@ func number(name, text string) (int, error) {
 		return 0, usage("", "%s must be a number from 0, not %q", name, memoir.Cut(text, 50))
 	}
 	return n, nil
-}
-
-// Projects is a list of projects.
-type Projects struct {
-	Projects []Project `json:"projects"`
-}
-
-func (s *server) listProjects(c call) (any, error) {
-	out, _, err := s.projects(c.Context(), c.st)
-	return out, err
-}
-
-// projects returns all projects twice: cleaned, and the rows as stored.
-func (s *server) projects(ctx context.Context, st *store.Store) (Projects, []store.ProjectRow, error) {
-	rows, err := pipeline.Projects(ctx, st, s.Home)
-	out := Projects{[]Project{}}
-	for _, row := range rows {
-		row.Project = CleanProject(row.Project, s.clean)
-		out.Projects = append(out.Projects, ProjectOf(s.Home, row))
-	}
-	return out, rows, err
 }

@@ -27,7 +27,7 @@ func TestTheDescriptionHasEachOperationAndNoOther(t *testing.T) {
 			left[strings.ToUpper(method)+" "+path] = true
 		}
 	}
-	for _, op := range operations {
+	for _, op := range routes {
 		if name := op.method + " " + op.path; !left[name] {
 			t.Errorf("%s is not described", name)
 		} else {

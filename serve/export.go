@@ -5,25 +5,27 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/entry"
+	"memoir/operation"
 	"memoir/store"
 )
 
 // exported is the content of the exported file.
 type exported struct {
 	At       *time.Time
-	Projects Projects
+	Projects operation.Projects
 	Memories []exportedMemory
-	Notes    Entries
-	Sessions Sessions
-	Queue    Queue
-	Spending Spending
+	Notes    operation.Entries
+	Sessions operation.Sessions
+	Queue    operation.Queue
+	Spending operation.Spending
 }
 
 // An exportedMemory is the memory of a project and its last change.
 type exportedMemory struct {
 	Name    string
-	Memory  Memory
-	Changes *Comparison // nil: no generation is archived
+	Memory  operation.Memory
+	Changes *operation.Comparison // nil: no generation is archived
 }
 
 // Export returns the content of the pages as one HTML file that needs no server, script or other file.
@@ -34,47 +36,49 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 		return nil, err
 	}
 	defer st.Close()
-	out := exported{At: Time(now)}
-	projects, rows, err := s.projects(ctx, st)
-	if err != nil {
+	out := exported{At: operation.Time(now)}
+	if out.Projects, err = operation.ListProjects(ctx, st, s.Home, s.Clean); err != nil {
 		return nil, err
 	}
-	out.Projects = projects
-	for _, row := range rows {
-		one, err := s.exportedOf(ctx, st, row)
+	for _, project := range out.Projects.Projects {
+		one, err := s.exportedOf(ctx, st, project)
 		if err != nil {
 			return nil, err
 		}
 		out.Memories = append(out.Memories, one)
 	}
-	notes, err := s.book(st).Notes(ctx, nil, "")
+	notes, err := entry.Book{Store: st}.Notes(ctx, nil, "")
 	if err != nil {
 		return nil, err
 	}
-	out.Notes = EntriesOf(notes)
-	if out.Sessions, err = s.sessions(ctx, st, store.Filter{}); err != nil {
+	out.Notes = operation.EntriesOf(notes)
+	if out.Sessions, err = operation.ListSessions(ctx, st, store.Filter{}, 0, s.Clean); err != nil {
 		return nil, err
 	}
-	if out.Queue, err = s.queue(ctx, st); err != nil {
+	if out.Queue, err = operation.ReadQueue(ctx, st, s.Clean); err != nil {
 		return nil, err
 	}
-	if out.Spending.UsageBy, err = SpentEver(ctx, st); err != nil {
+	if out.Spending, err = operation.ReadSpending(ctx, st); err != nil {
 		return nil, err
 	}
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
 // exportedOf returns the memory of a project with the sources of its lines.
-func (s *server) exportedOf(ctx context.Context, st *store.Store, row store.ProjectRow) (
+func (s *server) exportedOf(ctx context.Context, st *store.Store, project operation.Project) (
 	out exportedMemory, err error) {
-	out.Name = s.clean(row.Name)
-	if out.Memory, err = s.memoryOf(ctx, row.ID); err != nil {
+	out.Name = project.Name
+	injected, err := s.Injected(ctx, project.ID)
+	if err != nil {
 		return out, err
 	}
-	if err := s.fill(ctx, st, out.Memory.Text, out.Memory.lists); err != nil {
+	if out.Memory, err = s.Memory(project.ID, injected); err != nil {
 		return out, err
 	}
-	last, err := s.compare(row.ID, 0, 0)
+	if err := s.Fill(ctx, st, out.Memory, out.Memory.Text); err != nil {
+		return out, err
+	}
+	last, err := s.compare(project.ID, 0, 0)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		return out, nil
 	}

@@ -100,7 +100,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		switch {
 		case host != "127.0.0.1" && host != "localhost":
 			s.refuse(w, r, http.StatusForbidden,
-				failure{"this server is not " + s.clean(memoir.Cut(host, 100)), "use 127.0.0.1", "forbidden"})
+				failure{"this server is not " + s.Clean(memoir.Cut(host, 100)), "use 127.0.0.1", "forbidden"})
 			return
 		case crossing.Check(r) != nil:
 			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins cannot change memory", "", "forbidden"})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/operation"
 )
 
 //go:embed page
@@ -122,7 +123,7 @@ type day struct {
 }
 
 // daysOf sums the use by day, latest first.
-func daysOf(rows []Spent) (out []day) {
+func daysOf(rows []operation.Spent) (out []day) {
 	var cost, tokens float64
 	for _, row := range rows {
 		if len(out) == 0 || out[0].Day != row.Day {

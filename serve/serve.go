@@ -1,10 +1,9 @@
 // Package serve serves memory over HTTP on a loopback address, as an API and as pages for a browser, and exports the
-// pages as one file. It defines the JSON forms of stored data, which commands print, too. All output is redacted and
-// read anew for each request. Flags and the terminal belong to cmd/memoir.
+// pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
+// operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then guard.go (access), api.go (the operations), page.go (the pages); note.go,
-// lines.go, changes.go, message.go, session.go, search.go and status.go (the content of both); form.go (JSON forms),
-// registry.go (the shared registry), export.go.
+// Read serve.go first (the server), then guard.go (access), api.go (the routes), read.go and change.go (their answers),
+// page.go (the pages), registry.go (the shared registry), export.go.
 package serve
 
 import (
@@ -18,10 +17,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/memory"
-	"memoir/pipeline"
-	"memoir/secrets"
-	"memoir/store"
+	"memoir/operation"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -29,16 +25,8 @@ const maxBody = 1 << 20
 
 // Options are the dependencies of a server. All are required.
 type Options struct {
-	Home   string
-	Token  string // of TokenOf
-	Redact func(string) string
-	// Scanner returns the secret scanner for sessions.
-	Scanner func() (*secrets.Scanner, error)
-	// Read opens the registry for reading. Change opens it for writing, with the options of changes to memory.
-	Read   func(context.Context) (*store.Store, error)
-	Change func(context.Context) (pipeline.Options, *store.Store, error)
-	// Extract starts a run in another process that extracts from sessions, if runs are enabled.
-	Extract func(keys []string) error
+	operation.Access
+	Token string // of TokenOf
 	// Injected returns the text that the next session of a project gets, neutralised; it may be empty.
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
@@ -54,7 +42,7 @@ type server struct {
 func Handler(o Options) http.Handler {
 	s := &server{Options: o, cookie: rand.Text(), registry: sharedRegistry{open: o.Read}}
 	mux := http.NewServeMux()
-	for _, op := range operations {
+	for _, op := range routes {
 		mux.Handle(op.method+" "+op.path, s.answering(op))
 	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/projects", http.StatusSeeOther))
@@ -66,7 +54,7 @@ func Handler(o Options) http.Handler {
 			w.Header().Set("Allow", strings.Join(known, ", "))
 			status, code = http.StatusMethodNotAllowed, "method_not_allowed"
 		}
-		s.refuse(w, r, status, failure{s.clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
+		s.refuse(w, r, status, failure{s.Clean("no such request: " + r.Method + " " + memoir.Cut(r.URL.Path, 200)),
 			"GET /openapi.json lists the requests", code})
 	})
 	return s.guard(mux)
@@ -115,5 +103,3 @@ func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	return server.Close()
 }
-
-func (s *server) clean(text string) string { return memory.Neutralise(s.Redact(text)) }

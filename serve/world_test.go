@@ -16,6 +16,7 @@ import (
 	"memoir/config"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/secrets"
 	"memoir/store"
@@ -57,13 +58,14 @@ func newWorld(t testing.TB) *world {
 	scanner := func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }
 	s, err := scanner()
 	must(t, err)
-	w.served = Options{
-		Home: w.options.Home, Token: token, Redact: s.Message, Scanner: scanner, Read: w.read,
+	w.served = Options{Token: token, Access: operation.Access{
+		Home: w.options.Home, Redact: s.Message, Scanner: scanner, Read: w.read,
 		Change: func(ctx context.Context) (pipeline.Options, *store.Store, error) {
 			st, err := w.open(ctx, store.Options{})
 			return w.options, st, err
 		},
 		Extract: func(keys []string) error { w.full = append(w.full, keys...); return nil },
+	},
 		Injected: func(ctx context.Context, projectID string) (string, error) {
 			st, err := w.read(ctx)
 			must(t, err)
@@ -119,7 +121,7 @@ func (w *world) call(method, target, body string, status int) (out map[string]an
 	}
 	must(w.t, json.Unmarshal(answer.Body.Bytes(), &out))
 	path, _, _ := strings.Cut(target, "?")
-	for _, op := range operations {
+	for _, op := range routes {
 		if op.method == method && matches(op.path, path) {
 			w.conforms(out, described(w.t, op, status), method+" "+op.path)
 			return out
@@ -159,7 +161,7 @@ func at(v any, path ...string) any {
 }
 
 // described returns the schema of an operation's answer.
-func described(t testing.TB, op operation, status int) any {
+func described(t testing.TB, op route, status int) any {
 	t.Helper()
 	responses := at(document, "paths", op.path, strings.ToLower(op.method), "responses")
 	response := at(responses, fmt.Sprint(status))

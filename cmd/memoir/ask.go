@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/ask"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/search"
 	"memoir/secrets"
@@ -44,7 +45,7 @@ func (p *program) mcp(c *cli.Context) error {
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}
-	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != "", Redact: p.redact}
+	o := ask.Options{Version: version(), Silent: p.getenv(memoir.ChildVariable) != ""}
 	if !o.Silent {
 		if err := p.askOptions(c, &o); err != nil {
 			return err
@@ -56,15 +57,14 @@ func (p *program) mcp(c *cli.Context) error {
 
 // askOptions fills in what the server has of the program. Calls of a client may come at the same time.
 func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	if o.Home, err = p.home(c); err != nil {
-		return err
-	}
+	settings := opts.Settings
+	o.Access = p.access(c, opts.Home)
 	if c.String("project") != "" {
-		if _, err = p.projectID(c); err != nil {
+		if _, _, err = p.projectID(c); err != nil {
 			return err
 		}
 	}
@@ -85,49 +85,41 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		defer mu.Unlock()
 		return p.projectAsked(c)
 	}
-	o.Scanner = func() (*secrets.Scanner, error) { return p.scanner(c) }
-	o.Read = func(context.Context) (*store.Store, error) { return p.openForReading(c) }
-	o.Change = func(context.Context) (pipeline.Options, *store.Store, error) {
-		opts, st, err := p.openToChange(c)
-		opts.Progress, opts.Wait = nil, forgetPatience
-		return opts, st, err
-	}
-	o.Write = func(ctx context.Context) (opts pipeline.Options, st *store.Store, project memoir.Project, err error) {
+	o.Write = func(context.Context) (pipeline.Options, *store.Store, memoir.Project, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if opts, err = p.options(c, nil); err != nil {
-			return opts, nil, project, err
-		}
+		opts, st, project, err := p.openToAdd(c)
 		opts.Progress, opts.Wait = nil, forgetPatience
-		st, id, err := p.openToAdd(c)
-		if err != nil {
-			return opts, nil, project, err
-		}
-		row, err := st.FindProject(ctx, id)
-		if err != nil {
-			st.Close()
-		}
-		return opts, st, row.Project, err
+		return opts, st, project, err
 	}
-	o.Extract = func(keys []string) error { return p.extractFrom(c, keys) }
 	return nil
+}
+
+// access returns what operations need of the program; those on one session need no home. Calls of doors may come at the
+// same time.
+func (p *program) access(c *cli.Context, home string) operation.Access {
+	return operation.Access{Home: home, Redact: p.redact,
+		Scanner: func() (*secrets.Scanner, error) { return p.scanner(c) },
+		Read:    func(context.Context) (*store.Store, error) { return p.openForReading(c) },
+		Change: func(context.Context) (pipeline.Options, *store.Store, error) {
+			opts, st, err := p.openToChange(c)
+			opts.Progress, opts.Wait = nil, forgetPatience
+			return opts, st, err
+		},
+		Extract: func(keys []string) error { return p.extractFrom(c, keys) }}
 }
 
 // projectAsked is the project that a client asks about, by the settings of now.
 func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return ask.Project{}, err
-	}
-	home, err := p.home(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return ask.Project{}, err
 	}
 	var found told
 	if c.String("project") != "" {
-		found, err = p.projectWithTree(c, settings)
+		found, err = p.projectWithTree(c, opts.Settings)
 	} else {
-		found, err = p.projectOfSession(c, &settings, home, "")
+		found, err = p.projectOfSession(c, &opts.Settings, opts.Home, "")
 	}
 	switch {
 	case err == nil && found.why != "":
@@ -174,11 +166,7 @@ func (p *program) search(c *cli.Context) error {
 	if n := c.Int("max"); n < 1 || n > 1000 {
 		return usagef("", "--max: must be from 1 to 1000, not %d", n)
 	}
-	project, err := p.searchedProject(c)
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
+	home, project, err := p.searchedProject(c)
 	if err != nil {
 		return err
 	}
@@ -205,21 +193,22 @@ func (p *program) search(c *cli.Context) error {
 	})
 }
 
-// searchedProject is the id of the project that is searched, "" for all.
-func (p *program) searchedProject(c *cli.Context) (string, error) {
+// searchedProject is the home and the id of the project that is searched, "" for all.
+func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 	if c.Bool("all") {
 		if c.IsSet("project") {
-			return "", usagef("", "--project and --all exclude each other")
+			return "", "", usagef("", "--project and --all exclude each other")
 		}
-		return "", nil
+		home, err = p.home(c)
+		return home, "", err
 	}
-	id, err := p.projectID(c)
+	home, id, err = p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.detail("no project here: %v", err)
 		p.ui.say("no project is known for this directory; searching all projects")
-		return "", nil
+		return home, "", nil
 	}
-	return id, err
+	return home, id, err
 }
 
 // printHit prints where a hit is, and below what it says and how to read on.

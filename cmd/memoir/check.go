@@ -49,19 +49,15 @@ type checkReport struct {
 }
 
 func (p *program) check(c *cli.Context) error {
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	home, err := p.home(c)
+	found, err := p.projectWithTree(c, opts.Settings)
 	if err != nil {
 		return err
 	}
-	found, err := p.projectWithTree(c, settings)
-	if err != nil {
-		return err
-	}
-	report, err := checkMemory(memory.At(home, found.project), found)
+	report, err := checkMemory(memory.At(opts.Home, found.project), found)
 	if err != nil {
 		return err
 	}
@@ -157,7 +153,7 @@ func (p *program) sayHeld(held []memory.Checked) {
 // projectWithTree returns the project of --project, else of this directory, and its working tree: the one around
 // this directory if it is the project's, else the project's first directory that exists.
 func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (told, error) {
-	id, err := p.projectID(c)
+	_, id, err := p.projectID(c)
 	if err != nil {
 		return told{}, err
 	}

@@ -67,13 +67,9 @@ func (p *program) clear(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	projects, err := p.projectsNamed(c, st)
+	ids, err := p.projectsNamed(c, st)
 	if err != nil {
 		return err
-	}
-	var ids []string
-	for _, project := range projects {
-		ids = append(ids, project.ID)
 	}
 	if all {
 		if ids, err = withFolders(home, ids); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/serve"
+	"memoir/operation"
 	"memoir/store"
 )
 
@@ -274,14 +274,8 @@ func (at *completion) offer(kind string) {
 
 // store opens the database of the home; nil if it does not exist or cannot be read now.
 func (at *completion) store() *store.Store {
-	home, err := at.p.home(at.c)
-	if err != nil {
-		return nil
-	}
-	if st, err := at.p.openToInject(at.c, home); err == nil {
-		return st
-	}
-	return nil
+	st, _ := at.p.openToInject(at.c) // nil after an error
+	return st
 }
 
 // projects offers registered projects by name, or by id if several share the name; a path is completed as a file.
@@ -301,8 +295,7 @@ func (at *completion) projects() {
 		named[r.Name]++
 	}
 	for _, r := range rows {
-		r.Project = serve.CleanProject(r.Project, at.p.redact)
-		word := r.Name
+		word := at.p.redact(r.Name)
 		if named[word] != 1 || !plainWord(word) {
 			word = r.ID
 		}
@@ -316,8 +309,8 @@ func (at *completion) generations() (words []string) {
 		defer st.Close()
 		home, _ := at.p.home(at.c) // without a home, the store is nil
 		if row, err := at.p.projectOf(at.c, st); err == nil {
-			all, _ := serve.Generations(at.c.Context, st, home, row.ID)
-			for _, g := range all {
+			all, _ := operation.ListGenerations(at.c.Context, st, home, row.ID)
+			for _, g := range all.Generations {
 				words = append(words, fmt.Sprint(g.Generation))
 			}
 		}
@@ -344,9 +337,9 @@ func (at *completion) sessions() {
 		isNote := s.Kind == memoir.KindEntry
 		if (!isNote || takesNotes && s.Reason != memoir.ReasonForgotten) && strings.HasPrefix(s.ID, at.word) {
 			n++
-			serve.CleanSession(&s, at.p.redact)
-			about := when(s.UpdatedAt) + ", " + string(s.Source) + ", " + orUntitled(s.Title)
-			at.found = append(at.found, candidate{s.ID, about})
+			one := operation.SessionOf(s, at.p.redact)
+			about := when(s.UpdatedAt) + ", " + one.Source + ", " + orUntitled(one.Title)
+			at.found = append(at.found, candidate{one.ID, about})
 		}
 	}
 }

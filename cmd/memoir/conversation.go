@@ -13,7 +13,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
-	"memoir/secrets"
 )
 
 func messageCommand(p *program) *cli.Command {
@@ -50,21 +49,14 @@ func (p *program) message(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
-	}
-	opts.Now = at // the conversation is that of the day
-	st, id, err := p.openToAdd(c)
+	opts, st, project, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	out, err := pipeline.Say(c.Context, st, opts, id, c.String("conversation"),
+	opts.Now = at // the conversation is that of the day
+	out, err := p.access(c, opts.Home).Say(c.Context, st, opts, project.ID, c.String("conversation"),
 		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at}})
-	if err == nil {
-		err = p.extractFrom(c, out.Full)
-	}
 	if err != nil {
 		return err
 	}
@@ -100,10 +92,9 @@ func recapCommand(p *program) *cli.Command {
 	}
 }
 
-// Bounds of recaps.
+// Bounds of injected recaps.
 const (
-	recapText    = 800 // characters of a message
-	overflowText = 200 // the same, where it is injected
+	overflowText = 200 // characters of an injected message
 	overflowTime = time.Second
 )
 
@@ -112,29 +103,21 @@ func (p *program) recap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := p.loadSession(c.Context, c, session)
+	out, err := p.access(c, "").Recap(c.Context, session)
 	if err != nil {
 		return err
 	}
-	said, _ := pipeline.Recap(loaded.Items, recapText, p.redact)
-	return p.result(c, struct {
-		Session  string          `json:"session"`
-		Messages []pipeline.Said `json:"messages"`
-	}{session.Key(), said}, func() {
-		if len(said) == 0 {
-			p.ui.say("%s has no messages", session.Key())
+	return p.result(c, out, func() {
+		if len(out.Messages) == 0 {
+			p.ui.say("%s has no messages", out.Session)
 			return
 		}
 		p.ui.write(pipeline.RecapHead)
-		for _, m := range said {
+		for _, m := range out.Messages {
 			p.ui.write(m.Line())
 		}
-		p.ui.say("from item %d; `memoir show %s` prints all items", said[0].Item, session.Key())
+		p.ui.say("from item %d; `memoir show %s` prints all items", out.Messages[0].Item, out.Session)
 	})
-}
-
-func (p *program) loadSession(ctx context.Context, c *cli.Context, s memoir.Session) (pipeline.Loaded, error) {
-	return pipeline.LoadSession(ctx, s, func() (*secrets.Scanner, error) { return p.scanner(c) })
 }
 
 // findOverflow completes the input of a hook: a session that is compacted or goes on, and has more messages than
@@ -145,11 +128,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	if window == 0 || in.session() == "" || in.Source != "compact" && in.Source != "resume" {
 		return
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return
-	}
-	st, err := p.openToInject(c, home)
+	st, err := p.openToInject(c)
 	if err != nil || st == nil {
 		return
 	}
@@ -161,7 +140,7 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
 	defer cancel()
-	loaded, err := p.loadSession(ctx, c, session)
+	loaded, err := pipeline.LoadSession(ctx, session, p.access(c, "").Scanner)
 	if err != nil { // of what was read some may be secrets yet
 		loaded.Items = nil
 	}
@@ -188,7 +167,7 @@ func (p *program) sessionToRecap(c *cli.Context) (memoir.Session, error) {
 		if err == nil && session.Reason == memoir.ReasonForgotten {
 			err = notFoundf("`memoir help forget` explains --undo", "%s is forgotten", session.Key())
 		}
-		if id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
+		if _, id, unknown := p.projectID(c); err == nil && c.IsSet("project") && id != session.ProjectID {
 			err = cmp.Or(unknown, usagef("", "%s is not a session of %s", session.Key(), c.String("project")))
 		}
 		return session, err

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -181,8 +181,8 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}
 	t := newTable("session or entry", "updated", "project", "title")
 	for _, s := range found.Sessions {
-		serve.CleanSession(&s, p.redact)
-		t.row(entryRef.ReplaceAllString(s.Key(), "#$2"), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
+		one := operation.SessionOf(s, p.redact)
+		t.row(entryRef.ReplaceAllString(one.Key(), "#$2"), when(s.UpdatedAt), orDash(s.ProjectID), orDash(one.Title))
 	}
 	if !c.Bool("json") {
 		p.ui.table(t)

@@ -338,7 +338,7 @@ func (p *program) notesOf(c *cli.Context, home, project string) (string, error) 
 	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
 		return "", nil
 	}
-	st, err := p.openToInject(c, home)
+	st, err := p.openToInject(c)
 	if err != nil || st == nil {
 		return "", err
 	}
@@ -368,7 +368,7 @@ func (p *program) memoryOf(c *cli.Context, home string, here place) (string, err
 			return here.project.ID, nil
 		}
 	}
-	st, err := p.openToInject(c, home)
+	st, err := p.openToInject(c)
 	if err != nil || st == nil {
 		return "", err
 	}

@@ -73,13 +73,7 @@ func journalCommand(p *program) *cli.Command {
 }
 
 func (p *program) addToJournal(c *cli.Context) error {
-	st, id, err := p.openToAdd(c)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	return p.writeEntry(c, st, memoir.Entry{ProjectID: id, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
-		Text: strings.Join(c.Args().Slice(), " ")})
+	return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryJournal})
 }
 
 func (p *program) searchJournal(c *cli.Context) error {
@@ -159,11 +153,7 @@ func historyCommand(p *program) *cli.Command {
 
 // pages opens the journals of --project, or of this directory's project, and returns the project's id.
 func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
-	home, err := p.home(c)
-	if err != nil {
-		return entry.Book{}, "", err
-	}
-	id, err := p.projectID(c)
+	home, id, err := p.projectID(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // no entry yet
 		if settings, settingsErr := p.settings(c, nil); settingsErr == nil {
 			if here, hereErr := p.here(settings); hereErr == nil && here.status.OK() {

@@ -9,8 +9,8 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 )
 
 func logCommand(p *program) *cli.Command {
@@ -20,10 +20,7 @@ func logCommand(p *program) *cli.Command {
 		Description: help("Lists the stored generations, newest first, of this directory's project or of\n"+
 			"another. The next publication stores your edits of the live files as a generation.",
 			"memoir log", "memoir log --project mise --json"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.log,
 	}
 }
@@ -42,25 +39,19 @@ func (p *program) log(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	generations, err := serve.Generations(c.Context, st, home, project.ID)
+	out, err := operation.ListGenerations(c.Context, st, home, project.ID)
 	if err != nil {
 		return err
 	}
-	return p.result(c, struct {
-		Generations []serve.Generation `json:"generations"`
-	}{list(generations)}, func() {
+	return p.result(c, out, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
-		for _, g := range generations {
-			published := none
-			if g.PublishedAt != nil {
-				published = when(*g.PublishedAt)
-			}
-			t.row(g.Generation, published, g.Sessions(), g.Notes(), g.Files, size(g.Bytes), noteOn(g))
+		for _, g := range out.Generations {
+			t.row(g.Generation, whenKnown(g.PublishedAt), g.Sessions(), g.Notes(), g.Files, size(g.Bytes), noteOn(g))
 			forgotten = forgotten || g.Forgotten && !g.Live
 		}
 		p.ui.table(t)
-		p.ui.say("%s", count(len(generations), "generation"))
+		p.ui.say("%s", count(len(out.Generations), "generation"))
 		if forgotten {
 			p.ui.sayHint("generations that contain forgotten sessions cannot be restored; " +
 				"`memoir forget --purge SESSION` removes those that contain SESSION")
@@ -69,7 +60,7 @@ func (p *program) log(c *cli.Context) error {
 }
 
 // noteOn returns the properties of a generation: live, edited, restored, redacted, damaged.
-func noteOn(g serve.Generation) string {
+func noteOn(g operation.Generation) string {
 	var notes []string
 	add := func(applies bool, format string, args ...any) {
 		if applies {
@@ -100,12 +91,7 @@ func restoreCommand(p *program) *cli.Command {
 			"is not restored.\n"+
 			"Asks first on a terminal, unless --yes. -q also drops the path that it prints.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			waitFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), waitFlag(), yesFlag(), jsonFlag()},
 		Action: p.restore,
 	}
 }
@@ -197,20 +183,13 @@ func diffCommand(p *program) *cli.Command {
 			"last two; with one number, that generation and the live files, hand edits\n"+
 			"included. The exit code is 0 whether or not they differ.",
 			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise"),
-		Flags: []cli.Flag{
-			projectRefFlag(),
-			jsonFlag(),
-		},
+		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.diff,
 	}
 }
 
 func (p *program) diff(c *cli.Context) error {
-	id, err := p.projectID(c)
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
+	home, id, err := p.projectID(c)
 	if err != nil {
 		return err
 	}
@@ -223,7 +202,7 @@ func (p *program) diff(c *cli.Context) error {
 			return err
 		}
 	}
-	out, err := serve.Compare(memory.At(home, id), id, numbers[0], numbers[1])
+	out, err := operation.Compare(home, id, numbers[0], numbers[1])
 	if err != nil {
 		return err
 	}
@@ -255,19 +234,13 @@ func catCommand(p *program) *cli.Command {
 			"another. memory://root is the summary. Files outside the memory cannot be read.",
 			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md",
 			"memoir cat skills", "memoir cat . --project mise"),
-		Flags: []cli.Flag{
-			projectRefFlag(), jsonFlag(),
-		},
+		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")
 			if err != nil {
 				return err
 			}
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			id, err := p.projectID(c)
+			home, id, err := p.projectID(c)
 			if err != nil {
 				return err
 			}

@@ -11,9 +11,9 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/project"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -38,38 +38,29 @@ func rememberCommand(p *program) *cli.Command {
 			nowFlag(), jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			st, id, err := p.openToAdd(c)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			e := memoir.Entry{ProjectID: id, Kind: memoir.EntryNote, Category: c.String("category"),
-				Author: memoir.AuthorUser, Text: strings.Join(c.Args().Slice(), " ")}
-			return p.writeEntry(c, st, e)
+			return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryNote, Category: c.String("category")})
 		},
 	}
 }
 
-// writeEntry stores an entry and prints its number, or that of the same one if there is one already.
-func (p *program) writeEntry(c *cli.Context, st *store.Store, e memoir.Entry) (err error) {
+// writeEntry stores the arguments as an entry and prints its number, or that of the same one if there is one already.
+func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
+	opts, st, project, err := p.openToAdd(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	e.ProjectID, e.Author, e.Text = project.ID, memoir.AuthorUser, strings.Join(c.Args().Slice(), " ")
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
 		return err
 	}
-	opts, err := p.options(c, nil)
+	out, added, err := p.access(c, opts.Home).Remember(c.Context, st, opts, e)
 	if err != nil {
 		return err
 	}
-	b, err := pipeline.Book(st, opts, p.redact)
-	if err != nil {
-		return err
-	}
-	e, added, err := b.Write(c.Context, e)
-	if err != nil {
-		return err
-	}
-	return p.result(c, serve.EntryOf(e), func() {
-		if e.ID != 0 {
-			p.ui.printf("#%d\n", e.ID)
+	return p.result(c, out, func() {
+		if out.ID != 0 {
+			p.ui.printf("#%d\n", out.ID)
 		}
 		if !added && e.Kind == memoir.EntryNote {
 			p.ui.say("this note exists already")
@@ -98,7 +89,7 @@ func recallCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, serve.EntriesOf(notes), func() {
+			return p.result(c, operation.EntriesOf(notes), func() {
 				for _, n := range notes {
 					p.ui.write(p.noteLine(n) + "\n")
 				}
@@ -127,7 +118,7 @@ func memoriesCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, serve.EntriesOf(notes), func() {
+			return p.result(c, operation.EntriesOf(notes), func() {
 				for i, n := range notes {
 					if i == 0 || n.Category != notes[i-1].Category {
 						p.ui.write("## " + n.Category + "\n")
@@ -157,23 +148,20 @@ func (p *program) noteLine(n memoir.Entry) string {
 	return oneLine(line + n.Text)
 }
 
-// openToAdd opens the store to add an entry; the caller closes it. It returns the id of the project, or with --user
-// of the user's. It registers the project of this directory, or of the directory that --project names, if it is new.
-func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return nil, "", err
+// openToAdd opens the store to add an entry; the caller closes it. It returns the project, or with --user the user's.
+// It registers the project of this directory, or of the directory that --project names, if it is new.
+func (p *program) openToAdd(c *cli.Context) (
+	opts pipeline.Options, st *store.Store, to memoir.Project, err error) {
+	if opts, err = p.options(c, nil); err != nil {
+		return opts, nil, to, err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return nil, "", err
-	}
+	settings := opts.Settings // the project's own apply only here
 	if c.Bool("user") && c.IsSet("project") {
-		return nil, "", usagef("", "--project and --user exclude each other")
+		return opts, nil, to, usagef("", "--project and --user exclude each other")
 	}
 	ref, err := projectFlag(c)
 	if err != nil {
-		return nil, "", err
+		return opts, nil, to, err
 	}
 	here := place{}
 	if !c.Bool("user") && (ref == "" || isPath(ref) && isDirectory(ref)) {
@@ -181,34 +169,40 @@ func (p *program) openToAdd(c *cli.Context) (*store.Store, string, error) {
 			dir, fault := filepath.Abs(ref)
 			here, err = p.identify(settings, dir), fault
 		}
+		if err == nil {
+			if why := p.switchedOff(c, &settings, here); why != "" {
+				err = memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
+			}
+		}
 		if err != nil {
-			return nil, "", err
-		}
-		if why := p.switchedOff(c, &settings, here); why != "" {
-			return nil, "", memoir.Errorf(memoir.CodeConfig, otherProject(c.Command.Name), "no memory here: %s", why)
+			return opts, nil, to, err
 		}
 	}
-	st, err := p.openStore(c.Context, home, settings)
+	if st, err = p.openStore(c.Context, opts.Home, settings); err != nil {
+		return opts, nil, to, err
+	}
+	row, err := p.registered(c, st, ref, here)
 	if err != nil {
-		return nil, "", err
+		st.Close()
 	}
+	return opts, st, row.Project, err
+}
+
+// registered returns the project of openToAdd, which it registers if it is new.
+func (p *program) registered(c *cli.Context, st *store.Store, ref string, here place) (store.ProjectRow, error) {
 	found := memoir.UserProject()
 	if !c.Bool("user") {
 		row, err := p.projectNamed(c, st, ref)
-		if err == nil {
-			return st, row.ID, nil
-		}
-		if memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
-			st.Close()
-			return nil, "", err
+		if err == nil || memoir.CodeOf(err) != memoir.CodeNotFound || !here.status.OK() {
+			return row, err
 		}
 		found = project.Changed(here.project, p.redact)
 	}
 	ids, err := st.Register(c.Context, found)
 	if err != nil {
-		st.Close()
+		return store.ProjectRow{}, err
 	}
-	return st, ids[found.ID], err
+	return st.FindProject(c.Context, ids[found.ID])
 }
 
 // otherProject returns the hint of a command for a project whose memory is off.
@@ -226,10 +220,6 @@ func otherProject(command string) string {
 // no notes.
 func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Store, error),
 	read func(entry.Book, []string) ([]memoir.Entry, error)) ([]memoir.Entry, error) {
-	home, err := p.home(c)
-	if err != nil {
-		return nil, err
-	}
 	st, err := open(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") {
 		return nil, nil
@@ -246,7 +236,7 @@ func (p *program) readNotes(c *cli.Context, open func(*cli.Context) (*store.Stor
 	case err != nil && (c.IsSet("project") || memoir.CodeOf(err) != memoir.CodeNotFound):
 		return nil, err
 	}
-	return read(entry.Book{Store: st, Home: home, Redact: p.redact}, ids)
+	return read(entry.Book{Store: st}, ids)
 }
 
 // entryRef matches the names of an entry: #12, its session's key or id, or just 12.
@@ -287,5 +277,5 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 	if err != nil || !found {
 		return false, err
 	}
-	return true, p.result(c, serve.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+	return true, p.result(c, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
 }

@@ -52,20 +52,12 @@ func (p *program) patch(c *cli.Context) error {
 	if len(patch) > entry.MaxPatch {
 		return usagef("", "the patch has more than %s", size(entry.MaxPatch))
 	}
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return err
-	}
-	st, id, err := p.openToAdd(c)
+	opts, st, project, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	project, err := st.FindProject(c.Context, id)
-	if err != nil {
-		return err
-	}
-	out, err := pipeline.Patch(c.Context, st, opts, project.Project, memoir.AuthorUser, patch)
+	out, err := pipeline.Patch(c.Context, st, opts, project, memoir.AuthorUser, patch)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,8 @@ import (
 	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
-	"memoir/pipeline"
+	"memoir/operation"
 	"memoir/project"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -182,55 +181,53 @@ func (p *program) whyNoMemory(c *cli.Context) (why, hint string) {
 	return "the project has no memory yet", "`memoir run` creates a memory, `memoir projects` lists memories"
 }
 
-// projectsNamed returns the projects of --project or --all, else this directory's.
-func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
-	if c.Bool("all") {
-		if c.IsSet("project") {
-			return nil, usagef("", "--project and --all exclude each other")
-		}
-		return st.Projects(c.Context)
+// projectsNamed returns the ids of the projects of --project or --all, else this directory's.
+func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]string, error) {
+	if !c.Bool("all") {
+		row, err := p.projectOf(c, st)
+		return []string{row.ID}, err
 	}
-	row, err := p.projectOf(c, st)
-	if err != nil {
-		return nil, err
+	if c.IsSet("project") {
+		return nil, usagef("", "--project and --all exclude each other")
 	}
-	return []store.ProjectRow{row}, nil
+	rows, err := st.Projects(c.Context)
+	ids := []string{}
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+	}
+	return ids, err
 }
 
-// projectID returns the id of the project of --project, else of this directory. It opens the registry
+// projectID returns the home and the id of the project of --project, else of this directory. It opens the registry
 // only if there is no folder of that name.
-func (p *program) projectID(c *cli.Context) (string, error) {
-	settings, err := p.settings(c, nil)
+func (p *program) projectID(c *cli.Context) (home, id string, err error) {
+	opts, err := p.options(c, nil)
 	if err != nil {
-		return "", err
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	ref, err := projectFlag(c)
 	if err != nil {
-		return "", err
+		return opts.Home, "", err
 	}
-	if ref != "" && isProjectFolder(home, ref) {
-		return ref, nil
+	if ref != "" && isProjectFolder(opts.Home, ref) {
+		return opts.Home, ref, nil
 	}
 	if ref == "" {
-		here, err := p.here(settings)
+		here, err := p.here(opts.Settings)
 		if err != nil {
-			return "", err
+			return opts.Home, "", err
 		}
-		if here.status.OK() && isProjectFolder(home, here.project.ID) {
-			return here.project.ID, nil
+		if here.status.OK() && isProjectFolder(opts.Home, here.project.ID) {
+			return opts.Home, here.project.ID, nil
 		}
 	}
 	st, err := p.openForReading(c)
 	if err != nil {
-		return "", err
+		return opts.Home, "", err
 	}
 	defer st.Close()
 	row, err := p.projectNamed(c, st, ref)
-	return row.ID, err
+	return opts.Home, row.ID, err
 }
 
 // isProjectFolder reports whether home has a folder of that name that memoir made.
@@ -277,26 +274,22 @@ func (p *program) projects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var rows []store.ProjectRow
+	out := operation.Projects{Projects: []operation.Project{}}
 	if st != nil {
 		defer st.Close()
-		if rows, err = pipeline.Projects(c.Context, st, home); err != nil {
+		if out, err = operation.ListProjects(c.Context, st, home, p.redact); err != nil {
 			return err
 		}
 	}
-	out := serve.Projects{Projects: []serve.Project{}}
 	t := newTable("project", "sessions", "generation", "published", "directory", "memory")
-	for _, r := range rows {
-		r.Project = serve.CleanProject(r.Project, p.redact)
-		one := serve.ProjectOf(home, r)
-		out.Projects = append(out.Projects, one)
+	for _, one := range out.Projects {
 		directory := strings.Join(one.Directories[:min(len(one.Directories), 1)], "")
-		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(directory), orDash(one.Root))
+		t.row(one.ID, one.Sessions, one.Generation, whenKnown(one.PublishedAt), orDash(directory), orDash(one.Root))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
 		if st != nil {
-			p.ui.say("%s", count(len(rows), "project"))
+			p.ui.say("%s", count(len(out.Projects), "project"))
 		}
 	})
 }

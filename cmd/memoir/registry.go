@@ -33,22 +33,18 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 
 // openForWriting opens the database of a home that must exist.
 func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return nil, err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return nil, err
-	}
-	st, err := p.openWith(c, settings)
+	st, err := p.openWith(c, opts.Settings)
 	if err == nil {
 		err = st.Close()
 	}
 	if err != nil && !errors.Is(err, store.ErrGone) {
 		return nil, err
 	}
-	return p.openStore(c.Context, home, settings)
+	return p.openStore(c.Context, opts.Home, opts.Settings)
 }
 
 // openForReading opens a home's database without a write transaction. If it does not exist, the
@@ -121,21 +117,15 @@ func busyTimeout(settings config.Settings) time.Duration {
 
 // findSession finds the session that a person names.
 func (p *program) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
-	sessions, err := st.FindSessions(ctx, ref)
-	if err != nil {
+	sessions, err := st.FindSessions(ctx, ref) // at least one
+	switch {
+	case err != nil:
 		return memoir.Session{}, err
-	}
-	switch len(sessions) {
-	case 0:
-		return memoir.Session{}, notFoundf("`memoir sessions` lists them", "no session matches %q", ref)
-	case 1:
+	case len(sessions) == 1:
 		return sessions[0], nil
 	}
-	var keys []string
-	for _, s := range sessions {
-		keys = append(keys, s.Key())
-	}
-	return memoir.Session{}, usagef("use one of "+shortened(keys), "%q matches %s", ref, count(len(sessions), "session"))
+	return memoir.Session{}, usagef("use one of "+shortened(keysOf(sessions)), "%q matches %s", ref,
+		count(len(sessions), "session"))
 }
 
 // options returns the options of the pipeline for a command with --wait. flags are the settings that the
@@ -166,17 +156,17 @@ func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, 
 }
 
 // openToInject opens the database for a starting session. It returns nil if none can be read now.
-func (p *program) openToInject(c *cli.Context, home string) (*store.Store, error) {
-	path := filepath.Join(home, databaseName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	settings, err := p.settings(c, nil)
+func (p *program) openToInject(c *cli.Context) (*store.Store, error) {
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return nil, err
 	}
+	path := filepath.Join(opts.Home, databaseName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
-		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
+		BusyTimeout: min(busyTimeout(opts.Settings), injectDatabase)})
 	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
 		return nil, nil // the next run updates or restores it
 	}

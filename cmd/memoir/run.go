@@ -262,16 +262,14 @@ func enqueueCommand(p *program) *cli.Command {
 				return err
 			}
 			defer st.Close()
-			projects, err := p.projectsNamed(c, st)
+			ids, err := p.projectsNamed(c, st)
 			if err != nil {
 				return err
 			}
-			ids := []string{}
-			for _, project := range projects {
-				if err := st.Enqueue(c.Context, project.ID); err != nil {
+			for _, id := range ids {
+				if err := st.Enqueue(c.Context, id); err != nil {
 					return err
 				}
-				ids = append(ids, project.ID)
 			}
 			return p.result(c, map[string][]string{"projects": ids}, func() {
 				p.ui.say("%s due for the next run", countAre(len(ids), "project"))

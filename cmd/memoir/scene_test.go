@@ -18,6 +18,7 @@ import (
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/model/modeltest/scribe"
+	"memoir/operation"
 )
 
 // A scene is a home, sessions, and settings with one model for both phases. The method memoir runs commands in this
@@ -120,10 +121,10 @@ func inputOf(t *testing.T, text string) *os.File {
 }
 
 // status returns the output of `status --usage --json`.
-func (s scene) status() statusJSON {
+func (s scene) status() operation.Status {
 	s.t.Helper()
 	code, out, said := s.memoir("status", "--usage", "--json")
-	var now statusJSON
+	var now operation.Status
 	if err := json.Unmarshal([]byte(out), &now); err != nil || code != exitDone {
 		s.t.Fatalf("status: %d, %v\n%s", code, err, said)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/ask"
 	"memoir/internal/disk"
 	"memoir/serve"
 )
@@ -127,12 +126,11 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 
 // shown returns the options of pages and exports. Requests may be concurrent.
 func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
-	var a ask.Options // the same options as for an agent's requests
-	if err := p.askOptions(c, &a); err != nil {
+	opts, err := p.options(c, nil)
+	if err != nil {
 		return o, err
 	}
-	o = serve.Options{Home: a.Home, Redact: p.redact, Scanner: a.Scanner, Read: a.Read, Change: a.Change,
-		Extract: a.Extract}
+	o.Access = p.access(c, opts.Home)
 	o.Injected = func(_ context.Context, projectID string) (string, error) {
 		settings, err := p.settings(c, nil)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/operation"
 	"memoir/rollout"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -66,7 +66,7 @@ func (p *program) sessions(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var sessions []memoir.Session
+	out := operation.Sessions{Sessions: []operation.Session{}}
 	if st != nil {
 		defer st.Close()
 		ref, err := projectFlag(c)
@@ -80,30 +80,20 @@ func (p *program) sessions(c *cli.Context) error {
 			}
 			filter.Project = project.ID
 		}
-		if sessions, err = st.Sessions(c.Context, filter); err != nil {
+		if out, err = operation.ListSessions(c.Context, st, filter, c.Int("limit"), p.redact); err != nil {
 			return err
 		}
-		sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
-			return s.Kind == memoir.KindEntry && filter.Source != memoir.SourceEntry
-		})
 	}
-	all := len(sessions)
-	if c.IsSet("limit") {
-		sessions = sessions[:min(all, c.Int("limit"))]
-	}
-	out := serve.Sessions{Sessions: []serve.Session{}}
 	t := newTable("session", "updated", "size", "reason", "project", "title or error")
-	for _, s := range sessions {
-		serve.CleanSession(&s, p.redact)
-		out.Sessions = append(out.Sessions, serve.SessionOf(s))
-		t.row(s.Key(), when(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
+	for _, s := range out.Sessions {
+		t.row(s.Key(), whenKnown(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.Project), cmp.Or(s.Error, s.Title))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
-		if len(sessions) < all {
-			p.ui.say("%d of %s", len(sessions), count(all, "session"))
+		if len(out.Sessions) < out.All {
+			p.ui.say("%d of %s", len(out.Sessions), count(out.All, "session"))
 		} else if st != nil {
-			p.ui.say("%s", count(all, "session"))
+			p.ui.say("%s", count(out.All, "session"))
 		}
 	})
 }

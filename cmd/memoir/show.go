@@ -12,11 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/ask"
 	"memoir/extract"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/rollout"
-	"memoir/serve"
 )
 
 func showCommand(p *program) *cli.Command {
@@ -71,41 +70,36 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	serve.CleanSession(&session, p.redact)
-	session.Title = memoir.ShortTitle(session.Title)
+	form := operation.SessionOf(session, p.redact)
+	form.Title = memoir.ShortTitle(form.Title)
 	all := slices.DeleteFunc(slices.Clone(loaded.Items), func(it memoir.Item) bool { return it.N < c.Int("at") })
 	if len(all) == 0 && len(loaded.Items) > 0 {
 		return notFoundf("", "the session ends before item %d", c.Int("at"))
 	}
-	items, tokens := all, 0
+	items := all
 	if budget > 0 {
 		items, _ = extract.Fit(all, budget)
 	}
 	omitted := len(all) - len(items)
-	out := serve.Reading{Session: serve.SessionOf(session), Items: []serve.Item{}, Omitted: omitted}
-	for _, it := range items {
-		tokens += memoir.Tokens(ask.ItemText(it))
-		out.Items = append(out.Items, serve.ItemOf(it))
-	}
-	out.Tokens = tokens
+	out := operation.ReadingOf(form, items, omitted)
 	return p.result(c, out, func() {
 		p.printItems(all, items)
 		left := ""
 		if omitted > 0 {
 			left = fmt.Sprintf(", %d left out", omitted)
 		}
-		p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orUntitled(session.Title), count(len(items), "item"), tokens, left)
-		p.sayOrigin(session, loaded)
+		p.ui.say("%s, %s: %s, %d tokens%s", form.Key(), orUntitled(form.Title), count(len(items), "item"), out.Tokens, left)
+		p.sayOrigin(form, loaded)
 	})
 }
 
 // sayOrigin says where a session was read from, its project, and what is not shown.
-func (p *program) sayOrigin(s memoir.Session, loaded pipeline.Loaded) {
+func (p *program) sayOrigin(s operation.Session, loaded pipeline.Loaded) {
 	if len(s.Files) > 1 {
 		p.ui.say("read from %s", count(len(s.Files), "file"))
 	}
-	if s.ProjectID != "" {
-		p.ui.say("project %s", s.ProjectID)
+	if s.Project != "" {
+		p.ui.say("project %s", s.Project)
 	}
 	if len(loaded.Redactions) > 0 {
 		p.ui.say("redacted: %s", byRule(loaded.Redactions))
@@ -221,7 +215,7 @@ func (p *program) printItems(all, shown []memoir.Item) {
 			left = 0
 		}
 		if i < len(all) {
-			p.ui.write(plain(ask.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
+			p.ui.write(plain(operation.ItemText(shown[0])) + "\n\n") // also for a pipe, which may end at a terminal
 			shown = shown[1:]
 		}
 	}

@@ -2,18 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
-	"memoir/memory"
-	"memoir/pipeline"
-	"memoir/serve"
+	"memoir/operation"
 	"memoir/store"
 )
 
@@ -40,15 +34,21 @@ func statusCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			out := statusJSON{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
-				Running: []serve.Running{}, Failed: []serve.Failed{}, Dead: []serve.Failed{}, Projects: []serve.Project{},
-				Redactions: map[string]int{}, Entries: map[string]int{}, Limits: []pipeline.LimitLeft{},
-				Unfinished: []unfinishedJSON{}}
+			project := p.redact
+			if !c.Bool("json") { // the text shows ids alone, and is to be quick
+				project = func(text string) string { return text }
+			}
 			if st != nil {
 				defer st.Close()
-				if err := p.currentStatus(c, st, opts, &out); err != nil {
-					return err
-				}
+			}
+			out, err := operation.ReadStatus(c.Context, st, opts, p.redact, project)
+			if err == nil && st != nil && c.Bool("usage") {
+				var spent operation.Spending
+				spent, err = operation.ReadSpending(c.Context, st)
+				out.UsageBy = spent.UsageBy
+			}
+			if err != nil {
+				return err
 			}
 			return p.result(c, out, func() {
 				switch {
@@ -62,145 +62,6 @@ func statusCommand(p *program) *cli.Command {
 	}
 }
 
-// statusJSON is what `status --json` prints.
-type statusJSON struct {
-	At         time.Time             `json:"at"`
-	Jobs       map[string]int        `json:"jobs"`     // by status
-	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
-	Running    []serve.Running       `json:"running"`
-	Failed     []serve.Failed        `json:"failed"`
-	Dead       []serve.Failed        `json:"dead"`
-	Projects   []serve.Project       `json:"projects"`
-	Usage      memoir.Usage          `json:"usage"`
-	Entries    map[string]int        `json:"entries"` // by kind
-	Redactions map[string]int        `json:"redactions"`
-	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
-	LastRun    *serve.LastRun        `json:"last_run"`
-	Next       nextJSON              `json:"next"`
-	Unfinished []unfinishedJSON      `json:"unfinished"`
-	UsageBy    []serve.Spent         `json:"usage_by,omitempty"` // with --usage
-}
-
-// nextJSON is what the next run would do; `run --dry-run` lists it.
-type nextJSON struct {
-	Sessions int           `json:"sessions"` // that it would extract from
-	Left     int           `json:"left"`     // over the cap
-	Projects int           `json:"projects"` // that it would consolidate
-	Estimate *memoir.Usage `json:"estimate,omitempty"`
-	Error    string        `json:"error,omitempty"` // it would not begin
-	Hint     string        `json:"hint,omitempty"`
-}
-
-// unfinishedJSON is unfinished work of a killed run, which a later run completes.
-type unfinishedJSON struct {
-	What    string `json:"what"` // forgetting, purge, folder or publication
-	Project string `json:"project"`
-	Detail  string `json:"detail"`
-	Hint    string `json:"hint"`
-}
-
-// currentStatus collects the data that status shows.
-func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.Options, out *statusJSON) error {
-	ctx := c.Context
-	now, err := st.Status(ctx)
-	if err != nil {
-		return err
-	}
-	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
-	out.Redactions, out.Usage = now.Redactions, now.Usage
-	queue, err := serve.QueueOf(ctx, st, now, p.redact)
-	if err != nil {
-		return err
-	}
-	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
-	rows, err := pipeline.Projects(ctx, st, opts.Home)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if c.Bool("json") { // the text shows ids alone, and is to be quick
-			r.Project = serve.CleanProject(r.Project, p.redact)
-		}
-		out.Projects = append(out.Projects, serve.ProjectOf(opts.Home, r))
-	}
-	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
-		return err
-	}
-	next, err := pipeline.Glance(ctx, st, opts)
-	if err != nil && ctx.Err() != nil {
-		return err
-	} else if err != nil {
-		out.Next.Error, out.Next.Hint = p.redact(err.Error()), memoir.HintOf(err)
-	}
-	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
-		out.Sessions = next.Scan.Reasons
-	}
-	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
-	fresh := map[string]bool{} // projects that get something new, which revives a dead one
-	for _, w := range next.Would {
-		if w.Action == "extract" {
-			out.Next.Sessions++
-			fresh[w.Project] = true
-		} else if fresh[w.Project] || !out.waits(w.Project) {
-			out.Next.Projects++
-		}
-	}
-	if !c.Bool("usage") {
-		return nil
-	}
-	out.UsageBy, err = serve.SpentEver(ctx, st)
-	return err
-}
-
-// waits reports whether a project's consolidation is dead, or waits for its next attempt.
-func (s *statusJSON) waits(project string) bool {
-	of := func(j serve.Failed) bool { return j.Session == project }
-	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j serve.Failed) bool {
-		return of(j) && j.Next != nil && j.Next.After(s.At)
-	})
-}
-
-// unfinishedWork lists the unfinished work that the next run completes.
-func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []store.ProjectRow) ([]unfinishedJSON,
-	error) {
-	out := []unfinishedJSON{}
-	withdrawals, err := st.Withdrawals(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range withdrawals {
-		detail, hint := "its memory still contains forgotten text", "the next run removes it"
-		if w.Error != "" {
-			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
-		}
-		out = append(out, unfinishedJSON{"forgetting", w.ProjectID, detail, hint})
-	}
-	purging, err := st.Purging(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if purging {
-		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still contain forgotten text",
-			"the next run removes it after all forgetting is done"})
-	}
-	removed, err := st.RemovedProjects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range removed {
-		out = append(out, unfinishedJSON{"folder", id, "its directory is not removed yet", "the next run removes it"})
-	}
-	for _, r := range rows {
-		// doctor reports what cannot be read.
-		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
-			out = append(out, unfinishedJSON{"publication", r.ID,
-				"the live generation is not recorded: its run, or restore, was killed",
-				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})
-		}
-	}
-	return out, nil
-}
-
 // Limits of lists and texts without -v.
 const (
 	maxListed = 10
@@ -208,7 +69,7 @@ const (
 )
 
 // printStatus prints the status as text.
-func (p *program) printStatus(s statusJSON) {
+func (p *program) printStatus(s operation.Status) {
 	var due []string
 	for _, project := range s.Projects {
 		if project.Due {
@@ -248,11 +109,11 @@ func (p *program) printStatus(s statusJSON) {
 		p.statusLine("last run", text)
 		hint = r.Hint
 	}
-	p.statusLine("next run", s.Next.say())
+	p.statusLine("next run", sayNext(s.Next))
 	statusList(p, "running", s.Running, sayRunning)
 	statusList(p, "failed", s.Failed, sayFailed)
 	statusList(p, "dead", s.Dead, sayFailed)
-	statusList(p, "unfinished", s.Unfinished, func(u unfinishedJSON) string {
+	statusList(p, "unfinished", s.Unfinished, func(u operation.Unfinished) string {
 		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
 	})
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
@@ -280,7 +141,7 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 	}
 }
 
-func (n nextJSON) say() string {
+func sayNext(n operation.Next) string {
 	text := fmt.Sprintf("would extract from %s and consolidate %s", count(n.Sessions, "session"),
 		count(n.Projects, "project"))
 	text = strings.NewReplacer(" extract from 0 sessions and", "", " and consolidate 0 projects", "").Replace(text)
@@ -299,7 +160,7 @@ func (n nextJSON) say() string {
 	return text
 }
 
-func sayRunning(j serve.Running) string {
+func sayRunning(j operation.Running) string {
 	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
 	if j.Since != nil && j.Until != nil {
 		text += " since " + when(*j.Since) + ", lease until " + when(*j.Until)
@@ -310,7 +171,7 @@ func sayRunning(j serve.Running) string {
 	return text + titled(j.Title)
 }
 
-func sayFailed(j serve.Failed) string {
+func sayFailed(j operation.Failed) string {
 	about := ""
 	if j.Crashes > 0 {
 		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)

@@ -14,12 +14,12 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 )
 
 // printedStatus returns the standard output and standard error of status.
-func printedStatus(t *testing.T, s statusJSON, verbose bool) (results, words string) {
+func printedStatus(t *testing.T, s operation.Status, verbose bool) (results, words string) {
 	t.Helper()
 	u, said := captured(t)
 	var out bytes.Buffer
@@ -32,18 +32,18 @@ func printedStatus(t *testing.T, s statusJSON, verbose bool) (results, words str
 func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 1, 13, 51, 0, 0, time.UTC)
-	at := func(d time.Duration) *time.Time { return serve.Time(now.Add(d)) }
-	text, hints := printedStatus(t, statusJSON{
-		Running: []serve.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
+	at := func(d time.Duration) *time.Time { return operation.Time(now.Add(d)) }
+	text, hints := printedStatus(t, operation.Status{
+		Running: []operation.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
 			Title: "fix the build"}, {Kind: "extract", Key: "codex:2", Holder: "process 8 on host", Stale: true}},
-		Failed: []serve.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
+		Failed: []operation.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
 			{Kind: "extract", Session: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
-		Dead:       []serve.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
-		Projects:   []serve.Project{{ID: "a", Due: true}, {ID: "b"}},
-		LastRun:    &serve.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"},
-		Unfinished: []unfinishedJSON{{"forgetting", "p", "not verified: x", "do y"}},
+		Dead:       []operation.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
+		Projects:   []operation.Project{{ID: "a", Due: true}, {ID: "b"}},
+		LastRun:    &operation.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"},
+		Unfinished: []operation.Unfinished{{What: "forgetting", Project: "p", Detail: "not verified: x", Hint: "do y"}},
 		Limits:     []pipeline.LimitLeft{{Limit: "limits.costPerDay", Most: 1, Spent: 0.25, Left: 0.75}},
-		Next: nextJSON{Sessions: 2, Projects: 1, Left: 36, Hint: "raise it",
+		Next: operation.Next{Sessions: 2, Projects: 1, Left: 36, Hint: "raise it",
 			Estimate: &memoir.Usage{Calls: 3, InputTokens: 100, OutputTokens: 10, Cost: 0.5}},
 	}, false)
 	for _, want := range []string{
@@ -62,7 +62,7 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	stopped, _ := printedStatus(t, statusJSON{LastRun: &serve.LastRun{Holder: "process 7 on host", EndedAt: at(0),
+	stopped, _ := printedStatus(t, operation.Status{LastRun: &operation.LastRun{Holder: "process 7 on host", EndedAt: at(0),
 		Outcome: "interrupted", Reason: "stopped by --timeout 1s"}}, false)
 	if !strings.Contains(stopped, "by process 7 on host: stopped by --timeout 1s\n") {
 		t.Errorf("a run that --timeout stopped is\n%s", stopped)
@@ -76,9 +76,9 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 
 func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
-	var s statusJSON
+	var s operation.Status
 	for i := range 500 {
-		s.Failed = append(s.Failed, serve.Failed{Kind: "extract", Session: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
+		s.Failed = append(s.Failed, operation.Failed{Kind: "extract", Session: fmt.Sprint("codex:", i), Error: strings.Repeat("the server said no ", 60)})
 	}
 	text, _ := printedStatus(t, s, false)
 	for line := range strings.Lines(text) {
@@ -90,7 +90,7 @@ func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	for i := range 8 {
-		s.Projects = append(s.Projects, serve.Project{ID: fmt.Sprint("p", i), Due: true})
+		s.Projects = append(s.Projects, operation.Project{ID: fmt.Sprint("p", i), Due: true})
 	}
 	if text, _ := printedStatus(t, s, false); !strings.Contains(text, "8, 8 due: p0, p1, p2, p3, p4 and 3 more\n") {
 		t.Errorf("got\n%s", text)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
-	"memoir/serve"
 )
 
 // sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
@@ -226,13 +226,13 @@ func (p *program) printPlan(r pipeline.Report) {
 }
 
 // printUsage prints the ledger.
-func (p *program) printUsage(s statusJSON) {
+func (p *program) printUsage(s operation.Status) {
 	if s.Usage.Calls == 0 {
 		p.ui.say("no language model was used")
 		return
 	}
 	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
-	row := func(by serve.Spent) {
+	row := func(by operation.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {
 			cost = dollars(by.Cost)
@@ -243,6 +243,6 @@ func (p *program) printUsage(s statusJSON) {
 	for _, by := range s.UsageBy {
 		row(by)
 	}
-	row(serve.Spent{Day: "total", Usage: s.Usage})
+	row(operation.Spent{Day: "total", Usage: s.Usage})
 	p.ui.table(t)
 }

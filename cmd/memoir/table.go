@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -150,6 +151,9 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
+// whenKnown is when for a time that may be unknown.
+func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }
+
 // size formats a number of bytes for people.
 func size(n int64) string {
 	switch {
@@ -172,12 +176,7 @@ func list[T any](items []T) []T {
 }
 
 // orDash returns a text for the cell of a table.
-func orDash(text string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
+func orDash(text string) string { return cmp.Or(text, none) }
 
 // shortened lists the first of some names.
 func shortened(names []string) string {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
-	"memoir/serve"
 	"memoir/store"
 )
 
@@ -216,22 +214,6 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 	c.setRules(rules + ".broken")
 	if got := c.clean("key " + planted); strings.Contains(got, planted) {
 		t.Errorf("broken rules took the default ones away: %q", got)
-	}
-}
-
-func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
-	t.Parallel()
-	p := new(program)
-	s := memoir.Session{ID: planted, ParentID: planted, Title: planted, CWD: "/" + planted, Branch: planted,
-		Remote: "https://u:" + planted + "@host/x", Error: planted}
-	serve.CleanSession(&s, p.redact)
-	given := memoir.Project{ID: "x-0123456789ab", Name: planted, Directories: []string{"/src/" + planted}, Remote: planted, Aliases: []string{planted}}
-	project := serve.CleanProject(given, p.redact)
-	if said := fmt.Sprint(s, project); strings.Contains(said, planted) {
-		t.Errorf("said: %s", said)
-	}
-	if project.ID != given.ID || given.Directories[0] != "/src/"+planted {
-		t.Errorf("got %v of %v", project, given)
 	}
 }
 

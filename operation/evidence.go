@@ -1,15 +1,13 @@
-package serve
+package operation
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -33,7 +31,7 @@ type Source struct {
 }
 
 // sources returns the sessions and notes that a line of MEMORY.md cites, newest first. It reads no items.
-func (s *server) sources(ctx context.Context, st *store.Store, line string, lists map[string][]string) (
+func (a Access) sources(ctx context.Context, st *store.Store, line string, lists map[string][]string) (
 	[]Source, error) {
 	out := []Source{}
 	for _, ref := range consolidate.Cited(line, lists) {
@@ -42,10 +40,10 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 			return nil, err
 		}
 		if len(found) != 1 || found[0].Reason == memoir.ReasonForgotten {
-			out = append(out, Source{Key: s.clean(ref), Items: []Item{}, Error: "this session is no longer registered"})
+			out = append(out, Source{Key: a.Clean(ref), Items: []Item{}, Error: "this session is no longer registered"})
 			continue
 		}
-		one, err := s.sourceOf(ctx, st, found[0], line, len(out) < maxSources)
+		one, err := a.sourceOf(ctx, st, found[0], line, len(out) < maxSources)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +53,9 @@ func (s *server) sources(ctx context.Context, st *store.Store, line string, list
 }
 
 // sourceOf returns a session or note as the source of a line; whole adds the statement and the numbers of its items.
-func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.Session, line string, whole bool) (
+func (a Access) sourceOf(ctx context.Context, st *store.Store, session memoir.Session, line string, whole bool) (
 	Source, error) {
-	out := Source{Key: session.Key(), Title: memoir.ShortTitle(s.clean(session.Title)),
+	out := Source{Key: session.Key(), Title: memoir.ShortTitle(a.Clean(session.Title)),
 		Date: session.UpdatedAt.UTC().Format("2006-01-02"), Items: []Item{}}
 	if id := memoir.EntryID(out.Key); id != 0 {
 		notes, err := st.Entries(ctx, store.EntryFilter{ID: id})
@@ -72,15 +70,28 @@ func (s *server) sourceOf(ctx context.Context, st *store.Store, session memoir.S
 		return out, err
 	}
 	stated := closest(extraction.Statements, line)
-	out.Statement, out.cited = s.clean(stated.Text), stated.Items
+	out.Statement, out.cited = a.Clean(stated.Text), stated.Items
 	return out, nil
 }
 
-// fill sets the sources of lines with their items. It reads each session once.
-func (s *server) fill(ctx context.Context, st *store.Store, lines []Line, lists map[string][]string) (err error) {
+// Line returns a line of a project's MEMORY.md with its sources.
+func (a Access) Line(ctx context.Context, st *store.Store, projectID string, n int) (Line, error) {
+	m, err := a.file(projectID)
+	if err != nil {
+		return Line{}, err
+	}
+	if n < 1 || n > len(m.Text) {
+		return Line{}, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has only %d lines, not %d", len(m.Text), n)
+	}
+	err = a.Fill(ctx, st, m, m.Text[n-1:n])
+	return m.Text[n-1], err
+}
+
+// Fill sets the sources of lines of a memory with their items. It reads each session once.
+func (a Access) Fill(ctx context.Context, st *store.Store, m Memory, lines []Line) (err error) {
 	wanted := map[string][]*Source{}
 	for i := range lines {
-		if lines[i].Sources, err = s.sources(ctx, st, lines[i].Text, lists); err != nil {
+		if lines[i].Sources, err = a.sources(ctx, st, lines[i].Text, m.lists); err != nil {
 			return err
 		}
 		for j := range lines[i].Sources {
@@ -90,13 +101,13 @@ func (s *server) fill(ctx context.Context, st *store.Store, lines []Line, lists 
 		}
 	}
 	for key, sources := range wanted {
-		reading, err := s.read(ctx, st, key, 0)
+		reading, err := a.Show(ctx, st, key, 0)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		for _, one := range sources {
 			if err != nil { // for example, its file was deleted
-				one.Error = s.clean(err.Error())
+				one.Error = a.Clean(err.Error())
 			}
 			for _, it := range reading.Items {
 				if slices.Contains(one.cited, it.N) && len(one.Items) < maxCited {
@@ -150,15 +161,14 @@ type Memory struct {
 	lists map[string][]string // the manifest's Citations
 }
 
-// memoryOf returns the memory of a project. It finds the lines of the injected text in MEMORY.md by their keys.
-func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, err error) {
-	if out, err = s.file(projectID); err != nil {
+// Memory returns the memory of a project with the neutralised text that its next session gets. It finds the lines of
+// this text in MEMORY.md by their keys.
+func (a Access) Memory(projectID, injected string) (Memory, error) {
+	out, err := a.file(projectID)
+	if err != nil {
 		return out, err
 	}
-	if out.Injected, err = s.Injected(ctx, projectID); err != nil {
-		return out, err
-	}
-	user, err := s.file(memoir.UserProjectID)
+	user, err := a.file(memoir.UserProjectID)
 	if err != nil {
 		return out, err
 	}
@@ -168,7 +178,7 @@ func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, er
 			known[memoir.LineKey(l.Text)] = l
 		}
 	}
-	out.Injected = s.Redact(out.Injected) // it is already neutralised
+	out.Injected = a.Redact(injected)
 	for text := range strings.Lines(out.Injected) {
 		text = strings.TrimRight(text, "\n")
 		l := known[memoir.LineKey(text)]
@@ -182,44 +192,15 @@ func (s *server) memoryOf(ctx context.Context, projectID string) (out Memory, er
 }
 
 // file returns the current MEMORY.md of a project, without the injected text.
-func (s *server) file(projectID string) (Memory, error) {
-	live, err := memory.At(s.Home, projectID).Current()
+func (a Access) file(projectID string) (Memory, error) {
+	live, err := memory.At(a.Home, projectID).Current()
 	out := Memory{Project: projectID, Generation: live.Generation, lists: live.Manifest.Citations}
-	out.Content = s.Redact(string(live.Files[memoir.MemoryFile]))
+	out.Content = a.Redact(string(live.Files[memoir.MemoryFile]))
 	out.Lines = strings.Count(out.Content, "\n")
-	for text := range strings.Lines(s.clean(out.Content)) {
+	for text := range strings.Lines(a.Clean(out.Content)) {
 		text = strings.TrimRight(text, "\n")
 		out.Text = append(out.Text, Line{N: len(out.Text) + 1, Text: text, Project: projectID,
 			Rests: len(consolidate.Cited(text, out.lists)) > 0})
 	}
 	return out, err
-}
-
-func (s *server) projectMemory(c call) (any, error) {
-	return s.memoryOf(c.Context(), c.project.ID)
-}
-
-// memoryLine returns a line of a project's MEMORY.md with its sources.
-func (s *server) memoryLine(c call) (any, error) {
-	n, err := number("line", c.PathValue("line"))
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.file(c.project.ID)
-	if err != nil {
-		return nil, err
-	}
-	if n < 1 || n > len(m.Text) {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "", "MEMORY.md has only %d lines, not %d", len(m.Text), n)
-	}
-	err = s.fill(c.Context(), c.st, m.Text[n-1:n], m.lists)
-	return m.Text[n-1], err
-}
-
-func (s *server) patchMemory(c call) (any, error) {
-	patch, err := io.ReadAll(c.Body)
-	if err != nil {
-		return nil, usage("", "read the request: %w", err)
-	}
-	return pipeline.Patch(c.Context(), c.st, c.opts, c.project.Project, memoir.AuthorUser, patch)
 }

@@ -1,4 +1,4 @@
-package serve
+package operation
 
 import (
 	"context"
@@ -54,8 +54,17 @@ type Queue struct {
 	LastRun  *LastRun              `json:"last_run"`
 }
 
-// QueueOf returns the form of a status, with the last run.
-func QueueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
+// ReadQueue returns the state of the queue.
+func ReadQueue(ctx context.Context, st *store.Store, redact func(string) string) (Queue, error) {
+	now, err := st.Status(ctx)
+	if err != nil {
+		return Queue{}, err
+	}
+	return queueOf(ctx, st, now, redact)
+}
+
+// queueOf returns the form of a status, with the last run.
+func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
 	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
 		Dead: failedJobs(now.Dead, redact)}
 	for _, j := range now.Running {
@@ -98,41 +107,24 @@ type Spent struct {
 	DurationMS int64 `json:"duration_ms"` // of the calls
 }
 
-// SpentEver returns the whole ledger, oldest day first.
-func SpentEver(ctx context.Context, st *store.Store) ([]Spent, error) {
-	rows, err := st.UsageRows(ctx, time.Time{})
-	out := []Spent{}
-	var last Spent // key of the last element; rows that differ only in their call are adjacent
-	for _, r := range rows {
-		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
-		if of != last {
-			out, last = append(out, of), of
-		}
-		sum := &out[len(out)-1]
-		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
-		sum.DurationMS += r.Duration.Milliseconds()
-	}
-	return out, err
-}
-
-func (s *server) queue(ctx context.Context, st *store.Store) (Queue, error) {
-	now, err := st.Status(ctx)
-	if err != nil {
-		return Queue{}, err
-	}
-	return QueueOf(ctx, st, now, s.clean)
-}
-
-func (s *server) showQueue(c call) (any, error) {
-	return s.queue(c.Context(), c.st)
-}
-
 // Spending is the whole ledger, oldest day first.
 type Spending struct {
 	UsageBy []Spent `json:"usage_by"`
 }
 
-func (s *server) showUsage(c call) (any, error) {
-	spent, err := SpentEver(c.Context(), c.st)
-	return Spending{spent}, err
+// ReadSpending returns the whole ledger.
+func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
+	rows, err := st.UsageRows(ctx, time.Time{})
+	out := Spending{[]Spent{}}
+	var last Spent // key of the last element; rows that differ only in their call are adjacent
+	for _, r := range rows {
+		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
+		if of != last {
+			out.UsageBy, last = append(out.UsageBy, of), of
+		}
+		sum := &out.UsageBy[len(out.UsageBy)-1]
+		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
+		sum.DurationMS += r.Duration.Milliseconds()
+	}
+	return out, err
 }

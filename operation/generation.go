@@ -1,4 +1,4 @@
-package serve
+package operation
 
 import (
 	"context"
@@ -44,17 +44,22 @@ func (g Generation) Notes() (n int) {
 // Sessions counts the inputs that are not entries.
 func (g Generation) Sessions() int { return len(g.Inputs) - g.Notes() }
 
-// Generations lists the archived generations of a project, newest first.
-func Generations(ctx context.Context, st *store.Store, home, project string) ([]Generation, error) {
+// Generations is a list of generations.
+type Generations struct {
+	Generations []Generation `json:"generations"`
+}
+
+// ListGenerations lists the archived generations of a project, newest first.
+func ListGenerations(ctx context.Context, st *store.Store, home, project string) (Generations, error) {
+	out := Generations{[]Generation{}}
 	kept, err := memory.At(home, project).Generations()
 	if err != nil {
-		return nil, fmt.Errorf("list the generations of %s: %w", project, err)
+		return out, fmt.Errorf("list the generations of %s: %w", project, err)
 	}
 	forgotten, err := pipeline.RestingOnForgotten(ctx, st, kept)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := []Generation{}
 	for _, g := range slices.Backward(kept) {
 		m := g.Manifest
 		row := Generation{
@@ -76,7 +81,7 @@ func Generations(ctx context.Context, st *store.Store, home, project string) ([]
 		if g.Err != nil {
 			row.Error = g.Err.Error()
 		}
-		out = append(out, row)
+		out.Generations = append(out.Generations, row)
 	}
 	return out, nil
 }
@@ -102,7 +107,8 @@ type Changed struct {
 
 // Compare compares two archived generations of a project. If to is 0, it compares generation from with the live files;
 // if both are 0, the last two generations. If a generation is not archived, the error has the code memoir.CodeNotFound.
-func Compare(root memory.Root, project string, from, to int) (Comparison, error) {
+func Compare(home, project string, from, to int) (Comparison, error) {
+	root := memory.At(home, project)
 	out := Comparison{Project: project, From: from, To: to, Live: from > 0 && to == 0, Files: []Changed{}}
 	if from == 0 && to == 0 {
 		kept, err := root.Kept()
@@ -145,31 +151,4 @@ func Compare(root memory.Root, project string, from, to int) (Comparison, error)
 		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
 	}
 	return out, nil
-}
-
-func (s *server) listGenerations(c call) (any, error) {
-	generations, err := Generations(c.Context(), c.st, s.Home, c.project.ID)
-	return struct {
-		Generations []Generation `json:"generations"`
-	}{generations}, err
-}
-
-func (s *server) compareGenerations(c call) (any, error) {
-	from, err := number("from", c.URL.Query().Get("from"))
-	if err != nil {
-		return nil, err
-	}
-	to, err := number("to", c.URL.Query().Get("to"))
-	if err != nil {
-		return nil, err
-	}
-	return s.compare(c.project.ID, from, to)
-}
-
-func (s *server) compare(id string, from, to int) (Comparison, error) {
-	out, err := Compare(memory.At(s.Home, id), id, from, to)
-	for i := range out.Files {
-		out.Files[i].Path, out.Files[i].Diff = s.clean(out.Files[i].Path), s.clean(out.Files[i].Diff)
-	}
-	return out, err
 }

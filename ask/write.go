@@ -11,6 +11,48 @@ import (
 	"memoir/pipeline"
 )
 
+type memoryRememberIn struct {
+	Text     string `json:"text"`
+	Kind     string `json:"kind,omitempty" jsonschema:"note (default) or journal"`
+	Category string `json:"category,omitempty" jsonschema:"preference, fact (default), project, person or routine"`
+}
+
+type memoryRememberOut struct {
+	ID   int64  `json:"id"`
+	Note string `json:"note"`
+}
+
+// memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
+// nor consolidated until a person states it, too.
+func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
+	*mcp.CallToolResult, memoryRememberOut, error) {
+	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
+	switch {
+	case e.Kind == "":
+		e.Kind = memoir.EntryNote
+	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
+		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
+	}
+	if e.Kind == memoir.EntryNote && e.Category == "" {
+		e.Category = "fact"
+	}
+	options, st, project, err := s.Write(ctx)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	defer st.Close()
+	e.ProjectID = project.ID
+	stored, added, err := s.Remember(ctx, st, options, e)
+	if err != nil {
+		return nil, memoryRememberOut{}, err
+	}
+	note := "stored; memory_search finds it"
+	if !added {
+		note = "it is stored already"
+	}
+	return nil, memoryRememberOut{ID: stored.ID, Note: note}, nil
+}
+
 type memoryMessagesIn struct {
 	Messages     []pipeline.Message `json:"messages,omitempty"`
 	Conversation string             `json:"conversation,omitempty" jsonschema:"a name; default: one a day"`
@@ -24,68 +66,54 @@ type memoryMessagesOut struct {
 	Notice  string `json:"notice,omitempty"`
 }
 
-// recapText bounds each message of a recap, in characters.
-const recapText = 800
-
 // memoryMessages is the tool memory_messages.
 func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
 	*mcp.CallToolResult, memoryMessagesOut, error) {
-	out := memoryMessagesOut{}
 	if len(in.Messages) == 0 {
-		err := s.recap(ctx, &out)
+		out, err := s.recap(ctx)
 		return nil, out, err
 	}
 	byUser := func(m pipeline.Message) bool { return m.Role == memoir.RoleUser }
 	if s.Transcribed && slices.ContainsFunc(in.Messages, byUser) {
-		return nil, out, usage("", "messages of the user are read from this agent's transcripts")
+		return nil, memoryMessagesOut{}, usage("", "messages of the user are read from this agent's transcripts")
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
-		return nil, out, err
+		return nil, memoryMessagesOut{}, err
 	}
 	defer st.Close()
-	done, err := pipeline.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
-	if err == nil {
-		err = s.Extract(done.Full)
-	}
-	out.Session, out.Stored = done.Session, done.Stored
-	return nil, out, err
+	done, err := s.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
+	return nil, memoryMessagesOut{Session: done.Session, Stored: done.Stored}, err
 }
 
-// recap sets out to the recap of the project's last session.
-func (s *server) recap(ctx context.Context, out *memoryMessagesOut) error {
+// recap returns the recap of the project's last session.
+func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	project, err := s.Project(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	st, err := s.Read(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer st.Close()
 	session, err := pipeline.LastSession(ctx, st, project.ID)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		out.Note = "no session to recap"
-		return nil
+		return memoryMessagesOut{Note: "no session to recap"}, nil
 	}
 	if err != nil {
-		return err
+		return out, err
 	}
-	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
-	if err != nil {
-		return err
-	}
-	out.Session, out.Notice = session.Key(), notice
-	said, _ := pipeline.Recap(loaded.Items, recapText, s.Redact)
-	*out = fit(usualTokens, len(said), func(n int) memoryMessagesOut {
-		answer, text := *out, pipeline.RecapHead
+	recap, err := s.Recap(ctx, session)
+	said := recap.Messages
+	return fit(usualTokens, len(said), func(n int) memoryMessagesOut {
+		answer, text := memoryMessagesOut{Session: recap.Session, Notice: notice}, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
 		answer.Recap = frame(s.Redact(text))
 		return answer
-	})
-	return nil
+	}), err
 }
 
 type memoryPatchIn struct {
@@ -120,7 +148,7 @@ func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in mem
 	if err != nil {
 		return nil, memoryPatchOut{}, err
 	}
-	text := s.clean(done.Content)
+	text := s.Clean(done.Content)
 	return nil, fit(mostTokens, len(text), func(room int) memoryPatchOut {
 		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
 		if room < len(text) {

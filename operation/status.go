@@ -1,0 +1,201 @@
+package operation
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// Project is the form of a registered project.
+type Project struct {
+	ID          string     `json:"id"`
+	Name        string     `json:"name"`
+	Root        string     `json:"root"` // path of the live memory; empty before the first publication
+	Directories []string   `json:"directories"`
+	Remote      string     `json:"remote"`
+	Aliases     []string   `json:"aliases"`
+	Sessions    int        `json:"sessions"`
+	Extractions int        `json:"extractions"` // sessions that are inputs of a consolidation
+	Notes       int        `json:"notes"`
+	Generation  int64      `json:"generation"`
+	PublishedAt *time.Time `json:"published_at"`
+	Due         bool       `json:"due"`
+}
+
+// ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
+func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Project {
+	out := Project{
+		ID: r.ID, Name: clean(r.Name), Directories: []string{}, Remote: clean(r.Remote), Aliases: []string{},
+		Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes, Generation: int64(r.Generation),
+		PublishedAt: Time(r.PublishedAt), Due: r.Due,
+	}
+	for _, dir := range r.Directories {
+		out.Directories = append(out.Directories, clean(dir))
+	}
+	for _, alias := range r.Aliases {
+		out.Aliases = append(out.Aliases, clean(alias))
+	}
+	link := memory.At(home, r.ID).Link()
+	if _, err := os.Stat(link); err == nil {
+		out.Root = link
+	}
+	return out
+}
+
+// Projects is a list of projects.
+type Projects struct {
+	Projects []Project `json:"projects"`
+}
+
+// ListProjects lists all projects, with clean texts.
+func ListProjects(ctx context.Context, st *store.Store, home string, clean func(string) string) (Projects, error) {
+	rows, err := pipeline.Projects(ctx, st, home)
+	out := Projects{[]Project{}}
+	for _, row := range rows {
+		out.Projects = append(out.Projects, ProjectOf(home, row, clean))
+	}
+	return out, err
+}
+
+// Status is the state of the registry, and what the next run would do.
+type Status struct {
+	At         time.Time             `json:"at"`
+	Jobs       map[string]int        `json:"jobs"`     // by status
+	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
+	Running    []Running             `json:"running"`
+	Failed     []Failed              `json:"failed"`
+	Dead       []Failed              `json:"dead"`
+	Projects   []Project             `json:"projects"`
+	Usage      memoir.Usage          `json:"usage"`
+	Entries    map[string]int        `json:"entries"` // by kind
+	Redactions map[string]int        `json:"redactions"`
+	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
+	LastRun    *LastRun              `json:"last_run"`
+	Next       Next                  `json:"next"`
+	Unfinished []Unfinished          `json:"unfinished"`
+	UsageBy    []Spent               `json:"usage_by,omitempty"` // only on request
+}
+
+// Next is what the next run would do; `run --dry-run` lists it.
+type Next struct {
+	Sessions int           `json:"sessions"` // that it would extract from
+	Left     int           `json:"left"`     // over the cap
+	Projects int           `json:"projects"` // that it would consolidate
+	Estimate *memoir.Usage `json:"estimate,omitempty"`
+	Error    string        `json:"error,omitempty"` // it would not begin
+	Hint     string        `json:"hint,omitempty"`
+}
+
+// Unfinished is unfinished work of a killed run, which a later run completes.
+type Unfinished struct {
+	What    string `json:"what"` // forgetting, purge, folder or publication
+	Project string `json:"project"`
+	Detail  string `json:"detail"`
+	Hint    string `json:"hint"`
+}
+
+// ReadStatus returns the status. A nil store is one in which nothing is registered. redact cleans titles and errors,
+// project the texts of projects.
+func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
+	Status, error) {
+	out := Status{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []Running{},
+		Failed: []Failed{}, Dead: []Failed{}, Projects: []Project{}, Redactions: map[string]int{},
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
+	if st == nil {
+		return out, nil
+	}
+	now, err := st.Status(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
+	out.Redactions, out.Usage = now.Redactions, now.Usage
+	queue, err := queueOf(ctx, st, now, redact)
+	if err != nil {
+		return out, err
+	}
+	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
+	projects, err := ListProjects(ctx, st, opts.Home, project)
+	if err != nil {
+		return out, err
+	}
+	out.Projects = projects.Projects
+	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
+		return out, err
+	}
+	next, err := pipeline.Glance(ctx, st, opts)
+	if err != nil && ctx.Err() != nil {
+		return out, err
+	} else if err != nil {
+		out.Next.Error, out.Next.Hint = redact(err.Error()), memoir.HintOf(err)
+	}
+	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
+		out.Sessions = next.Scan.Reasons
+	}
+	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
+	fresh := map[string]bool{} // projects that get something new, which revives a dead one
+	for _, w := range next.Would {
+		if w.Action == "extract" {
+			out.Next.Sessions++
+			fresh[w.Project] = true
+		} else if fresh[w.Project] || !out.waits(w.Project) {
+			out.Next.Projects++
+		}
+	}
+	return out, nil
+}
+
+// waits reports whether a project's consolidation is dead, or waits for its next attempt.
+func (s *Status) waits(project string) bool {
+	of := func(j Failed) bool { return j.Session == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j Failed) bool {
+		return of(j) && j.Next != nil && j.Next.After(s.At)
+	})
+}
+
+// unfinishedWork lists the unfinished work that the next run completes.
+func unfinishedWork(ctx context.Context, st *store.Store, home string, projects []Project) ([]Unfinished,
+	error) {
+	out := []Unfinished{}
+	withdrawals, err := st.Withdrawals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range withdrawals {
+		detail, hint := "its memory still contains forgotten text", "the next run removes it"
+		if w.Error != "" {
+			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
+		}
+		out = append(out, Unfinished{"forgetting", w.ProjectID, detail, hint})
+	}
+	purging, err := st.Purging(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if purging {
+		out = append(out, Unfinished{"purge", "", "copies, logs and free pages may still contain forgotten text",
+			"the next run removes it after all forgetting is done"})
+	}
+	removed, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range removed {
+		out = append(out, Unfinished{"folder", id, "its directory is not removed yet", "the next run removes it"})
+	}
+	for _, r := range projects {
+		// doctor reports what cannot be read.
+		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
+			out = append(out, Unfinished{"publication", r.ID,
+				"the live generation is not recorded: its run, or restore, was killed",
+				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})
+		}
+	}
+	return out, nil
+}

@@ -29,10 +29,10 @@ INSERT INTO main.project_alias (alias, project_id, kind) SELECT alias, project_i
 -- No number of an entry is given twice, not even that of a forgotten one.
 INSERT INTO main.sqlite_sequence (name, seq) SELECT name, seq FROM old.sqlite_sequence WHERE name = 'entry';
 
-INSERT INTO main.session (source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes, created_at,
-    updated_at, version, error, reason)
-SELECT source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes, created_at,
-    updated_at, version, error, reason
+INSERT INTO main.session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes,
+    created_at, updated_at, version, error, reason)
+SELECT key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes,
+    created_at, updated_at, version, error, reason
 FROM old.session WHERE key IN (SELECT session_key FROM old.entry) AND key IN (SELECT session_key FROM old.searchable);
 
 -- The next run writes them into the files of the new home.

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"maps"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -86,17 +86,17 @@ func (s *Store) publish(
 
 // insertGeneration records a generation as the live one. It does not change an existing record of its number.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
+	inputs, err := json.Marshal(g.Inputs)
+	if err != nil {
+		return err
+	}
 	added, err := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`,
 		projectID, g.N, g.Fence, g.ManifestHash, g.Seq, millis(g.At))
 	if err == nil && added > 0 {
-		for _, key := range slices.Sorted(maps.Keys(g.Inputs)) {
-			if _, err := t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash) VALUES (?, ?, ?, ?)`,
-				projectID, g.N, key, g.Inputs[key]); err != nil {
-				return err
-			}
-		}
+		_, err = t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
+			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, string(inputs))
 	}
 	if err != nil {
 		return err

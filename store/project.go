@@ -287,10 +287,10 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if memoir.IsEntry(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	_, err = t.exec(`INSERT INTO session (source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
+		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
+		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
 		millis(e.EndedAt))
 	if err != nil {
 		return false, err

@@ -184,16 +184,16 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	// It is right for most new sessions; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	// A file that was rewritten may begin later than the session did.
-	_, err := t.exec(`INSERT INTO session (source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET project_id = iif(excluded.error = '', excluded.project_id, project_id),
 			kind = excluded.kind, parent = excluded.parent,
 			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
 			bytes = excluded.bytes, created_at = iif(created_at = 0, excluded.created_at, min(created_at, excluded.created_at)),
 			updated_at = excluded.updated_at,
 			version = excluded.version, error = excluded.error`,
-		string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
+		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
 		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
 	return err
 }

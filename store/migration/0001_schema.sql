@@ -33,9 +33,10 @@ CREATE TABLE project_alias (
 CREATE INDEX project_alias_project ON project_alias (project_id);
 
 CREATE TABLE session (
+    -- No generated column: SQLite would read the row wherever an index has the key.
+    key        TEXT    NOT NULL PRIMARY KEY CHECK (key = source || ':' || thread_id),
     source     TEXT    NOT NULL,
     thread_id  TEXT    NOT NULL,
-    key        TEXT    NOT NULL UNIQUE AS (source || ':' || thread_id) STORED,
     project_id TEXT    REFERENCES project (id),
     kind       TEXT    NOT NULL,
     parent     TEXT    NOT NULL,
@@ -83,10 +84,12 @@ CREATE TABLE file (
 ) STRICT;
 CREATE INDEX file_session ON file (session_key, position);
 
+-- Claims write it often, and SQLite builds a table for each check of a list of more than two values.
 CREATE TABLE job (
     kind            TEXT    NOT NULL CHECK (kind IN ('extract', 'consolidate')),
     key             TEXT    NOT NULL, -- a session's key, or a project's id
-    status          TEXT    NOT NULL CHECK (status IN ('pending', 'running', 'done', 'error', 'dead')),
+    status          TEXT    NOT NULL
+        CHECK (status IN ('pending', 'running') OR status IN ('done', 'error') OR status = 'dead'),
     owner           TEXT    NOT NULL DEFAULT '', -- token of the claim
     holder          TEXT    NOT NULL DEFAULT '', -- JSON: the process
     lease_until     INTEGER NOT NULL DEFAULT 0,
@@ -103,7 +106,7 @@ CREATE TABLE job (
     model           TEXT    NOT NULL DEFAULT '', -- that failed last
     -- What the last claim was for: the job's own work, other work on its project, or other work while the
     -- job was dead. A crash during other work does not count as a crash of the job.
-    purpose         TEXT    NOT NULL DEFAULT 'own' CHECK (purpose IN ('own', 'other', 'other_dead')),
+    purpose         TEXT    NOT NULL DEFAULT 'own' CHECK (purpose = 'own' OR purpose IN ('other', 'other_dead')),
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_running ON job (kind, key) WHERE status = 'running';

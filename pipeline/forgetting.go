@@ -192,7 +192,7 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 			_, key, _ := strings.Cut(at.Key, " ")
 			extracted[key] = true
 			return
-		case at.Table != "note" && at.Table != "" || at.Project == "":
+		case at.Table != "hand_edit" && at.Table != "" || at.Project == "":
 			return
 		case at.live != "" && at.Line == 0: // the path
 			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})

@@ -25,8 +25,12 @@ const lockWait = 100 * time.Millisecond
 // reportWait is how long a wait lasts before Options.Waiting is called.
 const reportWait = time.Second
 
-// applicationID marks a database file as memoir's (bytes 68 to 71 of the file).
-const applicationID = 0x6d656d72 // "memr"
+// applicationID marks a database file as memoir's (bytes 68 to 71 of the file). formerID marks one whose schema
+// was never released: its user_version, 15 to 21, counts other migrations.
+const (
+	applicationID = 0x6d656d6f // "memo"
+	formerID      = 0x6d656d72 // "memr"
+)
 
 // SQLiteVersion is the version of SQLite that is built in: "3.51.0".
 func SQLiteVersion() string {

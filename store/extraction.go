@@ -101,7 +101,7 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	for i, f := range candidates {
 		c := of[f.key]
 		c.Token, c.InputVersion = lease.NewToken(), f.version
-		g, err := s.claimJob(t, c.job(), terms{holder: o.Holder, lasts: o.Lease, version: f.version})
+		g, err := s.claimJob(t, c.job(), terms{o.Holder, o.Lease, f.version, ownWork})
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", f.key, err)
 		}

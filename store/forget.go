@@ -257,7 +257,8 @@ func (s *Store) FinishForgetting(
 }
 
 func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.HandEdit, bool)) error {
-	edits, err := collect(t, `SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
+	edits, err := collect(t, `SELECT id, file, action, section, after, text FROM hand_edit
+		WHERE project_id = ? ORDER BY id`,
 		[]any{projectID}, func(scan scanner, n *memoir.HandEdit) error {
 			return scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
 		})
@@ -268,9 +269,9 @@ func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.
 		edited, keep := edit(n)
 		switch {
 		case !keep:
-			_, err = t.exec(`DELETE FROM note WHERE id = ?`, n.ID)
+			_, err = t.exec(`DELETE FROM hand_edit WHERE id = ?`, n.ID)
 		case edited != n: // another edit may say the same by now
-			_, err = t.exec(`UPDATE OR REPLACE note SET section = ?, after = ?, text = ? WHERE id = ?`,
+			_, err = t.exec(`UPDATE OR REPLACE hand_edit SET section = ?, after = ?, text = ? WHERE id = ?`,
 				edited.Section, edited.After, edited.Text, n.ID)
 		}
 		if err != nil {
@@ -289,8 +290,8 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 		err := t.each(`SELECT k.value, coalesce(e.project_id, s.project_id, p.id, '') FROM json_each(?1) k
 			LEFT JOIN extraction e ON e.session_key = k.value LEFT JOIN session s ON s.key = k.value
 			LEFT JOIN mark m ON m.session_key = k.value LEFT JOIN project p ON p.id = m.project_id
-			UNION SELECT k.value, g.project_id FROM json_each(?1) k, generation g, json_each(g.inputs) i
-			WHERE i.key = k.value ORDER BY 1`, []any{jsonList(keys)}, func(scan scanner) error {
+			UNION SELECT session_key, project_id FROM generation_input
+			WHERE session_key IN (SELECT value FROM json_each(?1)) ORDER BY 1`, []any{jsonList(keys)}, func(scan scanner) error {
 			var key, project string
 			err := scan(&key, &project)
 			found[project] = append(found[project], key)

@@ -155,7 +155,8 @@ func newFull(t testing.TB) (*Store, *fakeClock) {
 		extracted(t, s, r)
 		must(t, s.RecordHandEdits(t.Context(), id, 1, []memoir.HandEdit{{ProjectID: id, File: "MEMORY.md", Action: memoir.EditAdded, Text: "x"}}))
 		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
-		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}})
+		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Inputs: map[string]string{"codex:" + id: "h"},
+			Redactions: map[string]int{"jwt": 1}})
 	}
 	forget(t, s, "codex:s01")
 	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
@@ -174,7 +175,7 @@ func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
 	wantCode(t, s.StoreExtraction(t.Context(), running, worth("late")), memoir.CodeLeaseLost)
 	after := rows(t, s)
 	left := map[string]int{
-		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "note": 1, "redaction": 2, "project_directory": 1,
+		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "generation_input": 1, "hand_edit": 1, "redaction": 2, "project_directory": 1,
 		"searchable": 1, "message": 2,
 		"removed_folder": 1, // the folder is yet to be removed
 	}
@@ -228,10 +229,10 @@ var noText = strings.Fields(`
 	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
 	file.path file.session_key
 	removed_folder.project_id
-	generation.project_id generation.manifest_hash generation.inputs
-	job.kind job.key job.status job.owner job.holder job.input_version job.done_version job.done_hash job.model
+	generation.project_id generation.manifest_hash generation_input.project_id generation_input.session_key generation_input.hash
+	job.kind job.key job.status job.purpose job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
-	mark.session_key mark.project_id note.project_id note.action counter.name
+	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
 	project.id project.name project.identity project.remote project_alias.alias project_alias.project_id project_alias.kind
 	project_directory.path project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome

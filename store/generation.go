@@ -86,14 +86,18 @@ func (s *Store) publish(
 
 // insertGeneration records a generation as the live one. It does not change an existing record of its number.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	inputs, err := json.Marshal(g.Inputs) // in the order of their keys
+	inputs, err := json.Marshal(g.Inputs)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)
+	added, err := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
+		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`,
-		projectID, g.N, g.Fence, g.ManifestHash, string(inputs), g.Seq, millis(g.At))
+		projectID, g.N, g.Fence, g.ManifestHash, g.Seq, millis(g.At))
+	if err == nil && added > 0 {
+		_, err = t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
+			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, string(inputs))
+	}
 	if err != nil {
 		return err
 	}
@@ -119,8 +123,8 @@ func (s *Store) RecordGeneration(ctx context.Context, projectID string, g Genera
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		inputs := map[string]string{}
-		return inputs, t.each(`SELECT i.key, i.value FROM project p JOIN generation g ON g.project_id = p.id AND
-			g.n = p.generation, json_each(g.inputs) i WHERE p.id = ? AND i.key IS NOT NULL`, []any{projectID},
+		return inputs, t.each(`SELECT i.session_key, i.hash FROM project p JOIN generation_input i
+			ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, []any{projectID},
 			func(scan scanner) error {
 				var key, hash string
 				err := scan(&key, &hash)
@@ -135,7 +139,7 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
 	edits []memoir.HandEdit) error {
 	err := s.durably(ctx, func(t tx) error {
-		if _, err := t.exec(`DELETE FROM note WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
+		if _, err := t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
 			return err
 		}
 		for _, n := range edits {
@@ -152,7 +156,7 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 }
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
-	_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at)
+	_, err := t.exec(`INSERT INTO hand_edit (project_id, base, file, action, section, after, text, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
@@ -168,7 +172,7 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 		edits := []memoir.HandEdit{}
 		added := map[[2]string]bool{} // files and lines that a person ever added
 		earlier, base := 0, int64(-1) // how many of edits are on earlier generations than base
-		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
+		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM hand_edit
 			WHERE project_id = ? ORDER BY base, id`,
 			[]any{projectID}, func(scan scanner) error {
 				var n memoir.HandEdit

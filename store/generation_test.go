@@ -16,7 +16,8 @@ import (
 func wantGenerations(t *testing.T, s *Store, want ...string) {
 	t.Helper()
 	must(t, s.read(t.Context(), func(tx tx) error {
-		got, err := tx.texts(`SELECT concat_ws(' ', n, fence, seq, manifest_hash, inputs) FROM generation ORDER BY n`)
+		got, err := tx.texts(`SELECT concat_ws(' ', n, fence, seq, manifest_hash, (SELECT json_group_object(session_key, hash)
+			FROM generation_input i WHERE i.n = g.n AND i.project_id = g.project_id)) FROM generation g ORDER BY n`)
 		if !slices.Equal(got, want) {
 			t.Errorf("generations %q, want %q", got, want)
 		}
@@ -59,7 +60,7 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 	clock.advance(time.Hour)
 	extracted(t, s, worth("b"))
 	publish(t, s, claimProject(t, s), GenerationRecord{N: 2, At: clock.Now()})
-	wantGenerations(t, s, `1 1 1 m {"codex:s00":"hash of a"}`, `2 2 2  null`)
+	wantGenerations(t, s, `1 1 1 m {"codex:s00":"hash of a"}`, `2 2 2  {}`)
 	if last, err = s.LastInputs(t.Context(), project); err != nil || len(last) != 0 {
 		t.Errorf("the live generation has inputs %v, %v", last, err)
 	}

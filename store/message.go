@@ -67,7 +67,7 @@ func (s *Store) Converse(ctx context.Context, w Window, say func() (SessionScan,
 // fromSearchable joins session s and leaves out disabled, excluded and forgotten sessions.
 const fromSearchable = ` FROM searchable q JOIN session s ON s.key = q.session_key
 	WHERE NOT EXISTS (SELECT 1 FROM mark m
-		WHERE m.session_key = q.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
+		WHERE m.session_key = q.session_key AND (m.disabled OR m.directory <> '' OR m.forgotten))`
 
 // SearchState returns a text that changes whenever the searchable sessions change, and the ids of the projects
 // that have a memory or a history, in order.
@@ -75,7 +75,7 @@ func (s *Store) SearchState(ctx context.Context) (state string, projects []strin
 	err = s.read(ctx, func(t tx) error {
 		err := t.get(`SELECT json_array(
 			(SELECT json_array(count(*), sum(seq), max(seq), sum(moves)) FROM searchable),
-			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR excluded OR forgotten))`, nil, &state)
+			(SELECT json_array(count(*), sum(at)) FROM mark WHERE disabled OR directory <> '' OR forgotten))`, nil, &state)
 		if err == nil {
 			projects, err = t.texts(`SELECT id FROM project WHERE generation > 0 OR history_seq > 0 ORDER BY id`)
 		}

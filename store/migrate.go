@@ -60,6 +60,11 @@ func (s *Store) schema(t tx) (schema, error) {
 	if err != nil || application == applicationID {
 		return now, err
 	}
+	if application == formerID {
+		return now, memoir.Errorf(memoir.CodeStorage, "choose a new directory with --home; docs/carry-over.sql in "+
+			"memoir's repository carries over notes, hand edits, the ledger and what was forgotten",
+			"database %s has a schema from before the first release", s.path)
+	}
 	now.empty = tables == 0 && now.version == 0 && application == 0
 	if !now.empty {
 		return now, memoir.Errorf(memoir.CodeCorrupt, "choose another directory with --home, or move the file aside",
@@ -90,7 +95,7 @@ func (s *Store) checkVersion(ctx context.Context) error {
 }
 
 // objects is the number that schemaObjects counts in a database of the present version.
-const objects = 40
+const objects = 42
 
 // schemaObjects counts the tables and indexes that migrations make, as a quick check whether one is missing.
 const schemaObjects = `SELECT count(*) FROM sqlite_schema WHERE sql IS NOT NULL`

@@ -143,27 +143,3 @@ func TestADatabaseThatCannotBeCopiedOrIsOnlyReadIsNotMigrated(t *testing.T) {
 		}
 	}
 }
-
-func TestADatabaseOfTheFirstReleaseIsMigrated(t *testing.T) {
-	t.Parallel()
-	first := fstest.MapFS{}
-	for name, file := range withMore(t, nil).(fstest.MapFS) {
-		if name == "0015_schema.sql" {
-			first[name] = file
-		}
-	}
-	path := filepath.Join(t.TempDir(), "memoir.db")
-	s, err := open(t.Context(), path, Options{}, first)
-	must(t, err)
-	if _, err := s.writer.ExecContext(t.Context(), `INSERT INTO project (id, name, identity, remote) VALUES (?1, ?1, ?1, '')`, project); err != nil {
-		t.Fatal(err)
-	}
-	must(t, s.Close())
-	s = openAt(t, path, Options{})
-	if version, _ := schemaOf(t, s); version != last(t) {
-		t.Errorf("version %d", version)
-	}
-	if projectRow(t, s, project).ID != project || len(skippedNow(t, s)) != 0 {
-		t.Error("the data is not what it was")
-	}
-}

@@ -144,6 +144,7 @@ func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
 		}, memoir.CodeCorrupt, "damaged"},
 		{"another program's", run("CREATE TABLE bookmark (url TEXT)"), memoir.CodeCorrupt, "of another program"},
 		{"one of a newer memoir", func(t *testing.T, path string) { sound(t, path); run("PRAGMA user_version = 99")(t, path) }, memoir.CodeNewer, "schema 99"},
+		{"one of an earlier schema", run("CREATE TABLE mark (n); PRAGMA application_id = 0x6d656d72; PRAGMA user_version = 21"), memoir.CodeStorage, "before the first release"},
 	}
 	for _, tt := range tests {
 		for _, readOnly := range []bool{true, false} {

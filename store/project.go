@@ -35,7 +35,7 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 // disabled, excluded nor forgotten. Extractions of directories in which memory is off (dirOff) stay inputs.
 // storeExtraction stores no empty extraction, so the texts are not read here.
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
-	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded = 1 OR m.forgotten))`
+	WHERE m.session_key = e.session_key AND (m.disabled OR m.directory = 'excluded' OR m.forgotten))`
 
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
@@ -322,7 +322,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 // adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
 func adoptHandEdits(t tx, a Adoption, recorded int64) (n int, err error) {
 	for base, edits := range a.HandEdits {
-		known, err := t.exists(`SELECT 1 FROM note WHERE project_id = ? AND base = ?`, a.Project.ID, base)
+		known, err := t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
 			return n, err
 		}

@@ -171,7 +171,7 @@ var textTables = []textTable{
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
 	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"text"}, ""},
-	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
+	{"hand_edit", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
 	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}, ""},
 	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"head", "error"}, ""},
@@ -181,7 +181,7 @@ var textTables = []textTable{
 }
 
 // nameColumns are the columns whose texts are file names.
-var nameColumns = []string{"extraction.rollout_slug", "note.file"}
+var nameColumns = []string{"extraction.rollout_slug", "hand_edit.file"}
 
 // Texts calls fn for every text that is not empty, of one project, or of all if projectID is "". It reads
 // one snapshot of the database.

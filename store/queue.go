@@ -17,12 +17,12 @@ const (
 )
 
 // purpose says what a job is claimed for: the values of the column job.purpose.
-type purpose int
+type purpose string
 
 const (
-	ownWork         purpose = 0 // an extraction or consolidation
-	otherWork       purpose = 1 // other work on the project: a crash is not counted
-	otherWorkOnDead purpose = 2 // other work on a project whose job is dead and stays dead
+	ownWork         purpose = "own"        // an extraction or consolidation
+	otherWork       purpose = "other"      // other work on the project: a crash is not counted
+	otherWorkOnDead purpose = "other_dead" // other work on a project whose job is dead and stays dead
 )
 
 // MaxCrashes is the number of crashes after which a job is dead.
@@ -74,12 +74,12 @@ func (s *Store) room() error { return disk.Room(s.path, minRoom) }
 func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 	var g grant
 	// Crashes of an earlier version count as one.
-	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
+	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, purpose)
 		VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8)
 		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?3, holder = ?4, lease_until = ?5,
 			attempts = iif(input_version = ?6, attempts, 0),
 			crashes = iif(input_version = ?6, crashes, min(crashes, 1)),
-			input_version = ?6, started_at = ?7, errand = ?8
+			input_version = ?6, started_at = ?7, purpose = ?8
 		RETURNING attempts + 1, crashes, done_hash, filter_version`,
 		[]any{j.kind, j.key, j.token, on.holder.String(), millis(s.ticks().Add(on.lasts)), on.version, millis(s.now()),
 			on.purpose},
@@ -103,7 +103,7 @@ type runningJob struct {
 // runningJobs lists the running jobs of a kind, by key.
 func runningJobs(t tx, kind string) ([]runningJob, error) {
 	// Without statistics SQLite would read all jobs of the kind instead.
-	return collect(t, `SELECT kind, key, owner, holder, lease_until, started_at, errand, crashes, last_error
+	return collect(t, `SELECT kind, key, owner, holder, lease_until, started_at, purpose, crashes, last_error
 		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, []any{kind},
 		func(scan scanner, r *runningJob) error {
 			err := scan(&r.kind, &r.key, &r.token, holderColumn{&r.Holder}, timeColumn{&r.Until}, timeColumn{&r.since},
@@ -218,7 +218,7 @@ func (s *Store) Release(ctx context.Context, c Claimed) error {
 
 func (s *Store) release(t tx, j job) error {
 	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
-			WHEN errand = ?1 THEN 'dead'
+			WHEN purpose = ?1 THEN 'dead'
 			WHEN next_attempt_at > ?2 THEN 'error'
 			WHEN EXISTS (SELECT 1 FROM project p WHERE job.kind = 'consolidate' AND p.id = job.key
 				AND p.change_seq <= p.consumed_seq) THEN 'done'

@@ -52,7 +52,7 @@ type facts struct {
 
 // factColumns and factTables select facts.
 const (
-	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0),
+	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.directory <> '', 0),
 		s.error <> '', s.project_id IS NOT NULL,
 		s.kind = 'entry' OR coalesce(j.done_version = s.version, 0),
 		coalesce(j.status = 'dead' AND j.input_version = s.version, 0),

@@ -153,10 +153,10 @@ func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	}, "listing directories")
 }
 
-// The values of mark.excluded.
+// The values of the column mark.directory.
 const (
-	dirExcluded = 1 // the extractions of the directory's sessions are not inputs
-	dirOff      = 2 // the directory's sessions are not read; existing extractions stay inputs
+	dirExcluded = "excluded" // the extractions of the directory's sessions are not inputs
+	dirOff      = "off"      // the directory's sessions are not read; existing extractions stay inputs
 )
 
 // SetExcluded sets the directories that are excluded, and those in which memory is off. Sessions of both are
@@ -164,7 +164,7 @@ const (
 // are no longer inputs; those of sessions where memory is off stay. Sessions of all other directories are
 // included again. If nothing changes, nothing is written.
 func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
-	state := map[string]int{}
+	state := map[string]string{}
 	for _, dir := range off {
 		state[dir] = dirOff
 	}
@@ -172,12 +172,11 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 		state[dir] = dirExcluded
 	}
 	type change struct {
-		key    string
-		of, to int
+		key, of, to string
 	}
 	changes, err := fetch(ctx, s, func(t tx) (changes []change, err error) {
-		return changes, t.each(`SELECT s.key, s.cwd, coalesce(m.excluded, 0) FROM session s
-			LEFT JOIN mark m ON m.session_key = s.key WHERE s.cwd IN (SELECT value FROM json_each(?)) OR m.excluded
+		return changes, t.each(`SELECT s.key, s.cwd, coalesce(m.directory, '') FROM session s
+			LEFT JOIN mark m ON m.session_key = s.key WHERE s.cwd IN (SELECT value FROM json_each(?)) OR m.directory <> ''
 			ORDER BY s.key`, []any{jsonList(slices.Sorted(maps.Keys(state)))}, func(scan scanner) error {
 			var c change
 			var dir string
@@ -193,8 +192,8 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 	}
 	return s.explain(s.durably(ctx, func(t tx) error {
 		for _, c := range changes {
-			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?, ?, ?)
-				ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`,
+			_, err := t.exec(`INSERT INTO mark (session_key, directory, at) VALUES (?, ?, ?)
+				ON CONFLICT (session_key) DO UPDATE SET directory = excluded.directory, at = excluded.at`,
 				c.key, c.to, millis(s.now()))
 			if err == nil && (c.of == dirExcluded || c.to == dirExcluded) {
 				err = s.markChanged(t, c.key)

@@ -252,9 +252,5 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 // faults is Check for a database of any version.
 func faults(t tx) ([]string, error) {
 	return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
-		UNION SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check
-		UNION SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
-			FROM generation WHERE NOT json_valid(inputs)
-		UNION SELECT 'session ' || key || ' goes by another key'
-			FROM session WHERE key <> source || ':' || thread_id`)
+		UNION SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`)
 }

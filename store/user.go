@@ -14,7 +14,7 @@ import (
 func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error) {
 	err = s.read(ctx, func(t tx) error {
 		sum := fnv.New64a()
-		rows, err := t.texts(`SELECT id || ' ' || change_seq || ' ' || (SELECT ifnull(max(id), 0) FROM note)
+		rows, err := t.texts(`SELECT id || ' ' || change_seq || ' ' || (SELECT ifnull(max(id), 0) FROM hand_edit)
 			FROM project WHERE id <> ? ORDER BY id`, memoir.UserProjectID)
 		for _, row := range rows {
 			sum.Write([]byte(row + "\n"))

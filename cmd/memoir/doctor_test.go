@@ -183,11 +183,13 @@ func TestDoctorListsTenFaultsOfADatabase(t *testing.T) {
 	p := newPatients(t)(t)
 	db, err := sql.Open("sqlite3", filepath.Join(p.home, databaseName))
 	p.must(err)
-	_, err = db.Exec("UPDATE session SET key = key || 'x'")
+	_, err = db.Exec(`PRAGMA writable_schema = ON;
+		UPDATE sqlite_schema SET sql = 'CREATE INDEX ' || name || ' ON session (title)'
+			WHERE name IN ('session_cwd', 'session_thread')`)
 	p.must(err, db.Close())
 	found := p.findings(exitFailed)
 	found = slices.DeleteFunc(found, func(c check) bool { return c.Name != "database" })
-	if len(found) != 10 || !strings.Contains(found[9].Detail, "more faults, such as: session ") {
+	if len(found) != 10 || !strings.Contains(found[9].Detail, "more faults, such as: ") {
 		t.Errorf("%d: %+v", len(found), found)
 	}
 }

@@ -258,7 +258,7 @@ func (try trial) finish(t *testing.T, what string) int {
 	differences := try.ends[0].differences(got)
 	if differences != "" && len(try.ends) > 1 {
 		end = 1
-		got.Rows["note"] = try.ends[1].Rows["note"] // the command may have been the first to see a hand edit
+		got.Rows["hand_edit"] = try.ends[1].Rows["hand_edit"] // the command may have been the first to see a hand edit
 		if other := try.ends[1].differences(got); other == "" {
 			differences = ""
 		} else {

@@ -1,6 +1,6 @@
--- Times are unix milliseconds, 0 for none; modification times of files are unix
--- nanoseconds. A file's number is the PRAGMA user_version of a database that it was
--- applied to. There is no way down: the copy made before a migration is the way back.
+-- Times are unix milliseconds, 0 for none; modification times of files are unix nanoseconds. The number of
+-- this file is the PRAGMA user_version of a database that it was applied to. Migrations cannot be undone:
+-- the copy made before a migration has the earlier state.
 
 -- A project's memory is due when change_seq or forced_seq is ahead of consumed_seq.
 CREATE TABLE project (
@@ -13,7 +13,8 @@ CREATE TABLE project (
     forced_seq   INTEGER NOT NULL DEFAULT 0, -- change_seq at which a person asked for a consolidation
     generation   INTEGER NOT NULL DEFAULT 0, -- the one that is live; 0 before the first
     fence        INTEGER NOT NULL DEFAULT 0, -- of the last claim
-    published_at INTEGER NOT NULL DEFAULT 0
+    published_at INTEGER NOT NULL DEFAULT 0,
+    history_seq  INTEGER NOT NULL DEFAULT 0  -- change_seq up to which the project's history has its sessions
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE project_directory (
@@ -26,13 +27,14 @@ CREATE TABLE project_alias (
     alias      TEXT NOT NULL,
     project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
     -- A name that people may say, or an identity, by which sessions find their project.
-    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity', 'id')),
+    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity')),
     PRIMARY KEY (alias, project_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX project_alias_project ON project_alias (project_id);
 
 CREATE TABLE session (
-    key        TEXT    NOT NULL PRIMARY KEY, -- source:thread_id
+    -- No generated column: SQLite would read the row wherever an index has the key.
+    key        TEXT    NOT NULL PRIMARY KEY CHECK (key = source || ':' || thread_id),
     source     TEXT    NOT NULL,
     thread_id  TEXT    NOT NULL,
     project_id TEXT    REFERENCES project (id),
@@ -49,7 +51,7 @@ CREATE TABLE session (
     error      TEXT    NOT NULL, -- why it can't be read
     reason     TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX session_project ON session (project_id);
+CREATE INDEX session_project ON session (project_id, kind); -- counts a project's sessions without reading them
 CREATE INDEX session_thread ON session (thread_id);
 CREATE INDEX session_reason ON session (reason);
 CREATE INDEX session_cwd ON session (cwd);
@@ -57,13 +59,14 @@ CREATE INDEX session_cwd ON session (cwd);
 CREATE INDEX session_open ON session (updated_at DESC, key)
     WHERE reason NOT IN ('subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date');
 
--- What a person said about a session. It outlives the session's row, so that a
--- rescan after a clear does not bring back what was forgotten.
+-- What a person or a setting decided about a session. It outlives the session's row, so that a scan after
+-- a clear does not bring back what was forgotten.
 CREATE TABLE mark (
     session_key TEXT    NOT NULL PRIMARY KEY,
-    disabled    INTEGER NOT NULL DEFAULT 0,
-    excluded    INTEGER NOT NULL DEFAULT 0, -- its directory is kept out by a setting, not the session by a person
-    forgotten   INTEGER NOT NULL DEFAULT 0,
+    disabled    INTEGER NOT NULL DEFAULT 0 CHECK (disabled IN (0, 1)), -- by a person
+    -- What a setting says of its directory: its sessions are no inputs, or memory is off and they are not read.
+    directory   TEXT    NOT NULL DEFAULT '' CHECK (directory IN ('', 'excluded', 'off')),
+    forgotten   INTEGER NOT NULL DEFAULT 0 CHECK (forgotten IN (0, 1)),
     at          INTEGER NOT NULL,
     project_id  TEXT    NOT NULL DEFAULT '' -- whose memory a forgotten session was withdrawn from; '' for none
 ) STRICT, WITHOUT ROWID;
@@ -81,10 +84,12 @@ CREATE TABLE file (
 ) STRICT;
 CREATE INDEX file_session ON file (session_key, position);
 
+-- Claims write it often, and SQLite builds a table for each check of a list of more than two values.
 CREATE TABLE job (
     kind            TEXT    NOT NULL CHECK (kind IN ('extract', 'consolidate')),
     key             TEXT    NOT NULL, -- a session's key, or a project's id
-    status          TEXT    NOT NULL CHECK (status IN ('pending', 'running', 'done', 'error', 'dead')),
+    status          TEXT    NOT NULL
+        CHECK (status IN ('pending', 'running') OR status IN ('done', 'error') OR status = 'dead'),
     owner           TEXT    NOT NULL DEFAULT '', -- token of the claim
     holder          TEXT    NOT NULL DEFAULT '', -- JSON: the process
     lease_until     INTEGER NOT NULL DEFAULT 0,
@@ -98,11 +103,10 @@ CREATE TABLE job (
     filter_version  INTEGER NOT NULL DEFAULT 0,  -- of the filter that done_hash was made with
     started_at      INTEGER NOT NULL DEFAULT 0,
     finished_at     INTEGER NOT NULL DEFAULT 0,
-    -- Which model failed last: a wait that its server asked for is not for another one.
-    model           TEXT    NOT NULL DEFAULT '',
-    -- Work other than the row's own that a project is held for: 0 none, 1 some, 2 some, and the row
-    -- was dead before. Who dies over it is not to blame the row's own work on.
-    errand          INTEGER NOT NULL DEFAULT 0,
+    model           TEXT    NOT NULL DEFAULT '', -- that failed last
+    -- What the last claim was for: the job's own work, other work on its project, or other work while the
+    -- job was dead. A crash during other work does not count as a crash of the job.
+    purpose         TEXT    NOT NULL DEFAULT 'own' CHECK (purpose = 'own' OR purpose IN ('other', 'other_dead')),
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_running ON job (kind, key) WHERE status = 'running';
@@ -124,13 +128,16 @@ CREATE TABLE extraction (
     filter_version  INTEGER NOT NULL,
     model           TEXT    NOT NULL,
     seq             INTEGER NOT NULL, -- the project's change_seq when it was stored
-    stored_at       INTEGER NOT NULL
+    stored_at       INTEGER NOT NULL,
+    -- Where the statements of an extraction were seen in the project's files: a JSON object of the form
+    -- {line key: [{path, text, key}]}, '' for none.
+    anchors         TEXT    NOT NULL DEFAULT '',
+    history_entry   TEXT    NOT NULL DEFAULT '' -- by a model, for the project's history; '': the raw memory is used
 ) STRICT;
 CREATE INDEX extraction_project ON extraction (project_id, session_key);
 
--- What was spent, a call a row. It is there from the call's beginning on, with what it is
--- estimated to take, so that a process that dies in the middle leaves it. Rows outlive what
--- they name.
+-- One row for each call to a model. It is stored with an estimate before the call, so that a crash does not
+-- lose it. Rows outlive the sessions and projects that they name.
 CREATE TABLE ledger (
     id            INTEGER NOT NULL PRIMARY KEY,
     at            INTEGER NOT NULL,
@@ -145,10 +152,10 @@ CREATE TABLE ledger (
     output_tokens INTEGER NOT NULL,
     cost          REAL    NOT NULL, -- US dollars
     duration_ms   INTEGER NOT NULL,
-    outcome       TEXT    NOT NULL, -- of the work that it was made for; unfinished until that has ended
-    call          TEXT    NOT NULL, -- what became of it: begun, answered, …
-    estimated     INTEGER NOT NULL CHECK (estimated IN (0, 1)), -- its tokens and cost are
-    work          TEXT    NOT NULL  -- token of the claim that it was made for; '' for none
+    outcome       TEXT    NOT NULL, -- of the work that the call was made for; unfinished until the work ends
+    call          TEXT    NOT NULL, -- state of the call: begun, answered, …
+    estimated     INTEGER NOT NULL CHECK (estimated IN (0, 1)), -- tokens and cost are an estimate
+    work          TEXT    NOT NULL  -- token of the claim that the call was made for; '' for none
 ) STRICT;
 CREATE INDEX ledger_at ON ledger (at);
 CREATE INDEX ledger_unfinished ON ledger (work) WHERE outcome = 'unfinished';
@@ -158,18 +165,29 @@ CREATE TABLE generation (
     n             INTEGER NOT NULL,
     fence         INTEGER NOT NULL,
     manifest_hash TEXT    NOT NULL,
-    inputs        TEXT    NOT NULL, -- JSON object: session key -> content hash
     seq           INTEGER NOT NULL, -- change_seq that it consumed
     at            INTEGER NOT NULL,
     PRIMARY KEY (project_id, n)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
-CREATE TABLE note (
+-- The extractions that a generation was made from. Rows outlive the sessions that they name.
+CREATE TABLE generation_input (
+    project_id  TEXT    NOT NULL,
+    n           INTEGER NOT NULL,
+    session_key TEXT    NOT NULL,
+    hash        TEXT    NOT NULL, -- content hash of the extraction
+    PRIMARY KEY (project_id, n, session_key),
+    FOREIGN KEY (project_id, n) REFERENCES generation (project_id, n) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+CREATE INDEX generation_input_session ON generation_input (session_key);
+
+-- Changes that a person made to the files of a memory.
+CREATE TABLE hand_edit (
     id         INTEGER NOT NULL PRIMARY KEY,
     project_id TEXT    NOT NULL REFERENCES project (id) ON DELETE CASCADE,
     base       INTEGER NOT NULL, -- the generation that was edited
     file       TEXT    NOT NULL,
-    action     TEXT    NOT NULL CHECK (action IN ('added', 'removed', 'file', 'deleted')),
+    action     TEXT    NOT NULL CHECK (action IN ('added', 'removed', 'file', 'deleted', 'restored')),
     section    TEXT    NOT NULL,
     after      TEXT    NOT NULL,
     text       TEXT    NOT NULL,
@@ -177,7 +195,7 @@ CREATE TABLE note (
     UNIQUE (project_id, base, file, action, section, text)
 ) STRICT;
 
--- How many secrets of each rule were taken out of what is stored now.
+-- Number of redactions in the stored texts, by rule.
 CREATE TABLE redaction (
     scope TEXT    NOT NULL CHECK (scope IN ('extract', 'consolidate')),
     key   TEXT    NOT NULL, -- a session's key, or a project's id
@@ -186,16 +204,17 @@ CREATE TABLE redaction (
     PRIMARY KEY (scope, key, rule)
 ) STRICT, WITHOUT ROWID;
 
--- fence: the last one given out. Fences grow over all projects, so that one that was
--- cleared and registered again goes on where it stopped.
--- purge: 1 while what was deleted is yet to be taken out of copies, logs and free pages.
+-- fence: the last one given. All projects share it, so that the fence of a project never decreases, even if
+-- it is cleared and registered again.
+-- purge: 1 while deleted text must still be removed from copies, the log and free pages.
+-- user: hash of the projects' changes that the user's own memory was compared with last.
 CREATE TABLE counter (
     name TEXT    NOT NULL PRIMARY KEY,
     n    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO counter (name, n) VALUES ('fence', 0), ('purge', 0);
 
--- Records of a session that no reader understood, as its last extraction met them.
+-- Counts of the records that the reader skipped in a session's last extraction.
 CREATE TABLE skipped_record (
     session_key TEXT    NOT NULL REFERENCES session (key) ON DELETE CASCADE,
     why         TEXT    NOT NULL CHECK (why IN ('unknown', 'malformed', 'oversized', 'cut')),
@@ -204,31 +223,70 @@ CREATE TABLE skipped_record (
     PRIMARY KEY (session_key, why, type)
 ) STRICT, WITHOUT ROWID;
 
--- Projects whose memory is yet to be rid of what was forgotten. A row goes when
--- that is done; a run finishes what another process had to leave.
+-- Projects whose memory must still be rewritten without what was forgotten. The row is deleted when that is
+-- done; the next run finishes it after a crash.
 CREATE TABLE withdrawal (
     project_id TEXT    NOT NULL REFERENCES project (id) ON DELETE CASCADE,
-    text       TEXT    NOT NULL, -- lines that hold it go, too; '' for none
+    text       TEXT    NOT NULL, -- lines that contain it are removed as well; '' for none
     seq        INTEGER NOT NULL, -- the project's change_seq when it was begun
-    purge      INTEGER NOT NULL, -- earlier generations go, too
-    error      TEXT    NOT NULL DEFAULT '', -- why it could not be finished the last time
+    purge      INTEGER NOT NULL CHECK (purge IN (0, 1)), -- earlier generations are removed as well
+    error      TEXT    NOT NULL DEFAULT '', -- why the last try failed
     PRIMARY KEY (project_id, text)
 ) STRICT, WITHOUT ROWID;
 
--- Projects whose rows are gone and whose folders are to be removed.
+-- Deleted projects whose folders remain to be removed.
 CREATE TABLE removed_folder (
     project_id TEXT NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
--- The latest runs, to tell when the last one was and how it ended.
+-- The latest runs.
 CREATE TABLE run (
     id       INTEGER NOT NULL PRIMARY KEY,
     run      TEXT    NOT NULL UNIQUE, -- as in the ledger
     holder   TEXT    NOT NULL,        -- JSON: the process
     began_at INTEGER NOT NULL,
-    ended_at INTEGER NOT NULL DEFAULT 0, -- 0: under way, or its process died
+    ended_at INTEGER NOT NULL DEFAULT 0, -- 0: under way, or its process crashed
     outcome  TEXT    NOT NULL DEFAULT '',
-    reason   TEXT    NOT NULL DEFAULT '', -- why it did not do all
-    hint     TEXT    NOT NULL DEFAULT '', -- what can be done about that
-    remained INTEGER NOT NULL DEFAULT 0   -- sessions that it left
+    reason   TEXT    NOT NULL DEFAULT '', -- why it did not complete
+    hint     TEXT    NOT NULL DEFAULT ''  -- what a person can do about that
 ) STRICT;
+
+-- The sessions that searching finds. A session gets a new number whenever its stored texts change, and no
+-- number is given twice.
+CREATE TABLE searchable (
+    seq         INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    session_key TEXT    NOT NULL UNIQUE REFERENCES session (key) ON DELETE CASCADE,
+    moves       INTEGER NOT NULL DEFAULT 0 -- times that it moved to another project
+) STRICT;
+
+-- What people and the agent said in a session, as of its last extraction: redacted, bounded, without the
+-- inputs and outputs of tools.
+CREATE TABLE message (
+    id    INTEGER NOT NULL PRIMARY KEY, -- in the order of a session's items
+    seq   INTEGER NOT NULL REFERENCES searchable (seq) ON DELETE CASCADE,
+    item  INTEGER NOT NULL,
+    typed INTEGER NOT NULL CHECK (typed IN (0, 1)), -- by a person; else it is the agent's
+    at    INTEGER NOT NULL,
+    text  TEXT    NOT NULL
+) STRICT;
+CREATE INDEX message_seq ON message (seq);
+
+-- Notes and lines of journals. Each is a session; its text is the only message of that session.
+CREATE TABLE entry (
+    id          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    session_key TEXT    UNIQUE REFERENCES session (key) ON DELETE CASCADE,
+    kind        TEXT    NOT NULL CHECK (kind IN ('note', 'journal', 'history')),
+    category    TEXT    NOT NULL, -- of a note; else empty
+    author      TEXT    NOT NULL CHECK (author IN ('user', 'auto', 'agent')),
+    filed       INTEGER NOT NULL DEFAULT 0 CHECK (filed IN (0, 1)), -- it is in a file of the project's folder
+    accessed_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX entry_unfiled ON entry (id) WHERE NOT filed;
+CREATE INDEX entry_accessed ON entry (kind, accessed_at DESC, id DESC);
+
+-- The last messages of sessions whose extraction by a model failed, until the history has them: redacted.
+CREATE TABLE fallback (
+    session_key TEXT    NOT NULL PRIMARY KEY REFERENCES session (key) ON DELETE CASCADE,
+    at          INTEGER NOT NULL, -- of the last message
+    text        TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;

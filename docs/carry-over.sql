@@ -47,11 +47,20 @@ INSERT INTO main.message (seq, item, typed, at, text)
 SELECT q.seq, m.item, m.typed, m.at, m.text FROM old.message m JOIN old.searchable o ON o.seq = m.seq
 JOIN main.searchable q ON q.session_key = o.session_key ORDER BY m.id;
 
-INSERT INTO main.extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
+-- What a note states; a run takes the lines of journals in again.
+INSERT INTO main.extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title, cwd, branch,
     started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
-SELECT session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
-    started_at, ended_at, content_hash, filter_version, model, 1, stored_at
-FROM old.extraction WHERE session_key IN (SELECT key FROM main.session);
+SELECT x.session_key, x.project_id, json_array(json_object(
+        'kind', CASE WHEN n.author <> 'user' THEN 'Claims of the agent, not verified'
+            WHEN n.category IN ('preference', 'routine') THEN 'Preferences' ELSE 'Findings' END,
+        'text', iif(n.author = 'user' AND n.category IN ('preference', 'routine'), '“' || m.text || '”', m.text),
+        'quote', iif(n.author = 'user' AND n.category IN ('preference', 'routine'), m.text, ''),
+        'signal', 'note', 'by', iif(n.author = 'user', 'person', 'agent'), 'items', json_array(1),
+        'at', date(x.ended_at / 1000, 'unixepoch'))),
+    x.rollout_summary, x.rollout_slug, x.title, x.cwd, x.branch, x.started_at, x.ended_at, x.content_hash,
+    x.filter_version, x.model, 1, x.stored_at
+FROM old.extraction x JOIN main.entry n ON n.session_key = x.session_key AND n.kind = 'note'
+JOIN main.searchable q ON q.session_key = n.session_key JOIN main.message m ON m.seq = q.seq;
 
 -- Generations begin again at 1, so the earlier hand edits belong to negative ones, in their order.
 INSERT INTO main.hand_edit (project_id, base, file, action, section, after, text, at)

@@ -129,10 +129,7 @@ CREATE TABLE extraction (
     model           TEXT    NOT NULL,
     seq             INTEGER NOT NULL, -- the project's change_seq when it was stored
     stored_at       INTEGER NOT NULL,
-    -- Where the statements of an extraction were seen in the project's files: a JSON object of the form
-    -- {line key: [{path, text, key}]}, '' for none.
-    anchors         TEXT    NOT NULL DEFAULT '',
-    history_entry   TEXT    NOT NULL DEFAULT '' -- by a model, for the project's history; '': the raw memory is used
+    history_entry   TEXT    NOT NULL DEFAULT '' -- by a model, for the project's history; '': the statements are used
 ) STRICT;
 CREATE INDEX extraction_project ON extraction (project_id, session_key);
 

@@ -127,7 +127,7 @@ func recent(sessions []*session) []*claim {
 	for _, s := range slices.Backward(sessions) {
 		n := 0
 		for _, w := range slices.Backward(s.work()) {
-			key := strings.Join(words(w.Text), " ")
+			key := strings.Join(memoir.WordsOf(w.Text), " ")
 			bare := strings.HasPrefix(w.Text, "commit: ") && w.Detail == ""
 			if n == perSession || seen[key] || bare && described {
 				continue

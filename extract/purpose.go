@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // The purposes of commands; Phase 2 reads these words.
@@ -62,7 +64,7 @@ var grammars = byWord(map[grammar]string{
 })
 
 // noTargets are the subcommands of programs with targets that manage packages or the program.
-var noTargets = words("add remove rm list ls why view config store outdated info pm init link workspace")
+var noTargets = memoir.SetOf("add remove rm list ls why view config store outdated info pm init link workspace")
 
 func byWord[T comparable](lists map[T]string) map[string]T {
 	out := map[string]T{}

@@ -122,18 +122,12 @@ func (a Access) Fill(ctx context.Context, st *store.Store, m Memory, lines []Lin
 // closest returns the statement with the most words of a line, the shortest of several. It is empty if no statement
 // has at least half of the words.
 func closest(statements []memoir.Statement, line string) (best memoir.Statement) {
-	words := strings.Fields(memoir.RuleKey(consolidate.Words(line)))
+	words := memoir.WordsOf(consolidate.Words(line))
 	most, shortest := (len(words)+1)/2, 0
 	for _, st := range statements {
-		own := strings.Fields(memoir.RuleKey(st.Text))
-		common := 0
-		for _, w := range words {
-			if slices.Contains(own, w) {
-				common++
-			}
-		}
-		if common > most || common == most && (best.Text == "" || len(own) < shortest) {
-			best, most, shortest = st, common, len(own)
+		own := memoir.WordsOf(st.Text)
+		if n := words.Shared(own); n > most || n == most && (best.Text == "" || len(own) < shortest) {
+			best, most, shortest = st, n, len(own)
 		}
 	}
 	return best

@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"memoir"
 	"memoir/pipeline"
 )
 
@@ -105,7 +106,7 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 		about = u.redact(about)
 	}
 	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
-	about = cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
+	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner

@@ -102,6 +102,28 @@ func (r *run) purpose() (purpose, head string) {
 	return purpose, head
 }
 
+// Shape returns the head of a command, which is its program and subcommands, and the number of its arguments that name
+// a file or a part of the project. The head is empty for a line that runs nothing.
+func Shape(line string) (head string, specific int) {
+	runs, _ := newShellParser().parse(line, "")
+	if len(runs) == 0 {
+		return "", 0
+	}
+	head = path.Base(runs[0].program)
+	for i, w := range runs[0].words()[1:] {
+		target := strings.Contains(w, ":") && !strings.Contains(w, "/") // "npm run test:unit"
+		script := i == 0 && path.Ext(w) != "" && path.Base(w) == w      // "python manage.py"
+		switch {
+		case w == "" || w == "." || w == "./...":
+		case strings.ContainsAny(w, "/.=*:$") && !target && !script, strings.Count(head, " ") > 2:
+			specific++
+		default:
+			head += " " + w
+		}
+	}
+	return head, specific
+}
+
 func classify(words []string) (purpose, head string) {
 	if len(words) == 0 {
 		return "", ""

@@ -184,11 +184,11 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 	if most = min(most, mostHits); most <= 0 {
 		most = usualHits
 	}
-	told, more := 0, 0
+	known, more := 0, 0
 	for _, h := range all {
 		switch {
 		case s.injected().repeats(h.Snippet):
-			told++
+			known++
 		case len(hits) == most:
 			more++
 		default:
@@ -198,8 +198,8 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 	if len(all) == 0 {
 		notes = append(notes, "no match")
 	}
-	if told > 0 {
-		notes = append(notes, fmt.Sprintf("omitted, since this session got them at its start: %d", told))
+	if known > 0 {
+		notes = append(notes, fmt.Sprintf("omitted, since this session got them at its start: %d", known))
 	}
 	if more > 0 {
 		notes = append(notes, memoir.Count(more, "more hit")+": "+further)

@@ -112,7 +112,7 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	lists := r.layOut(memory, true)
 	r.layOut(summary, false)
 	bytes, tokens := r.in.limits()
-	told := readPage(r.present.MemorySummary).lines()
+	before := readPage(r.present.MemorySummary).lines()
 	for _, rule := range []struct {
 		broken bool
 		fault  string
@@ -126,7 +126,7 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 		{summary.lines() == 0, "memory_summary has no line below a heading"},
 		{r.wiped(memory, folded), "most lines of the present memory_md are gone, though no session behind them " +
 			"was withdrawn or changed: keep them"},
-		{3*summary.lines() < told && told >= leastLines,
+		{3*summary.lines() < before && before >= leastLines,
 			"memory_summary lost most of its lines: it is a briefing on all of memory_md"},
 	} {
 		if rule.broken {

@@ -280,7 +280,7 @@ func (r *renewal) shownSkills(most int) string {
 // agents. The program applies all of them in any case.
 func shownEdits(edits []memoir.HandEdit) string {
 	var out []string
-	told := map[int64]bool{} // the summary repeats some edits
+	listed := map[int64]bool{} // the summary repeats some edits
 	for _, n := range edits {
 		name, text := path.Clean(n.File), strings.TrimSpace(n.Text)
 		line := "wrote the file " + name
@@ -292,10 +292,10 @@ func shownEdits(edits []memoir.HandEdit) string {
 		case memoir.EditDeleted:
 			line = "deleted the file " + name
 		}
-		if (!told[n.ID] || n.ID == 0) && !isClaim(text) {
+		if (!listed[n.ID] || n.ID == 0) && !isClaim(text) {
 			out = append(out, line)
 		}
-		told[n.ID] = true
+		listed[n.ID] = true
 	}
 	size := 0
 	for i := len(out) - 1; i >= 0; i-- {

@@ -37,7 +37,7 @@ const (
 	classAnswer               // closing answers of the agent
 	classCause                // changed lines, failed commands and their error lines, texts of commits
 	classCommand              // commands that passed
-	classSaid                 // the agent's other words, subagents' reports, the rest of a person's message
+	classOther                // the agent's other words, subagents' reports, the rest of a person's message
 	classTail                 // the end of a command's output, lines beside error lines
 	classLater                // changes and failures beyond their share
 	classCall                 // other calls, and further lines of a command
@@ -179,7 +179,7 @@ func outputClass(it *memoir.Item, n int, lines []string, bad bool, ends class) c
 	case bad && slices.ContainsFunc(lines[max(n-2, 0):min(n+2, len(lines))], errorText.MatchString):
 		return classTail
 	case it.Tool == "Task" || it.Tool == "Agent":
-		return classSaid
+		return classOther
 	case n >= len(lines)-endLines:
 		return ends
 	case n < endLines:
@@ -200,7 +200,7 @@ func messageClass(it *memoir.Item, last bool) func(part, n int, lines []string) 
 		case it.Origin == memoir.OriginAgent && (it.Final || last):
 			return classAnswer
 		}
-		return classSaid
+		return classOther
 	}
 }
 

@@ -134,12 +134,12 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 	case orders && !ev.gaveInstruction(st.Text):
 		return "is an instruction that no person gave"
 	}
-	told := "" // the text that commands must be in
+	allowed := "" // the text that commands must be in
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementProcedure:
-		told = ev.done
+		allowed = ev.done
 	case memoir.StatementPreference, memoir.StatementTask: // agents propose, people agree
-		told = ev.said
+		allowed = ev.said
 	default:
 		return ""
 	}
@@ -147,7 +147,7 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 		switch {
 		case wish && v.quoted && !v.in(ev.typed):
 			return "quotes the person with words that they did not write"
-		case !v.quoted && strings.Contains(v.text, " ") && !v.in(told):
+		case !v.quoted && strings.Contains(v.text, " ") && !v.in(allowed):
 			return "names a command that nobody ran and only a tool or a page mentioned"
 		}
 	}

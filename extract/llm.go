@@ -98,7 +98,7 @@ type inquiry struct {
 // Extract asks about the session.
 func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
 	a := x.begin(in)
-	told := Report{Session: in.Session.Key()}
+	report := Report{Session: in.Session.Key()}
 	var out memoir.Extraction
 	if len(a.items) > 0 {
 		shown, got, err := x.ask(ctx, a)
@@ -106,11 +106,11 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 			return memoir.Extraction{}, a.used, err
 		}
 		out = got.Extraction
-		told.Shown, told.Omitted, told.Calls = len(shown.items), shown.omitted, a.calls
-		told.Kept, told.Dropped = got.kept, got.dropped
+		report.Shown, report.Omitted, report.Calls = len(shown.items), shown.omitted, a.calls
+		report.Kept, report.Dropped = got.kept, got.dropped
 	}
 	if x.Report != nil {
-		x.Report(told)
+		x.Report(report)
 	}
 	return describe(out, in.Session, x.Name()), a.used, nil
 }

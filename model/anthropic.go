@@ -72,23 +72,23 @@ func outputEffort(effort string) string {
 }
 
 func (anthropicAPI) read(data []byte, r *received) *Error {
-	said := gjson.ParseBytes(data)
-	if said.Get("type").String() != "message" {
+	reply := gjson.ParseBytes(data)
+	if reply.Get("type").String() != "message" {
 		return unreadable("it is not a message of this API")
 	}
 	r.begun = true
-	if usage := said.Get("usage"); usage.Exists() { // input counts whether read from the cache, written to it or neither
+	if usage := reply.Get("usage"); usage.Exists() { // input counts whether read from the cache, written to it or neither
 		cached := usage.Get("cache_read_input_tokens").Int()
 		r.usage = &memoir.Usage{CachedTokens: cached, OutputTokens: usage.Get("output_tokens").Int(),
 			InputTokens: usage.Get("input_tokens").Int() + cached + usage.Get("cache_creation_input_tokens").Int()}
 	}
-	switch said.Get("stop_reason").String() {
+	switch reply.Get("stop_reason").String() {
 	case "refusal":
 		r.stop = StopRefusal
 	case "max_tokens", "model_context_window_exceeded":
 		r.stop = StopLength
 	}
-	for _, block := range said.Get("content").Array() {
+	for _, block := range reply.Get("content").Array() {
 		if block.Get("type").String() == "tool_use" && r.stop != StopRefusal {
 			r.text = block.Get("input").Raw // the only tool stands for the answer
 			break

@@ -42,9 +42,9 @@ type Error struct {
 
 	Usage     memoir.Usage // of the failed call
 	Estimated bool         // as in Answer
-	// Untold is true if a time limit, an interrupt or a broken connection ended the call
+	// Unreported is true if a time limit, an interrupt or a broken connection ended the call
 	// before any usage was reported; Usage then has no tokens.
-	Untold bool
+	Unreported bool
 	// TimedOut is the model's time limit, if that is what ended the call; else 0.
 	TimedOut time.Duration
 	Err      error // the cause; may be nil
@@ -70,12 +70,12 @@ func (e *Error) Error() string {
 // timedOut marks e as ended by the model's time limit. It drops the cause, which would look
 // like the caller's deadline. The end of a program's output stays.
 func (e *Error) timedOut(limit time.Duration) {
-	said := ""
+	words := ""
 	if e.Program != "" && e.Message != "" {
-		said = ": " + e.Message
+		words = ": " + e.Message
 	}
 	e.Class, e.Err, e.TimedOut = ClassTemporary, nil, limit
-	e.Message = fmt.Sprintf("no answer within %s%s", limit, said)
+	e.Message = fmt.Sprintf("no answer within %s%s", limit, words)
 }
 
 // Unwrap returns the cause.

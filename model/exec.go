@@ -76,7 +76,7 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 		return received{}, p.failed(ClassUnreachable, 0, "", err)
 	case ctx.Err() != nil:
 		e := p.failed(ClassTemporary, 0, out.stderr, nil)
-		e.Untold = true
+		e.Unreported = true
 		return received{}, e
 	case err != nil:
 		return received{}, p.failed(ClassProgram, 0, "", err)
@@ -95,12 +95,12 @@ func (p *program) read(out printed) (received, *Error) {
 	r.begun = r.usage != nil || out.status <= 0
 	switch {
 	case out.status != 0 || why != "":
-		told := cmp.Or(why, out.stderr)
-		class, known := classOfWords(told) // only of failures: an answer may have the same words
+		message := cmp.Or(why, out.stderr)
+		class, known := classOfWords(message) // only of failures: an answer may have the same words
 		if !known {
 			class = ClassProgram
 		}
-		return r, p.failed(class, out.status, cmp.Or(told, r.text), nil)
+		return r, p.failed(class, out.status, cmp.Or(message, r.text), nil)
 	case strings.HasPrefix(r.text, memoir.OwnRunMarker):
 		return r, p.failed(ClassProgram, 0, "it printed the prompt instead of an answer", nil)
 	}

@@ -139,7 +139,7 @@ func TestAProgramThatFails(t *testing.T) {
 			if tt.tokens != nil {
 				want = *tt.tokens
 			}
-			if want.Calls = 1; e.Usage != want || e.Estimated != (tt.tokens != nil) || e.Untold {
+			if want.Calls = 1; e.Usage != want || e.Estimated != (tt.tokens != nil) || e.Unreported {
 				t.Errorf("%+v", e)
 			}
 			if exists(filepath.Join(dir, "pid")) {
@@ -200,7 +200,7 @@ func TestNothingSurvivesACall(t *testing.T) {
 				cancel()
 			}()
 			_, err := m.Call(ctx, Request{Input: "x"})
-			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Class != ClassTemporary || !e.Untold {
+			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Class != ClassTemporary || !e.Unreported {
 				t.Error(err)
 			}
 			gone(t, dir, "pid")

@@ -75,8 +75,8 @@ func TestFailuresAreClassified(t *testing.T) {
 				if e.Class != c.class || e.Status != c.status || e.RetryAfter != c.wait || !strings.Contains(e.Message, c.message) {
 					t.Errorf("got %+v", e)
 				}
-				if e.Usage != (memoir.Usage{Calls: 1}) || e.Estimated || e.Untold != c.step.Reset {
-					t.Errorf("got usage %+v, estimated %t, untold %t", e.Usage, e.Estimated, e.Untold)
+				if e.Usage != (memoir.Usage{Calls: 1}) || e.Estimated || e.Unreported != c.step.Reset {
+					t.Errorf("got usage %+v, estimated %t, unreported %t", e.Usage, e.Estimated, e.Unreported)
 				}
 				if n := len(s.Calls()); n != 1 && c.class != ClassInvalid {
 					t.Errorf("got %d calls", n)
@@ -119,7 +119,7 @@ func TestATimeLimitIsTemporaryUnlessItIsTheCallers(t *testing.T) {
 	}
 	m, _ := serve(t, "chat", step(modeltest.Step{Hang: true}), Options{Timeout: 20 * time.Millisecond})
 	e := fail(t, m)
-	if e.Class != ClassTemporary || e.Message != "no answer within 20ms" || !e.Untold ||
+	if e.Class != ClassTemporary || e.Message != "no answer within 20ms" || !e.Unreported ||
 		e.TimedOut != 20*time.Millisecond || !strings.Contains(e.Hint(), "timeoutSeconds") || errors.Is(e, context.DeadlineExceeded) {
 		t.Errorf("got %+v", e)
 	}
@@ -135,11 +135,11 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 			return modeltest.Step{Hang: true}
 		}, Options{Timeout: time.Hour})
 		_, err := m.Call(ctx, Request{Input: "?"})
-		if e := errorOf(t, err); !errors.Is(err, context.Canceled) || !e.Untold || e.Usage != (memoir.Usage{Calls: 1}) {
+		if e := errorOf(t, err); !errors.Is(err, context.Canceled) || !e.Unreported || e.Usage != (memoir.Usage{Calls: 1}) {
 			t.Errorf("got %+v", err)
 		}
 		// Now nobody is asked.
-		if _, err := m.Call(ctx, Request{Input: "?"}); errorOf(t, err).Untold {
+		if _, err := m.Call(ctx, Request{Input: "?"}); errorOf(t, err).Unreported {
 			t.Errorf("got %+v", err)
 		}
 	})
@@ -154,7 +154,7 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 		}))
 		defer s.Close()
 		_, err := openModel(t, Options{API: APIChat, BaseURL: s.URL}).Call(ctx, Request{Input: "?"})
-		if !errors.Is(err, context.Canceled) || !errorOf(t, err).Untold {
+		if !errors.Is(err, context.Canceled) || !errorOf(t, err).Unreported {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -164,7 +164,7 @@ func TestAConnectionThatBreaksBeforeTheAnswerIsCountedByItsEstimate(t *testing.T
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer s.Close()
-	if e := fail(t, openModel(t, Options{API: APIChat, BaseURL: s.URL})); e.Class != ClassTemporary || !e.Untold || e.Usage.Calls != 1 {
+	if e := fail(t, openModel(t, Options{API: APIChat, BaseURL: s.URL})); e.Class != ClassTemporary || !e.Unreported || e.Usage.Calls != 1 {
 		t.Errorf("got %+v", e)
 	}
 }

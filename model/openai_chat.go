@@ -71,13 +71,13 @@ func limitName(base string) string {
 }
 
 func (chatAPI) read(data []byte, r *received) *Error {
-	said := gjson.ParseBytes(data)
-	choice := said.Get("choices.0")
+	reply := gjson.ParseBytes(data)
+	choice := reply.Get("choices.0")
 	if !choice.Exists() {
 		return unreadable("it has no choices")
 	}
 	r.begun = true
-	usage := said.Get("usage")
+	usage := reply.Get("usage")
 	in, out := usage.Get("prompt_tokens").Int(), usage.Get("completion_tokens").Int()
 	if in+out > 0 { // otherwise the usage was not reported
 		r.usage = &memoir.Usage{InputTokens: in, OutputTokens: out,

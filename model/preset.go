@@ -182,12 +182,12 @@ func (p *preset) ask(s *start, q Request, model, effort string) error {
 	if its, ok := p.efforts[effort]; ok {
 		effort = its
 	}
-	spoken, err := json.Marshal(q.System)
+	quoted, err := json.Marshal(q.System)
 	if err != nil {
 		return err
 	}
 	values := map[string]string{"model": model, "effort": effort, "schema": string(q.Schema), "cap": "", "work": s.dir,
-		"prompt": string(spoken), "system.md": q.System, "schema.json": string(q.Schema)}
+		"prompt": string(quoted), "system.md": q.System, "schema.json": string(q.Schema)}
 	if q.MaxOutput > 0 {
 		values["cap"] = strconv.Itoa(q.MaxOutput)
 	}

@@ -97,13 +97,13 @@ var (
 // classOf returns the class of a refusal. A code is for example context_length_exceeded, a kind
 // invalid_request_error. A status on which servers agree counts more than words.
 func classOf(status int, code, kind, message string) Class {
-	said := strings.Join([]string{code, kind, message}, " ")
+	words := strings.Join([]string{code, kind, message}, " ")
 	switch {
 	case (status == 0 || status == 400) && (declined.MatchString(code) || declined.MatchString(kind)):
 		return classDeclined
-	case noCredit.MatchString(said):
+	case noCredit.MatchString(words):
 		return ClassDenied
-	case status == 413, status == 429 && tooLarge.MatchString(said):
+	case status == 413, status == 429 && tooLarge.MatchString(words):
 		return ClassTooLong
 	case status == 429, status == 529, kind == "overloaded_error":
 		return ClassLimited
@@ -111,12 +111,12 @@ func classOf(status int, code, kind, message string) Class {
 		return ClassDenied
 	case status == 404, status == 405, 300 <= status && status < 400:
 		return ClassMissing
-	case status == 500 && tooLong.MatchString(said):
+	case status == 500 && tooLong.MatchString(words):
 		return ClassTooLong
 	case status == 408, status == 409, status == 425, status >= 500 && status != 501:
 		return ClassTemporary
 	}
-	class, ok := classOfWords(said)
+	class, ok := classOfWords(words)
 	switch {
 	case ok:
 		return class

@@ -139,7 +139,7 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e
 	case errors.As(err, &endless):
 		return r, unreadable(err.Error())
 	case err != nil:
-		return r, &Error{Class: ClassTemporary, Message: "the connection broke: " + err.Error(), Untold: true, Err: err}
+		return r, &Error{Class: ClassTemporary, Message: "the connection broke: " + err.Error(), Unreported: true, Err: err}
 	case !json.Valid(data):
 		return r, unreadable("no JSON: " + words(data))
 	}
@@ -164,7 +164,7 @@ func unsent(err error) *Error {
 	if unreachable(err) {
 		return &Error{Class: ClassUnreachable, Message: err.Error(), Err: err}
 	}
-	return &Error{Class: ClassTemporary, Message: err.Error(), Untold: true, Err: err}
+	return &Error{Class: ClassTemporary, Message: err.Error(), Unreported: true, Err: err}
 }
 
 // unreachable reports whether a call failed before it reached a server of the API: an unknown

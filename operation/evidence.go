@@ -69,8 +69,8 @@ func (a Access) sourceOf(ctx context.Context, st *store.Store, session memoir.Se
 	if err != nil || extraction == nil || !whole {
 		return out, err
 	}
-	stated := closest(extraction.Statements, line)
-	out.Statement, out.cited = a.Clean(stated.Text), stated.Items
+	nearest := closest(extraction.Statements, line)
+	out.Statement, out.cited = a.Clean(nearest.Text), nearest.Items
 	return out, nil
 }
 
@@ -145,12 +145,12 @@ type Line struct {
 
 // Memory is the text that the next session of a project gets, and the project's MEMORY.md.
 type Memory struct {
-	Project    string `json:"project"`
-	Generation int    `json:"generation"`
-	Injected   string `json:"injected"`
-	Content    string `json:"content"`
-	Lines      int    `json:"lines"`
-	Told, Text []Line `json:"-"` // lines of Injected and Content for pages
+	Project             string `json:"project"`
+	Generation          int    `json:"generation"`
+	Injected            string `json:"injected"`
+	Content             string `json:"content"`
+	Lines               int    `json:"lines"`
+	InjectedLines, Text []Line `json:"-"` // lines of Injected and Content for pages
 
 	lists map[string][]string // the manifest's Citations
 }
@@ -180,7 +180,7 @@ func (a Access) Memory(projectID, injected string) (Memory, error) {
 		if number, ok := strings.CutPrefix(text, "- [#"); ok {
 			l.Note, _, _ = strings.Cut(number, "]")
 		}
-		out.Told = append(out.Told, l)
+		out.InjectedLines = append(out.InjectedLines, l)
 	}
 	return out, nil
 }

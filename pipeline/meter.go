@@ -256,7 +256,7 @@ func usageOf(err error, question memoir.Usage) (used memoir.Usage, estimated boo
 	if !errors.As(err, &failed) {
 		return memoir.Usage{}, false
 	}
-	if failed.Untold {
+	if failed.Unreported {
 		return question, true
 	}
 	used = failed.Usage

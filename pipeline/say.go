@@ -187,7 +187,7 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 		if at.IsZero() {
 			at = time.Now()
 		}
-		lines = append(lines, rollout.Conversation{}.Said(m.Role, text, c.spoken(m.Source), at))
+		lines = append(lines, rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), at))
 		times = append(times, at)
 	}
 	return lines, times, nil

@@ -182,12 +182,12 @@ func reachesOut(tool string) bool {
 	return tool == "" || strings.HasPrefix(tool, "mcp__") || tool == "WebFetch" || tool == "WebSearch"
 }
 
-// refusal matches the beginning of the result of a call that a person refused or stopped. saidLabel precedes
+// refusal matches the beginning of the result of a call that a person refused or stopped. reasonLabel precedes
 // their words in it; the agent's additions for the model follow.
 var (
 	refusal = lazyregexp.New(`^(?:The user doesn't want to|Permission for this tool use was denied|` +
 		`The agent proposed a plan that was rejected by the user)`)
-	saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|` +
+	reasonLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|` +
 		`[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
 	clarified = lazyregexp.New(`(?m)^\s*(?:Answer|User notes): (.*)$`)
 )
@@ -195,7 +195,7 @@ var (
 // rejection returns what a person wrote when they refused a call, "" if the result is not a refusal.
 func rejection(output string) string {
 	output, _, _ = strings.Cut(output, "\nRejected plan:") // the agent's words
-	label := saidLabel.FindStringIndex(output)
+	label := reasonLabel.FindStringIndex(output)
 	if label == nil || !refusal.MatchString(output) {
 		return ""
 	}

@@ -66,8 +66,8 @@ func (l *claudeLine) forkedFrom() string {
 	return cmp.Or(getText(l.raw, "forkedFrom", "sessionId"), asked)
 }
 
-// spoken returns the texts of a user line without a tool result; ok is false for other lines.
-func (l *claudeLine) spoken() (texts []string, ok bool) {
+// userTexts returns the texts of a user line without a tool result; ok is false for other lines.
+func (l *claudeLine) userTexts() (texts []string, ok bool) {
 	content := get(l.message, "content")
 	if l.kind != "user" || !isString(content) && !isArray(content) {
 		return nil, false

@@ -67,7 +67,7 @@ func (p *claudePlan) line(at int, l claudeLine) {
 	if l.sidechain && !p.subagent {
 		return
 	}
-	texts, speaks := l.spoken()
+	texts, speaks := l.userTexts()
 	words, prompt := "", false
 	if speaks && !l.compact && !untyped(l.raw) {
 		words = strings.TrimSpace(strings.Join(texts, "\n"))

@@ -86,7 +86,7 @@ func (r *claudeReader) counts(at place, l claudeLine) bool {
 	if node == nil || !r.plan.copies[at.part][textHash(l.uuid)] {
 		return true
 	}
-	texts, _ := l.spoken()
+	texts, _ := l.userTexts()
 	r.e.findOwnRun(strings.Join(texts, "\n"))
 	r.e.stats.Copied++
 	return false
@@ -119,7 +119,7 @@ func (r *claudeReader) user(l claudeLine) {
 			r.result(block, l)
 		}
 	}
-	texts, speaks := l.spoken()
+	texts, speaks := l.userTexts()
 	if !speaks {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Conversation reads the messages of applications without transcripts. memoir stores them in its home, in the format
-// of pi's first version with a mark in the header. A file is written with Begin, then Said for each message.
+// of pi's first version with a mark in the header. A file is written with Begin, then Line for each message.
 type Conversation struct{ Pi }
 
 // Source is memoir.SourceConversation.
@@ -40,8 +40,8 @@ func (Conversation) Begin(id, cwd string, at time.Time) string {
 		"timestamp": at.UTC().Format(conversationTime)})
 }
 
-// Said returns the line of a message. The role is user, assistant or system; Read ignores messages of system.
-func (Conversation) Said(role, text, source string, at time.Time) string {
+// Line returns the line of a message. The role is user, assistant or system; Read ignores messages of system.
+func (Conversation) Line(role, text, source string, at time.Time) string {
 	return line(map[string]any{"type": "message", "timestamp": at.UTC().Format(conversationTime), "source": source,
 		"message": map[string]any{"role": role, "content": text, "stopReason": "stop"}})
 }

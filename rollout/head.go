@@ -36,7 +36,7 @@ type Head struct {
 	OwnRun       bool
 	Size         int64 // bytes of the file, or of the session in a database
 
-	told string // the text that Title is the first line of, if Title may be part of a longer secret
+	titleText string // the text that Title is the first line of, if Title may be part of a longer secret
 }
 
 // complete fills in missing fields, and replaces an id that is not a legal file name.
@@ -120,15 +120,15 @@ const (
 	// secret is complete, and found, when the title is redacted and cut.
 	maxTitle = 2000
 
-	maxTold = 8 << 10 // bytes that are kept of the text that begins with the title
-	keyWord = 8       // least bytes of a word that may be a secret or a part of one
+	maxTitleText = 8 << 10 // bytes that are kept of the text that begins with the title
+	keyWord      = 8       // least bytes of a word that may be a secret or a part of one
 )
 
 // CleanTitle returns the title redacted by clean. clean gets the original text that begins with the title, since
 // the first line of a key, or a cookie without its tabs, is not recognised alone.
 func (h *Head) CleanTitle(clean func(text string) string) string {
-	if h.told != "" {
-		return firstLine(clean(h.told))
+	if h.titleText != "" {
+		return firstLine(clean(h.titleText))
 	}
 	return clean(h.Title)
 }
@@ -141,14 +141,14 @@ func (h Head) Untitled() Head {
 
 // entitle sets the title to the first line of the first text that has one.
 func (h *Head) entitle(texts ...string) {
-	h.Title, h.told = "", ""
+	h.Title, h.titleText = "", ""
 	for _, text := range texts {
 		if h.Title = firstLine(text); h.Title == "" {
 			continue
 		}
 		long := func(word string) bool { return len(word) >= keyWord }
 		if text = strings.TrimSpace(text); text != h.Title && slices.ContainsFunc(strings.Fields(h.Title), long) {
-			h.told = strings.Clone(text[:min(len(text), maxTold)])
+			h.titleText = strings.Clone(text[:min(len(text), maxTitleText)])
 		}
 		return
 	}

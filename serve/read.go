@@ -21,18 +21,20 @@ func (s *server) latestNotes(c call) (any, error) {
 	return operation.EntriesOf(notes), err
 }
 
-// told returns the projects whose notes a session of the call's project gets: the user's and its own.
-func (c call) told() []string { return slices.Compact([]string{memoir.UserProjectID, c.project.ID}) }
+// noteProjects returns the projects whose notes a session of the call's project gets: the user's and its own.
+func (c call) noteProjects() []string {
+	return slices.Compact([]string{memoir.UserProjectID, c.project.ID})
+}
 
 func (s *server) listNotes(c call) (any, error) {
-	notes, err := entry.Book{Store: c.st}.Notes(c.Context(), c.told(), c.URL.Query().Get("category"))
+	notes, err := entry.Book{Store: c.st}.Notes(c.Context(), c.noteProjects(), c.URL.Query().Get("category"))
 	return operation.EntriesOf(notes), err
 }
 
 func (s *server) recallNotes(c call) (any, error) {
 	query := c.URL.Query()
 	words := strings.Fields(query.Get("words"))
-	notes, err := entry.Book{Store: c.st}.Recall(c.Context(), c.told(), query.Get("category"), words)
+	notes, err := entry.Book{Store: c.st}.Recall(c.Context(), c.noteProjects(), query.Get("category"), words)
 	return operation.EntriesOf(notes), err
 }
 

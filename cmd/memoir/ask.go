@@ -75,7 +75,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		if settings.Memories.Enabled && (c.String("agent") != "" || o.Deliver) {
 			mu.Lock()
 			defer mu.Unlock()
-			found, _ := p.told(c, &settings, hookInput{}, "plain") // an error means that nothing was told
+			found, _ := p.contextOf(c, &settings, hookInput{}, "plain") // an error means that nothing was told
 			text = found.text
 		}
 		return text
@@ -115,7 +115,7 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	if err != nil {
 		return ask.Project{}, err
 	}
-	var found told
+	var found injection
 	if c.String("project") != "" {
 		found, err = p.projectWithTree(c, opts.Settings)
 	} else {

@@ -65,7 +65,7 @@ func (p *program) check(c *cli.Context) error {
 }
 
 // checkMemory checks the anchored lines of both files of a memory.
-func checkMemory(root memory.Root, found told) (checkReport, error) {
+func checkMemory(root memory.Root, found injection) (checkReport, error) {
 	report := checkReport{Project: found.project, Tree: found.tree, Lines: []checkedLine{},
 		States: map[memory.State]int{}, Forget: []string{}}
 	for _, file := range []string{memoir.MemoryFile, memoir.SummaryFile} {
@@ -152,21 +152,21 @@ func (p *program) sayHeld(held []memory.Checked) {
 
 // projectWithTree returns the project of --project, else of this directory, and its working tree: the one around
 // this directory if it is the project's, else the project's first directory that exists.
-func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (told, error) {
+func (p *program) projectWithTree(c *cli.Context, settings config.Settings) (injection, error) {
 	_, id, err := p.projectID(c)
 	if err != nil {
-		return told{}, err
+		return injection{}, err
 	}
 	here, err := p.here(settings)
 	if err == nil && (here.project.ID == id || c.String("project") == "") {
-		return told{project: id, tree: here.top}, nil
+		return injection{project: id, tree: here.top}, nil
 	}
 	return p.projectInTree(c, id), nil
 }
 
 // projectInTree returns a project with its first registered directory that exists.
-func (p *program) projectInTree(c *cli.Context, id string) told {
-	found := told{project: id}
+func (p *program) projectInTree(c *cli.Context, id string) injection {
+	found := injection{project: id}
 	st, err := p.openForReading(c)
 	if err != nil { // without a registry, its directories are unknown
 		return found

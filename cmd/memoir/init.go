@@ -323,12 +323,12 @@ func (s *setup) confirm(run bool) (bool, error) {
 // show prints the memory of this directory's project, else the largest memory, and the next step.
 func (s *setup) show() error {
 	settings := s.opts.Settings
-	found, err := s.told(s.c, &settings, hookInput{}, "")
+	found, err := s.contextOf(s.c, &settings, hookInput{}, "")
 	elsewhere := err != nil || found.text == ""
 	if elsewhere {
 		if id, listErr := largestProject(s.ctx, s.store); id != "" {
 			if err = s.c.Set("project", id); err == nil {
-				found, err = s.told(s.c, &settings, hookInput{}, "")
+				found, err = s.contextOf(s.c, &settings, hookInput{}, "")
 			}
 		} else {
 			err = cmp.Or(listErr, err)

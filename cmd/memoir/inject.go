@@ -95,7 +95,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return nil
 	}
 	p.findOverflow(c, settings, in)
-	found, err := p.told(c, &settings, *in, agent)
+	found, err := p.contextOf(c, &settings, *in, agent)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func viewCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			found, err := p.told(c, &settings, hookInput{}, agent)
+			found, err := p.contextOf(c, &settings, hookInput{}, agent)
 			if err != nil {
 				return err
 			}
@@ -177,8 +177,8 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 	return name, nil
 }
 
-// told is the context for a session, and the reason for a missing one.
-type told struct {
+// injection is the context for a session, and the reason for a missing one.
+type injection struct {
 	project string           // id; "": none, or switched off by settings
 	tree    string           // the working tree
 	text    string           // the context; "": nothing
@@ -187,11 +187,13 @@ type told struct {
 	recap   []string         // the last messages of the session itself
 }
 
-// told finds the context of a session. It applies the project's own settings.
-func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, agent string) (found told, err error) {
+// contextOf finds the context of a session. It applies the project's own settings.
+func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookInput, agent string) (
+	found injection, err error,
+) {
 	home, err := p.home(c)
 	if err != nil {
-		return told{}, err
+		return injection{}, err
 	}
 	if c.Bool("user") {
 		found.project = memoir.UserProjectID
@@ -208,7 +210,9 @@ func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, 
 }
 
 // tell returns the context of a project.
-func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
+func (p *program) tell(c *cli.Context, settings config.Settings, home string, found injection, agent string) (
+	injection, error,
+) {
 	user, err := p.summaryOf(memory.At(home, memoir.UserProjectID))
 	if err != nil || !strings.Contains(user, "\n- ") { // no line is left
 		user = ""
@@ -220,11 +224,11 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		}
 	}
 	if err != nil {
-		return told{}, err
+		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
 	if err != nil || user == "" && summary == "" && notes == "" && len(found.recap) == 0 {
-		return told{}, err
+		return injection{}, err
 	}
 	if found.project == "" {
 		found.project = memoir.UserProjectID
@@ -246,18 +250,18 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 // projectOfSession returns the project of a session in dir. It applies the project's own settings.
 func (p *program) projectOfSession(
 	c *cli.Context, settings *config.Settings, home, dir string,
-) (found told, err error) {
+) (found injection, err error) {
 	here := place{}
 	if filepath.IsAbs(dir) {
 		here = p.identify(*settings, dir)
 	} else if here, err = p.here(*settings); err != nil {
-		return told{}, err
+		return injection{}, err
 	}
 	if found.why = p.switchedOff(c, settings, here); found.why != "" {
 		return found, nil
 	}
 	id, err := p.memoryOf(c, home, here)
-	return told{project: id, tree: here.top}, err
+	return injection{project: id, tree: here.top}, err
 }
 
 // switchedOff returns why memory is off at a place, "" if it is on. It applies the project's own settings.
@@ -351,12 +355,12 @@ var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 
 // withoutRules removes from a summary the lines that the text before it has, and headings without lines.
 func withoutRules(summary, before string) string {
-	told := map[string]bool{}
+	noted := map[string]bool{}
 	for line := range strings.Lines(before) {
-		told[memoir.RuleKey(noteNumber.ReplaceAllString(line, ""))] = true
+		noted[memoir.RuleKey(noteNumber.ReplaceAllString(line, ""))] = true
 	}
 	return memory.Without(summary, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- ") && told[memoir.RuleKey(line)]
+		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(line)]
 	})
 }
 

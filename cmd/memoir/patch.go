@@ -140,7 +140,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := p.told(c, &settings, hookInput{}, "plain")
+	found, err := p.contextOf(c, &settings, hookInput{}, "plain")
 	if found.tree != "" && found.why == "" {
 		found.why = p.switchedOff(c, &settings, p.identify(settings, found.tree))
 	}

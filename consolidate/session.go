@@ -190,15 +190,3 @@ func day(e memoir.Extraction) string {
 	}
 	return at.UTC().Format("2006-01-02")
 }
-
-// SlugIn returns the slug in a name of SummaryFileName without its folder; empty if it is not such a name.
-func SlugIn(name, sessionKey string) string {
-	const date = len("2006-01-02-")
-	source, id := memoir.SplitKey(sessionKey)
-	id = citable(id)
-	at := strings.LastIndex(name, "-"+id[:min(shortLen, len(id))])
-	if at < date {
-		return ""
-	}
-	return strings.TrimSuffix(name[date:at], "-"+string(source)) // if two agents have the same id
-}

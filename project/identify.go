@@ -2,8 +2,8 @@
 // else by the repository's remote, else by its common git directory, else by the directory. The package reads
 // git's files (.git, commondir, config) and never runs git. It does not know sessions, settings or databases.
 //
-// Read identify.go first (the order of precedence), then remote.go (which URLs are of the same repository) and
-// gitdir.go (how a repository is found).
+// Read identify.go first (the order of precedence), then remote.go (which URLs are of the same repository, and
+// how a repository is found).
 package project
 
 import (

@@ -1,11 +1,19 @@
 package rollout
 
 import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -112,3 +120,155 @@ func deniesQuestions(rules []byte) bool {
 }
 
 func laterOf(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+
+const (
+	maxValue   = 16 << 20 // bytes of a message's or a part's JSON; a longer one is left out and counted
+	fullRecord = 4 << 20  // bytes of parts after which a message continues in another record
+)
+
+// memberStream is the stream of a session's records: first the session, then its messages in order. Reading it
+// returns the error of the database.
+type memberStream struct {
+	*io.PipeReader
+	db   *opencodeDB
+	done chan struct{} // closed when reading from the database has ended
+}
+
+// openMember streams one session of a database.
+func openMember(database, id string) (io.ReadCloser, error) {
+	d, err := openDatabase(database)
+	if err != nil {
+		return nil, databaseError(database, err)
+	}
+	head, err := d.head(id)
+	if err != nil {
+		return nil, databaseError(memberPath(database, id), errors.Join(err, d.Close()))
+	}
+	r, w := io.Pipe()
+	s := &memberStream{PipeReader: r, db: d, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		_, err := w.Write(append(head, '\n'))
+		if err == nil {
+			err = d.messages(w, id)
+		}
+		if err == nil {
+			err = d.unchanged()
+		}
+		w.CloseWithError(databaseError(database, err))
+	}()
+	return s, nil
+}
+
+// Close stops the stream and closes the database.
+func (s *memberStream) Close() error {
+	s.PipeReader.Close()
+	<-s.done
+	return s.db.Close()
+}
+
+// head returns the session's row as a record. Values of more than 64 KiB are left out.
+func (d *opencodeDB) head(id string) ([]byte, error) {
+	short := func(column string) string {
+		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN CAST(` + column + ` AS TEXT) END`
+	}
+	object := func(column string) string {
+		return `CASE WHEN json_valid(` + short(column) + `) THEN json(` + short(column) + `) END`
+	}
+	var head []byte
+	err := d.tx.QueryRow(`SELECT json_object('info', json_object('id', s.id, 'title', `+short("s.title")+`,
+			'directory', `+short("s.directory")+`, 'parentID', `+short("s.parent_id")+`, 'revert', `+object("s.revert")+`,
+			'permission', `+object("s.permission")+`, 'time', json_object('created', CAST(s.time_created AS INTEGER),
+			'updated', CAST(s.time_updated AS INTEGER))),
+		'last', (SELECT max(CAST(m.time_created AS INTEGER)) FROM message m WHERE m.session_id = s.id),
+		'bytes', (SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
+				FROM part p WHERE p.message_id = m.id)), 0)
+			FROM message m WHERE m.session_id = s.id))
+		FROM session s WHERE id = ?`, id).Scan(&head)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fs.ErrNotExist
+	}
+	return head, err
+}
+
+// notJSON replaces a value that is not JSON or too long; it is counted as a malformed line.
+const notJSON = "!\n"
+
+// messages writes the records of a session's messages in OpenCode's order.
+func (d *opencodeDB) messages(w io.Writer, session string) error {
+	return d.values(`FROM message m WHERE m.session_id = ? ORDER BY m.time_created, m.id`, session,
+		func(id string, info []byte) error {
+			if info != nil {
+				return d.message(w, id, info)
+			}
+			_, err := io.WriteString(w, notJSON)
+			return err
+		})
+}
+
+func (d *opencodeDB) message(w io.Writer, id string, info []byte) error {
+	opening := slices.Concat([]byte(`{"info":`), info, []byte(`,"parts":[`))
+	out, bad := slices.Clone(opening), ""
+	err := d.values(`FROM part WHERE message_id = ? ORDER BY id`, id, func(_ string, part []byte) error {
+		switch {
+		case part == nil:
+			bad += notJSON
+			return nil
+		case len(out)-len(opening) > fullRecord:
+			if _, err := w.Write(append(out, "]}\n"...)); err != nil {
+				return err
+			}
+			out = slices.Clone(opening)
+		case len(out) > len(opening):
+			out = append(out, ',')
+		}
+		out = append(out, part...)
+		return nil
+	})
+	if err == nil {
+		_, err = w.Write(append(append(out, "]}\n"...), bad...))
+	}
+	return err
+}
+
+// values calls fn for the JSON of rows, with the row's id added; object is nil if it is not a JSON object or
+// longer than maxValue.
+func (d *opencodeDB) values(from, key string, fn func(id string, object []byte) error) error {
+	rows, err := d.tx.Query(`SELECT coalesce(id, ''), CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END `+from,
+		maxValue, key)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var data []byte
+		if err := rows.Scan(&id, &data); err != nil {
+			return err
+		}
+		if err := fn(id, withID(id, bytes.TrimSpace(data))); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// withID adds an id to an object; nil if it is not one. Line breaks become blanks, so that each record is one
+// line and damage does not spread.
+func withID(id string, object []byte) []byte {
+	quoted, err := json.Marshal(id)
+	if err != nil || !isObject(object) || !gjson.ValidBytes(object) {
+		return nil
+	}
+	for i, c := range object {
+		if c == '\n' || c == '\r' {
+			object[i] = ' '
+		}
+	}
+	out := append([]byte(`{"id":`), quoted...)
+	members := bytes.TrimLeft(object[1:], " \t")
+	if members[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, members...)
+}

@@ -20,7 +20,7 @@ import (
 )
 
 // OpenCode keeps many sessions in one database. Each gets a path (see memoir.File) and a stream of JSON records
-// (see opencode_record.go), so that other code treats it like a file.
+// (see opencode.go), so that other code treats it like a file.
 
 // busyTimeout is how long to wait for a locked database.
 const busyTimeout = 500 * time.Millisecond

@@ -2,7 +2,7 @@
 // messages of people and agents. It uses the database, the memories' files and SQLite's full-text index. It does
 // not know models, flags or the terminal.
 //
-// Start with search.go (query and result), then rank.go (ranking), passage.go and token.go (which texts and words
+// Start with search.go (query and result), then rank.go (ranking), passage.go (which texts and words
 // are indexed), update.go and index.go (maintenance of the index).
 package search
 

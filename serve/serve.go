@@ -2,7 +2,7 @@
 // pages as one file. All output is redacted and read anew for each request. What it reads and changes belongs to
 // operation, flags and the terminal to cmd/memoir.
 //
-// Read serve.go first (the server), then guard.go (access), api.go (the routes), read.go and change.go (their answers),
+// Read serve.go first (the server), then guard.go (access), api.go (the routes), read.go (their answers),
 // page.go (the pages and the export).
 package serve
 

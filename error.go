@@ -41,15 +41,13 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause, nil if there is none.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an Error whose message is formatted as by fmt.Errorf; a %w verb sets its
-// cause.
+// Errorf returns an Error whose message is formatted as by fmt.Errorf; a %w verb sets its cause.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: err.Error(), Hint: hint, Err: errors.Unwrap(err)}
 }
 
-// CodeOf returns the code of the outermost Error in err's chain, CodeInternal if
-// there is none, and "" for nil.
+// CodeOf returns the code of the outermost Error in err's chain, CodeInternal if there is none, and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""

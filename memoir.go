@@ -1,9 +1,7 @@
-// Package memoir is the vocabulary of the program: sessions, items, extractions,
-// consolidations and projects. It has plain values with their rules, and does not access
-// files, databases or the network.
+// Package memoir is the vocabulary of the program: sessions, items, extractions, consolidations and projects. It has
+// plain values with their rules, and does not access files, databases or the network.
 //
-// Read memoir.go first (the words), then statement.go (the form of a raw
-// memory) and error.go (codes, hints).
+// Read memoir.go first (the words), then statement.go (the form of a raw memory) and error.go (codes, hints).
 package memoir
 
 import (
@@ -102,9 +100,8 @@ var Meanings = map[Reason]string{
 // File is one file of a session as the file system describes it. Files with equal Size,
 // ModTime and Inode are assumed to have the same content.
 //
-// An agent may keep many sessions in one database, or one in many files. Then Path
-// is <database>#<session id>, or the session's own file, and Size, ModTime and
-// Inode only distinguish states of the session.
+// An agent may keep many sessions in one database, or one in many files. Then Path is <database>#<session id>, or the
+// session's own file, and Size, ModTime and Inode only distinguish states of the session.
 type File struct {
 	Path    string
 	Size    int64 // bytes
@@ -159,8 +156,7 @@ const (
 	RoleTool      = "tool"
 )
 
-// Origin is how a text entered the conversation. ByPerson reports which of them are a
-// person's own words.
+// Origin is how a text entered the conversation. ByPerson reports which of them are a person's own words.
 type Origin string
 
 // The origins of an item.
@@ -245,9 +241,8 @@ var ErrUserEmpty = Errorf(CodeNotFound, "`memoir remember --user` adds a note", 
 // IsUser reports whether a project is the user's own memory.
 func (p Project) IsUser() bool { return p.ID == UserProjectID }
 
-// HandEdit is a person's edit of a project's memory, found by comparing the live files with the
-// published ones. Phase 2 applies all hand edits to every generation, so that a person's lines
-// stay and deleted lines don't return.
+// HandEdit is a person's edit of a project's memory, found by comparing the live files with the published ones. Phase 2
+// applies all hand edits to every generation, so that a person's lines stay and deleted lines don't return.
 type HandEdit struct {
 	ID        int64
 	ProjectID string

@@ -236,9 +236,8 @@ type Consolidation struct {
 	MemorySummary string
 	Skills        []Skill // all skills, sorted by name
 
-	// Citations lists all sessions behind a line of MEMORY.md that cites more than one,
-	// newest first, each as "KEY DATE". Its keys are hashes of lines without citations, so that
-	// the list does not reveal their text.
+	// Citations lists all sessions behind a line of MEMORY.md that cites more than one, newest first, each as "KEY
+	// DATE". Its keys are hashes of lines without citations, so that the list does not reveal their text.
 	Citations map[string][]string
 
 	// Lines are the origins of the lines of MEMORY.md and of the summary, by LineKey.

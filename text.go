@@ -13,9 +13,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Folded returns a text in the form that is compared with a person's search text: in lower
-// case and one Unicode form, without invisible characters, each run of space and line
-// breaks as one blank.
+// Folded returns a text in the form that is compared with a person's search text: in lower case and one Unicode form,
+// without invisible characters, each run of space and line breaks as one blank.
 func Folded(text string) string {
 	if isFolded(text) {
 		return text

@@ -24,8 +24,7 @@ const (
 	tightenHigher                   // only to a larger value
 )
 
-// definition describes one setting: of Settings, or of a Provider. The name of its field is the same except
-// for case.
+// definition describes one setting: of Settings, or of a Provider. The name of its field is the same except for case.
 type definition struct {
 	name     string // as in config.yml, sections joined by dots
 	was      string // an earlier name; it still works, with a warning

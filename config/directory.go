@@ -18,9 +18,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Home returns the directory of memoir's data: the flag --home, else
-// $MEMOIR_HOME, else $XDG_DATA_HOME/memoir, else ~/.local/share/memoir. The path
-// is absolute and need not exist, except for HOME. Environ is as os.Environ returns it.
+// Home returns the directory of memoir's data: the flag --home, else $MEMOIR_HOME, else $XDG_DATA_HOME/memoir, else
+// ~/.local/share/memoir. The path is absolute and need not exist, except for HOME. Environ is as os.Environ returns it.
 func Home(flag string, environ []string) (string, error) {
 	env := lookup(environ)
 	name, dir := "--home", flag
@@ -47,8 +46,7 @@ func Home(flag string, environ []string) (string, error) {
 	return dir, nil
 }
 
-// ConfigDir returns the directory of config.yml: $XDG_CONFIG_HOME/memoir, else
-// ~/.config/memoir. It need not exist.
+// ConfigDir returns the directory of config.yml: $XDG_CONFIG_HOME/memoir, else ~/.config/memoir. It need not exist.
 func ConfigDir(environ []string) (string, error) {
 	return userDir(lookup(environ), "XDG_CONFIG_HOME", ".config", "set HOME or XDG_CONFIG_HOME")
 }
@@ -149,8 +147,7 @@ func (s Settings) Excluded(dir string) bool {
 	return false
 }
 
-// matches reports whether a glob matches a directory, also after the links in the glob's fixed first
-// part are followed.
+// matches reports whether a glob matches a directory, also after the links in the glob's fixed first part are followed.
 func matches(glob, dir string) bool {
 	if doublestar.MatchUnvalidated(glob, dir) {
 		return true
@@ -167,8 +164,7 @@ func matches(glob, dir string) bool {
 }
 
 // projectName is the definition of projects.DIR, the name of a directory's project.
-var projectName = definition{name: nameProjects, own: true,
-	doc: "project of this directory and of those below it"}
+var projectName = definition{name: nameProjects, own: true, doc: "project of this directory and of those below it"}
 
 // applyProject sets the project of a directory. A project's name is one line of at most 100 bytes.
 func (s *Settings) applyProject(dir, name, home, origin string) error {

@@ -14,8 +14,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// FileName is the name of the user's configuration file in the configuration
-// directory.
+// FileName is the name of the user's configuration file in the configuration directory.
 const FileName = "config.yml"
 
 // Options say where settings come from.
@@ -26,15 +25,13 @@ type Options struct {
 	// Environ is the environment, as os.Environ returns it.
 	Environ []string
 
-	// Flags are values of the command line, by the flag's name without dashes or
-	// by the setting's name.
+	// Flags are values of the command line, by the flag's name without dashes or by the setting's name.
 	Flags map[string]string
 }
 
-// Load returns the effective settings: defaults, then config.yml, then MEMOIR_*
-// variables, then flags; later layers override earlier ones. The error of an unknown
-// name or a value that is not allowed has memoir.CodeConfig and names the setting
-// and its place.
+// Load returns the effective settings: defaults, then config.yml, then MEMOIR_* variables, then flags; later layers
+// override earlier ones. The error of an unknown name or a value that is not allowed has memoir.CodeConfig and names
+// the setting and its place.
 func Load(o Options) (Settings, error) {
 	s := Default()
 	home := homeDir(lookup(o.Environ))
@@ -187,9 +184,8 @@ var reservedVariables = []string{
 	"MEMOIR_CORPUS",      // where the tests find their sessions
 }
 
-// variableOf returns the environment variable of a setting:
-// memories.maxRolloutAgeDays is MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. Underscores
-// between the words of a name may be left out.
+// variableOf returns the environment variable of a setting: memories.maxRolloutAgeDays is
+// MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. Underscores between the words of a name may be left out.
 func variableOf(setting string) string {
 	words := capital.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
 	return "MEMOIR_" + strings.ToUpper(words)
@@ -205,8 +201,7 @@ nothing, and doctor names it.
 
 var capital = lazyregexp.New(`[A-Z]`)
 
-// loadEnviron applies the MEMOIR_* variables. An empty variable counts as not set, but its name must be
-// known, too.
+// loadEnviron applies the MEMOIR_* variables. An empty variable counts as not set, but its name must be known, too.
 func (s *Settings) loadEnviron(environ []string, home string) error {
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		variable, text, _ := strings.Cut(entry, "=")
@@ -249,9 +244,8 @@ func variables() []string {
 // longUnits matches weeks and days, which time.ParseDuration does not accept.
 var longUnits = lazyregexp.New(`[0-9.]+[wd]`)
 
-// ParseDuration parses a duration: numbers with the units w, d, h, m, s, or Go's smaller ones,
-// such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A bare 0 needs no unit. Negative durations and
-// those above a hundred years are errors.
+// ParseDuration parses a duration: numbers with the units w, d, h, m, s, or Go's smaller ones, such as 12h, 30d, 90m,
+// 2w, 1d12h or 500ms. A bare 0 needs no unit. Negative durations and those above a hundred years are errors.
 func ParseDuration(text string) (time.Duration, error) {
 	hours := longUnits.ReplaceAllStringFunc(strings.TrimSpace(text), func(long string) string {
 		unit := len(long) - 1

@@ -17,8 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ProjectFileName is the name of a project's own settings, in the top directory
-// of its checkout.
+// ProjectFileName is the name of a project's own settings, in the top directory of its checkout.
 const ProjectFileName = ".memoir.yml"
 
 // ForProject returns the settings of the project whose top directory is dir. A cloned
@@ -55,8 +54,7 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) (ign
 		// servers and programs that get the text of every session.
 		d, _ := find(e.path)
 		if d.own {
-			return nil, e.errorf("this setting is never read from a project's file",
-				"belongs in your own "+FileName)
+			return nil, e.errorf("this setting is never read from a project's file", "belongs in your own "+FileName)
 		}
 		proposed := s.clone()
 		if err := proposed.applyEntry(e, ""); err != nil {

@@ -1,8 +1,6 @@
-// Package config defines the settings: their names, defaults, bounds and meaning,
-// the layers they come from (defaults, config.yml, MEMOIR_* variables, flags),
-// what a project's own .memoir.yml may change, and which such files are trusted.
-// It also finds memoir's home and configuration directories. It does not use the
-// settings.
+// Package config defines the settings: their names, defaults, bounds and meaning, the layers they come from (defaults,
+// config.yml, MEMOIR_* variables, flags), what a project's own .memoir.yml may change, and which such files are
+// trusted. It also finds memoir's home and configuration directories. It does not use the settings.
 //
 // Read definition.go first (the table), then load.go (the layers), edit.go (changes
 // of config.yml) and projectfile.go (.memoir.yml).
@@ -22,8 +20,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Settings are the effective values. The table of definitions has the default, bounds
-// and meaning of each field.
+// Settings are the effective values. The table of definitions has the default, bounds and meaning of each field.
 type Settings struct {
 	Memories   Memories
 	ModelRoles ModelRoles
@@ -37,16 +34,14 @@ type Settings struct {
 	// or begins with "**/"; Excluded matches them.
 	Exclude []string
 
-	// Projects maps an absolute directory to the project of the directory and those
-	// below it; ProjectFor looks it up.
+	// Projects maps an absolute directory to the project of the directory and those below it; ProjectFor looks it up.
 	Projects map[string]string
 
 	// Providers are the language model providers by name.
 	Providers map[string]Provider
 
-	// Off is set if a project's own file switches memory off. Unlike Memories.Enabled,
-	// it applies to commands typed by hand, too: the project's sessions are not read,
-	// and nothing is injected into them.
+	// Off is set if a project's own file switches memory off. Unlike Memories.Enabled, it applies to commands typed by
+	// hand, too: the project's sessions are not read, and nothing is injected into them.
 	Off bool
 
 	// Renamed has a message for each setting that is set by an earlier name.
@@ -152,8 +147,7 @@ func put[V any](to *map[string]V, key string, value V) {
 	(*to)[key] = value
 }
 
-// Origin says where a setting's value comes from: "default", "file:line",
-// "$VARIABLE" or "--flag".
+// Origin says where a setting's value comes from: "default", "file:line", "$VARIABLE" or "--flag".
 func (s Settings) Origin(name string) string {
 	return cmp.Or(s.origins[name], originDefault)
 }

@@ -89,8 +89,7 @@ func TestMapsAreListedWithTheirLines(t *testing.T) {
 		}
 		got = append(got, v.Name+"="+v.Value+" "+origin)
 	}
-	want := "projects./a=one config.yml:6|projects./home/ann/b=two config.yml:5|" +
-		"providers.x.keyEnv=X_KEY config.yml:3"
+	want := "projects./a=one config.yml:6|projects./home/ann/b=two config.yml:5|providers.x.keyEnv=X_KEY config.yml:3"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %s", strings.Join(got, "|"))
 	}

@@ -12,11 +12,10 @@ import (
 	"memoir/prompts"
 )
 
-// LLM calls a language model to consolidate. The prompt has the present memory and the new and changed sessions,
-// oldest first, as many as fit; the others are Open in the result. Without such sessions no call is made, unless
-// Forced is set. Withdrawn sessions are removed before the call; hand edits are applied to the answer. An answer
-// that breaks a rule is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage is also valid
-// with an error.
+// LLM calls a language model to consolidate. The prompt has the present memory and the new and changed sessions, oldest
+// first, as many as fit; the others are Open in the result. Without such sessions no call is made, unless Forced is
+// set. Withdrawn sessions are removed before the call; hand edits are applied to the answer. An answer that breaks a
+// rule is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage is also valid with an error.
 type LLM struct {
 	Model       model.Model // makes retries itself
 	InputTokens int         // of one prompt; 0: what the model's window leaves

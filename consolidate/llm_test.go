@@ -100,8 +100,7 @@ func between(q model.Request, tag string) string {
 
 var shownSession = regexp.MustCompile(`(?m)^## ([0-9a-f]{8} \d{4}-\d{2}-\d{2}): `)
 
-// folds answers with the memory that it is shown and a line for each session that
-// is new or has changed.
+// folds answers with the memory that it is shown and a line for each session that is new or has changed.
 func folds(q model.Request) (model.Answer, error) {
 	memory := between(q, "current-memory")
 	if memory == "(none)" {
@@ -241,8 +240,7 @@ func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 	}
 }
 
-// Every way in which an answer may break a rule: it is sent back once with what is
-// wrong, then nothing is taken of it.
+// Every way in which an answer may break a rule: it is sent back once with what is wrong, then nothing is taken of it.
 func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 	t.Parallel()
 	in := grown(t)

@@ -101,8 +101,7 @@ const (
 	headMap    = "## Where to look"
 )
 
-// briefing maps sections of the summary to sections of MEMORY.md, with the maximum lines of each and bytes of a
-// line.
+// briefing maps sections of the summary to sections of MEMORY.md, with the maximum lines of each and bytes of a line.
 var briefing = []struct {
 	heading     string
 	from        []string

@@ -114,9 +114,8 @@ func (p *page) order() {
 	p.sections = out
 }
 
-// shrink drops lines until the page has at most limit bytes: always the last line of the longest section.
-// Preferences count with a third of their length, and the map is dropped last. The head and lines for which keep
-// is true stay.
+// shrink drops lines until the page has at most limit bytes: always the last line of the longest section. Preferences
+// count with a third of their length, and the map is dropped last. The head and lines for which keep is true stay.
 func (p *page) shrink(limit int, keep func(line string) bool) {
 	for len(p.String()) > limit {
 		var longest *section

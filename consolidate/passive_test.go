@@ -76,8 +76,7 @@ var (
 	element = regexp.MustCompile(`<(?:[A-Za-z/!])`)
 )
 
-// An agent runs what is marked so in a skill without regard to fences, and what a skill's
-// page shows is rendered.
+// An agent runs what is marked so in a skill without regard to fences, and what a skill's page shows is rendered.
 func TestASkillThatAModelWroteRunsAndLoadsNothing(t *testing.T) {
 	t.Parallel()
 	content := strings.Join([]string{

@@ -12,8 +12,7 @@ import (
 	"memoir/internal/memoirtest"
 )
 
-// session makes an extraction that ended n days after a fixed one, from bullets
-// written as "Kind: text".
+// session makes an extraction that ended n days after a fixed one, from bullets written as "Kind: text".
 func session(n int, id string, bullets ...string) memoir.Extraction {
 	var statements []memoir.Statement
 	for i, b := range bullets {

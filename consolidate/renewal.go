@@ -208,8 +208,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 	return out
 }
 
-// pruneLine returns a line without withdrawn sessions, empty if it must be removed, and its sessions that are
-// inputs.
+// pruneLine returns a line without withdrawn sessions, empty if it must be removed, and its sessions that are inputs.
 func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string) (kept string, others []entry) {
 	if id := r.register.names(l); id != "" {
 		r.forgot[id[:shortLen]] = true

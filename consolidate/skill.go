@@ -192,8 +192,7 @@ func (r *renewal) strange(s memoir.Skill) bool {
 	return false
 }
 
-// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one
-// word.
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {

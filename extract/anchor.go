@@ -9,11 +9,10 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Anchors sets the anchors of an extraction's statements. An anchor is a place in a file where the
-// session saw or wrote a piece of the statement: a value, name, flag or path, or the target or
-// script of a command. If a piece was in several files, the one seen closest to the cited items
-// counts; with a tie, none does. Targets and scripts may also be in the current working tree: look,
-// unless it is nil, returns the text of a file there. Items must be redacted.
+// Anchors sets the anchors of an extraction's statements. An anchor is a place in a file where the session saw or wrote
+// a piece of the statement: a value, name, flag or path, or the target or script of a command. If a piece was in
+// several files, the one seen closest to the cited items counts; with a tie, none does. Targets and scripts may also be
+// in the current working tree: look, unless it is nil, returns the text of a file there. Items must be redacted.
 func Anchors(e memoir.Extraction, top string, items []memoir.Item,
 	look func(path string) (text string, exists bool),
 ) {
@@ -72,8 +71,7 @@ var (
 	pathForm  = lazyregexp.New(`^(?:\.{0,2}/)?(?:[\w@.+-]+/)+[\w@.+-]*$|^[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,9}$`)
 )
 
-// piecesOf returns the pieces of a statement: all words in code spans, and other words that
-// look like code.
+// piecesOf returns the pieces of a statement: all words in code spans, and other words that look like code.
 func piecesOf(st memoir.Statement, dir string) (out pieces) {
 	parser := newShellParser()
 	rest := st.Text

@@ -30,8 +30,7 @@ const (
 	maxHistory   = 1200 // bytes of a history entry
 )
 
-// used is the valid part of an answer. The extraction has the texts, but not yet the session's
-// fields.
+// used is the valid part of an answer. The extraction has the texts, but not yet the session's fields.
 type used struct {
 	memoir.Extraction
 	kept    int // statements

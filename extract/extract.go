@@ -1,11 +1,10 @@
 // Package extract is Phase 1: it makes one Extraction of one session. It reads the items of
 // the session only, without access to a database, a transcript or another session.
 //
-// Start with extract.go: the interface, the built-in model and its signals. session.go
-// arranges the items; command.go, purpose.go and status.go read command lines, typed.go and
-// text.go the texts of people and agents. Each signal has a file; preference.go has two, a
-// person's rules and corrections. rank.go drops retracted statements and selects from the
-// others; render.go makes title and slug. llm.go asks a language model instead.
+// Start with extract.go: the interface, the built-in model and its signals. session.go arranges the items; command.go,
+// purpose.go and status.go read command lines, typed.go and text.go the texts of people and agents. Each signal has a
+// file; preference.go has two, a person's rules and corrections. rank.go drops retracted statements and selects from
+// the others; render.go makes title and slug. llm.go asks a language model instead.
 package extract
 
 import (
@@ -46,8 +45,7 @@ func NewBuiltin() Extractor { return builtin{} }
 // Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Extract makes the memory of one session, of at most 1500 tokens; the usage is zero. Its
-// only error is the context's.
+// Extract makes the memory of one session, of at most 1500 tokens; the usage is zero. Its only error is the context's.
 func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return memoir.Extraction{}, memoir.Usage{}, err
@@ -133,9 +131,8 @@ const (
 
 var slugForm = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Check validates an extraction before it is stored: both texts or neither, bounded sizes,
-// a slug that is safe in a file name, and citations of existing items. Its errors have the
-// code CodeInvalid.
+// Check validates an extraction before it is stored: both texts or neither, bounded sizes, a slug that is safe in a
+// file name, and citations of existing items. Its errors have the code CodeInvalid.
 func Check(e memoir.Extraction, items []memoir.Item) error {
 	if e.Empty() {
 		return nil

@@ -13,18 +13,16 @@ import (
 // itemFrame is the size, in bytes, of an item's number, role and marks when it is rendered.
 const itemFrame = 24
 
-// Cost estimates the tokens of an item as a language model reads it: 4 bytes per token,
-// its frame included.
+// Cost estimates the tokens of an item as a language model reads it: 4 bytes per token, its frame included.
 func Cost(it memoir.Item) int {
 	return tokensOf(itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output))
 }
 
 func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 
-// Fit selects the part of a session that a language model reads within a budget of tokens. It
-// removes noise (see quiet), then keeps lines by class, the newest first within a class. The
-// items are in order, with marks where text is left out; omitted counts items left out for
-// length. A budget of 0 or less removes noise only.
+// Fit selects the part of a session that a language model reads within a budget of tokens. It removes noise (see
+// quiet), then keeps lines by class, the newest first within a class. The items are in order, with marks where text is
+// left out; omitted counts items left out for length. A budget of 0 or less removes noise only.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
 	return choose(quiet(items), tokens)
 }

@@ -17,9 +17,8 @@ const maxApart = 25
 // maxMessageLine bounds, in bytes, the error messages that are quoted. Longer ones are not quoted.
 const maxMessageLine = 200
 
-// fixed is the signal of failures with a remedy in the session: the replacement of a program
-// that is not installed, and the right use of a command after a wrong one if the error
-// message names the word that changed.
+// fixed is the signal of failures with a remedy in the session: the replacement of a program that is not installed, and
+// the right use of a command after a wrong one if the error message names the word that changed.
 func fixed(s *session) []candidate {
 	var out []candidate
 	known := map[string]bool{}
@@ -161,8 +160,7 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	return candidate{}, false
 }
 
-// sameHead reports whether two runs have the same program and the same first word, or differ
-// in the first word only.
+// sameHead reports whether two runs have the same program and the same first word, or differ in the first word only.
 func sameHead(a, b *run) bool {
 	if a.program != b.program {
 		return false
@@ -190,8 +188,7 @@ func usageMessage(r *run) string {
 	return ""
 }
 
-// firstClause returns the first clause of a message: the next one may be untested advice or
-// an instruction.
+// firstClause returns the first clause of a message: the next one may be untested advice or an instruction.
 func firstClause(message string) string {
 	if m := firstEnd.FindStringIndex(message); m != nil {
 		return message[:m[0]]

@@ -81,8 +81,7 @@ func (ev *evidence) missing(items []int) int {
 	return 0
 }
 
-// around returns the range of indices from the item before the first cited one to the item
-// after the last.
+// around returns the range of indices from the item before the first cited one to the item after the last.
 func (ev *evidence) around(cited []int) (from, to int) {
 	return max(ev.at[slices.Min(cited)]-1, 0), min(ev.at[slices.Max(cited)]+2, len(ev.items))
 }
@@ -119,10 +118,9 @@ func unnamed(st memoir.Statement) bool {
 	return false
 }
 
-// misattributed returns the fault of a statement that attributes words to the wrong author;
-// empty if it has none. A preference must quote the person. A command must have been run, or
-// written by the person or the agent. Text that only a tool, a file or a page had cannot be a
-// rule or an instruction.
+// misattributed returns the fault of a statement that attributes words to the wrong author; empty if it has none. A
+// preference must quote the person. A command must have been run, or written by the person or the agent. Text that only
+// a tool, a file or a page had cannot be a rule or an instruction.
 func (ev *evidence) misattributed(st memoir.Statement) string {
 	wish, orders := st.Kind == memoir.StatementPreference, prompts.Instructs(st.Text)
 	from, to := ev.around(st.Items)
@@ -154,8 +152,7 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 	return ""
 }
 
-// gaveInstruction reports whether a person wrote an instruction to the agent in words like
-// those of a text.
+// gaveInstruction reports whether a person wrote an instruction to the agent in words like those of a text.
 func (ev *evidence) gaveInstruction(text string) bool {
 	want := memoir.WordsOf(text)
 	return len(want) > 0 && 2*want.Shared(ev.orders) >= len(want)
@@ -173,8 +170,7 @@ func (ev *evidence) copies(text string) bool {
 	return false
 }
 
-// A verbatim is a part of a statement that must be copied from the session: a code span or
-// text in quotation marks.
+// A verbatim is a part of a statement that must be copied from the session: a code span or text in quotation marks.
 type verbatim struct {
 	text   string
 	quoted bool // words rather than code
@@ -223,9 +219,8 @@ func (v verbatim) in(text string) bool {
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
 	`\u003e`, ">", `\u0026`, "&", "&lt;", "<", "\n+", "\n")
 
-// loose normalises a text for comparison. It drops JSON escapes, the marks of added lines,
-// space, Markdown's marks and the case of letters. It unifies quotation marks, apostrophes,
-// dashes and the brackets that clean writes.
+// loose normalises a text for comparison. It drops JSON escapes, the marks of added lines, space, Markdown's marks and
+// the case of letters. It unifies quotation marks, apostrophes, dashes and the brackets that clean writes.
 func loose(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

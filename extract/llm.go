@@ -21,8 +21,7 @@ type LLM struct {
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
 	MaxOutput   int     // maximum tokens of an answer; 0: as the model is configured
 
-	// Report is called, if it is not nil, after each successful extraction. It must be
-	// safe for concurrent use.
+	// Report is called, if it is not nil, after each successful extraction. It must be safe for concurrent use.
 	Report func(Report)
 }
 
@@ -67,11 +66,10 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session normally needs one call. If the input is too long for the model, half of it is
-// shown in another call, at most three times. If the answer was cut or is invalid, the model
-// gets it back once, with an objection. The usage covers all calls, also with an error. A
-// second invalid answer, a refusal and an empty answer are a *memoir.AnswerError. A failed
-// call is an error with the code CodeModel, which wraps the *model.Error.
+// A session normally needs one call. If the input is too long for the model, half of it is shown in another call, at
+// most three times. If the answer was cut or is invalid, the model gets it back once, with an objection. The usage
+// covers all calls, also with an error. A second invalid answer, a refusal and an empty answer are a
+// *memoir.AnswerError. A failed call is an error with the code CodeModel, which wraps the *model.Error.
 func NewLLM(o LLM) Extractor { return llm{o} }
 
 // Name returns the model's name.
@@ -115,16 +113,14 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 	return describe(out, in.Session, x.Name()), a.used, nil
 }
 
-// begin prepares the reading of a session, without invisible characters and comments: they could
-// hide text from people.
+// begin prepares the reading of a session, without invisible characters and comments: they could hide text from people.
 func (x llm) begin(in Input) *inquiry {
 	system, frame := prompts.StageOne(vars(in.Session, shown{text: "[]"}))
 	return &inquiry{session: in.Session, items: readings(in.Items),
 		budget: x.Budget(memoir.Tokens(system) + memoir.Tokens(frame))}
 }
 
-// Shown returns the part of items that a language model reads within a budget of tokens, as a
-// JSON array.
+// Shown returns the part of items that a language model reads within a budget of tokens, as a JSON array.
 func Shown(items []memoir.Item, tokens int) string { return fitShown(readings(items), tokens).text }
 
 func readings(items []memoir.Item) []reading {
@@ -136,8 +132,7 @@ func readings(items []memoir.Item) []reading {
 	return quiet(readable)
 }
 
-// ask calls the model, with fewer items after an input that was too long, and again after the
-// first invalid answer.
+// ask calls the model, with fewer items after an input that was too long, and again after the first invalid answer.
 func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -183,8 +178,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	}
 }
 
-// Budget returns the tokens that remain for a session beside a frame of so many tokens; 0 if
-// they are unlimited.
+// Budget returns the tokens that remain for a session beside a frame of so many tokens; 0 if they are unlimited.
 func (o LLM) Budget(frame int) int {
 	window := o.Model.Window()
 	if window <= 0 {
@@ -243,8 +237,7 @@ type shown struct {
 	text    string // the items as a JSON array
 }
 
-// shownItem is an item in the input of a language model. Day, directory and branch are
-// written when they change.
+// shownItem is an item in the input of a language model. Day, directory and branch are written when they change.
 type shownItem struct {
 	N      int    `json:"n"`
 	Kind   string `json:"kind"`

@@ -26,9 +26,8 @@ type reading struct {
 	looks, bad bool // the call only reads; it failed
 }
 
-// quiet removes noise: calls that only keep a plan, reads and polls without new output,
-// repeated lines, progress, HTML, the middle of long lines. An edit becomes a diff of its
-// changed lines. Items keep their numbers.
+// quiet removes noise: calls that only keep a plan, reads and polls without new output, repeated lines, progress, HTML,
+// the middle of long lines. An edit becomes a diff of its changed lines. Items keep their numbers.
 func quiet(items []memoir.Item) []reading {
 	var out []reading
 	q := quieter{printed: map[string]bool{}, parser: newShellParser()}

@@ -118,8 +118,7 @@ func (r *run) single(head string) bool {
 	return false
 }
 
-// adds reports whether an installer names a package: it then adds a dependency instead of
-// setting up the project.
+// adds reports whether an installer names a package: it then adds a dependency instead of setting up the project.
 func (r *run) adds(head string) bool {
 	for _, w := range r.words()[1:] {
 		if !strings.Contains(head, w) && !strings.ContainsAny(w, "./") {
@@ -198,8 +197,7 @@ func procedures(s *session) []candidate {
 	return out
 }
 
-// step returns a command as a step of a procedure, without variable parts, and whether it does
-// more than check.
+// step returns a command as a step of a procedure, without variable parts, and whether it does more than check.
 func (s *session) step(r *run) (text string, acts bool) {
 	words := strings.Join(r.words(), " ") + " "
 	for _, step := range []string{

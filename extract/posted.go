@@ -46,8 +46,7 @@ func (s *session) publish(p post, replaces bool) {
 	}
 }
 
-// standing returns the newest valid post of a kind, with the same number if both are known;
-// nil if there is none.
+// standing returns the newest valid post of a kind, with the same number if both are known; nil if there is none.
 func (s *session) standing(kind, number string) *post {
 	for i := len(s.posts) - 1; i >= 0; i-- {
 		if p := &s.posts[i]; p.kind == kind && !p.void && (number == "" || p.number == "" || p.number == number) {
@@ -229,9 +228,8 @@ func (s *session) undo(r *run) {
 	}
 }
 
-// posted is the signal of delivered work. It leaves out commits about feedback, style and
-// merges, those with the title of a pull request, and those without a body if a pull request
-// or another commit describes the work.
+// posted is the signal of delivered work. It leaves out commits about feedback, style and merges, those with the title
+// of a pull request, and those without a body if a pull request or another commit describes the work.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
@@ -280,9 +278,8 @@ func housekeeping(title string) bool {
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
 const maxBody = 300
 
-// statements returns the first statements of a body, whole, up to maxBody bytes: without
-// headings, trailers, test plans and notes on its author. Of a plan it reads the first section
-// only: the rest are steps.
+// statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
+// and notes on its author. Of a plan it reads the first section only: the rest are steps.
 func statements(body string, plan bool) string {
 	if body == "" {
 		return ""

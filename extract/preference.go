@@ -7,8 +7,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// rules is the signal of a person's lasting instructions: whole sentences that have the form
-// of a rule.
+// rules is the signal of a person's lasting instructions: whole sentences that have the form of a rule.
 func rules(s *session) []candidate {
 	var out []candidate
 	for _, t := range s.turns {
@@ -119,9 +118,8 @@ func withoutLead(lower string) string {
 // maxCorrection bounds, in bytes, the whole sentences that are quoted of a correction.
 const maxCorrection = 280
 
-// corrections is the signal of a person's corrections after the agent had acted, their answers
-// to its questions and their reasons for a refusal. Corrections are marked, because most of
-// them apply to the current task only.
+// corrections is the signal of a person's corrections after the agent had acted, their answers to its questions and
+// their reasons for a refusal. Corrections are marked, because most of them apply to the current task only.
 func corrections(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
@@ -207,8 +205,7 @@ func wholeSentences(own []string, limit int) string {
 	return text
 }
 
-// related returns the sentence of an answer that shares the most words with a person's reply,
-// at least three.
+// related returns the sentence of an answer that shares the most words with a person's reply, at least three.
 func related(answer, text string) string {
 	words, best, most := memoir.WordsOf(text), "", 2
 	for _, p := range paragraphs(answer) {

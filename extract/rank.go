@@ -94,9 +94,8 @@ func distinct(list []candidate) []candidate {
 	return out
 }
 
-// stillHolds reports whether a candidate is still true at the end of the session. It is not if
-// a file that it depends on was removed or restored later, or if a person or the agent
-// retracted the words.
+// stillHolds reports whether a candidate is still true at the end of the session. It is not if a file that it depends
+// on was removed or restored later, or if a person or the agent retracted the words.
 func (s *session) stillHolds(c candidate) bool {
 	last := c.Items[len(c.Items)-1]
 	for _, p := range c.paths {

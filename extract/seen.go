@@ -196,8 +196,7 @@ func (v *seen) relative(dir, name string) string {
 	return name
 }
 
-// named returns the file or directory of the session with a path, or the only file whose path
-// ends with it.
+// named returns the file or directory of the session with a path, or the only file whose path ends with it.
 func (v *seen) named(name string) string {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
 	if strings.HasPrefix(name, "/") {

@@ -260,9 +260,8 @@ func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
 
-// EditOf returns the changed lines of a call that edits files, in the patch format of Codex
-// without context. The input is a patch, has one as an argument, or has the edit in arguments.
-// ok is false for other calls.
+// EditOf returns the changed lines of a call that edits files, in the patch format of Codex without context. The input
+// is a patch, has one as an argument, or has the edit in arguments. ok is false for other calls.
 func EditOf(it *memoir.Item) (diff string, ok bool) {
 	args := gjson.Result{}
 	if strings.HasPrefix(it.Input, "{") && !it.Shell() && gjson.Valid(it.Input) {

@@ -38,9 +38,8 @@ func ended(it *memoir.Item, source memoir.Source) status {
 	return statusPassed
 }
 
-// judge sets the status of every command of a call, from the output if the call is unmarked.
-// A failed call marks a command as failed only if no other command could have failed, except
-// filters of its output.
+// judge sets the status of every command of a call, from the output if the call is unmarked. A failed call marks a
+// command as failed only if no other command could have failed, except filters of its output.
 func judge(c *call, unmarked bool) {
 	sources := 0
 	for _, r := range c.runs {

@@ -107,8 +107,7 @@ func sentences(text string) []string {
 	return out
 }
 
-// sentenceEnd returns the offset after the sentence that the mark at an offset ends, 0 if it
-// does not end one.
+// sentenceEnd returns the offset after the sentence that the mark at an offset ends, 0 if it does not end one.
 func sentenceEnd(text string, mark int) int {
 	end := mark + 1
 	for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {

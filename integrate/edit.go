@@ -143,8 +143,7 @@ func (s syntax) put(content []byte, e *Entry) (out []byte, splices []splice, err
 	return out, append(splices, difference(content, out)...), err
 }
 
-// take removes an entry, and the list and sections around it if they are then empty and did not exist
-// before it.
+// take removes an entry, and the list and sections around it if they are then empty and did not exist before it.
 func (s syntax) take(content []byte, e Entry) ([]byte, error) {
 	file, err := s.read(content)
 	if err != nil {

@@ -35,8 +35,7 @@ type Options struct {
 	NoMCP   bool
 }
 
-// Found reports whether an agent is used here, and why: its command is on PATH or its configuration
-// directory exists.
+// Found reports whether an agent is used here, and why: its command is on PATH or its configuration directory exists.
 func (a Agent) Found(e Env) (why string, ok bool) {
 	if path, err := exec.LookPath(a.command); err == nil {
 		return path, true
@@ -46,9 +45,8 @@ func (a Agent) Found(e Env) (why string, ok bool) {
 	return dir, err == nil && info.IsDir()
 }
 
-// Program returns the path by which agents should call the running program: the first one on PATH that
-// is this program, links included, since that path stays when a new version takes its place; else its
-// own path.
+// Program returns the path by which agents should call the running program: the first one on PATH that is this program,
+// links included, since that path stays when a new version takes its place; else its own path.
 func Program() (string, error) {
 	self, err := os.Executable()
 	if err != nil {

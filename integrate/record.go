@@ -19,9 +19,8 @@ import (
 // RecordName is the file in memoir's home that records what was installed.
 const RecordName = "integrations.json"
 
-// Record records changes, so that exactly they can be undone. It contains no whole file, only the added
-// parts and those that they replaced. A change is recorded before it is made; the file's hash shows
-// whether it was made.
+// Record records changes, so that exactly they can be undone. It contains no whole file, only the added parts and those
+// that they replaced. A change is recorded before it is made; the file's hash shows whether it was made.
 type Record struct {
 	Files  []FileRecord `json:"files"`
 	Skills []SkillDir   `json:"skills,omitempty"`

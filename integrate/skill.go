@@ -19,8 +19,7 @@ type SkillDir struct {
 	Made   []string `json:"made,omitempty"` // directories that were created for it, outer ones first
 }
 
-// LinkSkills records that an agent gets links to the skills of memories. RefreshSkills creates the
-// links.
+// LinkSkills records that an agent gets links to the skills of memories. RefreshSkills creates the links.
 func (r *Record) LinkSkills(e Env, a Agent) error {
 	dir := a.skills(e)
 	i := slices.IndexFunc(r.Skills, func(d SkillDir) bool { return d.Dir == dir })

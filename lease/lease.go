@@ -16,32 +16,28 @@
 //
 // # Who is authoritative
 //
-// The stored row is. A lease belongs to the process whose owner token is in the row. An owner whose lease
-// expired may continue unless it was replaced; an owner that was replaced has lost the lease, whatever its
-// clock says. So every write of a result compares the token in the same transaction. If the result is
-// outside the database (a link, a file), the fence is compared too: it grows with every claim, so a late
-// owner has a smaller number than the stored one.
+// The stored row is. A lease belongs to the process whose owner token is in the row. An owner whose lease expired may
+// continue unless it was replaced; an owner that was replaced has lost the lease, whatever its clock says. So every
+// write of a result compares the token in the same transaction. If the result is outside the database (a link, a file),
+// the fence is compared too: it grows with every claim, so a late owner has a smaller number than the stored one.
 //
 // # Trust window
 //
-// Between heartbeats an owner may assume that it still has the lease, but only for the duration of the lease
-// from the *start* of the last successful heartbeat, on the monotonic clock: the heartbeat may have waited
-// in a queue, and the wall clock may have been set. Keep cancels the work when that window closes. The
-// window only avoids wasted work. The token and the fence keep the result correct even if a process was
-// stopped for an hour and then continues.
+// Between heartbeats an owner may assume that it still has the lease, but only for the duration of the lease from the
+// *start* of the last successful heartbeat, on the monotonic clock: the heartbeat may have waited in a queue, and the
+// wall clock may have been set. Keep cancels the work when that window closes. The window only avoids wasted work. The
+// token and the fence keep the result correct even if a process was stopped for an hour and then continues.
 //
 // # Clocks
 //
-// Until is a time of the holder's Now: the wall clock at the start of the process plus the time since then on
-// the monotonic clock. A holder records how its Now relates to the monotonic clock of the machine. So
-// processes of one boot agree on how long a lease lasts, whenever they began and however the wall clock is
-// set: neither a day forward nor a day back changes a lease. Sleep of the machine does not count, since the
-// monotonic clock stops (CLOCK_MONOTONIC of Linux, CLOCK_UPTIME_RAW of macOS). Only a stop of one process,
-// as by SIGSTOP, lets its lease expire.
+// Until is a time of the holder's Now: the wall clock at the start of the process plus the time since then on the
+// monotonic clock. A holder records how its Now relates to the monotonic clock of the machine. So processes of one boot
+// agree on how long a lease lasts, whenever they began and however the wall clock is set: neither a day forward nor a
+// day back changes a lease. Sleep of the machine does not count, since the monotonic clock stops (CLOCK_MONOTONIC of
+// Linux, CLOCK_UPTIME_RAW of macOS). Only a stop of one process, as by SIGSTOP, lets its lease expire.
 //
-// For a holder on another machine, or in another time namespace, only the wall clock is known. A wall clock
-// that is set forward makes its leases look expired: others take them over, and the token of the former
-// owner no longer matches.
+// For a holder on another machine, or in another time namespace, only the wall clock is known. A wall clock that is set
+// forward makes its leases look expired: others take them over, and the token of the former owner no longer matches.
 package lease
 
 import (
@@ -109,8 +105,7 @@ func (h Holder) clock(now time.Time) time.Time {
 type Options struct {
 	// Lease is how long each extension lasts; above 0.
 	Lease time.Duration
-	// Interval is the time between heartbeats, shorter than Lease; 0 means a
-	// quarter of it.
+	// Interval is the time between heartbeats, shorter than Lease; 0 means a quarter of it.
 	Interval time.Duration
 	// Since is when the attempt that won the lease began, as time.Now gave it
 	// (with its monotonic reading); zero means now.
@@ -221,9 +216,8 @@ const (
 	running                 // a process has that id
 )
 
-// Alive reports whether the process still runs, and whether that is known. It is known for processes of this
-// machine and process namespace, and for those that a restart of this machine ended. For all others only
-// the lease counts.
+// Alive reports whether the process still runs, and whether that is known. It is known for processes of this machine
+// and process namespace, and for those that a restart of this machine ended. For all others only the lease counts.
 func (h Holder) Alive() (alive, known bool) { return h.aliveFrom(Self(), lookup) }
 
 func (h Holder) aliveFrom(me Holder, lookup func(pid int) (string, presence)) (alive, known bool) {

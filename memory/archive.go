@@ -151,8 +151,7 @@ type Generation struct {
 	Err      error // why the archive cannot be read; Manifest is then empty
 }
 
-// Generations lists the archives, oldest first. A damaged one is listed with its error. It reads only the
-// manifests.
+// Generations lists the archives, oldest first. A damaged one is listed with its error. It reads only the manifests.
 func (r Root) Generations() ([]Generation, error) {
 	numbers, err := r.Kept()
 	if err != nil {

@@ -16,11 +16,10 @@ import (
 
 // HandEdits converts changed files to hand edits, which outlive generations.
 //
-// MEMORY.md and memory_summary.md are compared line by line. Blank lines and space at the end of a line are
-// ignored; a changed line is one removed and one added. The text of an added line below a blank line begins
-// with a line break. A file's removals come before its additions, so that a moved line is not removed after it
-// was added. The deletion of one of the two files removes none of its lines: the next run writes it again. Any
-// other file becomes one edit.
+// MEMORY.md and memory_summary.md are compared line by line. Blank lines and space at the end of a line are ignored; a
+// changed line is one removed and one added. The text of an added line below a blank line begins with a line break. A
+// file's removals come before its additions, so that a moved line is not removed after it was added. The deletion of
+// one of the two files removes none of its lines: the next run writes it again. Any other file becomes one edit.
 func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit {
 	var edits []memoir.HandEdit
 	add := func(path string, action memoir.EditAction, l placedLine) {

@@ -142,9 +142,8 @@ func list(root *os.Root, name string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Summary reads the live memory_summary.md, "" if there is no memory yet. It opens only this file and compares
-// nothing, since the start of each session waits for it. The text is returned as it is on disk; see Neutralise
-// and FitTokens.
+// Summary reads the live memory_summary.md, "" if there is no memory yet. It opens only this file and compares nothing,
+// since the start of each session waits for it. The text is returned as it is on disk; see Neutralise and FitTokens.
 func (r Root) Summary() (string, error) {
 	content, err := reading(r, func(n int) ([]byte, error) {
 		if n == 0 {

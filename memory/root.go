@@ -42,9 +42,8 @@ const (
 
 // Root is the memory of one project. It is a value: creating one does not access the disk.
 //
-// Until Swap publishes a generation, its files have names that are unique to this Root and its copies. So a
-// process that continues after its lease has expired writes into its own files, never into those of its
-// successor.
+// Until Swap publishes a generation, its files have names that are unique to this Root and its copies. So a process
+// that continues after its lease has expired writes into its own files, never into those of its successor.
 type Root struct {
 	dir     string
 	attempt string

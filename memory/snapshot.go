@@ -34,8 +34,7 @@ func (s Snapshot) Consolidation() *memoir.Consolidation {
 // tries bounds the reads of a memory while other processes publish.
 const tries = 20
 
-// Current reads the live memory and finds its hand edits. Without a memory, the Snapshot is empty and the
-// error nil.
+// Current reads the live memory and finds its hand edits. Without a memory, the Snapshot is empty and the error nil.
 //
 // The error is memoir.CodeInvalid if `memory` is not memoir's link. It is memoir.CodeStorage for a symbolic
 // link among the files and an unreadable file. After an error, the caller must not publish.

@@ -17,9 +17,8 @@ import (
 // replaces the link by one rename. A reader sees the whole earlier generation before this rename, and the whole
 // new one after it. byHand are the staged states that people edited, in ascending order.
 //
-// Swap only renames and flushes directories. The caller calls it within the transaction that proves its lease.
-// If this transaction fails to commit, the link is newer than the recorded generation, and Recover reports it
-// as Ahead.
+// Swap only renames and flushes directories. The caller calls it within the transaction that proves its lease. If this
+// transaction fails to commit, the link is newer than the recorded generation, and Recover reports it as Ahead.
 func (r Root) Swap(n int, byHand ...int) error {
 	linked, err := r.Linked()
 	if err != nil {
@@ -139,9 +138,8 @@ func (r Root) olderThan(n int, before time.Time) bool {
 	return err == nil && !before.IsZero() && info.ModTime().Before(before)
 }
 
-// RemovePrevious removes the earlier live directories, which readers may still have open. It is for content
-// that must be removed immediately; otherwise later publications remove them. It returns the same files as
-// Prune.
+// RemovePrevious removes the earlier live directories, which readers may still have open. It is for content that must
+// be removed immediately; otherwise later publications remove them. It returns the same files as Prune.
 func (r Root) RemovePrevious() (kept []string, err error) {
 	linked, err := r.Linked()
 	if err != nil {

@@ -101,8 +101,7 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return content, nil
 }
 
-// writers bounds the files that are written concurrently: concurrent flushes cost a file system hardly more
-// than one.
+// writers bounds the files that are written concurrently: concurrent flushes cost a file system hardly more than one.
 const writers = 8
 
 // writeTree creates a directory with files in it, durably: it flushes each file and directory, and their names.

@@ -71,8 +71,7 @@ func (t *Tree) Close() {
 	_ = t.root.Close()
 }
 
-// Look returns the text of a file; exists is also true for a directory, and for a file without a readable
-// text.
+// Look returns the text of a file; exists is also true for a directory, and for a file without a readable text.
 func (t *Tree) Look(name string) (text string, exists bool) {
 	text, err := t.look(name)
 	return text, !absent(err)

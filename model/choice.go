@@ -51,8 +51,7 @@ type Choice struct {
 	Key     Key     // its source
 }
 
-// Choose returns the model and the options of a role. Errors have memoir.CodeConfig and
-// name the role.
+// Choose returns the model and the options of a role. Errors have memoir.CodeConfig and name the role.
 func Choose(s config.Settings, role Role) (Choice, error) {
 	role.Origin = s.Origin(role.Setting)
 	c, err := Find(s, role)
@@ -146,9 +145,8 @@ func (s Spec) String() string {
 	return s.Provider + "/" + s.Model
 }
 
-// SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin".
-// The model's name may itself contain slashes. The provider must be known or configured.
-// Other names are an error with memoir.CodeConfig.
+// SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin". The model's name may itself contain
+// slashes. The provider must be known or configured. Other names are an error with memoir.CodeConfig.
 func SpecOf(s config.Settings, text string) (Spec, error) {
 	text = strings.TrimSpace(text)
 	if text == Builtin {
@@ -181,8 +179,7 @@ type provider struct {
 	usual   string // the model that is offered if the key is set; empty: none
 }
 
-// providers need no settings except a key. Local servers need none and have their default
-// addresses.
+// providers need no settings except a key. Local servers need none and have their default addresses.
 var providers = map[string]provider{
 	"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5"},
 	"anthropic":  {APIAnthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-4-5"},
@@ -225,8 +222,7 @@ const (
 	maxKey  = 16 << 10         // bytes
 )
 
-// Key is the source of a provider's key. Neither it nor its errors contain the key or the
-// output of a key command.
+// Key is the source of a provider's key. Neither it nor its errors contain the key or the output of a key command.
 type Key struct {
 	Provider string
 	Variable string   // of the environment; empty: none
@@ -281,8 +277,7 @@ func (k Key) usable(key, from string) error {
 	return nil
 }
 
-// failed returns an error of the command, without the program's name: people may have written
-// the key in its place.
+// failed returns an error of the command, without the program's name: people may have written the key in its place.
 func (k Key) failed(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeConfig, "run it by hand: it must print the key, alone, within "+keyTime.String(),
 		"%s: providers.%s.keyCommand: %s", k.Origin, k.Provider, fmt.Sprintf(format, args...))

@@ -142,8 +142,7 @@ var (
 		`tokens must be reduced|reduce the length of|exceeds the (context|model)`)
 )
 
-// classes maps words of a server or an agent to the class of a failure. The first match
-// counts.
+// classes maps words of a server or an agent to the class of a failure. The first match counts.
 var classes = []struct {
 	class Class
 	form  *lazyregexp.Regexp

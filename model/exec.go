@@ -21,9 +21,8 @@ import (
 // maxAnswer bounds, in bytes, a program's output.
 const maxAnswer = 16 << 20
 
-// program is a command as a model: it reads the prompt from its standard input and prints
-// the answer. It runs without a shell, in an empty temporary directory, and is ended with all
-// its children.
+// program is a command as a model: it reads the prompt from its standard input and prints the answer. It runs without a
+// shell, in an empty temporary directory, and is ended with all its children.
 type program struct {
 	command []string
 	preset  *preset // nil: a person's own command, which gets no switches
@@ -178,8 +177,7 @@ func environ(ours []string, dir string) []string {
 		"TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 }
 
-// stopTime is the time that a program has to end after a signal: a person who interrupts a run
-// waits for it.
+// stopTime is the time that a program has to end after a signal: a person who interrupts a run waits for it.
 const stopTime = 500 * time.Millisecond
 
 // printed is the result of a program.
@@ -200,9 +198,8 @@ type start struct {
 	stdin   string
 }
 
-// run runs a program and returns its output. If ctx ends first, or the output is too long, the
-// process group is asked to end, and killed after stopTime. On Windows only the program itself
-// is ended.
+// run runs a program and returns its output. If ctx ends first, or the output is too long, the process group is asked
+// to end, and killed after stopTime. On Windows only the program itself is ended.
 func run(ctx context.Context, s start) (printed, error) {
 	runtime.LockOSThread() // the program ends with the thread that started it
 	defer runtime.UnlockOSThread()
@@ -243,8 +240,7 @@ type bounded struct {
 	full func()
 }
 
-// Write writes all of p, or nothing: beyond the bound it calls full and fails with
-// errOutputTooLong.
+// Write writes all of p, or nothing: beyond the bound it calls full and fails with errOutputTooLong.
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(b.kept)+len(p) > maxAnswer {
 		b.full()

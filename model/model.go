@@ -1,10 +1,8 @@
-// Package model calls language models. It resolves names of models, has the known providers
-// and their APIs, measures the cost of calls and classifies failures. It does not depend on
-// prompts, memory or the built-in model.
+// Package model calls language models. It resolves names of models, has the known providers and their APIs, measures
+// the cost of calls and classifies failures. It does not depend on prompts, memory or the built-in model.
 //
-// Start with Model and Open in this file. remote.go makes a call over HTTP and repeats it if
-// it fails, with one file per wire format (openai_chat.go, anthropic.go). exec.go runs a command
-// instead.
+// Start with Model and Open in this file. remote.go makes a call over HTTP and repeats it if it fails, with one file
+// per wire format (openai_chat.go, anthropic.go). exec.go runs a command instead.
 package model
 
 import (
@@ -24,15 +22,13 @@ const callTimeout = 10 * time.Minute
 type Model interface {
 	// Name is provider/model, as a person writes it.
 	Name() string
-	// Window is the configured limit of tokens in a call, input and output together; 0 if
-	// unknown.
+	// Window is the configured limit of tokens in a call, input and output together; 0 if unknown.
 	Window() int
 	// Call asks once, without a retry. It fails with an *Error.
 	Call(ctx context.Context, q Request) (Answer, error)
 }
 
-// Open returns the model of a spec without calling it. If its program can't be run, the error
-// has memoir.CodeConfig.
+// Open returns the model of a spec without calling it. If its program can't be run, the error has memoir.CodeConfig.
 func Open(spec Spec, o Options) (Model, error) {
 	o.Key = strings.TrimSpace(o.Key)
 	o.Timeout = cmp.Or(o.Timeout, callTimeout)
@@ -49,8 +45,7 @@ func Open(spec Spec, o Options) (Model, error) {
 	return m, err
 }
 
-// opened is a model with the common parts of servers and programs: the time limit of a call,
-// its usage and its error.
+// opened is a model with the common parts of servers and programs: the time limit of a call, its usage and its error.
 type opened struct {
 	caller
 	spec Spec

@@ -19,9 +19,8 @@ import (
 // preset is an agent that answers a question as a model does: without tools, hooks or
 // servers and, where it can, without keeping a session. Its name is that of its program.
 //
-// In switches, variables and files, {model}, {effort}, {schema} and {cap} are values of the
-// request, {work} is the working directory, {prompt} the system prompt as JSON, and the name
-// of a file in braces is that file's path.
+// In switches, variables and files, {model}, {effort}, {schema} and {cap} are values of the request, {work} is the
+// working directory, {prompt} the system prompt as JSON, and the name of a file in braces is that file's path.
 type preset struct {
 	name     string
 	newer    string            // a switch that older versions reject; they are called without it
@@ -155,9 +154,8 @@ func presetNames() string {
 	return strings.Join(names, ", ")
 }
 
-// presetOf returns the preset of a model, nil for a person's own command, and the agent's name of
-// the model. The provider exec has its preset in the model's name, as in exec/claude/opus;
-// other providers have it in Options.
+// presetOf returns the preset of a model, nil for a person's own command, and the agent's name of the model. The
+// provider exec has its preset in the model's name, as in exec/claude/opus; other providers have it in Options.
 func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	name, model := o.Preset, spec.Model
 	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) &&

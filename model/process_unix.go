@@ -12,8 +12,7 @@ import (
 // children can be ended with it.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Linux kills the program when our process is killed: otherwise it would continue to make
-	// paid requests.
+	// Linux kills the program when our process is killed: otherwise it would continue to make paid requests.
 	if field := reflect.ValueOf(cmd.SysProcAttr).Elem().FieldByName("Pdeathsig"); field.IsValid() {
 		field.SetInt(int64(syscall.SIGKILL))
 	}

@@ -21,8 +21,7 @@ import (
 )
 
 const (
-	// maxBody bounds, in bytes, the body of one answer: hundreds of times the longest answer of
-	// a model.
+	// maxBody bounds, in bytes, the body of one answer: hundreds of times the longest answer of a model.
 	maxBody = 64 << 20
 	// idleConnections is the number of idle connections per server, so that a run's workers
 	// don't need a new handshake for each call.
@@ -48,8 +47,7 @@ type call struct {
 	Request
 	model string
 	o     Options
-	// plain leaves out the schema, which not every server accepts; the system prompt then has it
-	// in words.
+	// plain leaves out the schema, which not every server accepts; the system prompt then has it in words.
 	plain bool
 }
 
@@ -186,8 +184,7 @@ type RetryPolicy struct {
 	MaxWait  time.Duration // the longest wait before any call
 	// Sleep waits, or returns the context's error as soon as it is done; nil: the function Sleep.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Random returns a number in [0, 1); nil: rand.Float64. Both functions must be safe for
-	// concurrent use.
+	// Random returns a number in [0, 1); nil: rand.Float64. Both functions must be safe for concurrent use.
 	Random func() float64
 }
 
@@ -198,10 +195,9 @@ type retrying struct {
 	policy RetryPolicy
 }
 
-// Retrying returns a model that repeats the calls of m that fail with an Error for which
-// Again is true. It waits for the time that the server asks for, plus a random time below a
-// bound that doubles with each call, so that callers do not retry together. If the server
-// asks for more than MaxWait, the call fails without a wait.
+// Retrying returns a model that repeats the calls of m that fail with an Error for which Again is true. It waits for
+// the time that the server asks for, plus a random time below a bound that doubles with each call, so that callers do
+// not retry together. If the server asks for more than MaxWait, the call fails without a wait.
 //
 // The usage of the answer, or of the error, is the sum over all calls, including failed
 // ones. The end of the context ends a wait at once.

@@ -85,8 +85,7 @@ func EntriesOf(entries []memoir.Entry) Entries {
 	return out
 }
 
-// Remember redacts an entry and stores it. If it exists, added is false, and stored is
-// the existing one.
+// Remember redacts an entry and stores it. If it exists, added is false, and stored is the existing one.
 func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Options, e memoir.Entry) (
 	stored Entry, added bool, err error) {
 	b, err := pipeline.Book(st, opts, a.Redact)

@@ -59,8 +59,7 @@ type Options struct {
 	Clean func(url string) string
 }
 
-// Resolver identifies projects and caches the facts of each directory for its lifetime. It is safe for
-// concurrent use.
+// Resolver identifies projects and caches the facts of each directory for its lifetime. It is safe for concurrent use.
 type Resolver struct {
 	opts   Options
 	places places
@@ -236,8 +235,7 @@ func normalise(remote string) string {
 // maxNameBytes bounds a project's name, which is part of a directory's name.
 const maxNameBytes = 48
 
-// id returns the project's id, which is also the name of its folder. The hash distinguishes projects of the same
-// name.
+// id returns the project's id, which is also the name of its folder. The hash distinguishes projects of the same name.
 func id(name, identity string) string {
 	sum := sha256.Sum256([]byte(identity))
 	return name + "-" + hex.EncodeToString(sum[:])[:12]

@@ -11,8 +11,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// frames are the tags around data in the prompts of this package, with '-' for any character
-// that may join their words.
+// frames are the tags around data in the prompts of this package, with '-' for any character that may join their words.
 var frames = []string{
 	"memoir-context", "transcript", "current-memory", "current-summary", "current-skills",
 	"hand-edits", "journals", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories",
@@ -91,8 +90,7 @@ func begins(text string, marks []string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
-// tagName returns the beginning of a tag's name as a reader sees it, from the text after its
-// bracket.
+// tagName returns the beginning of a tag's name as a reader sees it, from the text after its bracket.
 func tagName(text string) string {
 	slash := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("/／\\⁄∕⧸", r) }
 	if text = strings.TrimLeftFunc(text, slash); strings.HasPrefix(text, "|") {
@@ -184,9 +182,8 @@ func Steers(name string) bool {
 		slices.ContainsFunc(steering, func(tag string) bool { return strings.HasPrefix(name+"-", tag+"-") })
 }
 
-// Plain returns the ASCII character that a character looks like: the Latin letter for a letter
-// of another script or style, the base of a full-width, circled, superscript or accented form.
-// It returns other characters unchanged.
+// Plain returns the ASCII character that a character looks like: the Latin letter for a letter of another script or
+// style, the base of a full-width, circled, superscript or accented form. It returns other characters unchanged.
 func Plain(r rune) rune {
 	if r < utf8.RuneSelf {
 		return r

@@ -8,9 +8,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// instructions match texts that pose as an agent's user, as its system prompt or as a
-// preference to remember: verbs with their objects, speakers' labels at the beginning, and
-// images whose address carries data.
+// instructions match texts that pose as an agent's user, as its system prompt or as a preference to remember: verbs
+// with their objects, speakers' labels at the beginning, and images whose address carries data.
 var instructions = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|drop)\b[^.!?\n]{0,30}\b(?:previous|prior` +
 		`|above|earlier|preceding|other|existing|all|any|your|system)\b[^.!?\n]{0,30}\b(?:instructions?|prompts?|rules?` +

@@ -50,8 +50,7 @@ type StageOneVars struct {
 	ResponseItemsJSON string // a JSON array of items, redacted
 }
 
-// StageOne renders the prompts of Phase 1: the system part, which is the same for
-// every session, and the input.
+// StageOne renders the prompts of Phase 1: the system part, which is the same for every session, and the input.
 func StageOne(v StageOneVars) (system, input string) {
 	system = render("stage_one_system.md", nil)
 	input = render("stage_one_input.md", map[string]string{
@@ -101,8 +100,7 @@ type ConsolidateVars struct {
 	RolloutSummaries  string
 }
 
-// Consolidate renders the prompts of Phase 2: the system part, which is the same
-// for every project, and the input.
+// Consolidate renders the prompts of Phase 2: the system part, which is the same for every project, and the input.
 func Consolidate(v ConsolidateVars) (system, input string) {
 	system = render("consolidation_system.md", nil)
 	prune := ""
@@ -154,9 +152,8 @@ type ReadPathVars struct {
 	MemorySummary string // within the caller's limit
 }
 
-// ReadPath renders the text that is injected into an agent's session. Whatever the values
-// contain, it is one memoir-context element, opened by its first line and closed by its last,
-// so that it is recognised in transcripts.
+// ReadPath renders the text that is injected into an agent's session. Whatever the values contain, it is one
+// memoir-context element, opened by its first line and closed by its last, so that it is recognised in transcripts.
 func ReadPath(v ReadPathVars) string {
 	project, root := v.Project, v.Root
 	if project == "" {

@@ -49,8 +49,7 @@ func (e Env) home(elem ...string) string {
 	return filepath.Join(append([]string{e.Home}, elem...)...)
 }
 
-// dir returns the directory in a variable, else the one called name in the home directory; "" without
-// either.
+// dir returns the directory in a variable, else the one called name in the home directory; "" without either.
 func (e Env) dir(variable, name string) string {
 	if set := e.get(variable); set != "" {
 		return e.expand(set)
@@ -61,8 +60,7 @@ func (e Env) dir(variable, name string) string {
 // Root is a directory below which an agent keeps sessions, or a database of sessions.
 type Root struct {
 	Dir string
-	// Session reports whether a file may be a session by its name. path is relative to Dir and
-	// slash-separated.
+	// Session reports whether a file may be a session by its name. path is relative to Dir and slash-separated.
 	Session func(path string) bool
 }
 
@@ -80,8 +78,7 @@ type Agent interface {
 	Read(ctx context.Context, t *tape, e *emitter) error
 }
 
-// Agents lists the agents in the order in which they are asked to recognise a file: the more specific
-// format first.
+// Agents lists the agents in the order in which they are asked to recognise a file: the more specific format first.
 var Agents = []Agent{Conversation{}, Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
 
 // AgentOf returns the agent of a source, nil if there is none.
@@ -127,10 +124,9 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	return nil
 }
 
-// WalkDir calls fn for every regular file below dir, whatever its name, in order of path, and for every
-// session in a database instead of the database. .git directories are left out. dir may be a file. Errors
-// are passed as by Walk, also that of a link out of dir; but if dir itself cannot be read, WalkDir
-// returns the error.
+// WalkDir calls fn for every regular file below dir, whatever its name, in order of path, and for every session in a
+// database instead of the database. .git directories are left out. dir may be a file. Errors are passed as by Walk,
+// also that of a link out of dir; but if dir itself cannot be read, WalkDir returns the error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	info, err := os.Stat(dir)
 	if err != nil {

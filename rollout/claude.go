@@ -10,8 +10,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Claude reads the transcripts of Claude Code: one file for each session, one entry in each line, linked by
-// parentUuid.
+// Claude reads the transcripts of Claude Code: one file for each session, one entry in each line, linked by parentUuid.
 //
 // See claude_line.go for lines and the authors of their texts, claude_plan.go for undone and copied entries,
 // claude_read.go for items.
@@ -20,8 +19,7 @@ type Claude struct{}
 // Source is memoir.SourceClaude.
 func (Claude) Source() memoir.Source { return memoir.SourceClaude }
 
-// Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and
-// ~/.config/claude.
+// Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and ~/.config/claude.
 func (Claude) Roots(env Env) []Root {
 	dirs := []string{env.home(".claude"), env.home(".config", "claude")}
 	if set := env.get("CLAUDE_CONFIG_DIR"); set != "" {
@@ -57,10 +55,9 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head reads who, where and when. A session is automation if all its lines were driven by a script. The
-// directory of a worktree that the agent made is replaced by the one that it was made from. The id is the
-// file's name if a line has it, else that of the last line: the file of a resumed session begins with
-// lines of the old id.
+// Head reads who, where and when. A session is automation if all its lines were driven by a script. The directory of a
+// worktree that the agent made is replaced by the one that it was made from. The id is the file's name if a line has
+// it, else that of the last line: the file of a resumed session begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	s := claudeHead{Head: h, ids: map[string]bool{}}
 	for i, raw := range slices.Concat(head, tail) {
@@ -141,8 +138,7 @@ func (s *claudeHead) opening(l claudeLine) {
 // ownTool matches the tools of memoir's own server.
 var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
 
-// result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a
-// question.
+// result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a question.
 func (r *claudeReader) result(block []byte, l claudeLine) {
 	id, tool := getText(block, "tool_use_id"), ""
 	if call := r.e.waiting(id); call != nil {
@@ -210,8 +206,7 @@ func rejection(output string) string {
 	return strings.TrimSpace(words)
 }
 
-// claudeAnswers returns a person's answers to the questions of a call, one in each line; "" if a timeout chose
-// them.
+// claudeAnswers returns a person's answers to the questions of a call, one in each line; "" if a timeout chose them.
 func claudeAnswers(structured []byte) string {
 	if get(structured, "afkTimeoutMs") != nil {
 		return ""

@@ -16,9 +16,8 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows three formats: bare
-// response items (2025), items in envelopes, and "paginated" threads of several files that continue each
-// other.
+// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows three formats: bare response
+// items (2025), items in envelopes, and "paginated" threads of several files that continue each other.
 //
 // See codex_line.go for lines and forks, codex_plan.go for undone turns, codex_read.go for items, codex_text.go
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
@@ -178,8 +177,7 @@ func uuidTime(id string) (t time.Time, ok bool) {
 	return time.UnixMilli(ms), true
 }
 
-// codexHome returns the $CODEX_HOME of a rollout's path, the directory above one of codexDirs; "" if there is
-// none.
+// codexHome returns the $CODEX_HOME of a rollout's path, the directory above one of codexDirs; "" if there is none.
 func codexHome(path string) string {
 	dir := filepath.Dir(path)
 	for range 5 {
@@ -209,9 +207,8 @@ func updatedTitle(id string, records [][]byte) string {
 // shortestID is the least length of a thread's id; a shorter one may match names of other threads.
 const shortestID = 20
 
-// Thread returns the files of the session that a file belongs to, in reading order. For a Codex thread these
-// are all files around it whose names have its id, without outdated ones. Any other file is a session of its
-// own.
+// Thread returns the files of the session that a file belongs to, in reading order. For a Codex thread these are all
+// files around it whose names have its id, without outdated ones. Any other file is a session of its own.
 func Thread(part Part) []Part {
 	parts := []Part{part}
 	if part.Head.Source != memoir.SourceCodex || len(part.Head.ID) < shortestID {

@@ -23,9 +23,8 @@ func (r *codexReader) call(l codexLine) {
 	}
 }
 
-// result joins a result to its call. If the command is still running and later calls poll it, its result
-// waits for the rest. The results of polling calls are added to it; a polling call is an item of its own
-// only if it sends input.
+// result joins a result to its call. If the command is still running and later calls poll it, its result waits for the
+// rest. The results of polling calls are added to it; a polling call is an item of its own only if it sends input.
 func (r *codexReader) result(at place, l codexLine) {
 	id := callID(l.payload)
 	o := codexOutput(l.payload, r.e.waiting(id))
@@ -71,8 +70,7 @@ func codexEnd(l codexLine) (id string, end []byte) {
 	return "", nil
 }
 
-// callEnd adds an event's report to a call without a result yet, and emits the call if it is the last record
-// about it.
+// callEnd adds an event's report to a call without a result yet, and emits the call if it is the last record about it.
 func (r *codexReader) callEnd(at place, id string, end []byte) {
 	exit, failed := endStatus(end)
 	call := r.e.waiting(id)

@@ -171,8 +171,7 @@ func (f *codexFork) foreign(at place) {
 	f.last = at.index
 }
 
-// line processes a record. opening is the index at which its turn began; opened reports whether an event marks
-// it.
+// line processes a record. opening is the index at which its turn began; opened reports whether an event marks it.
 func (f *codexFork) line(at place, l codexLine, opening int, opened bool) {
 	if !f.possible || f.born.IsZero() {
 		return

@@ -23,8 +23,7 @@ type codexPlan struct {
 
 type span struct{ from, to int }
 
-// codexVoices says which copies of messages a file has: newer versions write each as a response item and as an
-// event.
+// codexVoices says which copies of messages a file has: newer versions write each as a response item and as an event.
 type codexVoices struct {
 	userItems, userEvents   bool
 	messages, items, events bool // assistant
@@ -179,8 +178,7 @@ func (s *codexPlanner) follow(at place, l codexLine) {
 	}
 }
 
-// boundaries tracks where the current turn began: at task_started, else at the first user text after the
-// agent's last.
+// boundaries tracks where the current turn began: at task_started, else at the first user text after the agent's last.
 func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 	switch {
 	case l.opensTurn():

@@ -120,8 +120,7 @@ func cutExternal(text string) (rest string) {
 	return strings.TrimLeft(rest, " \t\r\n")
 }
 
-// templateArguments returns the typed text in an expanded slash prompt, which quotes it in a fence under "User
-// Input".
+// templateArguments returns the typed text in an expanded slash prompt, which quotes it in a fence under "User Input".
 func templateArguments(own string) (string, bool) {
 	rest := strings.TrimLeft(strings.TrimPrefix(own, "## User Input"), "\n")
 	rest, ok := strings.CutPrefix(rest, "```text\n")

@@ -132,8 +132,7 @@ func toolItem(tool, input string, w where) *memoir.Item {
 	return &it
 }
 
-// call adds a tool call. A call with a known id is a repetition, or adds the input that an earlier snapshot
-// lacks.
+// call adds a tool call. A call with a known id is a repetition, or adds the input that an earlier snapshot lacks.
 func (e *emitter) call(id, tool, input string, w where) {
 	if _, ok := e.done[textHash(id)]; ok && id != "" {
 		return

@@ -37,8 +37,7 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 	}
 }
 
-// user emits a message of the user's role: a text, results of calls, a person's command, or a compaction
-// summary.
+// user emits a message of the user's role: a text, results of calls, a person's command, or a compaction summary.
 func (r *geminiReader) user(m []byte) {
 	content, answers := get(m, "content"), false
 	for response := range parts(content, "functionResponse") {
@@ -64,8 +63,7 @@ func (r *geminiReader) user(m []byte) {
 	geminiWords(r.e, memoir.OriginTyped, full, r.w)
 }
 
-// geminiEnvelopes are the elements that Gemini CLI and Qwen Code add before a typed text, or write instead of
-// one.
+// geminiEnvelopes are the elements that Gemini CLI and Qwen Code add before a typed text, or write instead of one.
 var geminiEnvelopes = []string{"session_context", "hook_context", "user-prompt-submit-context",
 	"user_prompt_submit_context", "task-notification", "ide_context", "environment_context"}
 
@@ -221,8 +219,7 @@ func geminiUserShell(s string) (command string, o outcome, ok bool) {
 	return m[1], o, true
 }
 
-// isGeminiCompressed reports whether a list of messages begins with a summary of
-// those before it.
+// isGeminiCompressed reports whether a list of messages begins with a summary of those before it.
 func isGeminiCompressed(list []byte) bool {
 	n := 0
 	for m := range elements(list) {

@@ -154,8 +154,7 @@ func (h *Head) entitle(texts ...string) {
 	}
 }
 
-// firstLine returns the first line of a text that is not blank, cut at white space
-// to maxTitle runes.
+// firstLine returns the first line of a text that is not blank, cut at white space to maxTitle runes.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)

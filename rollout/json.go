@@ -162,8 +162,7 @@ func unquotedNumber(raw []byte) []byte {
 	return raw
 }
 
-// compact removes the white space between the tokens of a raw value. A value longer than an item's text is cut
-// instead.
+// compact removes the white space between the tokens of a raw value. A value longer than an item's text is cut instead.
 func compact(raw []byte) string {
 	var b bytes.Buffer
 	if len(raw) > maxText || json.Compact(&b, raw) != nil {
@@ -256,8 +255,7 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is
-// none.
+// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is none.
 func lastObject(line []byte) []byte {
 	best := -1
 	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {

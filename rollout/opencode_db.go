@@ -244,8 +244,7 @@ func databaseError(path string, err error) error {
 		path, err)
 }
 
-// memberPath returns the path of a session in a database. An id that is not legal in a path is escaped as in a
-// URL.
+// memberPath returns the path of a session in a database. An id that is not legal in a path is escaped as in a URL.
 func memberPath(database, id string) string {
 	if !legalID.MatchString(id) {
 		id = url.PathEscape(id)

@@ -91,8 +91,7 @@ func recognise(entry Entry, head [][]byte) Agent {
 // opening returns the first records, by which an agent is recognised.
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
-// firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash
-// command.
+// firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
 func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {

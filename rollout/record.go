@@ -77,8 +77,7 @@ func chunkOf(src io.Reader) int {
 	return int(min(max(info.Size(), 4<<10), chunkSize))
 }
 
-// Next returns the next record, io.EOF at the end, or the stream's error. The bytes are valid until the next
-// call.
+// Next returns the next record, io.EOF at the end, or the stream's error. The bytes are valid until the next call.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		r.Close()

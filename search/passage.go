@@ -205,9 +205,8 @@ func isStopWord(word string) bool {
 	return found
 }
 
-// split returns the index words of a text: in lower case, without accents. A word of code, such as readFile,
-// max_size, --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces between words give pairs of
-// letters.
+// split returns the index words of a text: in lower case, without accents. A word of code, such as readFile, max_size,
+// --dry-run or a/b.go, gives its parts and the whole. Scripts without spaces between words give pairs of letters.
 func split(text string) []string {
 	var out []string
 	text = norm.NFC.String(strings.Map(func(r rune) rune {

@@ -23,8 +23,7 @@ type dfa struct {
 
 // table holds the states and their transitions. Each state has a row in next, with an entry for each class of
 // characters: the number of the next state, shifted by entryBits, with its flags, or 0 if it is not computed yet. A
-// larger table replaces a full one. A reader of the old table calls derive for a missing entry and gets the new
-// table.
+// larger table replaces a full one. A reader of the old table calls derive for a missing entry and gets the new table.
 type table struct {
 	next    []uint32 // atomic; two entries of 16 bits each, to fit into the CPU cache
 	stride  int      // entries in a row

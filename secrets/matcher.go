@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// matcher finds all occurrences of many literals in one pass, in any case of ASCII letters. Each literal has a key:
-// the rarest four bytes in a row, or the whole literal if it is shorter. At most offsets, one lookup shows that no
-// key begins there. The lookups do not depend on one another, unlike the steps of an automaton. A matcher is cheap
-// to make.
+// matcher finds all occurrences of many literals in one pass, in any case of ASCII letters. Each literal has a key: the
+// rarest four bytes in a row, or the whole literal if it is shorter. At most offsets, one lookup shows that no key
+// begins there. The lookups do not depend on one another, unlike the steps of an automaton. A matcher is cheap to make.
 type matcher struct {
 	literals []string
 	filter   [1 << (filterBits - 6)]uint64 // bits by hash of the first three bytes of a key

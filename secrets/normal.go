@@ -170,8 +170,7 @@ func urlEscape(text string) (with string, length int) {
 	return "", 0
 }
 
-// htmlReference decodes a reference to an ASCII character or a no-break space. Its ampersand may be a reference,
-// too.
+// htmlReference decodes a reference to an ASCII character or a no-break space. Its ampersand may be a reference, too.
 func htmlReference(text string) (with string, length int) {
 	at := 1
 	for strings.HasPrefix(text[at:], "amp;") {

@@ -274,8 +274,7 @@ func (s *Scanner) Name(name string) (string, Counts) {
 	return strings.ReplaceAll(out, markerClose, ""), counts
 }
 
-// Extraction redacts every text of an extraction that is stored or published. Keys, hashes and the model's name
-// stay.
+// Extraction redacts every text of an extraction that is stored or published. Keys, hashes and the model's name stay.
 func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	r := s.Session()
 	e.Statements = memoir.Changed(e.Statements, r.Text)

@@ -102,8 +102,7 @@ func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
 			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
 		}
 	}
-	// The index holds only ASCII keywords of at least minLiteral bytes. A rule with another keyword runs without
-	// any.
+	// The index holds only ASCII keywords of at least minLiteral bytes. A rule with another keyword runs without any.
 	foreign := slices.ContainsFunc(keywords, func(k string) bool {
 		return len(k) < minLiteral || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
 	})

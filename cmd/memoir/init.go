@@ -353,7 +353,6 @@ func (s *setup) show() error {
 			here = append(here, a.Name)
 		}
 	}
-	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "),
-		"none found yet"))
+	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return nil
 }

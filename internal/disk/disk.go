@@ -1,6 +1,5 @@
-// Package disk explains errors and limits of file systems: it has hints for errors, and checks
-// whether enough files can be opened and whether a directory is fit for a home. It opens
-// regular files only and replaces files atomically.
+// Package disk explains errors and limits of file systems: it has hints for errors, and checks whether enough files can
+// be opened and whether a directory is fit for a home. It opens regular files only and replaces files atomically.
 package disk
 
 import (

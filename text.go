@@ -235,6 +235,18 @@ func SetOf(words string) map[string]bool {
 	return out
 }
 
+// CodeSpan writes a text as a code span of Markdown.
+func CodeSpan(text string) string {
+	if !strings.Contains(text, "`") {
+		return "`" + text + "`"
+	}
+	marks := "``"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + " " + text + " " + marks
+}
+
 // Words are the words of a text, sorted, each once.
 type Words []string
 

@@ -219,9 +219,9 @@ func commandOf(st memoir.Statement) *command {
 
 // lineOf returns the line of a command: "PURPOSE: `CMD` in `DIR`".
 func lineOf(st memoir.Statement) string {
-	text := st.Purpose + ": " + codeSpan(st.Command)
+	text := st.Purpose + ": " + memoir.CodeSpan(st.Command)
 	if st.Dir != "" {
-		text += " in " + codeSpan(st.Dir)
+		text += " in " + memoir.CodeSpan(st.Dir)
 	}
 	return text
 }

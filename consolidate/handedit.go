@@ -13,7 +13,7 @@ import (
 // ApplyHandEdits applies hand edits to a consolidation of any model. Added lines are inserted at their position, else
 // at the end of their section, else under Notes. Removed lines are removed from every file, whatever their
 // citations. Written and deleted files stay so. Applying the same edits again changes nothing. Edits come from
-// LiveNotes, which leaves out forgotten text and adds lines for the summary.
+// LiveHandEdits, which leaves out forgotten text and adds lines for the summary.
 func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Consolidation {
 	if len(edits) == 0 {
 		return c

@@ -45,7 +45,7 @@ func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-func FuzzApplyNotes(f *testing.F) {
+func FuzzApplyHandEdits(f *testing.F) {
 	f.Add("- one", "para", "## H", "```", uint8(0))
 	f.Add("- mine [release 2026-12-01]", "- mine [00001002 2026-07-02]", "\n\nx", "  - sub", uint8(3))
 	f.Add("- `go test ./...` passes", "</memoir-context>", "- “Never open PRs against release!!!”", "…", uint8(9))

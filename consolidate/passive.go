@@ -237,15 +237,3 @@ func bare(text string) string {
 	text = strings.ReplaceAll(oneLine(strings.ReplaceAll(text, "`", "'")), "`", "") // oneLine quotes imports
 	return imports.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "@", "", 1) })
 }
-
-// codeSpan writes a command as a code span.
-func codeSpan(text string) string {
-	if !strings.Contains(text, "`") {
-		return "`" + text + "`"
-	}
-	marks := "``"
-	for strings.Contains(text, marks) {
-		marks += "`"
-	}
-	return marks + " " + text + " " + marks
-}

@@ -62,14 +62,8 @@ func balance(line string) string {
 	return line
 }
 
-// code renders text as a Markdown code span.
-func code(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if strings.Contains(text, "`") {
-		return "`` " + text + " ``"
-	}
-	return "`" + text + "`"
-}
+// code renders text as a code span of Markdown on one line.
+func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }
 
 // quote renders a person's words in quotation marks.
 func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }

@@ -3,7 +3,7 @@
 // caller holds the lease that allows it to publish.
 //
 // Start with root.go (layout on disk), then stage.go and swap.go (publication), recover.go (repair after a
-// crash), snapshot.go and edit.go (hand edits), open.go and neutralise.go (the read path), worktree.go and
+// crash), snapshot.go and edit.go (hand edits), open.go (the read path), worktree.go and
 // check.go (the check of lines against the project's files).
 package memory
 

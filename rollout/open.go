@@ -133,9 +133,6 @@ func splitMember(path string) (database, id string, ok bool) {
 	return path[:i], id, true
 }
 
-// isMember reports whether a path has the form of a session in a database.
-func isMember(path string) bool { return strings.Contains(filepath.Base(path), "#") }
-
 // Stat returns the File that Walk passes for a session; equal Files mean equal content. The error is
 // fs.ErrNotExist if the path has no session.
 func Stat(path string) (memoir.File, error) {

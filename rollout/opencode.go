@@ -59,7 +59,8 @@ func (OpenCode) Roots(env Env) []Root {
 // Recognises looks for the record of a session, in a database or with an id of OpenCode.
 func (OpenCode) Recognises(path string, head [][]byte) bool {
 	info := get(head[0], "info")
-	if !strings.HasPrefix(getText(info, "id"), "ses_") && !isMember(path) || get(info, "role") != nil {
+	member := strings.Contains(filepath.Base(path), "#") // of a database
+	if !strings.HasPrefix(getText(info, "id"), "ses_") && !member || get(info, "role") != nil {
 		return false
 	}
 	return isObject(get(info, "time")) || isString(get(info, "directory"))

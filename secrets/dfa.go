@@ -234,15 +234,11 @@ func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 	}
 	d.insts = next
 	now, entry := d.intern(next, following, accepted)
-	if int(number) < len(now.states) && sameState(now.states[number], s) {
+	if int(number) < len(now.states) &&
+		now.states[number].neighbour == s.neighbour && slices.Equal(now.states[number].insts, s.insts) {
 		now.set(number, class, entry)
 	}
 	return now, entry
-}
-
-// sameState reports whether two states are equal. After a reset, the same number can name another state.
-func sameState(a, b state) bool {
-	return a.neighbour == b.neighbour && slices.Equal(a.insts, b.insts)
 }
 
 // intern returns the entry of a state, which it adds if it is new, and the current table.

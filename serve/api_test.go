@@ -155,8 +155,8 @@ func TestWhatAnOperationRefuses(t *testing.T) {
 		{"GET", "/memory?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/lanternd/recall?category=opinion", ``, 422, "usage"},
 		{"GET", "/projects/nowhere/memory", ``, 404, "not_found"},
-		{"GET", "/projects/lanternd/memory/999", ``, 404, "not_found"},
-		{"GET", "/projects/lanternd/memory/x", ``, 422, "usage"},
+		{"GET", "/projects/lanternd/why?of=quokka", ``, 404, "not_found"},
+		{"GET", "/projects/lanternd/why", ``, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "nobody", "content": "x"}]}`, 422, "usage"},
 		{"POST", "/projects/lanternd/messages", `{"messages": [{"role": "user", "content": "x", "colour": "red"}]}`, 422, "usage"},
@@ -213,7 +213,7 @@ func TestWhatIsStoredByHTTP(t *testing.T) {
 	w.note("never deploy on a Friday")
 	w.run()
 	for target, want := range map[string]string{
-		"/projects/lanternd/memory/9":                  "git tag -s",
+		"/projects/lanternd/why?of=sign+tags":          "git tag -s",
 		"/openapi.json":                                "3.1",
 		"/projects":                                    lanternd,
 		"/projects/lanternd/memory":                    "always sign tags",

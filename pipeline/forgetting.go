@@ -194,7 +194,6 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 			return
 		case at.Table != "hand_edit" && at.Table != "" || at.Project == "":
 			return
-		case at.live == memory.StatementsFile: // it is made again from the extractions
 		case at.live != "" && at.Line == 0: // the path
 			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})
 		case at.live != "":

@@ -76,10 +76,10 @@ func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
 	o := options(home, dir)
 	run(t, o)
 	in(t, home, func(st *store.Store) error {
-		_, _, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
+		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
 			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
 			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
-				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}}, nil)
+				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
 		return err
 	})
 	file := filepath.Join(home, "projects", lanternd(t, home), "memory", "MEMORY.md")

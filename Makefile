@@ -4,12 +4,14 @@
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture
 
 # Packages that start no goroutine, or few, and benchmarks, run without the race detector, which makes them
-# several times slower. SHARED names the tests of what goroutines share of them, which run with it.
-ALONE := memoir/consolidate memoir/extract memoir/rollout memoir/secrets
+# several times slower; first those that are built in seconds. SHARED names the tests of what goroutines share of
+# them, which run with it.
+QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/failpoint memoir/internal/lazyregexp \
+	memoir/internal/yamledit
+ALONE := memoir/consolidate memoir/entry memoir/extract memoir/operation memoir/rollout memoir/secrets
 MEASURES = $(shell go list ./bench/...)
-# Results come in the order of the packages: first of those that are built in seconds, last of the one that takes longest.
-FIRST = $(shell go list ./internal/... ./lease ./prompts ./config)
-LAST := memoir/cmd/memoir
+# The package that takes longest is the last one, since results come in the order of the packages.
+LONGEST := memoir/cmd/memoir
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -104,13 +106,14 @@ endif
 
 test: ## vet, staticcheck, and every test, with the race detector where goroutines are
 	@echo 'About 10 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
+	go test -vet=off $(QUICK)
 	@$(MAKE) --no-print-directory -j2 tests lint
 	.ci/forbidden
 
-# go test itself would vet once more what lint vets, and all that it imports.
+# Without go test's own vet, which lint covers, and which would vet all imports once more.
 tests:
-	go test -vet=off -race -timeout 25m $(FIRST) \
-		$(filter-out $(FIRST) $(LAST) $(ALONE) $(MEASURES),$(shell go list $(PACKAGES))) $(LAST)
+	go test -vet=off -race -timeout 25m \
+		$(filter-out $(QUICK) $(ALONE) $(MEASURES) $(LONGEST),$(shell go list $(PACKAGES))) $(LONGEST)
 	go test -vet=off -race -run '$(SHARED)' ./rollout ./secrets
 	go test -vet=off $(ALONE) $(MEASURES)
 

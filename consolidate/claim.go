@@ -158,9 +158,9 @@ func subjects(words memoir.Words) memoir.Words {
 const maxSummaryAnchors = 40
 
 // WithOrigins sets the origins and anchors of a memory's lines. A line of MEMORY.md comes from the statements that the
-// built-in model made it from, else from those of its sessions with nearly its words. A line of the summary has the
-// origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no session has a matching
-// statement, for instance because it was not selected, an unchanged line keeps its origin.
+// built-in model made it from, else from those of its sessions with nearly its words, else from the nearest one. A line
+// of the summary has the origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no
+// session has a matching statement, for instance because it was not selected, an unchanged line keeps its origin.
 //
 // Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
 // result depends only on the input and has nothing of withdrawn sessions.
@@ -228,7 +228,12 @@ type originLine struct {
 func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, stated bool) {
 	ids = o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
-	for _, cited := range Cited(line, o.lists) {
+	near, nearest := "", 0.0 // of a line in a model's own words
+	all := Cited(line, o.lists)
+	if len(all) == 0 { // ids of some agents do not have the form of one
+		all = idsIn(lastBracket.FindString(line))
+	}
+	for _, cited := range all {
 		s := cmp.Or(o.by[cited], o.by[o.register.inputs.key(cited)])
 		if s == nil {
 			continue
@@ -236,7 +241,11 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 		first := !stated
 		var found []memoir.Anchor
 		for _, st := range s.statements {
-			if st.Kind == memoir.StatementClaim || !have.Repeats(memoir.WordsOf(st.Text)) {
+			want := memoir.WordsOf(st.Text)
+			if share := have.Alike(want); share > nearest {
+				near, nearest = st.ID, share
+			}
+			if st.Kind == memoir.StatementClaim || !have.Repeats(want) {
 				continue
 			}
 			stated = true
@@ -248,6 +257,9 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 		if first && stated {
 			anchors = namedIn(line, found)
 		}
+	}
+	if len(ids) == 0 {
+		ids = append(ids, near)
 	}
 	return distinct(ids), anchors, stated
 }

@@ -71,8 +71,8 @@ func sanitised(c memoir.Consolidation) memoir.Consolidation {
 	return out
 }
 
-// setPresent sets the memory from which a model continues. Unconfirmed claims of agents are left out; ApplyHandEdits adds
-// them again, like other hand edits.
+// setPresent sets the memory from which a model continues. Unconfirmed claims of agents are left out; ApplyHandEdits
+// adds them again, like other hand edits.
 func (r *renewal) setPresent(c memoir.Consolidation) {
 	c.MemoryMD = withoutClaims(c.MemoryMD)
 	r.present, r.lines = c, map[string]string{}

@@ -4,7 +4,7 @@
 // another package, such as search.Find, pipeline.Patch and pipeline.Forget, has no other function here.
 //
 // Read operation.go first (what operations need of a door; notes, messages, recap), then session.go (list, find,
-// show), generation.go (log, diff), status.go (projects, jobs, use of models), evidence.go (the
+// show), generation.go (log, diff), status.go (projects, jobs, use of models), why.go (the
 // lines of a memory with their sources).
 package operation
 

@@ -188,3 +188,43 @@ func extractionsIn(files memory.Files, inputs []memory.Input) ([]memoir.Extracti
 	}
 	return out, err
 }
+
+// adoptJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
+// project's journals cannot be read, the others are still processed.
+func (r *run) adoptJournals(ctx context.Context) error {
+	projects, err := r.store.Projects(ctx)
+	for _, row := range projects {
+		err := r.adoptJournal(ctx, row.Project)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			r.warn(fmt.Sprintf("project %s: its journals are left out: %s", row.Name, r.redact(err.Error())), memoir.HintOf(err))
+		}
+	}
+	return err
+}
+
+// adoptJournal does nothing if another process has the project's lease.
+func (r *run) adoptJournal(ctx context.Context, project memoir.Project) error {
+	week := r.week(project)
+	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
+		return err
+	}
+	settings, fault := r.settingsOf(project) // Phase 2 reports faults
+	if fault != nil || settings.Off || !settings.MemConsolidate.Enabled {
+		return nil
+	}
+	err := week.Read(ctx)
+	since := r.now().Sub(week.Last)
+	if err != nil || !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
+		return err
+	}
+	err = r.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
+		return week.Adopt(ctx)
+	})
+	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
+		return nil
+	}
+	return err
+}

@@ -168,19 +168,3 @@ func hintOf(err error) string {
 	}
 	return hint
 }
-
-// fail ends the run with an error; the first one counts.
-func (r *run) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fault == nil {
-		r.fault = err
-	}
-}
-
-// faulty returns the error with which a worker ended the run, or nil.
-func (r *run) faulty() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.fault
-}

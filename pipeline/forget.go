@@ -9,8 +9,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/entry"
 	"memoir/internal/failpoint"
 	"memoir/memory"
@@ -320,36 +322,6 @@ func ForgetProject(
 	return keys, removed, err
 }
 
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
-// as in search.Update.
-func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
-		return err
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	var errs []error
-	if err := search.Update(ctx, st, home, redact, true); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		err := memory.At(home, id).Remove()
-		if err == nil {
-			err = st.FolderRemoved(ctx, id)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// maxLog bounds the size of a log that is searched, in bytes; a run rotates logs at 1 MiB.
-const maxLog = 64 << 20
-
-// logFiles are the logs of background runs, which may quote sessions.
-var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
-
 // Purge removes deleted text from where it may remain: free pages and the log of the database, its copies,
 // the logs of background runs, and the index, which the next run rebuilds. It returns the files that it
 // removed.
@@ -373,4 +345,114 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	}
 	_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
 	return append(removed, copies...), nil
+}
+
+// Found lists where a text was found, as memoir.Folded compares it.
+type Found struct {
+	Sessions []memoir.Session // whose extraction, messages, title or directory contain it, the latest first
+	Lines    []FoundLine      // of live memories, journals, histories and conversations, by project
+	Projects []string         // ids of those whose memory, archives or hand edits contain it; sorted
+}
+
+// Empty reports whether nothing was found.
+func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
+
+// FoundLine is a line of a live memory, or of a file beside it.
+type FoundLine struct {
+	Project string
+	Path    string // in the memory, or in the project's folder
+	Line    int    // from 1; 0: the path contains the text
+	Text    string
+}
+
+// FindText searches extractions, messages and memories for a text, but not transcripts. Forgotten sessions
+// are left out. opts.ProjectIDs limits it to projects.
+func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
+	var out Found
+	text = memoir.Folded(text)
+	s, err := newStoredScan(ctx, st, opts)
+	if err != nil {
+		return out, err
+	}
+	extracted := map[string]bool{}
+	err = s.each(ctx, func(at StoredPlace, value string) {
+		held := memoir.LinesHolding(value, text)
+		switch {
+		case len(held) == 0:
+			return
+		case at.Table == "extraction", at.Table == "fallback":
+			extracted[at.Key] = true
+			return
+		case at.Table == "message":
+			_, key, _ := strings.Cut(at.Key, " ")
+			extracted[key] = true
+			return
+		case at.Table != "hand_edit" && at.Table != "" || at.Project == "":
+			return
+		case at.live != "" && at.Line == 0: // the path
+			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})
+		case at.live != "":
+			lines := strings.Split(value, "\n")
+			for _, n := range held {
+				out.Lines = append(out.Lines, FoundLine{at.Project, at.live, n, strings.TrimSpace(lines[n-1])})
+			}
+		}
+		out.Projects = append(out.Projects, at.Project)
+	})
+	if err != nil {
+		return out, err
+	}
+	slices.Sort(out.Projects)
+	out.Projects = slices.Compact(out.Projects)
+	if err := supporting(opts.Home, out.Lines, extracted); err != nil {
+		return out, err
+	}
+	sessions, err := st.Sessions(ctx, store.Filter{})
+	for _, session := range sessions {
+		about := strings.Join([]string{session.Title, session.CWD, session.Branch, session.Remote, session.Error}, "\n")
+		wanted := session.Reason != memoir.ReasonForgotten && (s.project == "" || s.project == session.ProjectID)
+		if wanted && (extracted[session.Key()] || strings.Contains(memoir.Folded(about), text)) {
+			out.Sessions = append(out.Sessions, session)
+		}
+	}
+	return out, err
+}
+
+// supporting adds the sessions that a line of MEMORY.md cites if none of them contains the text. Otherwise
+// the next consolidation would make the line from them again.
+func supporting(home string, lines []FoundLine, holding map[string]bool) error {
+	for _, line := range lines {
+		if line.Path != memoir.MemoryFile {
+			continue
+		}
+		live, err := memory.At(home, line.Project).Current()
+		if err != nil {
+			return err
+		}
+		inputs := live.Manifest.Inputs
+		var cited []string
+		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
+			for _, in := range inputs {
+				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
+					cited = append(cited, in.Session)
+				}
+			}
+		}
+		if !slices.ContainsFunc(cited, func(key string) bool { return holding[key] }) {
+			for _, key := range cited {
+				holding[key] = true
+			}
+		}
+	}
+	return nil
+}
+
+// RestingOnForgotten reports for each generation whether it depends on forgotten sessions.
+func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
+	forgotten, err := st.Forgotten(ctx)
+	out := map[int]bool{}
+	for _, g := range generations {
+		out[g.Number] = slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] })
+	}
+	return out, err
 }

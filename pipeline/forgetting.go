@@ -142,112 +142,33 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	return err != nil || len(f.what.Traces(files, f.in)) > 0
 }
 
-// RestingOnForgotten reports for each generation whether it depends on forgotten sessions.
-func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
-	forgotten, err := st.Forgotten(ctx)
-	out := map[int]bool{}
+// dropGenerations removes the archives of earlier generations for which drop returns true, and live
+// directories that are no longer linked. It returns the archives' paths in the project's folder.
+func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
+	if _, err := root.RemovePrevious(); err != nil {
+		return nil, err
+	}
+	generations, err := root.Generations()
+	if err != nil {
+		return nil, err
+	}
 	for _, g := range generations {
-		out[g.Number] = slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] })
-	}
-	return out, err
-}
-
-// Found lists where a text was found, as memoir.Folded compares it.
-type Found struct {
-	Sessions []memoir.Session // whose extraction, messages, title or directory contain it, the latest first
-	Lines    []FoundLine      // of live memories, journals, histories and conversations, by project
-	Projects []string         // ids of those whose memory, archives or hand edits contain it; sorted
-}
-
-// Empty reports whether nothing was found.
-func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
-
-// FoundLine is a line of a live memory, or of a file beside it.
-type FoundLine struct {
-	Project string
-	Path    string // in the memory, or in the project's folder
-	Line    int    // from 1; 0: the path contains the text
-	Text    string
-}
-
-// FindText searches extractions, messages and memories for a text, but not transcripts. Forgotten sessions
-// are left out. opts.ProjectIDs limits it to projects.
-func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
-	var out Found
-	text = memoir.Folded(text)
-	s, err := newStoredScan(ctx, st, opts)
-	if err != nil {
-		return out, err
-	}
-	extracted := map[string]bool{}
-	err = s.each(ctx, func(at StoredPlace, value string) {
-		held := memoir.LinesHolding(value, text)
-		switch {
-		case len(held) == 0:
-			return
-		case at.Table == "extraction", at.Table == "fallback":
-			extracted[at.Key] = true
-			return
-		case at.Table == "message":
-			_, key, _ := strings.Cut(at.Key, " ")
-			extracted[key] = true
-			return
-		case at.Table != "hand_edit" && at.Table != "" || at.Project == "":
-			return
-		case at.live != "" && at.Line == 0: // the path
-			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})
-		case at.live != "":
-			lines := strings.Split(value, "\n")
-			for _, n := range held {
-				out.Lines = append(out.Lines, FoundLine{at.Project, at.live, n, strings.TrimSpace(lines[n-1])})
-			}
-		}
-		out.Projects = append(out.Projects, at.Project)
-	})
-	if err != nil {
-		return out, err
-	}
-	slices.Sort(out.Projects)
-	out.Projects = slices.Compact(out.Projects)
-	if err := supporting(opts.Home, out.Lines, extracted); err != nil {
-		return out, err
-	}
-	sessions, err := st.Sessions(ctx, store.Filter{})
-	for _, session := range sessions {
-		about := strings.Join([]string{session.Title, session.CWD, session.Branch, session.Remote, session.Error}, "\n")
-		wanted := session.Reason != memoir.ReasonForgotten && (s.project == "" || s.project == session.ProjectID)
-		if wanted && (extracted[session.Key()] || strings.Contains(memoir.Folded(about), text)) {
-			out.Sessions = append(out.Sessions, session)
-		}
-	}
-	return out, err
-}
-
-// supporting adds the sessions that a line of MEMORY.md cites if none of them contains the text. Otherwise
-// the next consolidation would make the line from them again.
-func supporting(home string, lines []FoundLine, holding map[string]bool) error {
-	for _, line := range lines {
-		if line.Path != memoir.MemoryFile {
+		if g.Live || !drop(g) {
 			continue
 		}
-		live, err := memory.At(home, line.Project).Current()
-		if err != nil {
-			return err
+		if err := root.RemoveArchive(g.Number); err != nil {
+			return removed, err
 		}
-		inputs := live.Manifest.Inputs
-		var cited []string
-		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
-			for _, in := range inputs {
-				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
-					cited = append(cited, in.Session)
-				}
-			}
-		}
-		if !slices.ContainsFunc(cited, func(key string) bool { return holding[key] }) {
-			for _, key := range cited {
-				holding[key] = true
-			}
-		}
+		removed = append(removed, pathIn(root, root.Archive(g.Number)))
 	}
-	return nil
+	return removed, nil
+}
+
+// pathIn is the path of a file relative to the folder of a project.
+func pathIn(root memory.Root, path string) string {
+	name, err := filepath.Rel(root.Dir(), path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(name)
 }

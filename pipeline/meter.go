@@ -178,10 +178,6 @@ func (m *meter) wake() {
 	m.ended.Broadcast()
 }
 
-// endWithin is how long interrupted work may take to enter its end into the ledger. After that a call stays
-// begun, with its estimate, and work unfinished.
-const endWithin = 500 * time.Millisecond
-
 // complete enters the end of a call, also if its context has ended.
 func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	within, cancel := lasting(ctx, endWithin)
@@ -290,3 +286,47 @@ func (m *metered) priced(input, output int64) memoir.Usage {
 	u.Cost = m.price.Cost(u)
 	return u
 }
+
+// served records a usable answer.
+func (m *metered) served() {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	m.failed = 0
+}
+
+// fail records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
+// the model out of service.
+func (m *metered) fail(err error, surely bool) {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	if m.failed++; m.out == nil && (surely || m.failed >= outAfter) {
+		m.out = &Unserved{Model: m.Name(), Reason: m.meter.scanner.Message(err.Error()), hint: unservedHint(err)}
+	}
+}
+
+// stop returns the limit that stopped the run, or nil.
+func (m *meter) stop() *Stopped {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stopped
+}
+
+// lasting returns a context that ends a given time after another.
+func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(by):
+		case <-longer.Done():
+		}
+		cancel(context.Cause(ctx))
+	})
+	return longer, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// endWithin is how long interrupted work may take to enter its end into the ledger. After that a call stays
+// begun, with its estimate, and work unfinished.
+const endWithin = 500 * time.Millisecond

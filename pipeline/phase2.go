@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -284,4 +285,67 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 		r.warn(fmt.Sprintf("project %s: withdrawn lines are not removed yet: %v", project.Name, err), memoir.HintOf(err))
 	}
 	return report
+}
+
+// consolidateClaimed makes and publishes the generations of a claimed project. With a language model, the
+// first one removes withdrawn sessions without a call; then each call of the model gives one.
+func (p *phase2) consolidateClaimed(
+	ctx context.Context,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	attempt time.Time,
+	report ProjectReport,
+) (ProjectReport, error) {
+	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
+	defer release()
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
+	c := p.workOn(project.Project, &claim)
+	c.report = report
+	err := c.generations(held)
+	switch {
+	case err == nil:
+		p.endWork(ctx, claim.Token, project.ID, string(c.report.Outcome))
+		return c.report, nil
+	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		p.endWork(ctx, claim.Token, project.ID, store.OutcomeLost)
+		c.report.Outcome, c.report.Detail = OutcomeBusy, "another process took over its lease"
+		return c.report, nil
+	}
+	return p.endFailed(ctx, c, err)
+}
+
+// endFailed ends the claim of a project whose work failed, by the cause of the failure.
+func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
+	release := func(outcome string, err error) error { // no attempt is counted
+		failed := p.store.Release(ctx, *c.claim)
+		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
+		if failed != nil {
+			return errors.Join(err, failed)
+		}
+		return err
+	}
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // not the project's fault
+		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
+		p.warn(
+			fmt.Sprintf("project %s: its files kept changing, so nothing was published", c.project.Name),
+			memoir.HintOf(err),
+		)
+		return c.report, release(store.OutcomeInterrupted, nil)
+	case ctx.Err() != nil:
+		return c.report, release(store.OutcomeInterrupted, err)
+	}
+	verdict := p.judge(c.consolidator.Name(), err)
+	if verdict == returned {
+		return c.report, release(outcomeOf(err), err)
+	}
+	failure := p.failureOf(c.consolidator.Name(), err, verdict == postponed)
+	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
+		p.retryPolicy(p.opts.Settings.Memories.Phase2RetryDelaySeconds))
+	if failed != nil {
+		p.endWork(ctx, c.claim.Token, c.project.ID, store.OutcomeLost)
+		return c.report, errors.Join(err, failed)
+	}
+	c.report.Detail = failure.Message
+	return c.report, err
 }

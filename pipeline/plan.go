@@ -16,51 +16,11 @@ import (
 	"memoir/store"
 )
 
-// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
-func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
-	opts.DryRun = true
-	r, err := newRun(st, opts)
-	if err != nil {
-		return Report{}, err
-	}
-	if err := r.chooseModels(ctx); err != nil {
-		return Report{}, err
-	}
-	err = r.plan(ctx)
-	return r.report, err
-}
-
 // Estimates, in tokens.
 const (
 	instructions    = 2000 // of a prompt besides its subject
 	usualExtraction = 1000 // of an extraction that is not made yet
 )
-
-// Planned is the work that a run would do on one session or project.
-type Planned struct {
-	Session string        `json:"session,omitempty"`
-	Source  memoir.Source `json:"source,omitempty"`
-	Project string        `json:"project"`
-	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"` // "extract" or "consolidate"
-
-	// Of a language model.
-	Tokens       int     `json:"tokens,omitempty"` // input, at most
-	Model        string  `json:"model,omitempty"`
-	Calls        int     `json:"calls,omitempty"` // without retries
-	OutputTokens int     `json:"output_tokens,omitempty"`
-	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
-}
-
-// Planned counts the sessions and the projects of a dry run.
-func (r Report) Planned() (sessions, projects int) {
-	for _, w := range r.Would {
-		if w.Action == phaseExtract {
-			sessions++
-		}
-	}
-	return sessions, len(r.Would) - sessions
-}
 
 // plan reports what the run would do with the registered sessions, and what language models would cost. It
 // opens no session; sizes are estimated from files.
@@ -151,18 +111,18 @@ func (r *run) sumUp(ctx context.Context) error {
 	return nil
 }
 
-// Survey is the result of Look.
-type Survey struct {
-	Sessions int       `json:"sessions"`
-	Agents   []Counted `json:"agents"`
-	Projects []Counted `json:"projects"`
-	Widened  bool      `json:"widened"` // no session was within the limits of age, so the options were changed
-}
-
-// Counted is the number of sessions of an agent or a project.
-type Counted struct {
-	Name     string `json:"name"`
-	Sessions int    `json:"sessions"`
+// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
+func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
+	opts.DryRun = true
+	r, err := newRun(st, opts)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := r.chooseModels(ctx); err != nil {
+		return Report{}, err
+	}
+	err = r.plan(ctx)
+	return r.report, err
 }
 
 // Look scans and counts the sessions by agent and by project, the largest count first. If all are too old or too
@@ -204,6 +164,20 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 		opts.MinIdle = time.Duration(opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
 	}
 	return s, nil
+}
+
+// Survey is the result of Look.
+type Survey struct {
+	Sessions int       `json:"sessions"`
+	Agents   []Counted `json:"agents"`
+	Projects []Counted `json:"projects"`
+	Widened  bool      `json:"widened"` // no session was within the limits of age, so the options were changed
+}
+
+// Counted is the number of sessions of an agent or a project.
+type Counted struct {
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions"`
 }
 
 // most lists names with their counts, the largest first.

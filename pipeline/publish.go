@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -15,24 +16,6 @@ import (
 	"memoir/secrets"
 	"memoir/store"
 )
-
-// A consolidation is work on a claimed project.
-type consolidation struct {
-	*run
-	project memoir.Project
-	root    memory.Root
-	claim   *store.ProjectClaim
-	report  ProjectReport
-
-	consolidator consolidate.Consolidator // of this project; see consolidatorOf
-
-	forgetting *forgetting // nil unless the work is part of forgetting
-}
-
-func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
-	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim,
-		consolidator: r.consolidatorOf(project.ID)}
-}
 
 // current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
@@ -267,4 +250,106 @@ func (r *run) warnOfLate(project string, paths []string) {
 		r.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
 			project, path), "copy what you need from it into the live memory, then remove it")
 	}
+}
+
+// beside returns the files that are published beside a consolidation: the companions, with hand edits, and
+// files that people added. Lines that depend only on withdrawn sessions are removed.
+func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
+	shown := in.Extractions
+	if c.project.IsUser() { // the projects' companions have the shared rules
+		shown = slices.DeleteFunc(slices.Clone(shown),
+			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
+	}
+	files := companions(shown)
+	for path, content := range live.Files.Extra() {
+		if !isCompanion(path) {
+			files[path] = []byte(c.forgetting.clean(string(content), in))
+		}
+	}
+	for _, edit := range in.HandEdits {
+		if _, known := files[edit.File]; known && edit.Action == memoir.EditFile {
+			files[edit.File] = []byte(c.forgetting.clean(edit.Text, in))
+		}
+	}
+	return files
+}
+
+// companions returns the files that lead from citations back to the sessions: a summary of each session, and
+// the raw memories of all, newest first.
+func companions(extractions []memoir.Extraction) memory.Files {
+	short := consolidate.ShortIDs(extractions)
+	files := memory.Files{}
+	if len(extractions) == 0 {
+		return files
+	}
+	for _, e := range extractions {
+		if memoir.IsEntry(e.SessionKey) {
+			continue // it has no summary
+		}
+		name := consolidate.SummaryFileName(e, short[e.SessionKey])
+		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
+	}
+
+	newestFirst := slices.Clone(extractions)
+	slices.SortStableFunc(newestFirst, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	var raw strings.Builder
+	raw.WriteString(
+		"# Raw memories\n\nWhat was extracted from each session, newest first; " +
+			"numbers in brackets are items of that session.\n",
+	)
+	for _, e := range newestFirst {
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
+			passive(e.RawMemory()))
+	}
+	files[rawMemoriesFile] = []byte(raw.String())
+	files[memory.StatementsFile] = memory.EncodeStatements(newestFirst, memory.Neutralise)
+	return files
+}
+
+// header is the header of a session's text.
+func header(e memoir.Extraction) string {
+	source, id := memoir.SplitKey(e.SessionKey)
+	var b strings.Builder
+	fmt.Fprintf(&b, "session: %s\nagent: %s\nended: %s\n", oneLine(id), source, e.EndedAt.UTC().Format(time.RFC3339))
+	if e.CWD != "" {
+		fmt.Fprintf(&b, "cwd: %s\n", passive(oneLine(e.CWD)))
+	}
+	if e.Branch != "" {
+		fmt.Fprintf(&b, "branch: %s\n", passive(oneLine(e.Branch)))
+	}
+	return b.String() + "\n"
+}
+
+// passive makes a text safe for a file of a memory: it can neither control a terminal, nor hide or load anything.
+func passive(text string) string {
+	return consolidate.Passive(strings.TrimSpace(memory.Neutralise(text)))
+}
+
+// isCompanion reports whether companions makes a file.
+func isCompanion(path string) bool {
+	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
+}
+
+const (
+	summariesDir    = "rollout_summaries/"
+	skillsDir       = "skills/"
+	rawMemoriesFile = "raw_memories.md"
+)
+
+// inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
+// has, marked as open; those that it does not have are left out.
+func inputsOf(in consolidate.Input, open []string, before []memory.Input) []memory.Input {
+	inputs := make([]memory.Input, 0, len(in.Extractions))
+	for _, e := range in.Extractions {
+		if !slices.Contains(open, e.SessionKey) {
+			inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: e.ContentHash})
+			continue
+		}
+		for _, was := range before {
+			if was.Session == e.SessionKey {
+				inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: openMark + adopted(was.Hash)})
+			}
+		}
+	}
+	return inputs
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"memoir"
-	"memoir/consolidate"
-	"memoir/extract"
 )
 
 // Report is the result of a run. Its JSON form is the output of `run --json`: fields may be added, but not
@@ -140,39 +138,6 @@ func (r Report) has(o Outcome) bool {
 	return false
 }
 
-// extracted counts the result of a model's extraction.
-func (r *run) extracted(e extract.Report) {
-	r.meter.named(r.extractor.Name()).served()
-	r.ground(func(g *Grounding) {
-		g.Statements += e.Kept
-		if e.Omitted > 0 {
-			g.Cut++
-			g.CutItems += e.Shown + e.Omitted
-			g.Omitted += e.Omitted
-		}
-		d := e.Dropped
-		for reason, n := range map[string]int{
-			"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded, "foreign": d.Foreign,
-			"unplaced": d.Unplaced, "summary": d.Summary,
-		} {
-			if n > 0 {
-				g.Dropped[reason] += n
-			}
-		}
-	})
-}
-
-// consolidated counts the result of a model's consolidation.
-func (r *run) consolidated(c consolidate.Report) {
-	r.meter.named(r.consolidator.Name()).served()
-	r.ground(func(g *Grounding) {
-		g.Lines += c.Kept
-		if c.Uncited > 0 {
-			g.Dropped["line"] += c.Uncited // of MEMORY.md
-		}
-	})
-}
-
 func (r *run) ground(change func(*Grounding)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,11 +177,6 @@ func (r *run) reportProject(p ProjectReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Phase2 = append(r.report.Phase2, p)
-}
-
-// redact makes a text safe to print and to store.
-func (r *run) redact(text string) string {
-	return r.scanner.Message(text)
 }
 
 func (r *run) progress(p Progress) {
@@ -262,4 +222,46 @@ func (r *run) warnOnce(session, message, hint string) {
 	if !known {
 		r.warn(session+": "+message, hint)
 	}
+}
+
+// Planned is the work that a run would do on one session or project.
+type Planned struct {
+	Session string        `json:"session,omitempty"`
+	Source  memoir.Source `json:"source,omitempty"`
+	Project string        `json:"project"`
+	Title   string        `json:"title,omitempty"`
+	Action  string        `json:"action"` // "extract" or "consolidate"
+
+	// Of a language model.
+	Tokens       int     `json:"tokens,omitempty"` // input, at most
+	Model        string  `json:"model,omitempty"`
+	Calls        int     `json:"calls,omitempty"` // without retries
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
+}
+
+// Planned counts the sessions and the projects of a dry run.
+func (r Report) Planned() (sessions, projects int) {
+	for _, w := range r.Would {
+		if w.Action == phaseExtract {
+			sessions++
+		}
+	}
+	return sessions, len(r.Would) - sessions
+}
+
+// fail ends the run with an error; the first one counts.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault == nil {
+		r.fault = err
+	}
+}
+
+// faulty returns the error with which a worker ended the run, or nil.
+func (r *run) faulty() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fault
 }

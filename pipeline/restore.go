@@ -171,8 +171,3 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	edits := append(c.editsOf(live), consolidate.Decided(memory.HandEdits(c.project.ID, changed, c.now()), earlier)...)
 	return c.record(ctx, live, edits)
 }
-
-// isCompanion reports whether companions makes a file.
-func isCompanion(path string) bool {
-	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
-}

@@ -3,9 +3,13 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,7 +18,9 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/disk"
+	"memoir/memory"
 	"memoir/rollout"
+	"memoir/search"
 	"memoir/store"
 )
 
@@ -124,11 +130,6 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 		k, ok := known[e.Path]
 		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
 	})
-}
-
-// same reports whether two states of a file have the same size, modification time and inode.
-func same(a, b memoir.File) bool {
-	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
 }
 
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.
@@ -283,23 +284,82 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	r.keys = slices.Sorted(maps.Keys(keys))
 }
 
-// window returns the window of this run.
-func (r *run) window() store.Window {
-	w := store.Window{
-		Now:               r.now(),
-		MinIdle:           r.opts.MinIdle,
-		MaxAge:            r.opts.MaxAge,
-		Keys:              r.keys,
-		Projects:          r.opts.ProjectIDs,
-		Starting:          r.opts.StartingSession,
-		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
-		Cap:               r.opts.Limit,
+// exclude stores which directories of sessions the settings exclude, and in which a project file, in or
+// above the directory, switches memory off.
+func (r *run) exclude(ctx context.Context) error {
+	dirs, err := r.store.Directories(ctx)
+	if err != nil {
+		return err
 	}
-	if len(r.opts.Only) > 0 {
-		w.Keys = r.opts.Only
+	var excluded, off []string
+	for _, dir := range dirs {
+		switch {
+		case r.opts.Settings.Excluded(dir):
+			excluded = append(excluded, dir)
+		case r.switchedOff(dir):
+			off = append(off, dir)
+		}
 	}
-	if w.MinIdle > 0 {
-		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
+	return r.store.SetExcluded(ctx, excluded, off)
+}
+
+// switchedOff reports whether a project file in or above a directory switches memory off.
+func (r *run) switchedOff(dir string) bool {
+	dir = filepath.Clean(dir)
+	if off, known := r.off[dir]; known {
+		return off
 	}
-	return w
+	// The parent comes first, so that the faults of a file are reported once for all directories below it.
+	if parent := filepath.Dir(dir); parent != dir && r.switchedOff(parent) {
+		r.off[dir] = true
+		return true
+	}
+	settings, ignored, err := r.opts.Settings.ForProject(dir, r.trusted)
+	if err != nil {
+		r.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
+	}
+	for _, i := range ignored {
+		r.warn(i, "memoir trust "+dir)
+	}
+	r.off[dir] = settings.Off
+	return settings.Off
+}
+
+// cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
+// as it is, since the file is opened by it.
+func (r *run) cleanHead(h rollout.Head) rollout.Head {
+	h.Title = memoir.ShortTitle(h.CleanTitle(r.clean))
+	h.CWD, h.Branch = r.redact(h.CWD), r.clean(h.Branch)
+	h.Remote = r.cleanRemote(h.Remote)
+	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
+		if *id != "" && len(r.scanner.Find(*id)) > 0 {
+			sum := sha256.Sum256([]byte(*id))
+			*id = redactedID + hex.EncodeToString(sum[:8])
+		}
+	}
+	return h
+}
+
+// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
+// as in search.Update.
+func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
+	ids, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var errs []error
+	if err := search.Update(ctx, st, home, redact, true); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := memory.At(home, id).Remove()
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -242,11 +242,8 @@ func (s *storedScan) shown(at StoredPlace) StoredPlace {
 	return at
 }
 
-// pathIn is the path of a file relative to the folder of a project.
-func pathIn(root memory.Root, path string) string {
-	name, err := filepath.Rel(root.Dir(), path)
-	if err != nil {
-		return path
-	}
-	return filepath.ToSlash(name)
-}
+// logFiles are the logs of background runs, which may quote sessions.
+var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
+
+// maxLog bounds the size of a log that is searched, in bytes; a run rotates logs at 1 MiB.
+const maxLog = 64 << 20

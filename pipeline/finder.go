@@ -3,8 +3,10 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/project"
@@ -146,4 +148,16 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 		}
 	}
 	return nil
+}
+
+// cleanRemote redacts the URL of a repository and removes its query.
+func (r *run) cleanRemote(remote string) string {
+	remote = r.redact(remote) // before the cut: half a secret is not recognised
+	remote, _, _ = strings.Cut(remote, "?")
+	if plain, err := url.PathUnescape(remote); err == nil { // rules do not match escaped text
+		if clean := r.redact(plain); clean != plain {
+			return clean
+		}
+	}
+	return remote
 }

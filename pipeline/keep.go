@@ -34,36 +34,6 @@ func (r *run) keep(
 	})
 }
 
-// holding claims a project, due or not, and calls do under its lease. It waits for another process's lease,
-// and calls do again if a person edited the live files meanwhile. Then it releases the claim.
-func (r *run) holding(
-	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
-) error {
-	var claim store.ProjectClaim
-	var attempt time.Time
-	err := untilFree(ctx, wait, func() (err error) {
-		attempt = time.Now()
-		claim, _, err = r.store.ClaimProject(ctx, project.ID,
-			store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
-		return err
-	})
-	if memoir.CodeOf(err) == memoir.CodeBusy {
-		return memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "busy: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
-	defer release()
-	defer func() { _ = r.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
-	for round := 1; ; round++ {
-		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
-			return err
-		}
-	}
-}
-
 // untilFree repeats try as long as its error has the code memoir.CodeBusy, for at most wait.
 func untilFree(ctx context.Context, wait time.Duration, try func() error) error {
 	deadline := time.Now().Add(wait)
@@ -91,22 +61,6 @@ func (r *run) retryPolicy(delaySeconds int) store.Policy {
 // keepWithin is how long an interrupted run, which must exit within a second, may take to publish the
 // result of a paid call.
 const keepWithin = 400 * time.Millisecond
-
-// lasting returns a context that ends a given time after another.
-func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(by):
-		case <-longer.Done():
-		}
-		cancel(context.Cause(ctx))
-	})
-	return longer, func() {
-		stop()
-		cancel(nil)
-	}
-}
 
 // apart runs fn in its own goroutine. When ctx ends, apart returns at once, even if fn ignores ctx; the
 // result of fn is then dropped.
@@ -147,3 +101,6 @@ func (r *run) surviving(fn func() error) (err error) {
 	defer r.survive(&err)
 	return fn()
 }
+
+// maxRounds bounds how often a generation is made again because a person edited the live files meanwhile.
+const maxRounds = 5

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"memoir/entry"
 	"memoir/extract"
 	"memoir/memory"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -139,170 +141,12 @@ const openMark = "open "
 // adopted is the hash of the version of an input that is in the memory.
 func adopted(hash string) string { return strings.TrimPrefix(hash, openMark) }
 
-// inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
-// has, marked as open; those that it does not have are left out.
-func inputsOf(in consolidate.Input, open []string, before []memory.Input) []memory.Input {
-	inputs := make([]memory.Input, 0, len(in.Extractions))
-	for _, e := range in.Extractions {
-		if !slices.Contains(open, e.SessionKey) {
-			inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: e.ContentHash})
-			continue
-		}
-		for _, was := range before {
-			if was.Session == e.SessionKey {
-				inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: openMark + adopted(was.Hash)})
-			}
-		}
-	}
-	return inputs
-}
-
 func inputsByKey(inputs []memory.Input) map[string]string {
 	out := make(map[string]string, len(inputs))
 	for _, in := range inputs {
 		out[in.Session] = in.Hash
 	}
 	return out
-}
-
-const (
-	summariesDir    = "rollout_summaries/"
-	skillsDir       = "skills/"
-	rawMemoriesFile = "raw_memories.md"
-)
-
-// beside returns the files that are published beside a consolidation: the companions, with hand edits, and
-// files that people added. Lines that depend only on withdrawn sessions are removed.
-func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
-	shown := in.Extractions
-	if c.project.IsUser() { // the projects' companions have the shared rules
-		shown = slices.DeleteFunc(slices.Clone(shown),
-			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
-	}
-	files := companions(shown)
-	for path, content := range live.Files.Extra() {
-		if !isCompanion(path) {
-			files[path] = []byte(c.forgetting.clean(string(content), in))
-		}
-	}
-	for _, edit := range in.HandEdits {
-		if _, known := files[edit.File]; known && edit.Action == memoir.EditFile {
-			files[edit.File] = []byte(c.forgetting.clean(edit.Text, in))
-		}
-	}
-	return files
-}
-
-// companions returns the files that lead from citations back to the sessions: a summary of each session, and
-// the raw memories of all, newest first.
-func companions(extractions []memoir.Extraction) memory.Files {
-	short := consolidate.ShortIDs(extractions)
-	files := memory.Files{}
-	if len(extractions) == 0 {
-		return files
-	}
-	for _, e := range extractions {
-		if memoir.IsEntry(e.SessionKey) {
-			continue // it has no summary
-		}
-		name := consolidate.SummaryFileName(e, short[e.SessionKey])
-		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
-	}
-
-	newestFirst := slices.Clone(extractions)
-	slices.SortStableFunc(newestFirst, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
-	var raw strings.Builder
-	raw.WriteString(
-		"# Raw memories\n\nWhat was extracted from each session, newest first; " +
-			"numbers in brackets are items of that session.\n",
-	)
-	for _, e := range newestFirst {
-		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
-			passive(e.RawMemory()))
-	}
-	files[rawMemoriesFile] = []byte(raw.String())
-	files[memory.StatementsFile] = memory.EncodeStatements(newestFirst, memory.Neutralise)
-	return files
-}
-
-// passive makes a text safe for a file of a memory: it can neither control a terminal, nor hide or load anything.
-func passive(text string) string {
-	return consolidate.Passive(strings.TrimSpace(memory.Neutralise(text)))
-}
-
-// header is the header of a session's text.
-func header(e memoir.Extraction) string {
-	source, id := memoir.SplitKey(e.SessionKey)
-	var b strings.Builder
-	fmt.Fprintf(&b, "session: %s\nagent: %s\nended: %s\n", oneLine(id), source, e.EndedAt.UTC().Format(time.RFC3339))
-	if e.CWD != "" {
-		fmt.Fprintf(&b, "cwd: %s\n", passive(oneLine(e.CWD)))
-	}
-	if e.Branch != "" {
-		fmt.Fprintf(&b, "branch: %s\n", passive(oneLine(e.Branch)))
-	}
-	return b.String() + "\n"
-}
-
-// oneLine joins the lines of a recorded value, so that it cannot begin a new line.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
-}
-
-// adoptJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
-// project's journals cannot be read, the others are still processed.
-func (r *run) adoptJournals(ctx context.Context) error {
-	projects, err := r.store.Projects(ctx)
-	for _, row := range projects {
-		err := r.adoptJournal(ctx, row.Project)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			r.warn(fmt.Sprintf("project %s: its journals are left out: %s", row.Name, r.redact(err.Error())), memoir.HintOf(err))
-		}
-	}
-	return err
-}
-
-// adoptJournal does nothing if another process has the project's lease.
-func (r *run) adoptJournal(ctx context.Context, project memoir.Project) error {
-	week := r.week(project)
-	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !r.selected(project.ID) {
-		return err
-	}
-	settings, fault := r.settingsOf(project) // Phase 2 reports faults
-	if fault != nil || settings.Off || !settings.MemConsolidate.Enabled {
-		return nil
-	}
-	err := week.Read(ctx)
-	since := r.now().Sub(week.Last)
-	if err != nil || !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
-		return err
-	}
-	err = r.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
-		return week.Adopt(ctx)
-	})
-	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
-		return nil
-	}
-	return err
-}
-
-// Book returns the book to write entries of registered projects. A text is redacted with the person's rules as they are
-// now, and then by redact. While the rules are invalid, the error has the code memoir.CodeConfig.
-func Book(st *store.Store, opts Options, redact func(string) string) (entry.Book, error) {
-	r, err := newRun(st, opts)
-	if err != nil {
-		return entry.Book{}, err
-	}
-	b := r.book()
-	b.Redact = func(text string) string { return redact(r.clean(text)) }
-	return b, nil
-}
-
-func (r *run) book() entry.Book {
-	return entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.clean}
 }
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
@@ -329,4 +173,83 @@ func (r *run) week(project memoir.Project) *entry.Week {
 		return []memoir.Statement{whole}
 	}
 	return &entry.Week{Book: r.book(), Project: project.ID, Now: r.now(), States: states}
+}
+
+// takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
+func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
+	forgotten, err := r.store.Forgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	moves := projectID != memoir.UserProjectID // whose inputs are sessions of other projects
+	gone := []string{}
+	for _, in := range inputs {
+		sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
+		if err != nil {
+			return nil, err
+		}
+		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
+			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != projectID
+		}) {
+			gone = append(gone, in.Session)
+		}
+	}
+	return gone, nil
+}
+
+// cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
+// from all of them.
+func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
+	return cleanFilesBy(r.scanner.Session(), r.scanner.Name, files)
+}
+
+func cleanFilesBy(
+	redactor *secrets.Redactor,
+	named func(string) (string, secrets.Counts),
+	files memory.Files,
+) (memory.Files, secrets.Counts, error) {
+	texts := map[string]string{}
+	before := redactor.Counts()
+	for _, at := range files.Paths() {
+		content := files[at]
+		if at == memory.StatementsFile { // by text, so that it stays JSON
+			content = memory.ChangeStatements(content, redactor.Text)
+		}
+		texts[at] = redactor.Text(string(content))
+	}
+	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	for _, at := range files.Paths() {
+		name, n := named(at)
+		names.Merge(n)
+		name = free(clean, name)
+		if err := memoir.CheckPath(name); err != nil {
+			return nil, nil, err
+		}
+		clean[name] = []byte(redactor.AgainText(texts[at]))
+	}
+	counts := since(before, redactor.Counts())
+	counts.Merge(names)
+	return clean, counts, nil
+}
+
+// free returns an unused file name, since names that differed only in a secret become equal.
+func free(files memory.Files, name string) string {
+	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+	for i := 2; ; i++ {
+		if _, taken := files[name]; !taken {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
+	}
+}
+
+// since returns the difference of two counts.
+func since(before, after secrets.Counts) secrets.Counts {
+	counts := secrets.Counts{}
+	for rule, n := range after {
+		if n -= before[rule]; n > 0 {
+			counts[rule] = n
+		}
+	}
+	return counts
 }

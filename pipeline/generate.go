@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
@@ -15,72 +14,6 @@ import (
 	"memoir/memory"
 	"memoir/store"
 )
-
-// maxRounds bounds how often a generation is made again because a person edited the live files meanwhile.
-const maxRounds = 5
-
-// consolidateClaimed makes and publishes the generations of a claimed project. With a language model, the
-// first one removes withdrawn sessions without a call; then each call of the model gives one.
-func (p *phase2) consolidateClaimed(
-	ctx context.Context,
-	project store.ProjectRow,
-	claim store.ProjectClaim,
-	attempt time.Time,
-	report ProjectReport,
-) (ProjectReport, error) {
-	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
-	defer release()
-	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
-	c := p.workOn(project.Project, &claim)
-	c.report = report
-	err := c.generations(held)
-	switch {
-	case err == nil:
-		p.endWork(ctx, claim.Token, project.ID, string(c.report.Outcome))
-		return c.report, nil
-	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
-		p.endWork(ctx, claim.Token, project.ID, store.OutcomeLost)
-		c.report.Outcome, c.report.Detail = OutcomeBusy, "another process took over its lease"
-		return c.report, nil
-	}
-	return p.endFailed(ctx, c, err)
-}
-
-// endFailed ends the claim of a project whose work failed, by the cause of the failure.
-func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
-	release := func(outcome string, err error) error { // no attempt is counted
-		failed := p.store.Release(ctx, *c.claim)
-		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
-		if failed != nil {
-			return errors.Join(err, failed)
-		}
-		return err
-	}
-	switch {
-	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // not the project's fault
-		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
-		p.warn(
-			fmt.Sprintf("project %s: its files kept changing, so nothing was published", c.project.Name),
-			memoir.HintOf(err),
-		)
-		return c.report, release(store.OutcomeInterrupted, nil)
-	case ctx.Err() != nil:
-		return c.report, release(store.OutcomeInterrupted, err)
-	}
-	verdict := p.judge(c.consolidator.Name(), err)
-	if verdict == returned {
-		return c.report, release(outcomeOf(err), err)
-	}
-	failure := p.failureOf(c.consolidator.Name(), err, verdict == postponed)
-	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
-		p.retryPolicy(p.opts.Settings.Memories.Phase2RetryDelaySeconds))
-	if failed != nil {
-		p.endWork(ctx, c.claim.Token, c.project.ID, store.OutcomeLost)
-		return c.report, errors.Join(err, failed)
-	}
-	c.report.Detail = failure.Message
-	return c.report, err
-}
 
 // generations makes the generations that a project is due for. After a failure, earlier ones stay published.
 func (c *consolidation) generations(ctx context.Context) (err error) {
@@ -238,24 +171,50 @@ func (c *consolidation) withoutGone(
 	return &left, err
 }
 
-// takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
-func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
-	forgotten, err := r.store.Forgotten(ctx)
+// A consolidation is work on a claimed project.
+type consolidation struct {
+	*run
+	project memoir.Project
+	root    memory.Root
+	claim   *store.ProjectClaim
+	report  ProjectReport
+
+	consolidator consolidate.Consolidator // of this project; see consolidatorOf
+
+	forgetting *forgetting // nil unless the work is part of forgetting
+}
+
+func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
+	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim,
+		consolidator: r.consolidatorOf(project.ID)}
+}
+
+// holding claims a project, due or not, and calls do under its lease. It waits for another process's lease,
+// and calls do again if a person edited the live files meanwhile. Then it releases the claim.
+func (r *run) holding(
+	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
+) error {
+	var claim store.ProjectClaim
+	var attempt time.Time
+	err := untilFree(ctx, wait, func() (err error) {
+		attempt = time.Now()
+		claim, _, err = r.store.ClaimProject(ctx, project.ID,
+			store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
+		return err
+	})
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "busy: %w", err)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	moves := projectID != memoir.UserProjectID // whose inputs are sessions of other projects
-	gone := []string{}
-	for _, in := range inputs {
-		sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
-		if err != nil {
-			return nil, err
-		}
-		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
-			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != projectID
-		}) {
-			gone = append(gone, in.Session)
+	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
+	defer release()
+	defer func() { _ = r.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
+	for round := 1; ; round++ {
+		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return err
 		}
 	}
-	return gone, nil
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"memoir"
@@ -111,59 +110,6 @@ func Unpriced(s config.Settings) string {
 	return ""
 }
 
-// getenv reads a variable of the run's environment.
-func (r *run) getenv(name string) string {
-	if r.opts.Env.Getenv == nil {
-		return ""
-	}
-	return r.opts.Env.Getenv(name)
-}
-
-// outAfter is how many jobs in a row a model must fail, with all retries, to be out of service for the rest
-// of the run. A single failure may be caused by the job.
-const outAfter = 4
-
-// errUnserved is in the chain of the error of a call that was not made because the model is out of service.
-var errUnserved = errors.New("not available")
-
-// served records a usable answer.
-func (m *metered) served() {
-	m.meter.mu.Lock()
-	defer m.meter.mu.Unlock()
-	m.failed = 0
-}
-
-// Unserved is a model that is out of service for the rest of the run.
-type Unserved struct {
-	Model  string `json:"model"`
-	Reason string `json:"reason"`
-	hint   string
-}
-
-// fail records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
-// the model out of service.
-func (m *metered) fail(err error, surely bool) {
-	m.meter.mu.Lock()
-	defer m.meter.mu.Unlock()
-	if m.failed++; m.out == nil && (surely || m.failed >= outAfter) {
-		m.out = &Unserved{Model: m.Name(), Reason: m.meter.scanner.Message(err.Error()), hint: unservedHint(err)}
-	}
-}
-
-// unservedHint is the hint for a model that is out of service.
-func unservedHint(why error) string {
-	var failed *model.Error
-	switch {
-	case !errors.As(why, &failed): // it answers, but its answers are not usable
-		return "try another model; `memoir retry --all` and then `memoir run` repeat failed jobs"
-	case failed.TimedOut > 0:
-		return "nothing is lost: " + failed.Hint() + "; otherwise run again when it is available"
-	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:
-		return "nothing is lost: run again when it is available; `memoir retry` does not wait"
-	}
-	return failed.Hint()
-}
-
 // unserved returns why a model is out of service, or nil.
 func (r *run) unserved(name string) *Unserved {
 	m := r.meter.named(name)
@@ -193,4 +139,46 @@ func (r *run) endUnserved() error {
 		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
 	}
 	return nil
+}
+
+// extracted counts the result of a model's extraction.
+func (r *run) extracted(e extract.Report) {
+	r.meter.named(r.extractor.Name()).served()
+	r.ground(func(g *Grounding) {
+		g.Statements += e.Kept
+		if e.Omitted > 0 {
+			g.Cut++
+			g.CutItems += e.Shown + e.Omitted
+			g.Omitted += e.Omitted
+		}
+		d := e.Dropped
+		for reason, n := range map[string]int{
+			"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded, "foreign": d.Foreign,
+			"unplaced": d.Unplaced, "summary": d.Summary,
+		} {
+			if n > 0 {
+				g.Dropped[reason] += n
+			}
+		}
+	})
+}
+
+// consolidated counts the result of a model's consolidation.
+func (r *run) consolidated(c consolidate.Report) {
+	r.meter.named(r.consolidator.Name()).served()
+	r.ground(func(g *Grounding) {
+		g.Lines += c.Kept
+		if c.Uncited > 0 {
+			g.Dropped["line"] += c.Uncited // of MEMORY.md
+		}
+	})
+}
+
+// consolidatorOf returns the consolidator of a project. The user's own memory is always made by the built-in
+// model.
+func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
+	if projectID == memoir.UserProjectID {
+		return consolidate.NewBuiltin()
+	}
+	return r.consolidator
 }

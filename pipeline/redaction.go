@@ -187,25 +187,3 @@ func (s *storedScan) dirty(files memory.Files) bool {
 	}
 	return false
 }
-
-// dropGenerations removes the archives of earlier generations for which drop returns true, and live
-// directories that are no longer linked. It returns the archives' paths in the project's folder.
-func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
-	if _, err := root.RemovePrevious(); err != nil {
-		return nil, err
-	}
-	generations, err := root.Generations()
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range generations {
-		if g.Live || !drop(g) {
-			continue
-		}
-		if err := root.RemoveArchive(g.Number); err != nil {
-			return removed, err
-		}
-		removed = append(removed, pathIn(root, root.Archive(g.Number)))
-	}
-	return removed, nil
-}

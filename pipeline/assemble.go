@@ -22,17 +22,17 @@ import (
 )
 
 // register groups files into sessions, finds their projects, and saves the changes.
-func (r *run) register(
+func (s *scan) register(
 	ctx context.Context,
 	known map[string]store.FileRow,
 	probed []probe,
 	gone []string,
 ) error {
-	groups, err := r.grouped(ctx, known, probed, gone)
+	groups, err := s.grouped(ctx, known, probed, gone)
 	if err != nil {
 		return err
 	}
-	r.report.Scan.Changed = len(groups)
+	s.report.Scan.Changed = len(groups)
 	found := make([]foundSession, 0, len(groups))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
@@ -45,10 +45,10 @@ func (r *run) register(
 			remote: unique.Make(session.Remote), unreadable: session.Error != ""})
 	}
 	for try := 1; ; try++ {
-		if err := r.assignProjects(ctx, found); err != nil {
+		if err := s.assignProjects(ctx, found); err != nil {
 			return err
 		}
-		err := r.save(ctx, found, gone)
+		err := s.save(ctx, found, gone)
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
 			continue // a project was removed meanwhile
 		}
@@ -70,7 +70,7 @@ type foundSession struct {
 const saved = 2000
 
 // save stores the result of the scan. Missing files come last, after those that replaced them are registered.
-func (r *run) save(ctx context.Context, found []foundSession, gone []string) error {
+func (s *scan) save(ctx context.Context, found []foundSession, gone []string) error {
 	for batch := range slices.Chunk(found, saved) {
 		scans := make([]store.SessionScan, 0, saved)
 		for _, f := range batch {
@@ -81,17 +81,17 @@ func (r *run) save(ctx context.Context, found []foundSession, gone []string) err
 			session.ProjectID = f.project
 			scans = append(scans, store.SessionScan{Session: session, Files: f.files})
 		}
-		if err := r.store.SaveScan(ctx, scans, nil); err != nil {
+		if err := s.store.SaveScan(ctx, scans, nil); err != nil {
 			return err
 		}
 	}
-	return r.store.SaveScan(ctx, nil, gone)
+	return s.store.SaveScan(ctx, nil, gone)
 }
 
 // grouped returns the files of all changed sessions, by session: the changed files, and the other files of
 // these sessions as they are registered. A session is also changed if one of its files was overwritten by
 // another session.
-func (r *run) grouped(
+func (s *scan) grouped(
 	ctx context.Context,
 	known map[string]store.FileRow,
 	probed []probe,
@@ -114,7 +114,7 @@ func (r *run) grouped(
 			others = append(others, path)
 		}
 	}
-	heads, err := r.store.Heads(ctx, others)
+	heads, err := s.store.Heads(ctx, others)
 	if err != nil {
 		return nil, err
 	}
@@ -189,20 +189,20 @@ const maxUnreadable = 10
 
 // sayUnreadable names the files and directories that are unreadable or not sessions. probed does not have
 // those that were so in the scan before.
-func (r *run) sayUnreadable(probed []probe) {
+func (s *scan) sayUnreadable(probed []probe) {
 	failed := slices.DeleteFunc(slices.Clone(probed), func(p probe) bool { return p.err == nil })
 	for _, p := range failed[:min(len(failed), maxUnreadable)] {
-		r.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
+		s.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
 	}
 	if more := len(failed) - maxUnreadable; more > 0 {
-		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
+		s.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
 	}
 }
 
 // noSession reports and counts a file that is not a session and is not in an agent's directory. It is not
 // registered, since --sessions may name any directory. A file that was a session before is registered as
 // unreadable.
-func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
+func (s *scan) noSession(known map[string]store.FileRow, p probe) bool {
 	unknown := func(key string) bool {
 		source, _ := memoir.SplitKey(key)
 		return source == memoir.SourceUnknown
@@ -211,8 +211,8 @@ func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
 		known[p.row.Path].SessionKey != "" && !unknown(known[p.row.Path].SessionKey) {
 		return false
 	}
-	r.report.Scan.NotSessions++
-	r.progress(Progress{Stage: StageScan, What: "skipped: " + p.row.Error})
+	s.report.Scan.NotSessions++
+	s.progress(Progress{Stage: StageScan, What: "skipped: " + p.row.Error})
 	return true
 }
 
@@ -224,7 +224,7 @@ func denied(err error) bool {
 }
 
 // asBefore reports whether a file still cannot be read, for the same reason.
-func (r *run) asBefore(known map[string]store.FileRow, p probe) bool {
+func (s *scan) asBefore(known map[string]store.FileRow, p probe) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 

@@ -103,10 +103,10 @@ type extracted struct {
 
 // extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
 // session needs from then on, and stores its messages in said: the extraction may take long.
-func (r *run) extractOne(
+func (p *phase1) extractOne(
 	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
 ) (extracted, error) {
-	parts, err := Parts(ctx, claim.Session, r.headOf)
+	parts, err := Parts(ctx, claim.Session, p.heads.probe)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -114,7 +114,7 @@ func (r *run) extractOne(
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
-	loaded, err := Load(ctx, r.scanner, parts, earlier)
+	loaded, err := Load(ctx, p.scanner, parts, earlier)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -122,14 +122,14 @@ func (r *run) extractOne(
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
 	session := claim.Session
-	session.Title = r.clean(session.Title)
+	session.Title = p.clean(session.Title)
 	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
 	if session.Title != claim.Session.Title { // the session shows that the title has a secret
-		if err := r.store.Retitle(ctx, session.Key(), session.Title); err != nil {
+		if err := p.store.Retitle(ctx, session.Key(), session.Title); err != nil {
 			return out, err
 		}
 	}
-	out.Skipped = r.skipped(loaded.Stats)
+	out.Skipped = p.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
 		out.unchanged = true
 		return out, nil
@@ -138,15 +138,15 @@ func (r *run) extractOne(
 	said.Store(&out.Messages)
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
-	extraction, _, err := r.extractor.Extract(ctx, in) // the ledger has its usage
+	extraction, _, err := p.extractor.Extract(ctx, in) // the ledger has its usage
 	if err != nil {
 		return out, err
 	}
 	loaded.Redactions.Merge(workOf(ctx).taken)
-	if err := r.seal(&extraction, session, loaded); err != nil {
+	if err := p.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Err: err}
 	}
-	r.anchor(extraction, loaded.Items)
+	p.anchor(extraction, loaded.Items)
 	out.Extraction = extraction
 	// The messages that an earlier extraction was made from may have been undone.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
@@ -154,8 +154,8 @@ func (r *run) extractOne(
 }
 
 // seal redacts the extractor's text, fills in the fields about the session, and checks the result.
-func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
-	redacted, counts := r.scanner.Extraction(*e)
+func (p *phase1) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
+	redacted, counts := p.scanner.Extraction(*e)
 	loaded.Redactions.Merge(counts)
 	*e = redacted
 	e.SessionKey = s.Key()
@@ -163,25 +163,25 @@ func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error 
 	e.CWD, e.Branch = s.CWD, s.Branch
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
-	e.Model = r.extractor.Name()
+	e.Model = p.extractor.Name()
 	extract.Date(e.Statements, loaded.Items, e.EndedAt)
 	return extract.Check(*e, loaded.Items)
 }
 
 // topOf returns the top directory of a session's project, and its name in the session, which may have
 // reached it through a link.
-func (r *run) topOf(cwd string) (top, asSeen string) {
+func (p *phase1) topOf(cwd string) (top, asSeen string) {
 	if !filepath.IsAbs(cwd) {
 		return cwd, cwd
 	}
-	if known, ok := r.tops.Load(cwd); ok {
+	if known, ok := p.tops.Load(cwd); ok {
 		top, _ = known.(string)
 	} else {
 		top = cwd
-		if place, _ := r.identifier()(cwd, ""); len(place.Directories) > 0 {
+		if place, _ := p.identifier()(cwd, ""); len(place.Directories) > 0 {
 			top = place.Directories[0]
 		}
-		r.tops.Store(cwd, top)
+		p.tops.Store(cwd, top)
 	}
 	below, ok := strings.CutPrefix(config.FollowLinks(cwd), top)
 	if !ok || !strings.HasSuffix(cwd, below) {
@@ -192,11 +192,11 @@ func (r *run) topOf(cwd string) (top, asSeen string) {
 
 // anchor sets the anchors of an extraction from the present files of the project's top directory. Items,
 // statements and the directory's name are redacted: a directory whose name has a secret is not found.
-func (r *run) anchor(e memoir.Extraction, items []memoir.Item) {
+func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 	if e.Empty() {
 		return
 	}
-	top, asSeen := r.topOf(e.CWD)
+	top, asSeen := p.topOf(e.CWD)
 	tree, err := memory.OpenTree(top)
 	if err != nil {
 		extract.Anchors(e, asSeen, items, nil)
@@ -208,7 +208,7 @@ func (r *run) anchor(e memoir.Extraction, items []memoir.Item) {
 
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
 // records are transcript text, so they are redacted and made printable.
-func (r *run) skipped(stats rollout.Stats) []store.Skipped {
+func (p *phase1) skipped(stats rollout.Stats) []store.Skipped {
 	var out []store.Skipped
 	for _, count := range []store.Skipped{
 		{Why: store.SkippedMalformed, N: stats.Malformed},
@@ -222,17 +222,17 @@ func (r *run) skipped(stats rollout.Stats) []store.Skipped {
 		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(stats.Unknown)) {
-		out = append(out, store.Skipped{Why: store.SkippedUnknown, Type: r.typeName(kind), N: stats.Unknown[kind]})
+		out = append(out, store.Skipped{Why: store.SkippedUnknown, Type: p.typeName(kind), N: stats.Unknown[kind]})
 	}
 	return out
 }
 
 // typeName makes a record's type safe to store.
-func (r *run) typeName(kind string) string {
+func (p *phase1) typeName(kind string) string {
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
 			return '?'
 		}
 		return c
-	}, r.redact(kind))
+	}, p.redact(kind))
 }

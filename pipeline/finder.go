@@ -22,12 +22,12 @@ type finder struct {
 	idOf     func(memoir.Project) string
 }
 
-func (r *run) newFinder(ctx context.Context) (*finder, error) {
-	known, idOf, err := r.store.Known(ctx)
+func (s *scan) newFinder(ctx context.Context) (*finder, error) {
+	known, idOf, err := s.store.Known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, identify: r.identifier(), idOf: idOf}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, identify: s.identifier(), idOf: idOf}
 	for _, p := range known {
 		f.known[p.Identity] = true
 		f.remember(p)
@@ -96,12 +96,12 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 
 // assignProjects finds the project of each scanned session, as finder does, and registers new projects. A
 // forgotten session gets no project.
-func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
-	finder, err := r.newFinder(ctx)
+func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
+	finder, err := s.newFinder(ctx)
 	if err != nil {
 		return err
 	}
-	forgotten, err := r.store.Forgotten(ctx)
+	forgotten, err := s.store.Forgotten(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 			place(s, p)
 		}
 	}
-	ids, err := r.store.Register(ctx, projects...)
+	ids, err := s.store.Register(ctx, projects...)
 	if err != nil {
 		return err
 	}

@@ -60,10 +60,11 @@ type ForgottenIn struct {
 // If the process is killed, the next run finishes the work.
 func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
-	r, err := newRun(st, opts)
+	p, err := newPhases(st, opts)
 	if err != nil {
 		return report, err
 	}
+	r := forgetter{p}
 	f.Purge = f.Purge || slices.ContainsFunc(f.Keys, memoir.IsKept)
 	book := entry.Book{Store: st, Home: opts.Home, Redact: r.redact}
 	if err = errors.Join(book.Erase(ctx, f.Keys), r.eraseConversations(f.Keys)); err != nil {
@@ -118,16 +119,19 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	return report, nil
 }
 
+// A forgetter removes sessions and text from memories. It calls no language model.
+type forgetter struct{ *phases }
+
 // replace replaces what a project forgets by an entry.
-func (r *run) replace(ctx context.Context, f Forgetting) (out ForgottenIn, err error) {
-	book := entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.redact}
-	e, statements, err := book.Checked(*f.Instead)
+func (f *forgetter) replace(ctx context.Context, what Forgetting) (out ForgottenIn, err error) {
+	book := entry.Book{Store: f.store, Home: f.opts.Home, Redact: f.redact}
+	e, statements, err := book.Checked(*what.Instead)
 	if err != nil {
 		return out, err
 	}
-	out, err = r.forgetIn(ctx, e.ProjectID,
-		&store.Forgetting{Keys: f.Keys, Purge: f.Purge, Instead: &e, Statements: statements})
-	if *f.Instead = e; err == nil {
+	out, err = f.forgetIn(ctx, e.ProjectID,
+		&store.Forgetting{Keys: what.Keys, Purge: what.Purge, Instead: &e, Statements: statements})
+	if *what.Instead = e; err == nil {
 		err = book.File(ctx, e.ID)
 	}
 	return out, err
@@ -152,25 +156,25 @@ func worst(errs []error, all error) error {
 }
 
 // forgetIn forgets in one project: f, if it is not nil, and all that was begun before. A failure is recorded.
-func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (ForgottenIn, error) {
+func (f *forgetter) forgetIn(ctx context.Context, id string, what *store.Forgetting) (ForgottenIn, error) {
 	out := ForgottenIn{Project: id, Outcome: OutcomeFailed, Archives: []string{}}
-	row, err := r.store.FindProject(ctx, id)
+	row, err := f.store.FindProject(ctx, id)
 	if err != nil {
 		return out, err
 	}
 	out.Name, out.Generation = row.Name, int(row.Generation)
-	err = r.holding(ctx, row.Project, r.opts.Wait, func(ctx context.Context, c *consolidation) (err error) {
-		if f != nil {
-			if err := r.store.BeginForgetting(ctx, *c.claim, *f); err != nil {
+	err = f.holding(ctx, row.Project, f.opts.Wait, func(ctx context.Context, c *consolidation) (err error) {
+		if what != nil {
+			if err := f.store.BeginForgetting(ctx, *c.claim, *what); err != nil {
 				return err
 			}
-			f = nil
+			what = nil
 		}
 		if c.forgetting, err = loadForgetting(ctx, c.store, c.project.ID); err != nil {
 			return err
 		}
 		makes := c.withoutGone
-		if out.Generation > 0 && (r.anew() || c.project.IsUser()) {
+		if out.Generation > 0 && (f.anew() || c.project.IsUser()) {
 			makes = c.askOnce // with the built-in model: no other is chosen yet
 		}
 		if _, err := c.generation(ctx, makes, false); err != nil {
@@ -191,8 +195,8 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	case code == memoir.CodeBusy:
 		out.Outcome = OutcomeBusy
 	case ctx.Err() == nil:
-		if err := r.store.WithdrawalFailed(ctx, id, r.redact(err.Error())); err != nil {
-			r.log.Warn("cannot record why a project could not forget", "error", err)
+		if err := f.store.WithdrawalFailed(ctx, id, f.redact(err.Error())); err != nil {
+			f.log.Warn("cannot record why a project could not forget", "error", err)
 		}
 	}
 	return out, err
@@ -201,10 +205,10 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 // anew reports whether the built-in model makes memories. Then forgetting makes the memory from scratch,
 // since a line that other sessions support may quote a forgotten one. With a language model, forgetting
 // removes lines instead and calls no model.
-func (r *run) anew() bool {
-	_, two := model.Phases(r.opts.Settings.ModelRoles)
-	spec, err := model.SpecOf(r.opts.Settings, two.Model)
-	return r.opts.Phases == nil && err == nil && spec.Builtin()
+func (f *forgetter) anew() bool {
+	_, two := model.Phases(f.opts.Settings.ModelRoles)
+	spec, err := model.SpecOf(f.opts.Settings, two.Model)
+	return f.opts.Phases == nil && err == nil && spec.Builtin()
 }
 
 // settleForgetting checks the live files for forgotten text, then removes earlier files and the extractions
@@ -236,37 +240,37 @@ func (c *consolidation) settleForgetting(ctx context.Context) (archives []string
 	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
 }
 
-// finishForgetting finishes what a killed or interrupted process had begun.
-func (r *run) finishForgetting(ctx context.Context) error {
-	left, err := r.store.Withdrawals(ctx)
+// finish finishes what a killed or interrupted process had begun.
+func (f *forgetter) finish(ctx context.Context) error {
+	left, err := f.store.Withdrawals(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range left {
-		_, err := r.forgetIn(ctx, w.ProjectID, nil)
+		_, err := f.forgetIn(ctx, w.ProjectID, nil)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())),
+			f.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, f.redact(err.Error())),
 				cmp.Or(memoir.HintOf(err), "a later run tries again"))
 		}
 	}
-	purging, err := r.store.Purging(ctx)
+	purging, err := f.store.Purging(ctx)
 	if err != nil {
 		return err
 	}
 	if !purging {
 		if len(left) > 0 {
-			r.keepBackup(ctx, true)
+			f.keepBackup(ctx, true)
 		}
 		return nil
 	}
-	if left, err = r.store.Withdrawals(ctx); err != nil || len(left) > 0 {
+	if left, err = f.store.Withdrawals(ctx); err != nil || len(left) > 0 {
 		return err
 	}
-	if _, err := Purge(ctx, r.store, r.opts.Home); err != nil {
-		r.warn("purging is not finished: "+r.redact(err.Error()), memoir.HintOf(err))
+	if _, err := Purge(ctx, f.store, f.opts.Home); err != nil {
+		f.warn("purging is not finished: "+f.redact(err.Error()), memoir.HintOf(err))
 	}
 	return nil
 }
@@ -281,10 +285,11 @@ func ForgetProject(
 	id string,
 	purge bool,
 ) (keys, removed []string, err error) {
-	r, err := newRun(st, opts)
+	p, err := newPhases(st, opts)
 	if err != nil {
 		return nil, nil, err
 	}
+	r := forgetter{p}
 	if err := RemoveFolders(ctx, st, opts.Home, r.clean); err != nil {
 		return nil, nil, err
 	}

@@ -184,22 +184,22 @@ type consolidation struct {
 	forgetting *forgetting // nil unless the work is part of forgetting
 }
 
-func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
-	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim,
-		consolidator: r.consolidatorOf(project.ID)}
+func (p *phases) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
+	return &consolidation{run: p.run, project: project, root: memory.At(p.opts.Home, project.ID), claim: claim,
+		consolidator: p.consolidatorOf(project.ID)}
 }
 
 // holding claims a project, due or not, and calls do under its lease. It waits for another process's lease,
 // and calls do again if a person edited the live files meanwhile. Then it releases the claim.
-func (r *run) holding(
+func (p *phases) holding(
 	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
 ) error {
 	var claim store.ProjectClaim
 	var attempt time.Time
 	err := untilFree(ctx, wait, func() (err error) {
 		attempt = time.Now()
-		claim, _, err = r.store.ClaimProject(ctx, project.ID,
-			store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
+		claim, _, err = p.store.ClaimProject(ctx, project.ID,
+			store.ProjectClaimOptions{Holder: p.holder, Lease: p.phase2Lease(), Always: true})
 		return err
 	})
 	if memoir.CodeOf(err) == memoir.CodeBusy {
@@ -208,11 +208,11 @@ func (r *run) holding(
 	if err != nil {
 		return err
 	}
-	held, release := r.keep(ctx, "project "+project.Name, claim, r.phase2Lease(), attempt)
+	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
 	defer release()
-	defer func() { _ = r.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
+	defer func() { _ = p.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
 	for round := 1; ; round++ {
-		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
+		err := p.surviving(func() error { return do(held, p.workOn(project, &claim)) })
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
 			return err
 		}

@@ -19,12 +19,12 @@ import (
 )
 
 // inputs selects the input of a consolidation.
-func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
-	most := r.opts.Settings.Memories.MaxRawMemoriesForGlobal
-	extractions, others, err := r.store.Selected(ctx, project.ID, most)
+func (c *consolidation) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
+	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
+	extractions, others, err := c.store.Selected(ctx, project.ID, most)
 	if err == nil && project.IsUser() { // besides the user's notes
 		var shared []memoir.Extraction
-		shared, err = r.sharedRules(ctx, most)
+		shared, err = c.sharedRules(ctx, most)
 		extractions = append(extractions, shared...)
 	}
 	if err != nil {
@@ -32,19 +32,19 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	}
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
-	last, err := r.store.LastInputs(ctx, project.ID)
+	last, err := c.store.LastInputs(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	edits, err := r.store.HandEdits(ctx, project.ID)
+	edits, err := c.store.HandEdits(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	settings, err := r.settingsOf(project)
+	settings, err := c.settingsOf(project)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	current, err := r.currentOf(project, live)
+	current, err := c.currentOf(project, live)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
@@ -69,18 +69,18 @@ func (r *run) inputs(ctx context.Context, project memoir.Project, live memory.Sn
 	}
 	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
 		// takeInJournals has reported read errors.
-		if week := r.week(project); week.Read(ctx) == nil {
+		if week := c.week(c.project, c.consolidator); week.Read(ctx) == nil {
 			in.Journals = week.Text
 		}
 	}
-	in.Withdrawn, err = r.withdrawn(ctx, project.ID, last)
+	in.Withdrawn, err = c.withdrawn(ctx, project.ID, last)
 	return in, err
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.
-func (r *run) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
+func (c *consolidation) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(live.Edited) > 0 {
-		files, _, err := r.cleanFiles(live.Files)
+		files, _, err := c.cleanFiles(live.Files)
 		if err != nil {
 			return nil, fmt.Errorf("redact the live memory: %w", err)
 		}
@@ -116,16 +116,16 @@ func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory
 
 // withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
 // inputs of the live generation that are no longer inputs.
-func (r *run) withdrawn(ctx context.Context, projectID string, missing map[string]string) ([]string, error) {
+func (c *consolidation) withdrawn(ctx context.Context, projectID string, missing map[string]string) ([]string, error) {
 	withdrawn := slices.Collect(maps.Keys(missing))
-	sessions, err := r.store.Sessions(ctx, store.Filter{Project: projectID, Reason: memoir.ReasonDisabled})
+	sessions, err := c.store.Sessions(ctx, store.Filter{Project: projectID, Reason: memoir.ReasonDisabled})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sessions {
 		withdrawn = append(withdrawn, s.Key())
 	}
-	forgotten, err := r.store.ForgottenOf(ctx, projectID)
+	forgotten, err := c.store.ForgottenOf(ctx, projectID)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func inputsByKey(inputs []memory.Input) map[string]string {
 
 // week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
 // language model, a line without any becomes one statement, and a line of an agent or a run a claim.
-func (r *run) week(project memoir.Project) *entry.Week {
-	asks := r.consolidatorOf(project.ID).Name() != consolidate.BuiltinName
+func (r *run) week(project memoir.Project, by consolidate.Consolidator) *entry.Week {
+	asks := by.Name() != consolidate.BuiltinName
 	states := func(e memoir.Entry) []memoir.Statement {
 		whole := memoir.Statement{Kind: memoir.StatementClaim, Text: e.Text, Signal: memoir.SignalJournal, By: memoir.ByAgent,
 			Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
@@ -176,15 +176,15 @@ func (r *run) week(project memoir.Project) *entry.Week {
 }
 
 // takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
-func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
-	forgotten, err := r.store.Forgotten(ctx)
+func (c *consolidation) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
+	forgotten, err := c.store.Forgotten(ctx)
 	if err != nil {
 		return nil, err
 	}
 	moves := projectID != memoir.UserProjectID // whose inputs are sessions of other projects
 	gone := []string{}
 	for _, in := range inputs {
-		sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
+		sessions, err := c.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ const (
 func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
 	r, err := newRun(st, opts)
 	if err == nil {
-		err = r.scan(ctx)
+		err = newScan(r).all(ctx)
 	}
 	if err != nil {
 		return err

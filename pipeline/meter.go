@@ -33,6 +33,7 @@ type meter struct {
 	warned   bool // about a call whose end could not be entered
 }
 
+// newMeter is given a run without a meter.
 func newMeter(r *run) *meter {
 	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
 	m.ended = sync.NewCond(&m.mu)

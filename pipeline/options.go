@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"memoir"
@@ -86,49 +85,22 @@ type Progress struct {
 	Minor bool         // Warn is not shown with --quiet
 }
 
-// run is one run's state. Workers share report through mu.
+// run is what all steps of a run share.
 type run struct {
-	store        *store.Store
-	opts         Options
-	scanner      *secrets.Scanner
-	extractor    extract.Extractor
-	consolidator consolidate.Consolidator
-	meter        *meter
-	holder       lease.Holder
-	log          *slog.Logger
-	began        time.Time
-	keys         []string // the sessions to claim from, sorted; empty: all
-	id           string   // of this run, in the ledger
-	trusted      config.TrustStore
-	off          map[string]bool // by directory: whether a project file switches memory off
-	tops         sync.Map        // top directory by directory
-
-	mu       sync.Mutex
-	heads    map[string]seenHead // by path, for Phase 1
-	failures map[string]bool     // messages of sessions' failures that were reported
-	report   Report
-	recorded bool  // its start is recorded
-	fault    error // error of a worker that ends the run
+	reporter
+	store   *store.Store
+	opts    Options
+	scanner *secrets.Scanner
+	trusted config.TrustStore
+	meter   *meter
+	holder  lease.Holder
+	began   time.Time
+	id      string // in the ledger
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{
-		store:    st,
-		opts:     opts,
-		holder:   lease.Self(),
-		log:      opts.Log,
-		began:    time.Now(),
-		id:       lease.NewToken(),
-		heads:    map[string]seenHead{},
-		failures: map[string]bool{},
-		off:      map[string]bool{},
-	}
-	if r.log == nil {
-		r.log = slog.New(slog.DiscardHandler)
-	}
-	r.extractor, r.consolidator = extract.NewBuiltin(), consolidate.NewBuiltin()
-	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
-	r.report.Scan.Reasons = map[memoir.Reason]int{}
+	r := &run{store: st, opts: opts, holder: lease.Self(), began: time.Now(), id: lease.NewToken()}
+	r.begin(opts)
 	var err error
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
@@ -170,14 +142,11 @@ func (r *run) window() store.Window {
 		Now:               r.now(),
 		MinIdle:           r.opts.MinIdle,
 		MaxAge:            r.opts.MaxAge,
-		Keys:              r.keys,
+		Keys:              r.opts.Only,
 		Projects:          r.opts.ProjectIDs,
 		Starting:          r.opts.StartingSession,
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
-	}
-	if len(r.opts.Only) > 0 {
-		w.Keys = r.opts.Only
 	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
@@ -204,18 +173,6 @@ func (r *run) getenv(name string) string {
 		return ""
 	}
 	return r.opts.Env.Getenv(name)
-}
-
-// recordBegin records the start of the run once there is work. A failure is only logged: a fault of the
-// database will fail the run itself.
-func (r *run) recordBegin(ctx context.Context) {
-	if r.opts.DryRun || r.recorded {
-		return
-	}
-	r.recorded = true
-	if err := r.store.BeginRun(ctx, r.id, r.holder); err != nil {
-		r.log.Warn("cannot record the start of the run", "error", err)
-	}
 }
 
 // index updates the search index. After an error a later run does.

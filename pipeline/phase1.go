@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,8 +19,11 @@ import (
 // phase1 extracts from the eligible sessions. It claims sessions when workers are free, until the cap is
 // reached or none is left, and stores the results.
 type phase1 struct {
-	*run
-	total int // expected number of sessions
+	*phases
+	heads    *heads
+	total    int             // expected number of sessions
+	tops     sync.Map        // top directory by directory
+	failures map[string]bool // messages of failures that were reported; guarded by mu
 }
 
 // ahead is how many sessions a worker claims at once with the built-in model: one transaction for many is
@@ -58,7 +62,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		// have separate slots, since large ones may wait for memory.
 		slots := min(most-busy[false], most-busy[true], p.capLeft()-busy[false]-busy[true])
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
-			p.unserved(p.extractor.Name()) == nil {
+			p.meter.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := p.claim(ctx, slots, suspects)
 			fail = err

@@ -10,42 +10,57 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/model"
+	"memoir/store"
 )
 
 // retries says how often a call is tried again before its job fails.
 var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute}
 
+// phases are the two phases of a run: what they call, and whether one has begun.
+type phases struct {
+	*run
+	extractor    extract.Extractor
+	consolidator consolidate.Consolidator
+	recorded     bool // the start of the run
+}
+
+// newPhases returns the phases of a new run with the built-in model.
+func newPhases(st *store.Store, opts Options) (*phases, error) {
+	r, err := newRun(st, opts)
+	return &phases{run: r, extractor: extract.NewBuiltin(), consolidator: consolidate.NewBuiltin()}, err
+}
+
 // chooseModels opens the configured models. It runs before anything is claimed, so that a model that is not
 // available costs no attempts; no other model replaces it. A dry run needs no key.
-func (r *run) chooseModels(ctx context.Context) error {
-	settings := r.opts.Settings
+func (p *phases) chooseModels(ctx context.Context) error {
+	settings := p.opts.Settings
 	for _, role := range model.Roles(settings) {
 		if _, err := model.Choose(settings, role); err != nil {
 			return err
 		}
 	}
-	if r.opts.Phases != nil {
+	if p.opts.Phases != nil {
 		var err error
-		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
+		p.extractor, p.consolidator, err = p.opts.Phases(p.meter.of)
 		return err
 	}
 	keys := map[string]string{} // by provider, for as long as models are opened
 	one, two := model.Phases(settings.ModelRoles)
-	extractor, called, err := r.modelOf(ctx, one, keys)
+	extractor, called, err := p.modelOf(ctx, one, keys)
 	if err != nil {
 		return err
 	}
-	consolidator, asked, err := r.modelOf(ctx, two, keys)
+	consolidator, asked, err := p.modelOf(ctx, two, keys)
 	if err != nil {
 		return err
 	}
 	if extractor != nil {
-		reader := r.reader(extractor, called)
-		reader.Report = r.extracted
-		r.extractor = extract.NewLLM(reader)
+		reader := p.reader(extractor, called)
+		reader.Report = p.extracted
+		p.extractor = extract.NewLLM(reader)
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: r.consolidated}
+		p.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: p.consolidated}
 	}
 	return nil
 }
@@ -111,40 +126,52 @@ func Unpriced(s config.Settings) string {
 }
 
 // unserved returns why a model is out of service, or nil.
-func (r *run) unserved(name string) *Unserved {
-	m := r.meter.named(name)
-	if m == nil {
+func (m *meter) unserved(name string) *Unserved {
+	called := m.named(name)
+	if called == nil {
 		return nil
 	}
-	r.meter.mu.Lock()
-	defer r.meter.mu.Unlock()
-	return m.out
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return called.out
+}
+
+// recordBegin records the start of the run once there is work. A failure is only logged: a fault of the
+// database will fail the run itself.
+func (p *phases) recordBegin(ctx context.Context) {
+	if p.opts.DryRun || p.recorded {
+		return
+	}
+	p.recorded = true
+	if err := p.store.BeginRun(ctx, p.id, p.holder); err != nil {
+		p.log.Warn("cannot record the start of the run", "error", err)
+	}
 }
 
 // endUnserved reports the models that were out of service. A run that did nothing else has failed.
-func (r *run) endUnserved() error {
-	one := r.report.Phase1
-	done := one.Stored+one.Empty+one.Unchanged > 0 || r.report.has(OutcomePublished) || r.report.has(OutcomeUnchanged)
-	for _, name := range []string{r.extractor.Name(), r.consolidator.Name()} {
-		u := r.unserved(name)
-		if u == nil || len(r.report.Unserved) > 0 && r.report.Unserved[0].Model == name {
+func (p *phases) endUnserved() error {
+	one := p.report.Phase1
+	done := one.Stored+one.Empty+one.Unchanged > 0 || p.report.has(OutcomePublished) || p.report.has(OutcomeUnchanged)
+	for _, name := range []string{p.extractor.Name(), p.consolidator.Name()} {
+		u := p.meter.unserved(name)
+		if u == nil || len(p.report.Unserved) > 0 && p.report.Unserved[0].Model == name {
 			continue
 		}
-		r.report.Unserved = append(r.report.Unserved, *u)
+		p.report.Unserved = append(p.report.Unserved, *u)
 		if done {
-			r.warn(u.Reason, u.hint)
+			p.warn(u.Reason, u.hint)
 		}
 	}
-	if len(r.report.Unserved) > 0 && !done {
-		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
+	if len(p.report.Unserved) > 0 && !done {
+		return memoir.Errorf(memoir.CodeModel, p.report.Unserved[0].hint, "%s", p.report.Unserved[0].Reason)
 	}
 	return nil
 }
 
 // extracted counts the result of a model's extraction.
-func (r *run) extracted(e extract.Report) {
-	r.meter.named(r.extractor.Name()).served()
-	r.ground(func(g *Grounding) {
+func (p *phases) extracted(e extract.Report) {
+	p.meter.named(p.extractor.Name()).served()
+	p.ground(func(g *Grounding) {
 		g.Statements += e.Kept
 		if e.Omitted > 0 {
 			g.Cut++
@@ -164,9 +191,9 @@ func (r *run) extracted(e extract.Report) {
 }
 
 // consolidated counts the result of a model's consolidation.
-func (r *run) consolidated(c consolidate.Report) {
-	r.meter.named(r.consolidator.Name()).served()
-	r.ground(func(g *Grounding) {
+func (p *phases) consolidated(c consolidate.Report) {
+	p.meter.named(p.consolidator.Name()).served()
+	p.ground(func(g *Grounding) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {
 			g.Dropped["line"] += c.Uncited // of MEMORY.md
@@ -176,9 +203,9 @@ func (r *run) consolidated(c consolidate.Report) {
 
 // consolidatorOf returns the consolidator of a project. The user's own memory is always made by the built-in
 // model.
-func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
+func (p *phases) consolidatorOf(projectID string) consolidate.Consolidator {
 	if projectID == memoir.UserProjectID {
 		return consolidate.NewBuiltin()
 	}
-	return r.consolidator
+	return p.consolidator
 }

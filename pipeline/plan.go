@@ -24,45 +24,45 @@ const (
 
 // plan reports what the run would do with the registered sessions, and what language models would cost. It
 // opens no session; sizes are estimated from files.
-func (r *run) plan(ctx context.Context) error {
-	reasons, keys, err := r.store.Foresee(ctx, r.window())
+func (p *phases) plan(ctx context.Context) error {
+	reasons, keys, err := p.store.Foresee(ctx, p.window())
 	if err != nil {
 		return err
 	}
-	r.report.DryRun, r.report.Scan.Reasons, r.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
-	eligible, err := r.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
+	p.report.DryRun, p.report.Scan.Reasons, p.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
+	eligible, err := p.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
 	if err != nil {
 		return err
 	}
-	r.report.Would = []Planned{}
+	p.report.Would = []Planned{}
 	fresh := map[string]int{} // sessions to be extracted, by project
 	for _, s := range eligible {
 		fresh[s.ProjectID]++
-		r.would(phaseExtract, r.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
-			Title: s.Title, Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit)})
+		p.would(phaseExtract, p.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
+			Title: s.Title, Tokens: min(int(s.Bytes/4), p.opts.Settings.Memories.Phase1InputTokenLimit)})
 	}
-	projects, err := r.selectedProjects(ctx)
+	projects, err := p.selectedProjects(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range projects {
-		if !p.Due && fresh[p.ID] == 0 {
+	for _, row := range projects {
+		if !row.Due && fresh[row.ID] == 0 {
 			continue
 		}
-		r.would(phaseConsolidate, r.consolidatorOf(p.ID).Name(),
-			Planned{Project: p.ID, Tokens: r.toConsolidate(p, fresh[p.ID])})
+		p.would(phaseConsolidate, p.consolidatorOf(row.ID).Name(),
+			Planned{Project: row.ID, Tokens: p.toConsolidate(row, fresh[row.ID])})
 	}
-	return r.sumUp(ctx)
+	return p.sumUp(ctx)
 }
 
 // toConsolidate estimates the tokens of a project's consolidation: its memory, its new and changed
 // extractions, and fresh ones that are not made yet.
-func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
+func (p *phases) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
 	changed := project.Extractions + project.Notes
 	if !project.Forced {
 		changed = min(changed, int(project.ChangeSeq-project.ConsumedSeq))
 	}
-	root := memory.At(r.opts.Home, project.ID)
+	root := memory.At(p.opts.Home, project.ID)
 	if info, err := os.Stat(filepath.Join(root.Link(), memoir.MemoryFile)); err == nil {
 		tokens = int(info.Size() / 4)
 	}
@@ -70,43 +70,43 @@ func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
 }
 
 // would adds planned work with its estimate.
-func (r *run) would(phase, name string, p Planned) {
-	p.Action = phase
-	if m := r.meter.named(name); m != nil {
-		p.Tokens += instructions
-		p.Model, p.Calls, p.OutputTokens = name, 1, usualOutput[phase]
-		p.Cost = m.priced(int64(p.Tokens), int64(p.OutputTokens)).Cost
+func (p *phases) would(phase, name string, work Planned) {
+	work.Action = phase
+	if m := p.meter.named(name); m != nil {
+		work.Tokens += instructions
+		work.Model, work.Calls, work.OutputTokens = name, 1, usualOutput[phase]
+		work.Cost = m.priced(int64(work.Tokens), int64(work.OutputTokens)).Cost
 	} else {
-		p.Tokens = 0
+		work.Tokens = 0
 	}
-	r.report.Would = append(r.report.Would, p)
+	p.report.Would = append(p.report.Would, work)
 }
 
 // sumUp adds up the estimates, reports the daily limits, and warns if a limit would stop the run.
-func (r *run) sumUp(ctx context.Context) error {
-	_, today, err := r.store.Spent(ctx, r.id)
+func (p *phases) sumUp(ctx context.Context) error {
+	_, today, err := p.store.Spent(ctx, p.id)
 	if err != nil {
 		return err
 	}
-	for _, b := range bounds(r.opts.Settings.Limits, memoir.Usage{}, today) {
+	for _, b := range bounds(p.opts.Settings.Limits, memoir.Usage{}, today) {
 		if perDay(b.limit) {
-			r.report.Limits = append(r.report.Limits, LimitLeft{b.limit, b.most, b.spent, max(b.most-b.spent, 0)})
+			p.report.Limits = append(p.report.Limits, LimitLeft{b.limit, b.most, b.spent, max(b.most-b.spent, 0)})
 		}
 	}
-	if len(r.meter.models) == 0 {
+	if len(p.meter.models) == 0 {
 		return nil
 	}
 	var sum memoir.Usage
 	by := map[string]memoir.Usage{}
-	for _, p := range r.report.Would {
-		u := memoir.Usage{Calls: p.Calls, InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost}
-		if p.Model != "" {
-			by[p.Action], sum = by[p.Action].Add(u), sum.Add(u)
+	for _, w := range p.report.Would {
+		u := memoir.Usage{Calls: w.Calls, InputTokens: int64(w.Tokens), OutputTokens: int64(w.OutputTokens), Cost: w.Cost}
+		if w.Model != "" {
+			by[w.Action], sum = by[w.Action].Add(u), sum.Add(u)
 		}
 	}
-	r.report.Estimate, r.report.EstimateBy = &sum, by
-	if b := r.meter.exceeded(sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
-		r.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
+	p.report.Estimate, p.report.EstimateBy = &sum, by
+	if b := p.meter.exceeded(sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
+		p.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *run) sumUp(ctx context.Context) error {
 // Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Report{}, err
 	}

@@ -245,9 +245,9 @@ func (c *consolidation) dropOld() {
 }
 
 // warnOfLate warns of files that were saved too late to be merged.
-func (r *run) warnOfLate(project string, paths []string) {
+func (c *consolidation) warnOfLate(project string, paths []string) {
 	for _, path := range paths {
-		r.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
+		c.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
 			project, path), "copy what you need from it into the live memory, then remove it")
 	}
 }

@@ -76,7 +76,7 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 		return err
 	}
-	return s.finishForgetting(ctx)
+	return (&forgetter{s.phases}).finish(ctx)
 }
 
 // redactAll rewrites memories first and the database last: a rule may find a value only by its context in the

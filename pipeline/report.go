@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"cmp"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"memoir"
 )
@@ -138,7 +141,7 @@ func (r Report) has(o Outcome) bool {
 	return false
 }
 
-func (r *run) ground(change func(*Grounding)) {
+func (r *reporter) ground(change func(*Grounding)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.report.Grounding == nil {
@@ -147,21 +150,37 @@ func (r *run) ground(change func(*Grounding)) {
 	change(r.report.Grounding)
 }
 
+// A reporter collects the report of a run, for all of its goroutines.
+type reporter struct {
+	log  *slog.Logger
+	show func(Progress) // as Options.Progress
+
+	mu     sync.Mutex
+	report Report
+	fault  error // of a worker; it ends the run
+}
+
+func (r *reporter) begin(opts Options) {
+	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
+	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
+	r.report.Scan.Reasons = map[memoir.Reason]int{}
+}
+
 // count changes Phase 1's figures.
-func (r *run) count(change func(*Phase1Report)) {
+func (r *reporter) count(change func(*Phase1Report)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.report.Phase1)
 }
 
 // capLeft is how many more sessions the run may claim. A postponed one counts: it was sent to the model.
-func (r *run) capLeft() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return max(r.opts.Limit-r.report.Phase1.Claimed-r.report.Phase1.Postponed, 0)
+func (p *phase1) capLeft() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(p.opts.Limit-p.report.Phase1.Claimed-p.report.Phase1.Postponed, 0)
 }
 
-func (r *run) addRedactions(counts map[string]int) {
+func (r *reporter) addRedactions(counts map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for rule, n := range counts {
@@ -170,7 +189,7 @@ func (r *run) addRedactions(counts map[string]int) {
 }
 
 // reportProject adds the result of a project, unless it has no outcome because nothing was to be done.
-func (r *run) reportProject(p ProjectReport) {
+func (r *reporter) reportProject(p ProjectReport) {
 	if p.Outcome == "" {
 		return
 	}
@@ -179,28 +198,28 @@ func (r *run) reportProject(p ProjectReport) {
 	r.report.Phase2 = append(r.report.Phase2, p)
 }
 
-func (r *run) progress(p Progress) {
+func (r *reporter) progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.send(p)
 }
 
 // send calls Options.Progress. The caller holds mu, so one goroutine calls it at a time.
-func (r *run) send(p Progress) {
-	if r.opts.Progress != nil {
-		r.opts.Progress(p)
+func (r *reporter) send(p Progress) {
+	if r.show != nil {
+		r.show(p)
 	}
 }
 
 // warn reports a problem that does not stop the run, now and in the report.
-func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
+func (r *reporter) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
 
 // mention is warn for minor problems, such as a file that is not a session.
-func (r *run) mention(message, hint string) {
+func (r *reporter) mention(message, hint string) {
 	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
 }
 
-func (r *run) tell(p Progress) {
+func (r *reporter) tell(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	warning := Warning{Message: p.Warn, Hint: p.Hint}
@@ -214,13 +233,13 @@ func (r *run) tell(p Progress) {
 
 // warnOnce reports the failure of a session, unless another session failed with the same message: `memoir
 // status` lists all of them.
-func (r *run) warnOnce(session, message, hint string) {
-	r.mu.Lock()
-	known := r.failures[message]
-	r.failures[message] = true
-	r.mu.Unlock()
+func (p *phase1) warnOnce(session, message, hint string) {
+	p.mu.Lock()
+	known := p.failures[message]
+	p.failures[message] = true
+	p.mu.Unlock()
 	if !known {
-		r.warn(session+": "+message, hint)
+		p.warn(session+": "+message, hint)
 	}
 }
 
@@ -251,7 +270,7 @@ func (r Report) Planned() (sessions, projects int) {
 }
 
 // fail ends the run with an error; the first one counts.
-func (r *run) fail(err error) {
+func (r *reporter) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fault == nil {
@@ -260,7 +279,7 @@ func (r *run) fail(err error) {
 }
 
 // faulty returns the error with which a worker ended the run, or nil.
-func (r *run) faulty() error {
+func (r *reporter) faulty() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.fault

@@ -33,7 +33,7 @@ type Restored struct {
 // It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
 // due stays due.
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Restored{}, err
 	}

@@ -2,6 +2,9 @@
 // ones with bounded concurrency (Phase 1), and consolidates every project that is due under its lease and
 // publishes the result (Phase 2). It knows the order of the steps and what may fail between them, but
 // no flags, terminal or exit codes. Read run.go first, then scan.go, phase1.go and phase2.go.
+//
+// A call goes downwards: run.go and plan.go stand on top; then redaction.go, forget.go, stored.go; restore.go, patch.go,
+// message.go, say.go and adopt.go; phase2.go, generate.go, publish.go; phase1.go; scan.go; phases.go and what all share.
 package pipeline
 
 import (
@@ -19,7 +22,7 @@ import (
 // Run scans, extracts and consolidates. It also returns a report if it fails or is interrupted; claims are
 // then released.
 func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Report{}, err
 	}
@@ -29,10 +32,10 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 // whole is Run without recording the end of the run.
-func (r *run) whole(ctx context.Context) (Report, error) {
+func (p *phases) whole(ctx context.Context) (Report, error) {
 	// Forgetting needs no model, so it comes before the choice of models, which may fail.
-	if !r.opts.DryRun {
-		err := r.finishForgetting(ctx)
+	if !p.opts.DryRun {
+		err := (&forgetter{p}).finish(ctx)
 		if ctx.Err() != nil {
 			return Report{}, interruption(ctx)
 		}
@@ -40,33 +43,33 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 			return Report{}, err
 		}
 	}
-	if err := r.chooseModels(ctx); err != nil {
+	if err := p.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
-	err := r.steps(ctx)
-	if err == nil && r.report.has(OutcomePublished) {
-		r.keepBackup(ctx, false)
+	err := p.steps(ctx)
+	if err == nil && p.report.has(OutcomePublished) {
+		p.keepBackup(ctx, false)
 	}
-	if err == nil && !r.opts.DryRun {
-		r.file(ctx)
-		r.index(ctx)
+	if err == nil && !p.opts.DryRun {
+		p.file(ctx)
+		p.index(ctx)
 	} else if errors.Is(ctx.Err(), context.DeadlineExceeded) { // for the fallbacks of sessions that timed out
 		within, cancel := lasting(ctx, endWithin)
-		r.file(within)
+		p.file(within)
 		cancel()
 	}
-	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
-		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
+	if p.report.Stopped = p.meter.stop(); p.report.Stopped != nil {
+		p.warn("stopped by a limit: "+p.report.Stopped.Reason, p.report.Stopped.hint())
 	}
-	if unserved := r.endUnserved(); err == nil {
+	if unserved := p.endUnserved(); err == nil {
 		err = unserved
 	}
-	r.report.Usage, _ = r.meter.settled(ctx) // an unreadable ledger has already failed the run
-	r.report.DurationMS = time.Since(r.began).Milliseconds()
+	p.report.Usage, _ = p.meter.settled(ctx) // an unreadable ledger has already failed the run
+	p.report.DurationMS = time.Since(p.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = interruption(ctx)
 	}
-	return r.report, err
+	return p.report, err
 }
 
 // file updates journals and histories. After an error a later run writes the rest.
@@ -93,72 +96,73 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	err = r.scan(ctx)
+	err = newScan(r).all(ctx)
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	return r.report, err
 }
 
-func (r *run) steps(ctx context.Context) error {
-	if err := r.scan(ctx); err != nil {
+func (p *phases) steps(ctx context.Context) error {
+	scan := newScan(p.run)
+	if err := scan.all(ctx); err != nil {
 		return err
 	}
-	if err := r.adopt(ctx); err != nil {
+	if err := scan.adopt(ctx); err != nil {
 		return err
 	}
-	if name := Unpriced(r.opts.Settings); name != "" {
-		r.warn("a cost limit may not hold: the price of "+name+" is not known",
+	if name := Unpriced(p.opts.Settings); name != "" {
+		p.warn("a cost limit may not hold: the price of "+name+" is not known",
 			"set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay")
 	}
-	if r.opts.DryRun {
-		return r.plan(ctx)
+	if p.opts.DryRun {
+		return p.plan(ctx)
 	}
-	total := min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
+	total := min(p.report.Scan.Reasons[memoir.ReasonEligible], p.opts.Limit)
 	if total > 0 {
-		r.recordBegin(ctx)
+		p.recordBegin(ctx)
 	}
-	err := (&phase1{run: r, total: total}).all(ctx)
+	one := &phase1{phases: p, heads: scan.heads, total: total, failures: map[string]bool{}}
+	if err := one.all(ctx); err != nil {
+		return err
+	}
+	reasons, err := p.store.RefreshReasons(ctx, p.window())
 	if err != nil {
 		return err
 	}
-	reasons, err := r.store.RefreshReasons(ctx, r.window())
-	if err != nil {
-		return err
+	if p.meter.stop() != nil || p.meter.unserved(p.extractor.Name()) != nil ||
+		one.capLeft() == 0 { // otherwise other processes have claimed the eligible ones
+		p.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
-	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil ||
-		r.capLeft() == 0 { // otherwise other processes have claimed the eligible ones
-		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
-	}
-	if err := r.adoptJournals(ctx); err != nil {
+	if err := p.adoptJournals(ctx); err != nil {
 		return fmt.Errorf("take in journals: %w", err)
 	}
-	return (&phase2{run: r}).all(ctx)
+	return (&phase2{phases: p}).all(ctx)
 }
 
 // recordEnd records how the run ended.
-func (r *run) recordEnd(ctx context.Context, err error) {
-	if r.opts.DryRun {
+func (p *phases) recordEnd(ctx context.Context, err error) {
+	if p.opts.DryRun {
 		return
 	}
-	end := r.end(err)
-	if !r.recorded && end.Outcome == store.RunDone && r.endedWell(ctx) {
+	end := p.end(err)
+	if !p.recorded && end.Outcome == store.RunDone && p.endedWell(ctx) {
 		return // it had nothing to do, and changes no byte
 	}
-	r.recordBegin(ctx)
-	end.Reason, end.Hint = r.redact(end.Reason), r.redact(end.Hint)
-	if err := r.store.EndRun(ctx, r.id, end); err != nil {
-		r.log.Warn("cannot record the end of the run", "error", err)
+	p.recordBegin(ctx)
+	end.Reason, end.Hint = p.redact(end.Reason), p.redact(end.Hint)
+	if err := p.store.EndRun(ctx, p.id, end); err != nil {
+		p.log.Warn("cannot record the end of the run", "error", err)
 	}
 }
 
 // endedWell reports whether the run before this one is recorded as done.
-func (r *run) endedWell(ctx context.Context) bool {
-	runs, err := r.store.Runs(ctx)
+func (p *phases) endedWell(ctx context.Context) bool {
+	runs, err := p.store.Runs(ctx)
 	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
 }
 
 // end returns how the run ended, and why it is incomplete.
-func (r *run) end(err error) store.RunEnd {
-	rep := r.report
+func (p *phases) end(err error) store.RunEnd {
+	rep := p.report
 	end := store.RunEnd{Outcome: store.RunDone}
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeInterrupted,
@@ -172,9 +176,9 @@ func (r *run) end(err error) store.RunEnd {
 		end.Reason, end.Hint = rep.problem()
 	case rep.Busy():
 		end.Outcome = store.RunBusy
-		for _, p := range rep.Phase2 {
-			if p.Outcome == OutcomeBusy {
-				end.Reason = cmp.Or(end.Reason, p.Name+": busy: "+p.Detail)
+		for _, project := range rep.Phase2 {
+			if project.Outcome == OutcomeBusy {
+				end.Reason = cmp.Or(end.Reason, project.Name+": busy: "+project.Detail)
 			}
 		}
 	}

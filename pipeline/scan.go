@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,14 +25,23 @@ import (
 	"memoir/store"
 )
 
-// scan updates the registry from the disk. It does not open a file whose size, modification time and inode are
+// A scan looks for sessions and memories on the disk.
+type scan struct {
+	*run
+	heads *heads
+	off   map[string]bool // by directory: whether a project file switches memory off
+}
+
+func newScan(r *run) *scan { return &scan{r, &heads{by: map[string]seenHead{}}, map[string]bool{}} }
+
+// all updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
-func (r *run) scan(ctx context.Context) error {
-	if !r.opts.DryRun {
-		if err := RemoveFolders(ctx, r.store, r.opts.Home, r.clean); err != nil {
+func (s *scan) all(ctx context.Context) error {
+	if !s.opts.DryRun {
+		if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 			return err
 		}
-		if err := config.TidyTrust(r.opts.Home); err != nil {
+		if err := config.TidyTrust(s.opts.Home); err != nil {
 			return err
 		}
 	}
@@ -39,11 +49,11 @@ func (r *run) scan(ctx context.Context) error {
 	var entries []rollout.Entry
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		known, err = r.store.Files(within)
+		known, err = s.store.Files(within)
 		return err
 	})
 	g.Go(func() (err error) {
-		if entries, err = r.walk(within); err != nil {
+		if entries, err = s.walk(within); err != nil {
 			err = fmt.Errorf("look for sessions: %w", err)
 		}
 		return err
@@ -51,34 +61,34 @@ func (r *run) scan(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	seen, changed := compare(known, append(entries, r.named(known)...))
-	probed, err := r.probeAll(ctx, known, changed)
+	seen, changed := compare(known, append(entries, s.named(known)...))
+	probed, err := s.probeAll(ctx, known, changed)
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.noSession(known, p) })
-	r.report.Scan.Files = len(seen)
-	r.sayUnreadable(probed)
-	r.restrict(known, seen, probed)
+	probed = slices.DeleteFunc(probed, func(p probe) bool { return s.asBefore(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probe) bool { return s.noSession(known, p) })
+	s.report.Scan.Files = len(seen)
+	s.sayUnreadable(probed)
+	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
 	if len(probed) > 0 || len(gone) > 0 {
-		if err := r.register(ctx, known, probed, gone); err != nil {
+		if err := s.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
 	}
-	if err := r.exclude(ctx); err != nil {
+	if err := s.exclude(ctx); err != nil {
 		return err
 	}
-	r.report.Scan.Reasons, err = r.store.RefreshReasons(ctx, r.window())
-	for _, n := range r.report.Scan.Reasons {
-		r.report.Scan.Sessions += n
+	s.report.Scan.Reasons, err = s.store.RefreshReasons(ctx, s.window())
+	for _, n := range s.report.Scan.Reasons {
+		s.report.Scan.Sessions += n
 	}
 	return err
 }
 
 // walk lists the files that may be sessions.
-func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
+func (s *scan) walk(ctx context.Context) ([]rollout.Entry, error) {
 	var entries []rollout.Entry
 	visit := func(e rollout.Entry) error {
 		if ctx.Err() != nil {
@@ -86,29 +96,29 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 		}
 		entries = append(entries, e)
 		if len(entries)%1000 == 0 {
-			r.progress(Progress{Stage: StageScan, Done: len(entries)})
+			s.progress(Progress{Stage: StageScan, Done: len(entries)})
 		}
 		return nil
 	}
-	env := r.opts.Env
-	if r.opts.SessionsDir != "" {
-		if err := rollout.WalkDir(ctx, r.opts.SessionsDir, visit); err != nil {
+	env := s.opts.Env
+	if s.opts.SessionsDir != "" {
+		if err := rollout.WalkDir(ctx, s.opts.SessionsDir, visit); err != nil {
 			return entries, err
 		}
 		env = rollout.Env{} // conversations are scanned in any case
 	}
-	env.Memoir = r.opts.Home
+	env.Memoir = s.opts.Home
 	err := rollout.Walk(ctx, env, visit)
 	return entries, err
 }
 
 // named returns the files of the sessions that the run is limited to; walk may not reach them.
-func (r *run) named(known map[string]store.FileRow) (entries []rollout.Entry) {
-	if len(r.opts.Only) == 0 {
+func (s *scan) named(known map[string]store.FileRow) (entries []rollout.Entry) {
+	if len(s.opts.Only) == 0 {
 		return nil
 	}
 	for path, row := range known {
-		if !slices.Contains(r.opts.Only, row.SessionKey) {
+		if !slices.Contains(s.opts.Only, row.SessionKey) {
 			continue
 		}
 		if f, err := rollout.Stat(path); err == nil {
@@ -157,14 +167,14 @@ type probe struct {
 }
 
 // probeAll probes the changed files, several at a time, in their order.
-func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
+func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
 	var paths []string
 	for _, e := range changed {
 		if _, ok := known[e.Path]; ok {
 			paths = append(paths, e.Path)
 		}
 	}
-	before, err := r.store.Heads(ctx, paths)
+	before, err := s.store.Heads(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +186,12 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			row, err := r.look(e, known[e.Path], before[e.Path])
+			row, err := s.look(e, known[e.Path], before[e.Path])
 			if disk.Lacking(err) { // not caused by the file
 				return err
 			}
 			if err != nil {
-				probed[i] = r.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
+				probed[i] = s.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
 				return nil
 			}
 			probed[i].row = row
@@ -193,8 +203,8 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 
 // unreadable returns the row of a file that cannot be read. If the system does not permit it, the file keeps
 // its session and its head. Otherwise the file becomes a session whose id is its path.
-func (r *run) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
-	row := store.FileRow{File: e.File, Error: r.redact(cause.Error())}
+func (s *scan) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
+	row := store.FileRow{File: e.File, Error: s.redact(cause.Error())}
 	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
 	if denied(cause) {
 		row.ModTime = time.Unix(0, 0)
@@ -207,8 +217,8 @@ func (r *run) unreadable(e rollout.Entry, cause error, session string, head json
 
 // look reads a file's head and tail and returns its row, with a redacted head. It continues from the head that
 // was recorded before.
-func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
-	defer r.survive(&err)
+func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
+	defer s.survive(&err)
 	if e.Err != nil {
 		return row, e.Err
 	}
@@ -221,8 +231,8 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	if err != nil {
 		return row, err
 	}
-	r.keepHead(e.File, head)
-	head = r.cleanHead(head)
+	s.heads.keep(e.File, head)
+	head = s.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
 		return row, fmt.Errorf("encode the head of %s: %w", e.Path, err)
@@ -239,32 +249,37 @@ type seenHead struct {
 // mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
 const mostHeads = 10_000
 
-// keepHead keeps a head, so that Phase 1 of this run does not read it again.
-func (r *run) keepHead(f memoir.File, head rollout.Head) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.heads) < mostHeads {
-		r.heads[f.Path] = seenHead{f, head.Untitled()}
+// heads are those that a scan read, by path, so that Phase 1 of this run does not read them again.
+type heads struct {
+	mu sync.Mutex
+	by map[string]seenHead
+}
+
+func (h *heads) keep(f memoir.File, head rollout.Head) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.by) < mostHeads {
+		h.by[f.Path] = seenHead{f, head.Untitled()}
 	}
 }
 
-// headOf returns the head that this run's scan read of a file, once, if the file is unchanged; else it calls
+// probe returns the head that the scan read of a file, once, if the file is unchanged; else it calls
 // rollout.Probe.
-func (r *run) headOf(e rollout.Entry) (rollout.Head, error) {
-	r.mu.Lock()
-	seen, ok := r.heads[e.Path]
-	delete(r.heads, e.Path)
-	r.mu.Unlock()
+func (h *heads) probe(e rollout.Entry) (rollout.Head, error) {
+	h.mu.Lock()
+	seen, ok := h.by[e.Path]
+	delete(h.by, e.Path)
+	h.mu.Unlock()
 	if ok && same(seen.file, e.File) && untouched(e.File) {
 		return seen.head, nil
 	}
 	return rollout.Probe(e)
 }
 
-// restrict limits claims to the sessions below SessionsDir. It does nothing if the registry has no others,
+// restrict limits claims to the sessions below SessionsDir, unless sessions are named. It does nothing if the registry has no others,
 // since a list of many keys slows down every claim.
-func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
-	if r.opts.SessionsDir == "" {
+func (s *scan) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
+	if s.opts.SessionsDir == "" || len(s.opts.Only) > 0 {
 		return
 	}
 	keys, others := map[string]bool{"": true}, len(seen) == 0 // never empty, which would lift the restriction
@@ -281,58 +296,58 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	for _, p := range probed {
 		keys[p.row.SessionKey] = true
 	}
-	r.keys = slices.Sorted(maps.Keys(keys))
+	s.opts.Only = slices.Sorted(maps.Keys(keys))
 }
 
 // exclude stores which directories of sessions the settings exclude, and in which a project file, in or
 // above the directory, switches memory off.
-func (r *run) exclude(ctx context.Context) error {
-	dirs, err := r.store.Directories(ctx)
+func (s *scan) exclude(ctx context.Context) error {
+	dirs, err := s.store.Directories(ctx)
 	if err != nil {
 		return err
 	}
 	var excluded, off []string
 	for _, dir := range dirs {
 		switch {
-		case r.opts.Settings.Excluded(dir):
+		case s.opts.Settings.Excluded(dir):
 			excluded = append(excluded, dir)
-		case r.switchedOff(dir):
+		case s.switchedOff(dir):
 			off = append(off, dir)
 		}
 	}
-	return r.store.SetExcluded(ctx, excluded, off)
+	return s.store.SetExcluded(ctx, excluded, off)
 }
 
 // switchedOff reports whether a project file in or above a directory switches memory off.
-func (r *run) switchedOff(dir string) bool {
+func (s *scan) switchedOff(dir string) bool {
 	dir = filepath.Clean(dir)
-	if off, known := r.off[dir]; known {
+	if off, known := s.off[dir]; known {
 		return off
 	}
 	// The parent comes first, so that the faults of a file are reported once for all directories below it.
-	if parent := filepath.Dir(dir); parent != dir && r.switchedOff(parent) {
-		r.off[dir] = true
+	if parent := filepath.Dir(dir); parent != dir && s.switchedOff(parent) {
+		s.off[dir] = true
 		return true
 	}
-	settings, ignored, err := r.opts.Settings.ForProject(dir, r.trusted)
+	settings, ignored, err := s.opts.Settings.ForProject(dir, s.trusted)
 	if err != nil {
-		r.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
+		s.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
 	}
 	for _, i := range ignored {
-		r.warn(i, "memoir trust "+dir)
+		s.warn(i, "memoir trust "+dir)
 	}
-	r.off[dir] = settings.Off
+	s.off[dir] = settings.Off
 	return settings.Off
 }
 
 // cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
 // as it is, since the file is opened by it.
-func (r *run) cleanHead(h rollout.Head) rollout.Head {
-	h.Title = memoir.ShortTitle(h.CleanTitle(r.clean))
-	h.CWD, h.Branch = r.redact(h.CWD), r.clean(h.Branch)
-	h.Remote = r.cleanRemote(h.Remote)
+func (s *scan) cleanHead(h rollout.Head) rollout.Head {
+	h.Title = memoir.ShortTitle(h.CleanTitle(s.clean))
+	h.CWD, h.Branch = s.redact(h.CWD), s.clean(h.Branch)
+	h.Remote = s.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
-		if *id != "" && len(r.scanner.Find(*id)) > 0 {
+		if *id != "" && len(s.scanner.Find(*id)) > 0 {
 			sum := sha256.Sum256([]byte(*id))
 			*id = redactedID + hex.EncodeToString(sum[:8])
 		}

@@ -53,7 +53,7 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 
 // storedScan scans all stored texts.
 type storedScan struct {
-	*run
+	*phases
 	project  string            // only texts of this project; empty: all
 	known    *secrets.Redactor // knows the secrets of all texts that were scanned
 	projects []store.ProjectRow
@@ -62,11 +62,11 @@ type storedScan struct {
 }
 
 func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedScan, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return nil, err
 	}
-	s := &storedScan{run: r, known: r.scanner.Session()}
+	s := &storedScan{phases: r, known: r.scanner.Session()}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}

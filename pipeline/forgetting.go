@@ -38,7 +38,11 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 	if err != nil {
 		return nil, err
 	}
-	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, auto: map[string]bool{}}
+	forgotten, err := st.Forgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, keys: forgotten, auto: map[string]bool{}}
 	for _, e := range lines {
 		f.auto["- "+e.Text] = e.Author != memoir.AuthorUser
 	}
@@ -72,12 +76,11 @@ func (f *forgetting) clean(text string, in consolidate.Input) string {
 	return what.Clean(text, in)
 }
 
-// archives lists the archives of earlier generations that depend on forgotten sessions or have forgotten
-// text, and files that were saved too late to be merged. Paths are relative to the project's folder. A
-// purge removes the archives and rewrites the files.
-func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.Root) ([]string, error) {
-	// Journals and the history are always rewritten. A person decides about files that were saved too late.
-	err := st.Alone(ctx, func() error {
+// clear removes forgotten text from journals, conversations and the history. A purge also removes it from files that
+// were saved too late to be merged, about which otherwise a person decides, and removes the archives of generations
+// that depend on it. clear returns their paths in the project's folder.
+func (f *forgetting) clear(ctx context.Context, st *store.Store, root memory.Root) (removed []string, err error) {
+	err = st.Alone(ctx, func() error {
 		return root.RewriteBeside(func(name, text string) string {
 			if !f.purge && strings.HasPrefix(name, "unmerged/") {
 				return text
@@ -85,32 +88,10 @@ func (f *forgetting) archives(ctx context.Context, st *store.Store, root memory.
 			return f.withoutTraces(name, text)
 		})
 	})
-	if err != nil {
+	if err != nil || !f.purge {
 		return nil, err
 	}
-	if f.purge {
-		return dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
-	}
-	names := []string{}
-	generations, err := root.Generations()
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range generations {
-		if !g.Live && f.taints(root, g) {
-			names = append(names, pathIn(root, root.Archive(g.Number)))
-		}
-	}
-	late, err := root.Beside()
-	if err != nil { // a file that cannot be read may have forgotten text
-		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
-	}
-	for _, name := range late.Paths() {
-		if f.withoutTraces(name, string(late[name])) != string(late[name]) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
 }
 
 // withoutTraces removes the lines with traces of forgotten text from a file, and headings that lose all of their
@@ -171,4 +152,14 @@ func pathIn(root memory.Root, path string) string {
 		return path
 	}
 	return filepath.ToSlash(name)
+}
+
+// RestingOnForgotten reports for each generation whether it depends on forgotten sessions.
+func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
+	forgotten, err := st.Forgotten(ctx)
+	out := map[int]bool{}
+	for _, g := range generations {
+		out[g.Number] = slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] })
+	}
+	return out, err
 }

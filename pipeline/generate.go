@@ -17,13 +17,30 @@ import (
 
 // generations makes the generations that a project is due for. After a failure, earlier ones stay published.
 func (c *consolidation) generations(ctx context.Context) (err error) {
-	if err := c.prune(ctx); err != nil {
+	defer func() { err = c.lostOr(ctx, err) }()
+	defer c.survive(&err)
+	if err := again(func() error { return c.prune(ctx) }); err != nil {
 		return err
 	}
-	for more := true; more && err == nil; {
-		more, err = c.generation(ctx, c.askOnce, true)
+	for {
+		var d draft
+		err := again(func() (err error) {
+			d, err = c.draft(ctx, c.askOnce)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case d.made == nil:
+			if c.report.Outcome != OutcomePublished { // by prune
+				c.report.Outcome = OutcomeEmpty
+			}
+			return c.store.FinishProjectUnchanged(ctx, *c.claim)
+		}
+		if err := c.finish(ctx, d); err != nil || len(d.made.Open) == 0 {
+			return err
+		}
 	}
-	return err
 }
 
 // prune publishes a generation without withdrawn sessions, which needs no model. The built-in model
@@ -32,51 +49,62 @@ func (c *consolidation) prune(ctx context.Context) error {
 	if c.consolidator.Name() == consolidate.BuiltinName {
 		return nil
 	}
-	_, err := c.generation(ctx, c.withoutGone, false)
-	return err
+	return c.rewrite(ctx, c.withoutGone)
+}
+
+// A draft is a memory that is not published yet.
+type draft struct {
+	live memory.Snapshot
+	in   consolidate.Input
+	made *memoir.Consolidation // nil: there is nothing to publish
 }
 
 // A making makes a memory from an input; nil: none.
 type making func(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error)
 
-// generation makes a memory and publishes it unless it equals the live one. If a person edits the live
-// files meanwhile, it is made again; a result of a language model is kept, and the edits are added to
-// it. The claim ends if ends is set and no session is left for another call, which open reports.
-func (c *consolidation) generation(ctx context.Context, make making, ends bool) (open bool, err error) {
-	defer func() { err = c.lostOr(ctx, err) }()
-	defer c.survive(&err)
-	var in consolidate.Input
-	var result *memoir.Consolidation
-	paid := ends && c.meter.named(c.consolidator.Name()) != nil
-	for round := 1; ; round++ {
-		live, err := c.current(ctx)
-		switch {
-		case err != nil:
-		case result != nil && paid:
-			in.HandEdits, err = c.store.HandEdits(ctx, c.project.ID)
-		default:
-			if in, err = c.input(ctx, live); err != nil {
-				return false, err
-			}
-			if result, err = make(ctx, in, live); err == nil && paid {
-				var done func()
-				ctx, done = lasting(ctx, cmp.Or(c.opts.Grace, keepWithin))
-				defer done()
-			}
-		}
-		if err == nil && result == nil && ends {
-			if c.report.Outcome != OutcomePublished { // by prune
-				c.report.Outcome = OutcomeEmpty
-			}
-			return false, c.store.FinishProjectUnchanged(ctx, *c.claim)
-		}
-		if err == nil && result != nil {
-			err = c.publishResult(ctx, *result, in, live, ends && len(result.Open) == 0)
-		}
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
-			return result != nil && len(result.Open) > 0, err
-		}
+// draft makes a memory from the present state of the project.
+func (c *consolidation) draft(ctx context.Context, make making) (d draft, err error) {
+	if d.live, err = c.current(ctx); err != nil {
+		return d, err
 	}
+	if d.in, err = c.input(ctx, d.live); err != nil {
+		return d, err
+	}
+	d.made, err = make(ctx, d.in, d.live)
+	return d, err
+}
+
+// rewrite makes a memory and publishes it. The claim stays.
+func (c *consolidation) rewrite(ctx context.Context, make making) error {
+	d, err := c.draft(ctx, make)
+	if err == nil && d.made != nil {
+		_, err = c.publishDraft(ctx, d, c.store.PublishPart)
+	}
+	return err
+}
+
+// finish publishes a draft. The claim ends, unless sessions are left for another call. The draft may have been paid
+// for: if a person edits the live files meanwhile, it gets the edits, and an interruption waits for it.
+func (c *consolidation) finish(ctx context.Context, d draft) error {
+	ctx, done := lasting(ctx, cmp.Or(c.opts.Grace, keepWithin))
+	defer done()
+	edited := false
+	return again(func() (err error) {
+		if edited {
+			if d.live, err = c.current(ctx); err == nil {
+				d.in.HandEdits, err = c.store.HandEdits(ctx, c.project.ID)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		edited = true
+		same, err := c.publishDraft(ctx, d, c.store.Publish)
+		if err == nil && same && len(d.made.Open) == 0 {
+			err = c.store.FinishProjectUnchanged(ctx, *c.claim)
+		}
+		return err
+	})
 }
 
 // input reads the input of a generation from the store and the live files.
@@ -211,10 +239,10 @@ func (p *phases) holding(
 	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
 	defer release()
 	defer func() { _ = p.store.Release(ctx, claim) }() // if it fails, the claim ends with this process
-	for round := 1; ; round++ {
-		err := p.surviving(func() error { return do(held, p.workOn(project, &claim)) })
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
-			return err
-		}
-	}
+	return again(func() (err error) {
+		c := p.workOn(project, &claim)
+		defer func() { err = c.lostOr(ctx, err) }()
+		defer c.survive(&err)
+		return do(held, c)
+	})
 }

@@ -53,6 +53,15 @@ func untilFree(ctx context.Context, wait time.Duration, try func() error) error 
 	}
 }
 
+// again calls do again if a person edited the live files meanwhile.
+func again(do func() error) error {
+	for round := 1; ; round++ {
+		if err := do(); memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return err
+		}
+	}
+}
+
 // retryPolicy says when failed work is tried again.
 func (r *run) retryPolicy(delaySeconds int) store.Policy {
 	return store.Policy{MaxAttempts: r.opts.Settings.Memories.MaxAttempts, Base: seconds(delaySeconds)}
@@ -94,12 +103,6 @@ func (r *run) survive(err *error) {
 	}
 	r.log.Error("panic", "value", r.redact(fmt.Sprint(v)), "stack", string(debug.Stack()))
 	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
-}
-
-// surviving calls fn and turns a panic into an error.
-func (r *run) surviving(fn func() error) (err error) {
-	defer r.survive(&err)
-	return fn()
 }
 
 // maxRounds bounds how often a generation is made again because a person edited the live files meanwhile.

@@ -95,45 +95,38 @@ func errChanged() error {
 	)
 }
 
-// publishResult adds the hand edits to a result and publishes it, unless it equals the live memory. If ends
-// is set, the claim ends as well. Otherwise open sessions stay new or changed for the next consolidation.
-func (c *consolidation) publishResult(
-	ctx context.Context, result memoir.Consolidation, in consolidate.Input, live memory.Snapshot, ends bool,
-) error {
-	open := result.Open
-	result = consolidate.ApplyHandEdits(result, consolidate.LiveHandEdits(in.HandEdits, in))
+// publishDraft adds the hand edits to a draft and publishes it, unless it equals the live memory. If it leaves
+// sessions open, they stay new or changed for the next consolidation, and the claim stays.
+func (c *consolidation) publishDraft(ctx context.Context, d draft, commit committer) (same bool, err error) {
+	in, live, open := d.in, d.live, d.made.Open
+	result := consolidate.ApplyHandEdits(*d.made, consolidate.LiveHandEdits(in.HandEdits, in))
 	if err := consolidate.Verify(result, in); err != nil {
-		return fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
+		return false, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
 	}
 	files, err := memory.Layout(result, c.beside(in, live))
 	if err != nil {
-		return fmt.Errorf("lay out the memory: %w", err)
+		return false, fmt.Errorf("lay out the memory: %w", err)
 	}
 	files, counts, err := c.cleanFiles(files)
 	if err != nil {
-		return err
+		return false, err
 	}
 	counts.Merge(workOf(ctx).taken)
 	result = consolidate.WithOrigins(result, in)
 	deferred := stillDeferred(live.Manifest.Deferred, in)
-	if live.Generation > 0 && len(live.Edited) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
-		files.Equal(live.Files) && (ends || len(open) == 0) &&
-		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) && c.archived(live.Generation) {
+	if live.Generation > 0 && len(live.Edited)+len(open) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
+		files.Equal(live.Files) && maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) &&
+		c.archived(live.Generation) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
-		if !ends {
-			return nil
-		}
-		return c.store.FinishProjectUnchanged(ctx, *c.claim)
+		return true, nil
 	}
-	manifest := memory.Manifest{
+	if len(open) > 0 {
+		commit = c.store.PublishOpen
+	}
+	return false, c.publish(ctx, live, files, memory.Manifest{
 		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
 		Anchors: result.Anchors, Lines: result.Lines,
-	}
-	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
-	if ends {
-		commit = c.store.Publish
-	}
-	return c.publish(ctx, live, files, manifest, record, commit)
+	}, commit)
 }
 
 // archived reports whether the archive of a generation is sound. If it is not, another generation gets one.
@@ -148,13 +141,12 @@ type committer func(ctx context.Context, claim store.ProjectClaim, record store.
 
 // publish replaces the live generation, read as a snapshot, by files. Hand edits of the snapshot become a
 // separate generation before it, in the same step. publish completes the manifest, which needs inputs and
-// redactions, and the record. The error has the code CodeChanged if the live files have changed since.
+// redactions. The error has the code CodeChanged if the live files have changed since.
 func (c *consolidation) publish(
 	ctx context.Context,
 	live memory.Snapshot,
 	files memory.Files,
 	manifest memory.Manifest,
-	record store.GenerationRecord,
 	commit committer,
 ) (err error) {
 	next, err := c.root.Next(int(c.claim.Generation))
@@ -177,8 +169,8 @@ func (c *consolidation) publish(
 	if err := c.root.Stage(ctx, n, files, manifest); err != nil {
 		return err
 	}
-	record.N, record.ManifestHash, record.Inputs = int64(n), manifest.Hash(), inputsByKey(manifest.Inputs)
-	record.At, record.Redactions = c.now(), manifest.Redactions
+	record := store.GenerationRecord{N: int64(n), ManifestHash: manifest.Hash(), Inputs: inputsByKey(manifest.Inputs),
+		At: c.now(), Redactions: manifest.Redactions}
 	err = commit(ctx, *c.claim, record, func() error {
 		if same, err := c.root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())

@@ -13,9 +13,9 @@ import (
 const maxSummaryAnchors = 40
 
 // WithOrigins sets the origins and anchors of a memory's lines. A line of MEMORY.md comes from the statements that the
-// built-in model made it from, else from those of its sessions with nearly its words. A line of the summary has the
-// origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no session has a matching
-// statement, for instance because it was not selected, an unchanged line keeps its origin.
+// built-in model made it from, else from those of its sessions with nearly its words, else from the nearest one. A line
+// of the summary has the origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no
+// session has a matching statement, for instance because it was not selected, an unchanged line keeps its origin.
 //
 // Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
 // result depends only on the input and has nothing of withdrawn sessions.
@@ -83,7 +83,12 @@ type originLine struct {
 func (o *origins) of(line string, have []string) (ids []string, anchors []memoir.Anchor, stated bool) {
 	ids = o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
-	for _, cited := range Cited(line, o.lists) {
+	near, nearest := "", 0.0 // of a line in a model's own words
+	all := Cited(line, o.lists)
+	if len(all) == 0 { // ids of some agents do not have the form of one
+		all = idsIn(lastBracket.FindString(line))
+	}
+	for _, cited := range all {
 		s := cmp.Or(o.by[cited], o.by[o.register.inputs.key(cited)])
 		if s == nil {
 			continue
@@ -91,7 +96,11 @@ func (o *origins) of(line string, have []string) (ids []string, anchors []memoir
 		first := !stated
 		var found []memoir.Anchor
 		for _, st := range s.statements {
-			if st.Kind == memoir.StatementClaim || !sayTheLike(have, words(st.Text)) {
+			want := words(st.Text)
+			if share := jaccard(have, want); share > nearest {
+				near, nearest = st.ID, share
+			}
+			if st.Kind == memoir.StatementClaim || !sayTheLike(have, want) {
 				continue
 			}
 			stated = true
@@ -103,6 +112,9 @@ func (o *origins) of(line string, have []string) (ids []string, anchors []memoir
 		if first && stated {
 			anchors = namedIn(line, found)
 		}
+	}
+	if len(ids) == 0 {
+		ids = append(ids, near)
 	}
 	return distinct(ids), anchors, stated
 }

@@ -7,6 +7,7 @@
 package entry
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -43,8 +44,14 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 	if err != nil {
 		return e, false, err
 	}
-	stored, added, err = b.Store.AddEntry(ctx, e, statements, func(latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
-		return b.existing(e, latest, unfiled)
+	err = b.Store.Alone(ctx, func() error { // so that no other process adds or files the same entry meanwhile
+		found, err := b.existing(ctx, e)
+		if added = err == nil && found == nil; !added {
+			stored = *cmp.Or(found, &e)
+			return err
+		}
+		stored, err = b.Store.AddEntry(ctx, e, statements)
+		return err
 	})
 	if err != nil || !added {
 		return stored, added, err

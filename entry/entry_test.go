@@ -85,7 +85,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 		t.Errorf("of a page that is full, %v is stored: %v", all, err)
 	}
 	line.CreatedAt = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
-	waiting, _, err := b.Store.AddEntry(t.Context(), line, nil, nil)
+	waiting, err := b.Store.AddEntry(t.Context(), line, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 func TestALineThatWaitsForItsPageIsNotAddedAgain(t *testing.T) {
 	b := newBook(t)
 	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: "released 1.4"}
-	waiting, _, err := b.Store.AddEntry(t.Context(), line, nil, nil)
+	waiting, err := b.Store.AddEntry(t.Context(), line, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

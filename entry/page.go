@@ -119,8 +119,15 @@ func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
 // existing returns the note that equals e, or the line of e that its day's page has or will get, nil if there is none.
 // It fails if the page has no room for the line.
-func (b Book) existing(e memoir.Entry, latest, unfiled []memoir.Entry) (*memoir.Entry, error) {
+func (b Book) existing(ctx context.Context, e memoir.Entry) (*memoir.Entry, error) {
 	journal := e.Kind == memoir.EntryJournal
+	of := store.EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}
+	latest, err := b.Store.Entries(ctx, of)
+	of.Unfiled, of.Max = true, 0
+	unfiled, fault := b.Store.Entries(ctx, of)
+	if err = errors.Join(err, fault); err != nil {
+		return nil, err
+	}
 	same := slices.DeleteFunc(latest, func(other memoir.Entry) bool {
 		return other.Text != e.Text || journal && dayOf(other) != dayOf(e) ||
 			!journal && (other.Category != e.Category || other.Author != e.Author)

@@ -81,7 +81,7 @@ func (w *Week) Adopt(ctx context.Context) error {
 	err := w.Read(ctx)
 	for _, e := range w.adopt {
 		if err == nil {
-			_, _, err = w.Store.AddEntry(ctx, e, nil, nil)
+			_, err = w.Store.AddEntry(ctx, e, nil)
 		}
 	}
 	if err == nil && len(w.adopt) > 0 {

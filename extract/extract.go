@@ -91,17 +91,18 @@ type candidate struct {
 	words string   // a person's words or the agent's claim, which later words can retract
 }
 
-// The names of signals. Those that other packages know are in package memoir.
+// The names of signals, which `memoir why` prints. memoir.SignalRule and SignalCorrected are in preference.go,
+// SignalRequired is in required.go.
 const (
-	signalAsked     = "asked"     // a request with its result
-	signalPosted    = "posted"    // a commit, a pull request, an approved plan
-	signalChosen    = "chosen"    // a person's answer to a question of the agent
-	signalRefused   = "refused"   // what a person said when they refused a call
-	signalFixed     = "fixed"     // a failure with its remedy
-	signalPassed    = "passed"    // a command that passed
-	signalEdited    = "edited"    // a changed file
-	signalProcedure = "procedure" // the steps of a request
-	signalConcluded = "concluded" // a sentence of the agent's closing answer
+	signalAsked     = "asked"     // asked.go: a request with its result
+	signalPosted    = "posted"    // posted.go: a commit, a pull request, an approved plan
+	signalChosen    = "chosen"    // preference.go: a person's answer to a question of the agent
+	signalRefused   = "refused"   // preference.go: what a person said when they refused a call
+	signalFixed     = "fixed"     // fixed.go: a failure with its remedy
+	signalPassed    = "passed"    // passed.go: a command that passed
+	signalProcedure = "procedure" // passed.go: the steps of a request
+	signalEdited    = "edited"    // required.go: a changed file
+	signalConcluded = "concluded" // conclusion.go: a sentence of the agent's closing answer
 )
 
 // parties says whose word the statements of a signal are; of others it is a tool's.

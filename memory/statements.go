@@ -77,11 +77,12 @@ func ChangeStatements(content []byte, change func(string) string) []byte {
 
 // Readable returns the content of a file as text: of StatementsFile, each text on a line.
 func Readable(path string, content []byte) string {
-	if _, err := DecodeStatements(content); path != StatementsFile || err != nil {
+	all, err := DecodeStatements(content)
+	if path != StatementsFile || err != nil {
 		return string(content)
 	}
 	var lines []string
-	ChangeStatements(content, func(text string) string {
+	EncodeStatements(all, func(text string) string {
 		lines = append(lines, text)
 		return text
 	})

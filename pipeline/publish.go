@@ -253,6 +253,9 @@ func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memor
 			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
 	}
 	files := companions(shown)
+	if len(in.Extractions) > 0 {
+		files[memory.StatementsFile] = memory.EncodeStatements(newestFirst(in.Extractions), memory.Neutralise)
+	}
 	for path, content := range live.Files.Extra() {
 		if !isCompanion(path) {
 			files[path] = []byte(c.forgetting.clean(string(content), in))
@@ -282,20 +285,22 @@ func companions(extractions []memoir.Extraction) memory.Files {
 		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
 	}
 
-	newestFirst := slices.Clone(extractions)
-	slices.SortStableFunc(newestFirst, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
 	var raw strings.Builder
 	raw.WriteString(
 		"# Raw memories\n\nWhat was extracted from each session, newest first; " +
 			"numbers in brackets are items of that session.\n",
 	)
-	for _, e := range newestFirst {
+	for _, e := range newestFirst(extractions) {
 		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
 			passive(e.RawMemory()))
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
-	files[memory.StatementsFile] = memory.EncodeStatements(newestFirst, memory.Neutralise)
 	return files
+}
+
+func newestFirst(extractions []memoir.Extraction) []memoir.Extraction {
+	return slices.SortedStableFunc(slices.Values(extractions),
+		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
 }
 
 // header is the header of a session's text.

@@ -79,31 +79,27 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	}
 	var out Spoken
 	for len(lines) > 0 && err == nil {
-		n, part := 0, appended{}
-		err = st.Converse(ctx, c.soon(), func() (scan store.SessionScan, said []store.Message, err error) {
+		n := 0
+		err = st.Alone(ctx, func() error {
 			path, id, room, err := c.part(times[out.Stored])
 			if err != nil {
-				return scan, nil, err
+				return err
 			}
 			n = min(room, len(lines))
 			text := strings.Join(lines[:n], "")
 			if room == c.window() {
 				text = rollout.Conversation{}.Begin(id, c.cwd, times[out.Stored]) + text
 			}
-			if err := part.append(path, text); err != nil {
-				return scan, nil, err
-			}
 			out.Session = memoir.SessionKey(memoir.SourceConversation, id)
 			if n == room {
 				out.Full = append(out.Full, out.Session)
 			}
-			return c.session(ctx, path)
+			return c.add(ctx, path, text)
 		})
 		if err == nil {
 			out.Stored, lines = out.Stored+n, lines[n:]
 			continue
 		}
-		err = errors.Join(err, st.Alone(context.WithoutCancel(ctx), part.undo))
 		if out.Stored > 0 {
 			err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "only %d of %d messages are stored: %w", out.Stored,
 				len(messages), err)
@@ -113,34 +109,6 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 		err = r.pruneConversations(ctx)
 	}
 	return out, err
-}
-
-// appended is text that was appended to a file.
-type appended struct {
-	path     string
-	from, to int64 // its byte range
-}
-
-func (a *appended) append(path, text string) error {
-	if info, err := os.Stat(path); err == nil {
-		a.from = info.Size()
-	}
-	err := entry.Append(path, text)
-	if info, _ := os.Stat(path); err == nil && info != nil {
-		a.path, a.to = path, info.Size()
-	}
-	return err
-}
-
-// undo removes the text, so that a repeated call does not add it twice, unless more was added since.
-func (a *appended) undo() error {
-	if info, err := os.Stat(a.path); a.path == "" || err != nil || info.Size() != a.to {
-		return nil
-	}
-	if err := failpoint.Before("take messages out"); err != nil {
-		return err
-	}
-	return os.Truncate(a.path, a.from)
 }
 
 // conversation is a conversation to which messages are added.
@@ -158,6 +126,29 @@ func (c conversation) soon() store.Window {
 	w := c.run.window()
 	w.Now = time.Time{} // opts.Now is the time of the messages
 	return w
+}
+
+// add appends text to a conversation's file and stores what the file holds. If that fails, it removes the text, so that
+// a repeated call does not add it twice.
+func (c conversation) add(ctx context.Context, path, text string) error {
+	from := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		from = info.Size()
+	}
+	if err := entry.Append(path, text); err != nil {
+		return err
+	}
+	scan, said, err := c.session(ctx, path)
+	if err == nil {
+		err = c.store.Converse(ctx, c.soon(), scan, said)
+	}
+	if err == nil {
+		return nil
+	}
+	if fault := failpoint.Before("take messages out"); fault != nil {
+		return errors.Join(err, fault)
+	}
+	return errors.Join(err, os.Truncate(path, from))
 }
 
 // lines checks and redacts messages, and returns their records and times.

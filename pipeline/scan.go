@@ -370,7 +370,7 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string, redact fun
 		return err
 	}
 	for _, id := range ids {
-		err := memory.At(home, id).Remove()
+		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
 		if err == nil {
 			err = st.FolderRemoved(ctx, id)
 		}

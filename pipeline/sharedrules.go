@@ -52,7 +52,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	}
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
-	words := map[string]string{}             // of the session that stated it last
+	words := map[string]memoir.Statement{}   // of the session that stated it last
 	struck := map[string]map[string]bool{}   // rules that a person deleted, by project
 	for _, e := range all {
 		if struck[e.ProjectID] == nil {
@@ -67,7 +67,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 			if projects[key] == nil {
 				projects[key] = map[string]bool{}
 			}
-			projects[key][e.ProjectID], words[key] = true, rule.Text
+			projects[key][e.ProjectID], words[key] = true, rule
 		}
 	}
 	var shared []memoir.Extraction
@@ -76,7 +76,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 			StartedAt: e.StartedAt, EndedAt: e.EndedAt}
 		for key, rule := range rulesOf(e) {
 			if len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {
-				rule.Text = words[key]
+				rule.Text, rule.Quote = words[key].Text, words[key].Quote
 				one.Statements = append(one.Statements, rule)
 			}
 		}

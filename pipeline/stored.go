@@ -164,7 +164,11 @@ func (s *storedScan) eachInRoot(ctx context.Context, projectID string, root memo
 	}
 	for _, name := range live.Files.Paths() {
 		path := filepath.Join(root.Live(live.Generation), filepath.FromSlash(name))
-		both(StoredPlace{Path: path, live: name}, name, live.Files[name])
+		at := StoredPlace{Path: path, live: name}
+		if name == memory.StatementsFile { // it is made again from the extractions
+			at.live = ""
+		}
+		both(at, name, live.Files[name])
 	}
 	late, err := root.Beside()
 	if err != nil {

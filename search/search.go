@@ -52,6 +52,8 @@ type Hit struct {
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
 	Item      int       `json:"item"`        // of the session; 0: unknown
 	At        time.Time `json:"at,omitzero"` // of the item, else the session's last; zero: unknown
+
+	Key string `json:"-"` // of a line of MEMORY.md: its memoir.LineKey
 }
 
 // Kind returns the kind of a hit: memory (a line of MEMORY.md), history, note, journal, message or session.
@@ -234,6 +236,7 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 		return
 	}
 	p := passages[r.place]
+	hit.Key = memoir.LineKey(p.text)
 	if r.kind == summaryKind {
 		hit.Session, hit.At = headed(text)
 	}

@@ -35,7 +35,7 @@ var routes = []route{
 	{"PUT", "/notes/{id}", "", "", changing((*server).changeNote)},
 	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
-	{"GET", "/projects/{project}/memory/{line}", "line", "A line and its sources", reading((*server).memoryLine)},
+	{"GET", "/projects/{project}/why", "why", "Where a line comes from", reading((*server).why)},
 	{"PATCH", "/projects/{project}/memory", "", "", changing((*server).patchMemory)},
 	{"GET", "/projects/{project}/messages", "", "", reading((*server).lastMessages)},
 	{"POST", "/projects/{project}/messages", "", "", changing((*server).addMessages)},

@@ -75,7 +75,7 @@ func (s *server) exportedOf(ctx context.Context, st *store.Store, project operat
 	if out.Memory, err = s.Memory(project.ID, injected); err != nil {
 		return out, err
 	}
-	if err := s.Fill(ctx, st, out.Memory, out.Memory.Text); err != nil {
+	if err := s.Explain(ctx, st, out.Memory); err != nil {
 		return out, err
 	}
 	last, err := s.compare(project.ID, 0, 0)

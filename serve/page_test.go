@@ -39,8 +39,8 @@ func hostileWorld(t testing.TB) *world {
 var pagesOf = map[string]string{
 	"/projects":                                    "lanternd",
 	"/projects/lanternd/memory":                    "never push from an agent session",
-	"/projects/lanternd/memory/8":                  "Extracted: ",
-	"/projects/lanternd/memory/999":                "MEMORY.md has",
+	"/projects/lanternd/why?of=sign+tags":          "the word of a person",
+	"/projects/lanternd/why?of=quokka":             "no statement of project",
 	"/projects/lanternd/diff":                      "<ins>",
 	"/projects/lanternd/diff?from=1":               "onerror",
 	"/projects/lanternd/generations":               "Generation 1, live",
@@ -50,8 +50,8 @@ var pagesOf = map[string]string{
 	"/sessions":                                    "it was extracted and has not changed since",
 	"/sessions?project=lanternd&reason=up_to_date": "2b9ad815",
 	"/sessions/2b9ad815?at=5":                      "git tag",
-	"/projects/lanternd/memory/1":                  "a person or an agent (marked <code>(not confirmed)</code>) added it",
-	"/projects/lanternd/memory/x":                  "line must be a number from 0, not &#34;x&#34;",
+	"/projects/lanternd/why?of=the+key+is":         "A person, or an agent if it ends in <code>(not confirmed)</code>, wrote this line.",
+	"/projects/lanternd/why":                       "nothing to look for",
 	"/sessions/nobody":                             "no session matches",
 	"/search?q=sign+tags":                          "sign",
 	"/search?q=%3Cscript%3E":                       "&lt;script&gt;",
@@ -117,7 +117,7 @@ func TestExportIsOneFileOfTheSame(t *testing.T) {
 	must(t, err)
 	text := string(content)
 	harmless(t, "the file", text, 0)
-	for _, want := range []string{"never push from an agent session", "Extracted: ", "it was extracted", "Last run", "id=\"note-1\"",
+	for _, want := range []string{"never push from an agent session", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
 		"No language model was used", "sha256-", "color-scheme: light dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the file has no %q", want)
@@ -237,7 +237,7 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 	w := hostileWorld(t)
 	w.run()
 	w.note(strings.Repeat("wide", 500))
-	pages := []string{"/projects", "/projects/lanternd/memory", "/projects/lanternd/memory/8", "/projects/lanternd/diff",
+	pages := []string{"/projects", "/projects/lanternd/memory", "/projects/lanternd/why?of=sign+tags", "/projects/lanternd/diff",
 		"/projects/lanternd/generations", "/memory", "/sessions", "/sessions/2b9ad815", "/search?q=sign+tags", "/queue", "/usage"}
 	server := w.browsed(pages)
 	dom := chromium(t, path, server.URL+"/frames")
@@ -249,8 +249,8 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 	}
 	for target, want := range map[string]string{
 		"/projects/lanternd/memory?plain": "never push from an agent session",
-		"/search?q=sign+tags&plain":       `<a href="/projects/lanternd-97c055e77a45/memory/`,
-		"/search?typed":                   `<a href="/projects/lanternd-97c055e77a45/memory/`,
+		"/search?q=sign+tags&plain":       `<a href="/projects/lanternd-97c055e77a45/why?of=`,
+		"/search?typed":                   `<a href="/projects/lanternd-97c055e77a45/why?of=`,
 	} {
 		if dom := chromium(t, path, server.URL+target); !strings.Contains(dom, want) || strings.Contains(dom, "within</p>") == strings.Contains(target, "plain") {
 			t.Errorf("%s has no %q: %s", target, want, dom)

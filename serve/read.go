@@ -44,12 +44,8 @@ func (s *server) projectMemory(c call) (any, error) {
 	return s.Memory(c.project.ID, injected)
 }
 
-func (s *server) memoryLine(c call) (any, error) {
-	n, err := number("line", c.PathValue("line"))
-	if err != nil {
-		return nil, err
-	}
-	return s.Line(c.Context(), c.st, c.project.ID, n)
+func (s *server) why(c call) (any, error) {
+	return s.Why(c.Context(), c.st, c.project.ID, c.URL.Query().Get("of"))
 }
 
 func (s *server) lastMessages(c call) (any, error) {

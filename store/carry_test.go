@@ -103,8 +103,8 @@ func TestCarryingOverFromAnEarlierSchema(t *testing.T) {
 	if got := inputs(t, s); len(got) != 1 || got[0].SessionKey != "memoir:note-1" {
 		t.Errorf("inputs %+v", got)
 	}
-	e, _, err := s.AddEntry(t.Context(), memoir.Entry{ProjectID: other, Kind: memoir.EntryNote, Category: "fact",
-		Author: memoir.AuthorUser, Text: "new"}, nil, nil)
+	e, err := s.AddEntry(t.Context(), memoir.Entry{ProjectID: other, Kind: memoir.EntryNote, Category: "fact",
+		Author: memoir.AuthorUser, Text: "new"}, nil)
 	if must(t, err); e.ID != 5 {
 		t.Errorf("a new note has the number %d, which one before it had", e.ID)
 	}

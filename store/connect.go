@@ -87,10 +87,10 @@ const (
 
 var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened read-only")
 
-// isBusy reports that another connection holds a lock.
+// isBusy reports that another connection or process holds a lock.
 func isBusy(err error) bool {
 	var e sqlite3.Error
-	return errors.As(err, &e) &&
+	return errors.Is(err, errLocked) || errors.As(err, &e) &&
 		(e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,31 +12,10 @@ import (
 
 // AddEntry stores an entry in one durable transaction and returns it as stored. The caller has redacted the text and
 // registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
-// the project becomes due. The entry is unfiled until FileEntries files it. If existing is not nil, it gets the
-// project's entries of the kind, the 100 last accessed ones and all unfiled ones, while no other process adds or files
-// entries. If it returns an entry, nothing is stored and AddEntry returns that entry and false.
-func (s *Store) AddEntry(
-	ctx context.Context, e memoir.Entry, statements []memoir.Statement,
-	existing func(latest, unfiled []memoir.Entry) (*memoir.Entry, error),
-) (stored memoir.Entry, added bool, err error) {
-	err = s.durably(ctx, func(t tx) error {
-		if existing != nil {
-			of := EntryFilter{Projects: []string{e.ProjectID}, Kind: e.Kind, Max: 100}
-			latest, err := selectEntries(t, of)
-			of.Unfiled, of.Max = true, 0
-			unfiled, fault := selectEntries(t, of)
-			if err = errors.Join(err, fault); err != nil {
-				return err
-			}
-			if found, err := existing(latest, unfiled); err != nil || found != nil {
-				e = *cmp.Or(found, &e)
-				return err
-			}
-		}
-		added = true
-		return s.addEntry(t, &e, statements)
-	})
-	return e, added, s.explain(err, "storing an entry")
+// the project becomes due. The entry is unfiled until FileEntries files it.
+func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
+	err := s.durably(ctx, func(t tx) error { return s.addEntry(t, &e, statements) })
+	return e, s.explain(err, "storing an entry")
 }
 
 // addEntry stores an entry and completes it.
@@ -130,31 +108,31 @@ func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error
 }
 
 // FileEntries calls file for each unfiled entry, or only for the entry id if that is not 0, the last accessed one last.
-// No other process writes meanwhile. After a crash file is called again for the same entries. If it fails, the entry
-// stays unfiled.
+// It does so Alone. After a crash file is called again for the same entries. If it fails, the entry stays unfiled.
 func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entry) error) error {
 	waiting, err := s.Entries(ctx, EntryFilter{ID: id, Unfiled: true, Max: 1})
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	var failed []error
-	err = s.durably(ctx, func(t tx) error {
-		entries, err := selectEntries(t, EntryFilter{ID: id, Unfiled: true})
+	return s.Alone(ctx, func() error {
+		entries, err := s.Entries(ctx, EntryFilter{ID: id, Unfiled: true})
+		failed, filed := []error{err}, []string{}
 		for _, e := range slices.Backward(entries) {
-			if fault := file(e); fault != nil {
-				failed = append(failed, fault)
-			} else if err == nil {
-				_, err = t.exec(`UPDATE entry SET filed = 1 WHERE id = ?`, e.ID)
+			if err := file(e); err != nil {
+				failed = append(failed, err)
+			} else {
+				filed = append(filed, e.Key())
 			}
 		}
-		return err
+		if len(filed) > 0 {
+			failed = append(failed, s.durably(ctx, func(t tx) error {
+				_, err := t.exec(`UPDATE entry SET filed = 1 WHERE session_key IN (SELECT value FROM json_each(?))`,
+					jsonList(filed))
+				return err
+			}))
+		}
+		return s.explain(errors.Join(failed...), "filing entries")
 	})
-	return s.explain(errors.Join(err, errors.Join(failed...)), "filing entries")
-}
-
-// Alone calls change while no other process files entries or the history. change must not write to the database.
-func (s *Store) Alone(ctx context.Context, change func() error) error {
-	return s.explain(s.quickly(ctx, func(tx) error { return change() }), "waiting for the files of entries")
 }
 
 // PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
@@ -171,40 +149,63 @@ func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text str
 	return s.explain(err, "keeping the last messages of session %s", c.Session.Key())
 }
 
-// FileHistory calls file for each project with the extractions that its history lacks, the oldest session first, while
-// no other process writes. After a crash file gets the same extractions again. Texts of PutFallback come first, as
-// extractions with a HistoryEntry only. Disabled and forgotten sessions are left out. An error of file ends the work;
-// the next call files the rest.
+// FileHistory calls file Alone for each project with the extractions that its history lacks, the oldest session first.
+// After a crash file gets the same extractions again. Texts of PutFallback come first, as extractions with a
+// HistoryEntry only. Disabled and forgotten sessions are left out. An error of file ends the work; the next call files
+// the rest.
 func (s *Store) FileHistory(ctx context.Context, file func(projectID string, new []memoir.Extraction) error) error {
 	projects, err := fetch(ctx, s, func(t tx) ([]string, error) {
 		return t.texts(`SELECT id FROM project WHERE change_seq > history_seq
-			OR id IN (SELECT s.project_id FROM fallback f JOIN session s ON s.key = f.session_key) ORDER BY id`)
+			OR id IN (SELECT s.project_id FROM fallback e JOIN session s ON s.key = e.session_key WHERE ` + isInput + `)
+			ORDER BY id`)
 	}, "looking for sessions missing from the history")
 	for _, id := range projects {
 		if err == nil {
-			err = s.durably(ctx, func(t tx) error {
-				const failed = ` FROM fallback AS e WHERE session_key IN (SELECT key FROM session WHERE project_id = ?)`
-				new, err := collect(t, `SELECT session_key, at, text`+failed+` AND `+isInput+` ORDER BY at, session_key`,
-					[]any{id}, func(scan scanner, e *memoir.Extraction) error {
-						return scan(&e.SessionKey, timeColumn{&e.EndedAt}, &e.HistoryEntry)
-					})
-				if err != nil {
-					return err
-				}
-				extracted, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
-					WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`
-					ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
-				if new = append(new, extracted...); err == nil && len(new) > 0 {
-					err = file(id, new)
-				}
-				if err == nil {
-					err = t.execEach(id, `UPDATE project SET history_seq = change_seq WHERE id = ?`, `DELETE`+failed)
-				}
-				return err
-			})
+			err = s.Alone(ctx, func() error { return s.fileHistory(ctx, id, file) })
 		}
 	}
 	return s.explain(err, "filing the history")
+}
+
+// fileHistory is FileHistory for one project. What is stored while file works is left for the next call.
+func (s *Store) fileHistory(ctx context.Context, id string, file func(string, []memoir.Extraction) error) error {
+	var seq int64 // of the project when new was read
+	var new []memoir.Extraction
+	err := s.read(ctx, func(t tx) error {
+		err := t.get(`SELECT coalesce(max(change_seq), 0) FROM project WHERE id = ?`, []any{id}, &seq)
+		if err != nil {
+			return err
+		}
+		if new, err = collect(t, `SELECT session_key, at, text FROM fallback e
+			WHERE session_key IN (SELECT key FROM session WHERE project_id = ?) AND `+isInput+` ORDER BY at, session_key`,
+			[]any{id}, func(scan scanner, e *memoir.Extraction) error {
+				return scan(&e.SessionKey, timeColumn{&e.EndedAt}, &e.HistoryEntry)
+			}); err != nil {
+			return err
+		}
+		extracted, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN project p ON p.id = e.project_id
+			WHERE p.id = ? AND e.seq > p.history_seq AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`
+			ORDER BY e.ended_at, e.session_key`, []any{id}, scanExtraction)
+		new = append(new, extracted...)
+		return err
+	})
+	if err == nil && len(new) > 0 {
+		err = file(id, new)
+	}
+	if err != nil {
+		return err
+	}
+	return s.durably(ctx, func(t tx) error {
+		for _, e := range new {
+			_, err := t.exec(`DELETE FROM fallback WHERE session_key = ? AND text = ?`, e.SessionKey, e.HistoryEntry)
+			if err != nil {
+				return err
+			}
+		}
+		// A project that was cleared and registered meanwhile begins anew.
+		_, err := t.exec(`UPDATE project SET history_seq = ?1 WHERE id = ?2 AND change_seq >= ?1`, seq, id)
+		return err
+	})
 }
 
 // EntryFilter selects entries; empty fields select all.

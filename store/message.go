@@ -45,14 +45,11 @@ func putMessages(t tx, key string, messages []Message) error {
 	return nil
 }
 
-// Converse calls say, which appends messages to a conversation's file, while no other process writes. It registers the
-// session that say returns, with its reason in the window, and stores the messages.
-func (s *Store) Converse(ctx context.Context, w Window, say func() (SessionScan, []Message, error)) error {
+// Converse registers a conversation's session as its file was read, with its reason in the window, and stores its
+// messages. The caller read the file within the same call of Alone.
+func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, said []Message) error {
 	err := s.durably(ctx, func(t tx) error {
-		scan, said, err := say()
-		if err == nil {
-			err = s.saveScan(t, scan)
-		}
+		err := s.saveScan(t, scan)
 		if err == nil {
 			err = putMessages(t, scan.Session.Key(), said)
 		}

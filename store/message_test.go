@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"memoir"
 )
@@ -110,4 +111,42 @@ func TestTheHistoryLeavesOutWhatIsKeptOutOfMemory(t *testing.T) {
 	must(t, s.SetDisabled(t.Context(), "codex:s00", false))
 	files("codex:s00") // once it is let in
 	files()
+}
+
+func TestTheDatabaseIsWrittenWhileFilesAre(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 4)
+	extracted(t, s, worth("tea"))
+	_, err := s.AddEntry(t.Context(), memoir.Entry{ProjectID: project, Kind: memoir.EntryJournal,
+		Author: memoir.AuthorUser, Text: "released"}, nil)
+	must(t, err)
+	second := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Millisecond})
+	calls := 0
+	write := func() error {
+		calls++
+		wantCode(t, second.Alone(t.Context(), nil), memoir.CodeBusy)
+		extracted(t, second, worth("coffee"))
+		return nil
+	}
+	var filed []string
+	must(t, s.Alone(t.Context(), write))
+	must(t, s.FileEntries(t.Context(), 0, func(memoir.Entry) error { return write() }))
+	history := func() error {
+		return s.FileHistory(t.Context(), func(_ string, found []memoir.Extraction) error {
+			for _, e := range found {
+				filed = append(filed, e.SessionKey)
+			}
+			if calls == 2 {
+				return write()
+			}
+			return nil
+		})
+	}
+	must(t, history())
+	must(t, history())
+	must(t, history())
+	slices.Sort(filed[:3])
+	if want := []string{"codex:s00", "codex:s01", "codex:s02", "codex:s03"}; calls != 3 || !slices.Equal(filed, want) {
+		t.Errorf("%d calls, filed %v, want %v", calls, filed, want)
+	}
 }

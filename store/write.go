@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/mattn/go-sqlite3"
 
+	"memoir"
 	"memoir/internal/failpoint"
 )
 
@@ -26,6 +28,36 @@ func (s *Store) durably(ctx context.Context, fn func(tx) error) error {
 // data that can be read or computed again.
 func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
 	return s.write(ctx, quick, fn)
+}
+
+// Alone calls change while no other process writes files that are neither sessions nor part of a memory: journals,
+// histories, conversations, the token. The kernel releases the lock of a process that dies. Lock order: files first,
+// then the database. So change may write to the database, but no transaction calls Alone, nor does change. If others
+// hold the lock for longer than the busy timeout, the error has the code memoir.CodeBusy.
+func (s *Store) Alone(ctx context.Context, change func() error) error {
+	if s.writer == nil {
+		return errReadOnly
+	}
+	dir := filepath.Join(filepath.Dir(s.path), "projects")
+	if err := failpoint.MkdirAll(dir, 0o700); err != nil {
+		return storageError(err, "creating %s", dir)
+	}
+	var unlock func() error
+	err := s.patiently(ctx, func() (err error) {
+		if unlock, err = lockFolder(dir); err != nil && err != errLocked {
+			return storageError(err, "locking %s", dir)
+		}
+		return err
+	})
+	if err == errLocked {
+		return memoir.Errorf(memoir.CodeBusy, "wait until it ends, then try again",
+			"another memoir process was writing files in %s for %s", dir, s.busy)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return change()
 }
 
 // turn waits until no other goroutine of this process writes; done ends the turn. The error is errReadOnly,

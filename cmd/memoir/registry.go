@@ -98,7 +98,7 @@ const (
 // once.
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
-		p.ui.say("waiting: another program has locked the database")
+		p.ui.say("waiting: another program has locked the database or files")
 	}), Restored: func(aside string) {
 		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them after the backup"
 		if aside == "" {

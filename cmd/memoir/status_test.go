@@ -122,11 +122,11 @@ func TestShowOfADatabaseSaysWhichSessionsItHolds(t *testing.T) {
 	defer db.Close()
 	insert := func(id string, at int) {
 		t.Helper()
-		if _, err := db.Exec(`INSERT INTO session VALUES (?, '/srv/app', 'Work', ?, ?)`, id, at, at); err != nil {
+		if _, err := db.Exec(`INSERT INTO session (id, directory, title, time_created, time_updated) VALUES (?, '/srv/app', 'Work', ?, ?)`, id, at, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Exec(`CREATE TABLE session (id, directory, title, time_created, time_updated);
+	if _, err := db.Exec(`CREATE TABLE session (id, directory, title, time_created, time_updated, parent_id, revert, permission);
 		CREATE TABLE message (id, session_id, time_created, time_updated, data); CREATE TABLE part (id, message_id, time_updated, data)`); err != nil {
 		t.Fatal(err)
 	}

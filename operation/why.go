@@ -1,0 +1,362 @@
+package operation
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// Bounds of Why.
+const (
+	maxLines    = 10      // lines that a text may be in
+	maxSessions = 5       // sessions of a statement whose items are read
+	maxCited    = 10      // items of each
+	maxItem     = 2 << 10 // bytes of an item's text
+)
+
+// Why is the origin of lines of a memory: the statements that they were made from, with their evidence.
+type Why struct {
+	Lines      []string    `json:"lines"` // of MEMORY.md and the summary; none if only statements match
+	Statements []Statement `json:"statements"`
+	// HandWritten reports whether a person wrote one of the lines.
+	HandWritten bool `json:"hand_written"`
+}
+
+// Statement is the form of a statement with its sessions, the newest first.
+type Statement struct {
+	ID       string     `json:"id"`
+	Kind     string     `json:"kind"`
+	Text     string     `json:"text"`
+	Signal   string     `json:"signal"`
+	By       string     `json:"by"`
+	Sessions []Evidence `json:"sessions"`
+	Replaces string     `json:"replaces"` // the id of the statement that it overturned
+}
+
+// Evidence is a session or an entry that has a statement, with the items that show it.
+type Evidence struct {
+	ID    string         `json:"id"` // its key
+	At    string         `json:"at"` // the day
+	Title string         `json:"title"`
+	Items []EvidenceItem `json:"items"`
+	Error string         `json:"error"` // why the items cannot be shown
+
+	numbers []int // of the items
+}
+
+// EvidenceItem is the redacted text of an item.
+type EvidenceItem struct {
+	N    int    `json:"n"`
+	Text string `json:"text"`
+}
+
+var (
+	statementID = regexp.MustCompile(`^[0-9a-f]{10}$`)
+	lineKey     = regexp.MustCompile(`^[0-9a-f]{20}$`)
+)
+
+// Why returns the origin of what ref names: a statement by its id, or the lines of a project's memory that contain a
+// text or have a key. If no line contains the text, it finds statements that do, also those that no line was made from.
+func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string) (Why, error) {
+	out := Why{Lines: []string{}, Statements: []Statement{}}
+	m, err := a.readMemory(projectID)
+	if err != nil {
+		return out, err
+	}
+	all, err := m.statements(ctx, st)
+	if err != nil {
+		return out, err
+	}
+	folded := strings.TrimSpace(memoir.Folded(ref))
+	if folded == "" {
+		return out, memoir.Errorf(memoir.CodeUsage, "give a statement's id or some words of a line", "nothing to look for")
+	}
+	ids := m.find(ref, folded, &out)
+	if len(out.Lines) == 0 {
+		for _, s := range all {
+			if strings.Contains(memoir.Folded(s.statement.Text), folded) {
+				ids = append(ids, s.statement.ID)
+			}
+		}
+	}
+	if len(out.Lines) > maxLines || len(out.Lines) == 0 && len(ids) > maxLines {
+		return out, memoir.Errorf(memoir.CodeUsage, "give more words of one of them", "%d lines contain the text",
+			max(len(out.Lines), len(ids)))
+	}
+	if out.Statements = a.evidence(ids, all); len(out.Statements) == 0 && len(out.Lines) == 0 {
+		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
+			"no statement of project %s has this id or text", projectID)
+	}
+	return out, a.fill(ctx, st, out.Statements)
+}
+
+// find adds the lines that ref names to out, and returns the ids of their statements.
+func (m projectMemory) find(ref, folded string, out *Why) (ids []string) {
+	one := statementID.MatchString(ref)
+	if one {
+		ids = append(ids, ref)
+	}
+	seen := map[string]bool{"": true} // keys: the summary repeats lines
+	for _, l := range slices.Concat(m.lines, m.summary) {
+		named := one && slices.Contains(l.origin.Statements, ref)
+		has := l.Key == ref || !lineKey.MatchString(ref) && strings.Contains(memoir.Folded(l.Text), folded)
+		if !named && !has || seen[l.Key] {
+			continue
+		}
+		seen[l.Key] = true
+		out.Lines = append(out.Lines, l.Text)
+		out.HandWritten = out.HandWritten || l.origin.Hand
+		if !named {
+			ids = append(ids, l.origin.Statements...)
+		}
+	}
+	return ids
+}
+
+// A stated is a statement with its session.
+type stated struct {
+	statement memoir.Statement
+	session   memoir.Extraction
+}
+
+// statements returns the statements of a project, those of the newest session first: those that its generation was
+// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions.
+func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]stated, error) {
+	extractions, _, err := st.Selected(ctx, m.project, -1)
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]bool{} // sessions that are there or must not be shown
+	for _, e := range extractions {
+		left[e.SessionKey] = true
+	}
+	var keys []string
+	for _, e := range m.published {
+		keys = append(keys, e.SessionKey)
+	}
+	found, err := st.Sessions(ctx, store.Filter{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range found {
+		left[s.Key()] = left[s.Key()] || s.Reason == memoir.ReasonForgotten || s.Reason == memoir.ReasonDisabled
+	}
+	for _, e := range m.published {
+		if !left[e.SessionKey] {
+			extractions = append(extractions, e)
+		}
+	}
+	slices.SortStableFunc(extractions, func(a, b memoir.Extraction) int {
+		return cmp.Or(b.EndedAt.Compare(a.EndedAt), strings.Compare(a.SessionKey, b.SessionKey))
+	})
+	var all []stated
+	for _, e := range extractions {
+		for _, s := range e.Statements {
+			all = append(all, stated{s, e})
+		}
+	}
+	return all, nil
+}
+
+// evidence returns the statements with some ids, in their order, and the sessions of each.
+func (a Access) evidence(ids []string, all []stated) []Statement {
+	out := []Statement{}
+	at := map[string]int{}
+	for _, id := range ids {
+		if _, known := at[id]; known {
+			continue
+		}
+		at[id] = -1
+		for _, s := range all {
+			if s.statement.ID != id {
+				continue
+			}
+			if at[id] < 0 {
+				at[id] = len(out)
+				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
+					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Sessions: []Evidence{}})
+			}
+			one := &out[at[id]]
+			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
+				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items})
+		}
+	}
+	return out
+}
+
+// fill reads the items of statements. It reads each session once.
+func (a Access) fill(ctx context.Context, st *store.Store, statements []Statement) error {
+	wanted := map[string][]*Evidence{}
+	for i := range statements {
+		for j := range statements[i].Sessions[:min(len(statements[i].Sessions), maxSessions)] {
+			one := &statements[i].Sessions[j]
+			wanted[one.ID] = append(wanted[one.ID], one)
+		}
+	}
+	for key, places := range wanted {
+		items, err := a.itemsOf(ctx, st, key)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for _, one := range places {
+			if err != nil { // for example, its file was deleted
+				one.Error = a.Clean(err.Error())
+			}
+			for _, it := range items {
+				if slices.Contains(one.numbers, it.N) && len(one.Items) < maxCited {
+					one.Items = append(one.Items, it)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// itemsOf returns the items of a session, or the text of an entry.
+func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]EvidenceItem, error) {
+	if id := memoir.EntryID(key); id != 0 {
+		entries, err := st.Entries(ctx, store.EntryFilter{ID: id})
+		if err != nil || len(entries) == 0 {
+			return nil, err
+		}
+		return []EvidenceItem{{1, a.Clean(entries[0].Text)}}, nil
+	}
+	reading, err := a.Show(ctx, st, key, 0)
+	var out []EvidenceItem
+	for _, it := range reading.Items {
+		text := it.Shown
+		if len(text) > maxItem {
+			end := maxItem
+			for !utf8.RuneStart(text[end]) {
+				end--
+			}
+			text = text[:end] + "…"
+		}
+		out = append(out, EvidenceItem{it.N, text})
+	}
+	return out, err
+}
+
+// A Line is a line of MEMORY.md or of the injected text.
+type Line struct {
+	Key     string // of memoir.LineKey; empty: it has no origin
+	Text    string
+	Project string // whose memory contains it
+	Held    bool   // MEMORY.md has it
+	Note    string // number, if it is a note
+	Why     *Why   // set by Explain
+
+	origin memoir.LineOrigin
+}
+
+// Memory is the text that the next session of a project gets, and the project's MEMORY.md.
+type Memory struct {
+	Project        string `json:"project"`
+	Generation     int    `json:"generation"`
+	Injected       string `json:"injected"`
+	Content        string `json:"content"`
+	Lines          int    `json:"lines"`
+	Injects, Holds []Line `json:"-"` // lines of Injected and Content for pages
+}
+
+// A projectMemory is the live memory of a project.
+type projectMemory struct {
+	project        string
+	generation     int
+	content        string // of MEMORY.md, redacted
+	lines, summary []Line
+	published      []memoir.Extraction // with statements only
+}
+
+// Memory returns the memory of a project with the neutralised text that its next session gets. It finds the lines of
+// this text in MEMORY.md by their keys.
+func (a Access) Memory(projectID, injected string) (Memory, error) {
+	m, err := a.readMemory(projectID)
+	out := Memory{Project: projectID, Generation: m.generation, Content: m.content, Holds: m.lines,
+		Lines: strings.Count(m.content, "\n")}
+	if err != nil {
+		return out, err
+	}
+	user, err := a.readMemory(memoir.UserProjectID)
+	if err != nil {
+		return out, err
+	}
+	known := map[string]Line{}
+	for _, l := range slices.Concat(user.summary, m.summary, user.lines, m.lines) {
+		if l.Key != "" {
+			known[l.Key] = l
+		}
+	}
+	out.Injected = a.Redact(injected)
+	for text := range strings.Lines(out.Injected) {
+		text = strings.TrimRight(text, "\n")
+		l := known[memoir.LineKey(text)]
+		l.Text = text
+		if number, ok := strings.CutPrefix(text, "- [#"); ok {
+			l.Note, _, _ = strings.Cut(number, "]")
+		}
+		out.Injects = append(out.Injects, l)
+	}
+	return out, nil
+}
+
+// Explain sets the origins of the lines of a memory.
+func (a Access) Explain(ctx context.Context, st *store.Store, m Memory) error {
+	live, err := a.readMemory(m.Project)
+	if err != nil {
+		return err
+	}
+	all, err := live.statements(ctx, st)
+	if err != nil {
+		return err
+	}
+	var every []Statement
+	from := make([]int, len(m.Holds)+1)
+	for i, l := range m.Holds {
+		every = append(every, a.evidence(l.origin.Statements, all)...)
+		from[i+1] = len(every)
+	}
+	if err := a.fill(ctx, st, every); err != nil {
+		return err
+	}
+	for i := range m.Holds {
+		l := &m.Holds[i]
+		if l.Key != "" {
+			l.Why = &Why{Lines: []string{l.Text}, Statements: every[from[i]:from[i+1]], HandWritten: l.origin.Hand}
+		}
+	}
+	return nil
+}
+
+// readMemory returns the live memory of a project.
+func (a Access) readMemory(projectID string) (m projectMemory, err error) {
+	live, err := memory.At(a.Home, projectID).Current()
+	m = projectMemory{project: projectID, generation: live.Generation,
+		content: a.Redact(string(live.Files[memoir.MemoryFile]))}
+	if err != nil {
+		return m, err
+	}
+	m.published, _ = memory.DecodeStatements(live.Files[memory.StatementsFile]) // a person may have damaged it
+	lines := func(text string, held bool) (out []Line) {
+		for line := range strings.Lines(a.Clean(text)) {
+			l := Line{Text: strings.TrimRight(line, "\n"), Project: projectID, Held: held}
+			key := memoir.LineKey(l.Text)
+			if l.origin = live.Manifest.Lines[key]; l.origin.Hand || len(l.origin.Statements) > 0 {
+				l.Key = key
+			} else if strings.HasPrefix(l.Text, "- ") && len(live.Edited) > 0 { // added since it was published
+				l.Key, l.origin.Hand = key, true
+			}
+			out = append(out, l)
+		}
+		return out
+	}
+	m.lines, m.summary = lines(m.content, true), lines(a.Redact(string(live.Files[memoir.SummaryFile])), false)
+	return m, nil
+}

@@ -1,0 +1,148 @@
+package pipeline_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/model/modeltest"
+	"memoir/model/modeltest/scribe"
+	"memoir/pipeline"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// shows checks that each line of a project's memory has its statements in the manifest, each with a signal, a day and
+// items that the session has, or is a person's. It returns the lines of both kinds.
+func shows(t *testing.T, home, project string) (lines int, byHand []string) {
+	t.Helper()
+	live, err := memory.At(home, project).Current()
+	must(t, err)
+	extractions, err := memory.DecodeStatements(live.Files[memory.StatementsFile])
+	must(t, err)
+	scanner, err := secrets.New(secrets.Options{})
+	must(t, err)
+	statements := map[string]memoir.Statement{}
+	for _, e := range extractions {
+		numbers := []int{1} // of an entry
+		if !memoir.IsEntry(e.SessionKey) {
+			loaded, err := pipeline.LoadSession(t.Context(), sessionsOf(t, home)[e.SessionKey],
+				func() (*secrets.Scanner, error) { return scanner, nil })
+			must(t, err)
+			numbers = nil
+			for _, it := range loaded.Items {
+				numbers = append(numbers, it.N)
+			}
+		}
+		for _, st := range e.Statements {
+			statements[st.ID] = st
+			_, err := time.Parse(time.DateOnly, st.At)
+			missing := func(n int) bool { return !slices.Contains(numbers, n) }
+			if st.Signal == "" || st.By == "" || err != nil || len(st.Items) == 0 || slices.ContainsFunc(st.Items, missing) {
+				t.Errorf("%s: %+v", e.SessionKey, st)
+			}
+		}
+	}
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		text, _, _ := strings.Cut(string(live.Files[name]), "\n## Where to look\n")
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, "- ") {
+				continue
+			}
+			lines++
+			origin := live.Manifest.Lines[memoir.LineKey(line)]
+			if origin.Hand {
+				byHand = append(byHand, strings.TrimSpace(line))
+			}
+			unknown := func(id string) bool { return statements[id].ID == "" }
+			if origin.Hand == (len(origin.Statements) > 0) || slices.ContainsFunc(origin.Statements, unknown) {
+				t.Errorf("%s of %s: %q has the origin %+v", name, project, line, origin)
+			}
+		}
+	}
+	return lines, byHand
+}
+
+func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir, _ := fixtures(t)
+	o := options(home, dir)
+	run(t, o)
+	in(t, home, func(st *store.Store) error {
+		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
+			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
+			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
+				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
+		return err
+	})
+	file := filepath.Join(home, "projects", lanternd(t, home), "memory", "MEMORY.md")
+	content, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, append(content, "\n- ask Ada first\n"...), 0o600))
+	run(t, o)
+	all := 0
+	for _, p := range projectsIn(t, home) {
+		lines, byHand := shows(t, home, p.ID)
+		all += lines
+		if want := p.ID == lanternd(t, home); want != slices.Contains(byHand, "- ask Ada first") {
+			t.Errorf("%s: by hand are %q", p.ID, byHand)
+		}
+	}
+	if all < 20 {
+		t.Errorf("only %d lines were looked at", all)
+	}
+}
+
+// lanternd is the id of the project of that name.
+func lanternd(t *testing.T, home string) string {
+	t.Helper()
+	for _, p := range projectsIn(t, home) {
+		if p.Name == "lanternd" {
+			return p.ID
+		}
+	}
+	t.Fatal("no project lanternd")
+	return ""
+}
+
+func TestEachLineOfAModelHasItsStatements(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 3)
+	server := modeltest.Serve(t, func(_ int, c modeltest.Call) modeltest.Step {
+		return modeltest.Step{Text: scribe.Asked(c).Answer()}
+	})
+	run(t, ofServer(t, home, dir, "default", server.URL))
+	for _, p := range projectsIn(t, home) {
+		if lines, _ := shows(t, home, p.ID); lines < 3 {
+			t.Errorf("%s: only %d lines", p.ID, lines)
+		}
+	}
+}
+
+func TestEachLineOfTheCorpusHasItsStatements(t *testing.T) {
+	t.Parallel()
+	corpus, err := filepath.Abs(cmp.Or(os.Getenv("MEMOIR_CORPUS"), "../../shared/corpus"))
+	must(t, err)
+	if _, err := os.Stat(corpus); err != nil {
+		t.Skipf("no corpus of sessions: %v (set MEMOIR_CORPUS)", err)
+	}
+	home := t.TempDir()
+	o := options(home, corpus)
+	o.Settings.Memories.MaxRolloutAgeDays, o.Settings.Memories.MinRolloutIdleHours = 0, 0
+	run(t, o)
+	all := 0
+	for _, p := range projectsIn(t, home) {
+		lines, _ := shows(t, home, p.ID)
+		all += lines
+	}
+	if all == 0 {
+		t.Error("the corpus made no line")
+	}
+}

@@ -104,15 +104,15 @@ func projectFolders(home string) (ids []string, err error) {
 		return nil, memoir.Errorf(memoir.CodeStorage, "make the directory readable", "list projects: %w", err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && projectID.MatchString(entry.Name()) {
+		if entry.IsDir() && projectIDForm.MatchString(entry.Name()) {
 			ids = append(ids, entry.Name())
 		}
 	}
 	return ids, nil
 }
 
-// projectID is the form of a project's id: its name and a hash.
-var projectID = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
+// projectIDForm is the form of a project's id: its name and a hash.
+var projectIDForm = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
 
 // adoption reads the state of a project from its folder.
 func (s *scan) adoption(id string) (store.Adoption, error) {

@@ -21,11 +21,18 @@ import (
 	"memoir/store"
 )
 
+// probedFile is the row of one changed file for the registry. It does not keep the text that was read, since a first
+// scan may find many thousands of files.
+type probedFile struct {
+	row store.FileRow
+	err error // why the file cannot be read, or is not a session
+}
+
 // register groups files into sessions, finds their projects, and saves the changes.
 func (s *scan) register(
 	ctx context.Context,
 	known map[string]store.FileRow,
-	probed []probe,
+	probed []probedFile,
 	gone []string,
 ) error {
 	groups, err := s.grouped(ctx, known, probed, gone)
@@ -56,16 +63,6 @@ func (s *scan) register(
 	}
 }
 
-// foundSession is a session of the scan with what is needed to find its project. The rest is assembled when
-// it is saved, since a first scan may find many thousands.
-type foundSession struct {
-	key         string
-	files       []store.FileRow
-	cwd, remote unique.Handle[string] // many sessions are of one project
-	unreadable  bool
-	project     string // its id; empty: none
-}
-
 // saved is the number of sessions that one transaction registers: few enough to fit SQLite's cache.
 const saved = 2000
 
@@ -94,7 +91,7 @@ func (s *scan) save(ctx context.Context, found []foundSession, gone []string) er
 func (s *scan) grouped(
 	ctx context.Context,
 	known map[string]store.FileRow,
-	probed []probe,
+	probed []probedFile,
 	gone []string,
 ) (map[string][]store.FileRow, error) {
 	groups, touched, seen := map[string][]store.FileRow{}, map[string]bool{}, map[string]bool{}
@@ -148,7 +145,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 			session.Files = append(session.Files, row.File)
 			session.Bytes += row.Size
 			session.Error = cmp.Or(session.Error, row.Error)
-			session.UpdatedAt = later(session.UpdatedAt, row.ModTime)
+			session.UpdatedAt = laterOf(session.UpdatedAt, row.ModTime)
 		}
 		session.CreatedAt = session.UpdatedAt
 		return session, nil
@@ -167,9 +164,9 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
 		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
 		if p.Head.UpdatedAt.IsZero() {
-			session.UpdatedAt = later(session.UpdatedAt, f.ModTime)
+			session.UpdatedAt = laterOf(session.UpdatedAt, f.ModTime)
 		}
-		session.UpdatedAt = later(session.UpdatedAt, p.Head.UpdatedAt)
+		session.UpdatedAt = laterOf(session.UpdatedAt, p.Head.UpdatedAt)
 	}
 	if session.CreatedAt.IsZero() {
 		session.CreatedAt = session.UpdatedAt
@@ -177,7 +174,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	return session, nil
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -189,8 +186,8 @@ const maxUnreadable = 10
 
 // sayUnreadable names the files and directories that are unreadable or not sessions. probed does not have
 // those that were so in the scan before.
-func (s *scan) sayUnreadable(probed []probe) {
-	failed := slices.DeleteFunc(slices.Clone(probed), func(p probe) bool { return p.err == nil })
+func (s *scan) sayUnreadable(probed []probedFile) {
+	failed := slices.DeleteFunc(slices.Clone(probed), func(p probedFile) bool { return p.err == nil })
 	for _, p := range failed[:min(len(failed), maxUnreadable)] {
 		s.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
 	}
@@ -202,7 +199,7 @@ func (s *scan) sayUnreadable(probed []probe) {
 // noSession reports and counts a file that is not a session and is not in an agent's directory. It is not
 // registered, since --sessions may name any directory. A file that was a session before is registered as
 // unreadable.
-func (s *scan) noSession(known map[string]store.FileRow, p probe) bool {
+func (s *scan) noSession(known map[string]store.FileRow, p probedFile) bool {
 	unknown := func(key string) bool {
 		source, _ := memoir.SplitKey(key)
 		return source == memoir.SourceUnknown
@@ -224,7 +221,7 @@ func denied(err error) bool {
 }
 
 // asBefore reports whether a file still cannot be read, for the same reason.
-func (s *scan) asBefore(known map[string]store.FileRow, p probe) bool {
+func (s *scan) asBefore(known map[string]store.FileRow, p probedFile) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unique"
 
 	"memoir"
 	"memoir/project"
+	"memoir/store"
 )
 
 // finder finds the project of a directory. If a session has no remote and its directory is no longer in a
@@ -160,4 +162,14 @@ func (r *run) cleanRemote(remote string) string {
 		}
 	}
 	return remote
+}
+
+// foundSession is a session of the scan with what is needed to find its project. The rest is assembled when
+// it is saved, since a first scan may find many thousands.
+type foundSession struct {
+	key         string
+	files       []store.FileRow
+	cwd, remote unique.Handle[string] // many sessions are of one project
+	unreadable  bool
+	project     string // its id; empty: none
 }

@@ -80,10 +80,10 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what Forgetting)
 		}
 		delete(found, what.Instead.ProjectID)
 	}
-	others, err := f.each(ctx, found, what)
+	others, err := f.forgetEach(ctx, found, what)
 	report.Projects = append(report.Projects, others...)
 	if err == nil {
-		report.Removed, err = f.end(ctx, what.Purge)
+		report.Removed, err = f.endForgetting(ctx, what.Purge)
 	}
 	return report, err
 }
@@ -118,7 +118,7 @@ func (f *forgetter) replace(ctx context.Context, what Forgetting) (out Forgotten
 	if err != nil {
 		return out, err
 	}
-	out, err = f.in(ctx, e.ProjectID,
+	out, err = f.forgetIn(ctx, e.ProjectID,
 		&store.Forgetting{Keys: what.Keys, Purge: what.Purge, Instead: &e, Statements: statements})
 	if *what.Instead = e; err == nil {
 		err = f.book().File(ctx, e.ID)
@@ -126,15 +126,15 @@ func (f *forgetter) replace(ctx context.Context, what Forgetting) (out Forgotten
 	return out, err
 }
 
-// each forgets in each of the projects. One that fails does not stop the others.
-func (f *forgetter) each(ctx context.Context, found map[string][]string, what Forgetting) (
+// forgetEach forgets in each of the projects. One that fails does not stop the others.
+func (f *forgetter) forgetEach(ctx context.Context, found map[string][]string, what Forgetting) (
 	out []ForgottenIn, err error) {
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		begin := store.Forgetting{Keys: found[id], Purge: what.Purge}
 		if slices.Contains(what.Projects, id) {
 			begin.Text = what.Text
 		}
-		one, failed := f.in(ctx, id, &begin)
+		one, failed := f.forgetIn(ctx, id, &begin)
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("project %s: %w", id, failed))
 		}
@@ -143,8 +143,8 @@ func (f *forgetter) each(ctx context.Context, found map[string][]string, what Fo
 	return out, err
 }
 
-// end purges, or makes the backup that was removed before something was forgotten.
-func (f *forgetter) end(ctx context.Context, purge bool) (removed []string, err error) {
+// endForgetting purges, or makes the backup that was removed before something was forgotten.
+func (f *forgetter) endForgetting(ctx context.Context, purge bool) (removed []string, err error) {
 	if purge {
 		return Purge(ctx, f.store, f.opts.Home)
 	}
@@ -152,8 +152,8 @@ func (f *forgetter) end(ctx context.Context, purge bool) (removed []string, err 
 	return []string{}, nil
 }
 
-// in forgets in one project: what begin says, if it is not nil, and all that was begun before. A failure is recorded.
-func (f *forgetter) in(ctx context.Context, id string, begin *store.Forgetting) (ForgottenIn, error) {
+// forgetIn forgets in one project: what begin says, if it is not nil, and all that was begun before. A failure is recorded.
+func (f *forgetter) forgetIn(ctx context.Context, id string, begin *store.Forgetting) (ForgottenIn, error) {
 	out := ForgottenIn{Project: id, Outcome: OutcomeFailed, Archives: []string{}}
 	row, err := f.store.FindProject(ctx, id)
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *forgetter) publishWithout(ctx context.Context, c *consolidation, out *F
 	if err := c.verifyForgotten(); err != nil {
 		return err
 	}
-	archives, err := c.forgetting.clear(ctx, c.store, c.root)
+	archives, err := c.forgetting.clearFiles(ctx, c.store, c.root)
 	if out.Archives = append(out.Archives, archives...); err != nil {
 		return err
 	}
@@ -236,14 +236,14 @@ func (c *consolidation) verifyForgotten() error {
 	return err
 }
 
-// finish finishes what a killed or interrupted process had begun.
-func (f *forgetter) finish(ctx context.Context) error {
+// finishForgetting finishes what a killed or interrupted process had begun.
+func (f *forgetter) finishForgetting(ctx context.Context) error {
 	begun, err := f.store.Withdrawals(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range begun {
-		_, err := f.in(ctx, w.ProjectID, nil)
+		_, err := f.forgetIn(ctx, w.ProjectID, nil)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -259,7 +259,7 @@ func (f *forgetter) finish(ctx context.Context) error {
 	if left, err := f.store.Withdrawals(ctx); err != nil || purging && len(left) > 0 {
 		return err
 	}
-	if _, err := f.end(ctx, purging); err != nil {
+	if _, err := f.endForgetting(ctx, purging); err != nil {
 		f.warn("purging is not finished: "+f.redact(err.Error()), memoir.HintOf(err))
 	}
 	return nil
@@ -295,10 +295,10 @@ func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string
 	}
 	delete(found, "")
 	delete(found, id)
-	if _, err := f.each(ctx, found, Forgetting{Purge: purge}); err != nil {
+	if _, err := f.forgetEach(ctx, found, Forgetting{Purge: purge}); err != nil {
 		return keys, nil, err
 	}
-	removed, err = f.end(ctx, purge)
+	removed, err = f.endForgetting(ctx, purge)
 	return keys, removed, err
 }
 

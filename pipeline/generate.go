@@ -25,7 +25,7 @@ func (c *consolidation) generations(ctx context.Context) (err error) {
 	for {
 		var d draft
 		err := again(func() (err error) {
-			d, err = c.draft(ctx, c.askOnce)
+			d, err = c.makeDraft(ctx, c.askOnce)
 			return err
 		})
 		switch {
@@ -37,7 +37,7 @@ func (c *consolidation) generations(ctx context.Context) (err error) {
 			}
 			return c.store.FinishProjectUnchanged(ctx, *c.claim)
 		}
-		if err := c.finish(ctx, d); err != nil || len(d.made.Open) == 0 {
+		if err := c.publishLast(ctx, d); err != nil || len(d.made.Open) == 0 {
 			return err
 		}
 	}
@@ -52,18 +52,11 @@ func (c *consolidation) prune(ctx context.Context) error {
 	return c.rewrite(ctx, c.withoutGone)
 }
 
-// A draft is a memory that is not published yet.
-type draft struct {
-	live memory.Snapshot
-	in   consolidate.Input
-	made *memoir.Consolidation // nil: there is nothing to publish
-}
-
 // A making makes a memory from an input; nil: none.
 type making func(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error)
 
-// draft makes a memory from the present state of the project.
-func (c *consolidation) draft(ctx context.Context, make making) (d draft, err error) {
+// makeDraft makes a memory from the present state of the project.
+func (c *consolidation) makeDraft(ctx context.Context, make making) (d draft, err error) {
 	if d.live, err = c.current(ctx); err != nil {
 		return d, err
 	}
@@ -76,16 +69,16 @@ func (c *consolidation) draft(ctx context.Context, make making) (d draft, err er
 
 // rewrite makes a memory and publishes it. The claim stays.
 func (c *consolidation) rewrite(ctx context.Context, make making) error {
-	d, err := c.draft(ctx, make)
+	d, err := c.makeDraft(ctx, make)
 	if err == nil && d.made != nil {
 		_, err = c.publishDraft(ctx, d, c.store.PublishPart)
 	}
 	return err
 }
 
-// finish publishes a draft. The claim ends, unless sessions are left for another call. The draft may have been paid
+// publishLast publishes a draft. The claim ends, unless sessions are left for another call. The draft may have been paid
 // for: if a person edits the live files meanwhile, it gets the edits, and an interruption waits for it.
-func (c *consolidation) finish(ctx context.Context, d draft) error {
+func (c *consolidation) publishLast(ctx context.Context, d draft) error {
 	ctx, done := lasting(ctx, cmp.Or(c.opts.Grace, keepWithin))
 	defer done()
 	edited := false
@@ -197,19 +190,6 @@ func (c *consolidation) withoutGone(
 		left.Open = slices.DeleteFunc(left.Open, func(key string) bool { return !in.Changed[key] && !in.Forced })
 	}
 	return &left, err
-}
-
-// A consolidation is work on a claimed project.
-type consolidation struct {
-	*run
-	project memoir.Project
-	root    memory.Root
-	claim   *store.ProjectClaim
-	report  ProjectReport
-
-	consolidator consolidate.Consolidator // of this project; see consolidatorOf
-
-	forgetting *forgetting // nil unless the work is part of forgetting
 }
 
 func (p *phases) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {

@@ -18,6 +18,26 @@ import (
 	"memoir/store"
 )
 
+// A consolidation is work on a claimed project.
+type consolidation struct {
+	*run
+	project memoir.Project
+	root    memory.Root
+	claim   *store.ProjectClaim
+	report  ProjectReport
+
+	consolidator consolidate.Consolidator // of this project; see consolidatorOf
+
+	forgetting *forgetting // nil unless the work is part of forgetting
+}
+
+// A draft is a memory that is not published yet.
+type draft struct {
+	live memory.Snapshot
+	in   consolidate.Input
+	made *memoir.Consolidation // nil: there is nothing to publish
+}
+
 // inputs selects the input of a consolidation.
 func (c *consolidation) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
 	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal

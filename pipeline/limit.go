@@ -57,8 +57,8 @@ func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
 const cent = 1e-9
 
 // exceeded returns the first limit that a call would exceed, or nil.
-func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
-	for _, b := range bounds(m.limits, ofRun, today) {
+func exceeded(limits config.Limits, next, ofRun, today memoir.Usage) *bound {
+	for _, b := range bounds(limits, ofRun, today) {
 		if b.spent+b.of(next) > b.most+cent {
 			return &b
 		}
@@ -68,8 +68,8 @@ func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
 
 // refusal returns why a call must not be made: a *Stopped, or an error of code CodeInvalid if the call alone
 // exceeds the limit. The latter fails the work, not the run.
-func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
-	b := m.exceeded(next, ofRun, today)
+func refusal(limits config.Limits, next, ofRun, today memoir.Usage) error {
+	b := exceeded(limits, next, ofRun, today)
 	if b == nil {
 		return nil
 	}

@@ -43,9 +43,9 @@ func Parts(
 
 // Bounds on one item, in bytes. Longer texts are cut in the middle. maxHeld bounds all items together.
 const (
-	maxMessage = 64 << 10 // one message
-	maxInput   = 16 << 10 // the input of one tool call
-	maxOutput  = 16 << 10 // the output of one tool call
+	maxMessage    = 64 << 10 // one message
+	maxInput      = 16 << 10 // the input of one tool call
+	maxToolOutput = 16 << 10 // the output of one tool call
 )
 
 // maxSecrets bounds the number of different secrets in one session, since each is searched for in all of
@@ -74,11 +74,11 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*s
 	if err != nil {
 		return Loaded{}, err
 	}
-	scan, err := scanner()
+	rules, err := scanner()
 	if err != nil {
 		return Loaded{}, err
 	}
-	return Load(ctx, scan, parts, "")
+	return Load(ctx, rules, parts, "")
 }
 
 // Load reads a session's files in order and returns only redacted text. earlier is the hash of an earlier
@@ -101,7 +101,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		}
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
-		it.Output = cutMiddle(it.Output, maxOutput)
+		it.Output = cutMiddle(it.Output, maxToolOutput)
 		held.add(it)
 		return nil
 	})
@@ -157,13 +157,13 @@ type holding struct {
 
 func (h *holding) add(it memoir.Item) {
 	h.items = append(h.items, it)
-	if h.bytes += cost(it); h.bytes > maxHeld {
+	if h.bytes += costOf(it); h.bytes > maxHeld {
 		h.shed()
 	}
 }
 
-// cost is about how many bytes of memory an item needs.
-func cost(it memoir.Item) int {
+// costOf is about how many bytes of memory an item needs.
+func costOf(it memoir.Item) int {
 	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
 		len(it.CWD) + len(it.Branch)
 }
@@ -194,7 +194,7 @@ func (h *holding) shed() {
 			if it.N == 0 || !s.of(*it) {
 				continue
 			}
-			before := cost(*it)
+			before := costOf(*it)
 			switch {
 			case !s.cut:
 				*it = memoir.Item{} // dropped below
@@ -208,7 +208,7 @@ func (h *holding) shed() {
 			default:
 				continue
 			}
-			h.bytes -= before - cost(*it)
+			h.bytes -= before - costOf(*it)
 			h.omitted++
 		}
 	}

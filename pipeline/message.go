@@ -90,7 +90,7 @@ const (
 func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
 	r, err := newRun(st, opts)
 	if err == nil {
-		err = newScan(r).all(ctx)
+		err = newScan(r).refresh(ctx)
 	}
 	if err != nil {
 		return err

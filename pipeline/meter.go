@@ -33,13 +33,6 @@ type meter struct {
 	warned   bool // about a call whose end could not be entered
 }
 
-// newMeter is given a run without a meter.
-func newMeter(r *run) *meter {
-	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
-	m.ended = sync.NewCond(&m.mu)
-	return m
-}
-
 // metered is a model whose calls are counted one by one. Retries wrap it, so that each try is counted.
 type metered struct {
 	model.Model
@@ -136,7 +129,7 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 	var allow func(ofRun, today memoir.Usage) error
 	if len(bounds(meter.limits, memoir.Usage{}, memoir.Usage{})) > 0 {
 		allow = func(ofRun, today memoir.Usage) error {
-			refused = meter.refusal(c.Expected, ofRun, today)
+			refused = refusal(meter.limits, c.Expected, ofRun, today)
 			return refused
 		}
 	}
@@ -295,9 +288,9 @@ func (m *metered) served() {
 	m.failed = 0
 }
 
-// fail records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
+// failJob records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
 // the model out of service.
-func (m *metered) fail(err error, surely bool) {
+func (m *metered) failJob(err error, surely bool) {
 	m.meter.mu.Lock()
 	defer m.meter.mu.Unlock()
 	if m.failed++; m.out == nil && (surely || m.failed >= outAfter) {

@@ -109,7 +109,7 @@ func TestAModelOutOfServiceIsAskedByNeitherPhase(t *testing.T) {
 	one, two := r.meter.of(inner, model.Options{}), r.meter.of(inner, model.Options{})
 	r.judge("x/y", &model.Error{Class: model.ClassUnreachable})
 	for _, m := range []model.Model{one, two} {
-		if _, err := m.Call(t.Context(), model.Request{}); !refused(err) {
+		if _, err := m.Call(t.Context(), model.Request{}); !isRefused(err) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -215,7 +215,7 @@ func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
 	t.Parallel()
 	r := prepared(t)
 	scan := newScan(r.run)
-	must(t, scan.all(t.Context()))
+	must(t, scan.refresh(t.Context()))
 	var kept rollout.Entry
 	for _, seen := range scan.heads.by {
 		if strings.HasSuffix(seen.file.Path, ".jsonl") && seen.head.Source == memoir.SourceCodex {
@@ -228,7 +228,7 @@ func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
 	must(t, err)
 	other := strings.Repeat("f", 8) + was.ID[8:]
 	must(t, os.WriteFile(kept.Path, []byte(strings.ReplaceAll(string(text), was.ID, other)+"\n"), 0o600))
-	if got, err := scan.heads.probe(kept); err != nil || got.ID != other {
+	if got, err := scan.heads.take(kept); err != nil || got.ID != other {
 		t.Errorf("got the head of %s, want that of %s: %v", got.ID, other, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"memoir"
@@ -60,31 +61,6 @@ type Options struct {
 // Meter returns a model whose calls are counted and limited. Retries must wrap it.
 type Meter func(model.Model, model.Options) model.Model
 
-// Stage names a part of a run for its progress.
-type Stage string
-
-// The stages of a run.
-const (
-	StageScan        Stage = "scan"
-	StageExtract     Stage = "extract"
-	StageConsolidate Stage = "consolidate"
-	StageSearch      Stage = "search" // searching texts for secrets, or for what to forget
-	StageRedact      Stage = "redact" // removing secrets from memories
-)
-
-// Progress is the progress of a stage. Total is 0 while it is unknown.
-type Progress struct {
-	Stage Stage
-	Done  int
-	Total int
-	What  string       // the session or project that begins; safe to print
-	Of    string       // the project of a session
-	Spent memoir.Usage // of the run so far
-	Warn  string       // a problem that did not stop the run; safe to print
-	Hint  string       // what can be done about Warn
-	Minor bool         // Warn is not shown with --quiet
-}
-
 // run is what all steps of a run share.
 type run struct {
 	reporter
@@ -100,7 +76,7 @@ type run struct {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{store: st, opts: opts, holder: lease.Self(), began: time.Now(), id: lease.NewToken()}
-	r.begin(opts)
+	r.begin(opts.Log, opts.Progress)
 	var err error
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
@@ -196,4 +172,11 @@ func Book(st *store.Store, opts Options, redact func(string) string) (entry.Book
 
 func (r *run) book() entry.Book {
 	return entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.clean}
+}
+
+// newMeter is given a run without a meter.
+func newMeter(r *run) *meter {
+	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
+	m.ended = sync.NewCond(&m.mu)
+	return m
 }

@@ -27,10 +27,10 @@ type phase2 struct {
 	done     atomic.Int64
 }
 
-// all consolidates projects without crashes first. Then it consolidates, one at a time, those that crashed,
+// consolidateAll consolidates projects without crashes first. Then it consolidates, one at a time, those that crashed,
 // the fewest crashes first, and tries busy ones again, since processes that share a backlog block each
 // other for short times only.
-func (p *phase2) all(ctx context.Context) error {
+func (p *phase2) consolidateAll(ctx context.Context) error {
 	if err := p.markUserDue(ctx); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (p *phase2) failedProject(
 ) ProjectReport {
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, p.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil, refused(err):
+	case ctx.Err() != nil, isRefused(err):
 		report.Outcome = OutcomeStopped
 	case coded(err, memoir.CodeCorrupt):
 		p.fail(err)

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"memoir"
 	"memoir/config"
@@ -12,9 +11,6 @@ import (
 	"memoir/model"
 	"memoir/store"
 )
-
-// retries says how often a call is tried again before its job fails.
-var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute}
 
 // phases are the two phases of a run: what they call, and whether one has begun.
 type phases struct {
@@ -56,11 +52,11 @@ func (p *phases) chooseModels(ctx context.Context) error {
 	}
 	if extractor != nil {
 		reader := p.reader(extractor, called)
-		reader.Report = p.extracted
+		reader.Report = p.countExtraction
 		p.extractor = extract.NewLLM(reader)
 	}
 	if consolidator != nil {
-		p.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: p.consolidated}
+		p.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: p.countConsolidation}
 	}
 	return nil
 }
@@ -168,8 +164,8 @@ func (p *phases) endUnserved() error {
 	return nil
 }
 
-// extracted counts the result of a model's extraction.
-func (p *phases) extracted(e extract.Report) {
+// countExtraction counts the result of a model's extraction.
+func (p *phases) countExtraction(e extract.Report) {
 	p.meter.named(p.extractor.Name()).served()
 	p.ground(func(g *Grounding) {
 		g.Statements += e.Kept
@@ -190,8 +186,8 @@ func (p *phases) extracted(e extract.Report) {
 	})
 }
 
-// consolidated counts the result of a model's consolidation.
-func (p *phases) consolidated(c consolidate.Report) {
+// countConsolidation counts the result of a model's consolidation.
+func (p *phases) countConsolidation(c consolidate.Report) {
 	p.meter.named(p.consolidator.Name()).served()
 	p.ground(func(g *Grounding) {
 		g.Lines += c.Kept

@@ -105,13 +105,13 @@ func (p *phases) sumUp(ctx context.Context) error {
 		}
 	}
 	p.report.Estimate, p.report.EstimateBy = &sum, by
-	if b := p.meter.exceeded(sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
+	if b := exceeded(p.opts.Settings.Limits, sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
 		p.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
 	}
 	return nil
 }
 
-// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
+// Glance is the report of a dry run over the registered sessions, without a dry. It writes nothing.
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
 	r, err := newPhases(st, opts)
@@ -128,9 +128,9 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) 
 // Look scans and counts the sessions by agent and by project, the largest count first. If all are too old or too
 // recent, it changes opts so that a first run has a result. No language model is opened or called.
 func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err error) {
-	scan := *opts
-	scan.DryRun, scan.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}
-	report, err := Run(ctx, st, scan)
+	dry := *opts
+	dry.DryRun, dry.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}
+	report, err := Run(ctx, st, dry)
 	if err != nil {
 		return s, err
 	}
@@ -150,7 +150,7 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 			found[session.ProjectID]++
 		}
 	}
-	s = Survey{Sessions: len(sessions), Agents: most(agents), Projects: most(found)}
+	s = Survey{Sessions: len(sessions), Agents: largestFirst(agents), Projects: largestFirst(found)}
 	for _, p := range projects {
 		same := func(other store.ProjectRow) bool { return other.Name == p.Name && other.ID != p.ID }
 		i := slices.IndexFunc(s.Projects, func(c Counted) bool { return c.Name == p.ID })
@@ -180,8 +180,8 @@ type Counted struct {
 	Sessions int    `json:"sessions"`
 }
 
-// most lists names with their counts, the largest first.
-func most(counts map[string]int) []Counted {
+// largestFirst lists names with their counts, the largest first.
+func largestFirst(counts map[string]int) []Counted {
 	out := []Counted{}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, Counted{name, counts[name]})

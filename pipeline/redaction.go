@@ -38,7 +38,7 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options) (out Store
 	if err := s.quiet(ctx); err != nil {
 		return out, err
 	}
-	if out.StoredReport, err = s.find(ctx); err != nil || len(out.Places) == 0 {
+	if out.StoredReport, err = s.findSecrets(ctx); err != nil || len(out.Places) == 0 {
 		return out, err
 	}
 	if err := s.redactMemories(ctx, &out); err != nil {
@@ -47,7 +47,7 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options) (out Store
 	if err := s.redactRows(ctx, &out); err != nil {
 		return out, err
 	}
-	left, err := s.find(ctx)
+	left, err := s.findSecrets(ctx)
 	if err == nil && len(left.Places) > 0 {
 		err = memoir.Errorf(memoir.CodeChanged, "run it again",
 			"%d places hold secrets that were stored meanwhile", len(left.Places))
@@ -64,7 +64,7 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 		return err
 	}
-	return (&forgetter{s.phases}).finish(ctx)
+	return (&forgetter{s.phases}).finishForgetting(ctx)
 }
 
 // redactMemories redacts the memories of all projects.

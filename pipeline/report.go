@@ -150,6 +150,57 @@ func (r *reporter) ground(change func(*Grounding)) {
 	change(r.report.Grounding)
 }
 
+// Planned is the work that a run would do on one session or project.
+type Planned struct {
+	Session string        `json:"session,omitempty"`
+	Source  memoir.Source `json:"source,omitempty"`
+	Project string        `json:"project"`
+	Title   string        `json:"title,omitempty"`
+	Action  string        `json:"action"` // "extract" or "consolidate"
+
+	// Of a language model.
+	Tokens       int     `json:"tokens,omitempty"` // input, at most
+	Model        string  `json:"model,omitempty"`
+	Calls        int     `json:"calls,omitempty"` // without retries
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
+}
+
+// Planned counts the sessions and the projects of a dry run.
+func (r Report) Planned() (sessions, projects int) {
+	for _, w := range r.Would {
+		if w.Action == phaseExtract {
+			sessions++
+		}
+	}
+	return sessions, len(r.Would) - sessions
+}
+
+// Stage names a part of a run for its progress.
+type Stage string
+
+// The stages of a run.
+const (
+	StageScan        Stage = "scan"
+	StageExtract     Stage = "extract"
+	StageConsolidate Stage = "consolidate"
+	StageSearch      Stage = "search" // searching texts for secrets, or for what to forget
+	StageRedact      Stage = "redact" // removing secrets from memories
+)
+
+// Progress is the progress of a stage. Total is 0 while it is unknown.
+type Progress struct {
+	Stage Stage
+	Done  int
+	Total int
+	What  string       // the session or project that begins; safe to print
+	Of    string       // the project of a session
+	Spent memoir.Usage // of the run so far
+	Warn  string       // a problem that did not stop the run; safe to print
+	Hint  string       // what can be done about Warn
+	Minor bool         // Warn is not shown with --quiet
+}
+
 // A reporter collects the report of a run, for all of its goroutines.
 type reporter struct {
 	log  *slog.Logger
@@ -160,8 +211,8 @@ type reporter struct {
 	fault  error // of a worker; it ends the run
 }
 
-func (r *reporter) begin(opts Options) {
-	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
+func (r *reporter) begin(log *slog.Logger, show func(Progress)) {
+	r.log, r.show = cmp.Or(log, slog.New(slog.DiscardHandler)), show
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
 }
@@ -171,13 +222,6 @@ func (r *reporter) count(change func(*Phase1Report)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.report.Phase1)
-}
-
-// capLeft is how many more sessions the run may claim. A postponed one counts: it was sent to the model.
-func (p *phase1) capLeft() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return max(p.opts.Limit-p.report.Phase1.Claimed-p.report.Phase1.Postponed, 0)
 }
 
 func (r *reporter) addRedactions(counts map[string]int) {
@@ -229,44 +273,6 @@ func (r *reporter) tell(p Progress) {
 	r.report.Warnings = append(r.report.Warnings, warning)
 	r.log.Warn(p.Warn, "hint", p.Hint)
 	r.send(p)
-}
-
-// warnOnce reports the failure of a session, unless another session failed with the same message: `memoir
-// status` lists all of them.
-func (p *phase1) warnOnce(session, message, hint string) {
-	p.mu.Lock()
-	known := p.failures[message]
-	p.failures[message] = true
-	p.mu.Unlock()
-	if !known {
-		p.warn(session+": "+message, hint)
-	}
-}
-
-// Planned is the work that a run would do on one session or project.
-type Planned struct {
-	Session string        `json:"session,omitempty"`
-	Source  memoir.Source `json:"source,omitempty"`
-	Project string        `json:"project"`
-	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"` // "extract" or "consolidate"
-
-	// Of a language model.
-	Tokens       int     `json:"tokens,omitempty"` // input, at most
-	Model        string  `json:"model,omitempty"`
-	Calls        int     `json:"calls,omitempty"` // without retries
-	OutputTokens int     `json:"output_tokens,omitempty"`
-	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
-}
-
-// Planned counts the sessions and the projects of a dry run.
-func (r Report) Planned() (sessions, projects int) {
-	for _, w := range r.Would {
-		if w.Action == phaseExtract {
-			sessions++
-		}
-	}
-	return sessions, len(r.Would) - sessions
 }
 
 // fail ends the run with an error; the first one counts.

@@ -35,7 +35,7 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 func (p *phases) whole(ctx context.Context) (Report, error) {
 	// Forgetting needs no model, so it comes before the choice of models, which may fail.
 	if !p.opts.DryRun {
-		err := (&forgetter{p}).finish(ctx)
+		err := (&forgetter{p}).finishForgetting(ctx)
 		if ctx.Err() != nil {
 			return Report{}, interruption(ctx)
 		}
@@ -96,14 +96,14 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	err = newScan(r).all(ctx)
+	err = newScan(r).refresh(ctx)
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	return r.report, err
 }
 
 func (p *phases) steps(ctx context.Context) error {
 	scan := newScan(p.run)
-	if err := scan.all(ctx); err != nil {
+	if err := scan.refresh(ctx); err != nil {
 		return err
 	}
 	if err := scan.adopt(ctx); err != nil {
@@ -121,7 +121,7 @@ func (p *phases) steps(ctx context.Context) error {
 		p.recordBegin(ctx)
 	}
 	one := &phase1{phases: p, heads: scan.heads, total: total, failures: map[string]bool{}}
-	if err := one.all(ctx); err != nil {
+	if err := one.extractAll(ctx); err != nil {
 		return err
 	}
 	reasons, err := p.store.RefreshReasons(ctx, p.window())
@@ -135,7 +135,7 @@ func (p *phases) steps(ctx context.Context) error {
 	if err := p.adoptJournals(ctx); err != nil {
 		return fmt.Errorf("take in journals: %w", err)
 	}
-	return (&phase2{phases: p}).all(ctx)
+	return (&phase2{phases: p}).consolidateAll(ctx)
 }
 
 // recordEnd records how the run ended.
@@ -143,7 +143,7 @@ func (p *phases) recordEnd(ctx context.Context, err error) {
 	if p.opts.DryRun {
 		return
 	}
-	end := p.end(err)
+	end := p.runEnd(err)
 	if !p.recorded && end.Outcome == store.RunDone && p.endedWell(ctx) {
 		return // it had nothing to do, and changes no byte
 	}
@@ -160,8 +160,8 @@ func (p *phases) endedWell(ctx context.Context) bool {
 	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
 }
 
-// end returns how the run ended, and why it is incomplete.
-func (p *phases) end(err error) store.RunEnd {
+// runEnd returns how the run ended, and why it is incomplete.
+func (p *phases) runEnd(err error) store.RunEnd {
 	rep := p.report
 	end := store.RunEnd{Outcome: store.RunDone}
 	switch {

@@ -28,15 +28,15 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	heads *heads
+	heads *seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
 }
 
-func newScan(r *run) *scan { return &scan{r, &heads{by: map[string]seenHead{}}, map[string]bool{}} }
+func newScan(r *run) *scan { return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
 
-// all updates the registry from the disk. It does not open a file whose size, modification time and inode are
+// refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
-func (s *scan) all(ctx context.Context) error {
+func (s *scan) refresh(ctx context.Context) error {
 	if !s.opts.DryRun {
 		if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 			return err
@@ -66,8 +66,8 @@ func (s *scan) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return s.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return s.noSession(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
 	s.report.Scan.Files = len(seen)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
@@ -159,15 +159,8 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probe is the row of one changed file for the registry. It does not keep the text that was read, since a first
-// scan may find many thousands of files.
-type probe struct {
-	row store.FileRow
-	err error // why the file cannot be read, or is not a session
-}
-
 // probeAll probes the changed files, several at a time, in their order.
-func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
+func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
 	var paths []string
 	for _, e := range changed {
 		if _, ok := known[e.Path]; ok {
@@ -178,7 +171,7 @@ func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, cha
 	if err != nil {
 		return nil, err
 	}
-	probed := make([]probe, len(changed))
+	probed := make([]probedFile, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for i, e := range changed {
@@ -203,7 +196,7 @@ func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, cha
 
 // unreadable returns the row of a file that cannot be read. If the system does not permit it, the file keeps
 // its session and its head. Otherwise the file becomes a session whose id is its path.
-func (s *scan) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
+func (s *scan) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probedFile {
 	row := store.FileRow{File: e.File, Error: s.redact(cause.Error())}
 	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
 	if denied(cause) {
@@ -212,7 +205,7 @@ func (s *scan) unreadable(e rollout.Entry, cause error, session string, head jso
 			row.SessionKey, row.Head = session, head
 		}
 	}
-	return probe{row: row, err: cause}
+	return probedFile{row: row, err: cause}
 }
 
 // look reads a file's head and tail and returns its row, with a redacted head. It continues from the head that
@@ -231,7 +224,7 @@ func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage
 	if err != nil {
 		return row, err
 	}
-	s.heads.keep(e.File, head)
+	s.heads.put(e.File, head)
 	head = s.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
@@ -240,45 +233,9 @@ func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
-// seenHead is the head of a file that this run's scan read.
-type seenHead struct {
-	file memoir.File
-	head rollout.Head
-}
-
-// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
-const mostHeads = 10_000
-
-// heads are those that a scan read, by path, so that Phase 1 of this run does not read them again.
-type heads struct {
-	mu sync.Mutex
-	by map[string]seenHead
-}
-
-func (h *heads) keep(f memoir.File, head rollout.Head) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.by) < mostHeads {
-		h.by[f.Path] = seenHead{f, head.Untitled()}
-	}
-}
-
-// probe returns the head that the scan read of a file, once, if the file is unchanged; else it calls
-// rollout.Probe.
-func (h *heads) probe(e rollout.Entry) (rollout.Head, error) {
-	h.mu.Lock()
-	seen, ok := h.by[e.Path]
-	delete(h.by, e.Path)
-	h.mu.Unlock()
-	if ok && same(seen.file, e.File) && untouched(e.File) {
-		return seen.head, nil
-	}
-	return rollout.Probe(e)
-}
-
 // restrict limits claims to the sessions below SessionsDir, unless sessions are named. It does nothing if the registry has no others,
 // since a list of many keys slows down every claim.
-func (s *scan) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
+func (s *scan) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) {
 	if s.opts.SessionsDir == "" || len(s.opts.Only) > 0 {
 		return
 	}
@@ -377,4 +334,40 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string, redact fun
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// seenHead is the head of a file that this run's scan read.
+type seenHead struct {
+	file memoir.File
+	head rollout.Head
+}
+
+// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
+const mostHeads = 10_000
+
+// seenHeads are those that a scan read, by path, so that Phase 1 of this run does not read them again.
+type seenHeads struct {
+	mu sync.Mutex
+	by map[string]seenHead
+}
+
+func (h *seenHeads) put(f memoir.File, head rollout.Head) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.by) < mostHeads {
+		h.by[f.Path] = seenHead{f, head.Untitled()}
+	}
+}
+
+// take returns the head that the scan read of a file, once, if the file is unchanged; else it calls
+// rollout.Probe.
+func (h *seenHeads) take(e rollout.Entry) (rollout.Head, error) {
+	h.mu.Lock()
+	seen, ok := h.by[e.Path]
+	delete(h.by, e.Path)
+	h.mu.Unlock()
+	if ok && same(seen.file, e.File) && untouched(e.File) {
+		return seen.head, nil
+	}
+	return rollout.Probe(e)
 }

@@ -50,7 +50,7 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 	if err != nil {
 		return StoredReport{}, err
 	}
-	return s.find(ctx)
+	return s.findSecrets(ctx)
 }
 
 // storedScan scans all stored texts.
@@ -91,8 +91,8 @@ func (s *storedScan) maskName(name string) string {
 // markerStart is the prefix of the text that replaces a secret.
 const markerStart = "[REDACTED:"
 
-// find scans all texts twice, since a rule may find a value only in the last text that has it.
-func (s *storedScan) find(ctx context.Context) (StoredReport, error) {
+// findSecrets scans all texts twice, since a rule may find a value only in the last text that has it.
+func (s *storedScan) findSecrets(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(_ StoredPlace, text string) { s.known.Text(text) })
 	if err == nil && len(s.known.Counts()) > 0 {

@@ -4,9 +4,14 @@
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions ./testdata/cmd/picture
 
 # Packages that start no goroutine, or few, and benchmarks, run without the race detector, which makes them
-# several times slower. SHARED names the tests of what goroutines share of them, which run with it.
-ALONE := memoir/consolidate memoir/extract memoir/rollout memoir/secrets
+# several times slower; first those that are built in seconds. SHARED names the tests of what goroutines share of
+# them, which run with it.
+QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/failpoint memoir/internal/lazyregexp \
+	memoir/internal/yamledit
+ALONE := memoir/consolidate memoir/entry memoir/extract memoir/operation memoir/rollout memoir/secrets
 MEASURES = $(shell go list ./bench/...)
+# The package that takes longest is the last one, since results come in the order of the packages.
+LONGEST := memoir/cmd/memoir
 SHARED := ^Test(Walk|AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
@@ -35,6 +40,9 @@ AGENTS ?=
 DEPTH ?= sample
 
 export CGO_ENABLED := 1
+# SQLite is compiled for each of vet and the race detector; optimising it less halves that.
+test tests lint torture: export CGO_CFLAGS := -O1 -g0
+
 # The version comes from git describe; a checkout owned by somebody else must build too.
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start. SQLite's
 # full-text index is what `memoir search` needs.
@@ -49,7 +57,7 @@ PREFIX ?= /usr/local
 SHARED_FILES := man/man1/memoir.1 bash-completion/completions/memoir zsh/site-functions/_memoir \
 	fish/vendor_completions.d/memoir.fish
 
-.PHONY: build install uninstall dist run test torture lint bench sessions agents picture clean help
+.PHONY: build install uninstall dist run test tests torture lint bench sessions agents picture clean help
 
 build: ## build bin/memoir, its manual page and completions
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -96,12 +104,18 @@ endif
 		printf '\n%s\n\n' "$$root/MEMORY.md"; head -n 40 "$$root/MEMORY.md"; \
 	done
 
-test: lint ## vet, staticcheck, and every test, with the race detector where goroutines are
-	go test -race -timeout 25m $(filter-out $(ALONE) $(MEASURES),$(shell go list $(PACKAGES)))
-	go test -race -run '$(SHARED)' ./rollout ./secrets
-	go test $(ALONE)
-	go test $(MEASURES)
+test: ## vet, staticcheck, and every test, with the race detector where goroutines are
+	@echo 'About 10 minutes on 2 cores, less if the Go build cache is warm; first results within a minute.'
+	go test -vet=off $(QUICK)
+	@$(MAKE) --no-print-directory -j2 tests lint
 	.ci/forbidden
+
+# Without go test's own vet, which lint covers, and which would vet all imports once more.
+tests:
+	go test -vet=off -race -timeout 25m \
+		$(filter-out $(QUICK) $(ALONE) $(MEASURES) $(LONGEST),$(shell go list $(PACKAGES))) $(LONGEST)
+	go test -vet=off -race -run '$(SHARED)' ./rollout ./secrets
+	go test -vet=off $(ALONE) $(MEASURES)
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
@@ -109,7 +123,7 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	$(STATICCHECK) $(PACKAGES)
 
 torture: ## kill, stop, starve and damage what writes: minutes; DEPTH=dense: an hour; all: many
-	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
+	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -vet=off -count=1 -v -timeout $(if $(filter all,$(DEPTH)),24h,90m) \
 		-run '^Test(AnEditByHandAtAnyMoment|ACommandThatIs|ARunThatIs|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ALockInTheMiddle|ADiskWithout|TooFewHandles|NoSecretComesOut|SecretsAndNames|NoDamageOfAFile)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held

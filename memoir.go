@@ -306,29 +306,3 @@ func Count(n int, what string) string {
 	}
 	return strconv.Itoa(n) + " " + what + "s"
 }
-
-// Cut shortens a text to a number of characters, the last of which is an ellipsis.
-func Cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}
-
-// maxTitle bounds the characters of a displayed title.
-const maxTitle = 80
-
-// ShortTitle cuts a title for display, at a word if possible. The title must be redacted
-// before, since a part of a secret is not recognised.
-func ShortTitle(title string) string {
-	title = strings.Join(strings.Fields(title), " ")
-	runes := []rune(title)
-	if len(runes) <= maxTitle {
-		return title
-	}
-	cut := string(runes[:maxTitle-1])
-	if end := strings.LastIndexByte(cut, ' '); end > len(cut)/2 {
-		cut = cut[:end]
-	}
-	return cut + "…"
-}

@@ -82,7 +82,7 @@ func cut(text string, room int) string {
 	if end := strings.LastIndexByte(text[:max(room, 0)], '\n'); end > 0 {
 		return text[:end]
 	}
-	return strings.ToValidUTF8(text[:max(room-len("…"), 0)], "") + "…"
+	return memoir.CutBytes(text, room, "…")
 }
 
 // injected are the folded lines of the text that was injected at the start of a session.

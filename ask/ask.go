@@ -2,8 +2,8 @@
 // memory. Its answers are redacted, framed as data and within a budget. Flags, the terminal and the start of runs
 // belong to cmd/memoir.
 //
-// Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (addresses), search.go,
-// get.go, write.go and forget.go (the tools), resource.go, conn.go (the connection).
+// Read ask.go first (the server and its tools), then answer.go (budget and frame), address.go (addresses and
+// resources), search.go, get.go, write.go and forget.go (the tools), conn.go (the connection).
 package ask
 
 import (

@@ -189,11 +189,11 @@ func (r *renewal) backed(line string) []entry {
 	}
 	before := line
 	if len(r.present.Citations[lineKey(line)]) == 0 && strings.Contains(lastBracket.FindString(line), "+") {
-		want, best := words(line), 0
+		want, best := memoir.WordsOf(line), 0
 		for _, key := range sortedKeys(r.lines) {
 			list := r.inputsOf(r.lines[key], r.present.Citations)
 			if len(list) > 1 && slices.ContainsFunc(out, func(e entry) bool { return e.key == list[0].key }) {
-				if n := common(want, words(r.lines[key])); n > best {
+				if n := want.Shared(memoir.WordsOf(r.lines[key])); n > best {
 					before, best = r.lines[key], n
 				}
 			}

@@ -3,12 +3,11 @@ package consolidate
 import (
 	"cmp"
 	"context"
-	"path"
 	"slices"
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
+	"memoir/extract"
 )
 
 // BuiltinName is the name of the built-in model.
@@ -127,7 +126,7 @@ func recent(sessions []*session) []*claim {
 	for _, s := range slices.Backward(sessions) {
 		n := 0
 		for _, w := range slices.Backward(s.work()) {
-			key := strings.Join(words(w.Text), " ")
+			key := strings.Join(memoir.WordsOf(w.Text), " ")
 			bare := strings.HasPrefix(w.Text, "commit: ") && w.Detail == ""
 			if n == perSession || seen[key] || bare && described {
 				continue
@@ -211,7 +210,7 @@ func commandOf(st memoir.Statement) *command {
 	if st.Kind != memoir.StatementCommand || st.Command == "" {
 		return nil
 	}
-	head, specific := shapeOf(st.Command)
+	head, specific := extract.Shape(st.Command)
 	if head == "" {
 		return nil
 	}
@@ -225,37 +224,6 @@ func lineOf(st memoir.Statement) string {
 		text += " in " + codeSpan(st.Dir)
 	}
 	return text
-}
-
-// prefix matches words before a command that do not change it: an assignment, or a program that runs it, with its
-// options.
-var prefix = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*=.*|(/usr/bin/)?(env|sudo|time)|-.*)$`)
-
-// shapeOf returns the head of a command, which is its program and subcommands. specific is the number of its
-// arguments.
-func shapeOf(line string) (head string, specific int) {
-	var parts []string
-	for _, w := range strings.Fields(line) {
-		w = strings.Trim(w, `"'`)
-		switch {
-		case w == "" || len(parts) == 0 && prefix.MatchString(w):
-		case len(parts) == 0:
-			parts = append(parts, path.Base(w))
-		case w[0] == '-' || w == "." || w == "./...":
-		case strings.ContainsAny(w, "/.=*:$") && !scriptName(parts, w) || len(parts) > 3:
-			specific++
-		default:
-			parts = append(parts, w)
-		}
-	}
-	return strings.Join(parts, " "), specific
-}
-
-// scriptName reports whether a word names a script or a target: that of "npm run test:unit",
-// or the file of "python manage.py".
-func scriptName(parts []string, w string) bool {
-	return strings.Contains(w, ":") && !strings.Contains(w, "/") ||
-		len(parts) == 1 && path.Ext(w) != "" && path.Base(w) == w
 }
 
 // commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,

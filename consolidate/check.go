@@ -147,10 +147,10 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 // has half of its words although one of its sessions did not change. Recent work is not counted, since newer
 // work replaces it. A memory over its budget may shrink to it.
 func (r *renewal) wiped(memory *page, folded []*session) bool {
-	var now [][]string
+	var now []memoir.Words
 	for _, s := range memory.sections {
 		for _, l := range s.lines {
-			now = append(now, words(Uncited(l)))
+			now = append(now, memoir.WordsOf(Uncited(l)))
 		}
 	}
 	firm := func(e entry) bool {
@@ -163,8 +163,8 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 				continue
 			}
 			all++
-			want := words(Uncited(l))
-			if slices.ContainsFunc(now, func(have []string) bool { return 2*common(want, have) >= len(want) }) {
+			want := memoir.WordsOf(Uncited(l))
+			if slices.ContainsFunc(now, func(have memoir.Words) bool { return 2*want.Shared(have) >= len(want) }) {
 				kept++
 			}
 		}
@@ -184,16 +184,16 @@ func (r *renewal) unordered(heading, line string) bool {
 
 // wanted reports whether at least half of a line's words are in the preferences and tasks of one of the sessions.
 func (r *renewal) wanted(line string) bool {
-	want := words(withoutMark(Uncited(line)))
+	want := memoir.WordsOf(withoutMark(Uncited(line)))
 	for _, s := range r.sessions {
-		var said []string
+		var said memoir.Words
 		for _, st := range s.statements {
 			if st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask {
-				said = append(said, words(st.Text)...)
+				said = append(said, memoir.WordsOf(st.Text)...)
 			}
 		}
 		slices.Sort(said)
-		if 2*common(want, slices.Compact(said)) >= len(want) {
+		if 2*want.Shared(slices.Compact(said)) >= len(want) {
 			return true
 		}
 	}

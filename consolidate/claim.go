@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
 
 	"memoir"
 )
@@ -16,7 +14,7 @@ type claim struct {
 	memoir.Statement          // the newest session's
 	text             string   // its line
 	ids              []string // of all statements, the newest session's first
-	words            []string
+	words            memoir.Words
 	sessions         []*session // oldest first, each once
 }
 
@@ -84,7 +82,7 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(memoir.State
 func byWords(st memoir.Statement) string { return strings.Join(wordsOf(st), " ") }
 
 // wordsOf returns the words of a statement, of a person's those that they said, without the context.
-func wordsOf(st memoir.Statement) []string { return words(cmp.Or(st.Quote, st.Text)) }
+func wordsOf(st memoir.Statement) memoir.Words { return memoir.WordsOf(cmp.Or(st.Quote, st.Text)) }
 
 // maxCompared bounds the claims of a kind that are compared in pairs, so that the time is linear in the number of
 // sessions.
@@ -99,7 +97,7 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	var out []*claim
 	for _, c := range all {
 		c.words = wordsOf(c.Statement)
-		if i := slices.IndexFunc(out, func(o *claim) bool { return alike(o.words, c.words) }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o *claim) bool { return o.words.Alike(c.words) >= 0.7 }); i >= 0 {
 			out[i].join(c)
 			continue
 		}
@@ -140,131 +138,17 @@ func settled(rules []*claim) []*claim {
 			opposite := slices.ContainsFunc(later.words, func(w string) bool {
 				return slices.Contains(c.words, "!"+w) || w[0] == '!' && slices.Contains(c.words, w[1:])
 			})
-			return opposite && later.newest().rank > c.newest().rank && jaccard(subjects(c.words), subjects(later.words)) >= 0.6
+			return opposite && later.newest().rank > c.newest().rank && subjects(c.words).Alike(subjects(later.words)) >= 0.6
 		})
 	})
 }
 
 // subjects returns words without the marks of rejection.
-func subjects(words []string) []string {
-	var out []string
+func subjects(words memoir.Words) memoir.Words {
+	var out memoir.Words
 	for _, w := range words {
 		out = append(out, strings.TrimPrefix(w, "!"))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// fillers are words that do not change the meaning of a statement.
-var fillers = sync.OnceValue(func() map[string]bool {
-	return set(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
-		those so then than please also just ok okay i you we me my our your will would should can could do does did
-		done has have had when if into up out there here must always make sure ensure prefer`)
-})
-
-// negations reject the words after them, up to the end of the clause.
-var negations = sync.OnceValue(func() map[string]bool {
-	return set(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
-})
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		out[w] = true
-	}
-	return out
-}
-
-// words returns the words of a statement without fillers and without plural and tense endings, sorted, each once.
-// Words that a negation rejects begin with "!".
-func words(text string) []string {
-	var out []string
-	negative := false
-	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(text, ". ", "; "), clauseEnd) {
-		negative = false
-		for _, w := range split(clause) {
-			mark := ""
-			if negative {
-				mark = "!"
-			}
-			switch {
-			case negations()[w]:
-				negative = true
-			case w == "but":
-				negative = false
-			case fillers()[w]:
-			case w[0] >= 0x80: // a script without spaces: compare by pairs of characters
-				runes := []rune(w)
-				for i := range max(1, len(runes)-1) {
-					out = append(out, mark+string(runes[i:min(i+2, len(runes))]))
-				}
-			default:
-				out = append(out, mark+stem(w))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// clauseEnd reports whether a character ends a clause.
-func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
-
-// split returns the words of a text in lower case, in order.
-func split(text string) []string {
-	var out []string
-	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not").Replace(strings.ToLower(text))
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#'", r)
-	}) {
-		if w = strings.TrimRight(strings.Trim(w, "_./#'"), "-"); w != "" {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// stem removes common English endings of a plain word.
-func stem(w string) string {
-	if strings.ContainsAny(w, "-_./#0123456789") {
-		return w
-	}
-	if base, ok := strings.CutSuffix(w, "ies"); ok && len(base) >= 3 {
-		return base + "y"
-	}
-	for _, end := range []string{"ing", "ed", "es", "s"} {
-		if base, ok := strings.CutSuffix(w, end); ok && (len(base) >= 4 || end == "s" && len(base) >= 2) {
-			return base
-		}
-	}
-	return w
-}
-
-// jaccard is the share of all words of two sorted sets that both have.
-func jaccard(a, b []string) float64 {
-	both := common(a, b)
-	if all := len(a) + len(b) - both; all > 0 {
-		return float64(both) / float64(all)
-	}
-	return 0
-}
-
-// common counts the words that two sorted sets share.
-func common(a, b []string) (n int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] == b[j]:
-			n++
-			i++
-			j++
-		case a[i] < b[j]:
-			i++
-		default:
-			j++
-		}
-	}
-	return n
-}
-
-// alike reports whether two sets have nearly the same words.
-func alike(a, b []string) bool { return len(a) > 0 && jaccard(a, b) >= 0.7 }

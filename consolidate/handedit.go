@@ -119,8 +119,8 @@ func sayTheSame(removed, line string) bool {
 	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
 		return true
 	}
-	a, b := words(withoutContext(removed)), words(withoutContext(line))
-	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && jaccard(a, b) >= 0.8
+	a, b := memoir.WordsOf(withoutContext(removed)), memoir.WordsOf(withoutContext(line))
+	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && a.Alike(b) >= 0.8
 }
 
 // add inserts an edit's line at its position. A line that exists, apart from citations, is not added again. A line

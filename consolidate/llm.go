@@ -76,6 +76,8 @@ const (
 	maxEdits     = 16 << 10
 	listEntry    = 12   // tokens of a session in the list of new sessions
 	maxStatement = 4000 // bytes of a statement in a prompt
+
+	restLeft = "…\n(the rest is left out)\n" // the end of a text that was cut
 )
 
 // A question sends one batch of sessions to a model until an answer is valid or the attempts are used up.
@@ -114,7 +116,7 @@ func newQuestion(m LLM, r *renewal) *question {
 		HandEdits: shownEdits(r.edits), WithdrawnSessions: sortedKeys(r.forgot),
 		Date: r.sessions[len(r.sessions)-1].EndedAt,
 	}
-	q.vars.Journals = cutText(r.in.Journals, q.input) // q.input bytes are a quarter of its tokens
+	q.vars.Journals = memoir.CutBytes(r.in.Journals, q.input, restLeft) // q.input bytes are a quarter of its tokens
 	if most, _ := r.in.limits(); present > most {
 		q.vars.Over = present
 	}
@@ -218,7 +220,7 @@ func (q *question) render(room int) model.Request {
 			if len(q.sessions) > 0 {
 				break
 			}
-			text = cutText(text, 4*(room-listEntry))
+			text = memoir.CutBytes(text, 4*(room-listEntry), restLeft)
 			size, summary = memoir.Tokens(text)+listEntry, ""
 		}
 		q.sessions = append(q.sessions, s)
@@ -236,15 +238,6 @@ func (q *question) render(room int) model.Request {
 	q.vars.RawMemories, q.vars.RolloutSummaries = strings.Join(statements, "\n"), strings.Join(summaries, "\n")
 	system, input := prompts.Consolidate(q.vars)
 	return model.Request{System: system, Input: input, Schema: answerSchema, Output: q.output}
-}
-
-// cutText cuts a text to at most most bytes, with a mark at the end.
-func cutText(text string, most int) string {
-	const left = "…\n(the rest is left out)\n"
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:max(most-len(left), 0)], "") + left
 }
 
 // shown returns the text of a session for a prompt: its statements, without item numbers and without claims, which

@@ -40,7 +40,7 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}
-		l := originLine{words: words(Words(line))}
+		l := originLine{words: memoir.WordsOf(Words(line))}
 		stated := false
 		l.ids, l.anchors, stated = o.of(line, l.words)
 		if !stated && strings.Contains(before.MemoryMD, line+"\n") {
@@ -73,14 +73,14 @@ type origins struct {
 
 // An originLine is a line's words with its origin.
 type originLine struct {
-	words   []string
+	words   memoir.Words
 	ids     []string
 	anchors []memoir.Anchor
 }
 
 // of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. stated reports whether
 // a session of the input has one.
-func (o *origins) of(line string, have []string) (ids []string, anchors []memoir.Anchor, stated bool) {
+func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, stated bool) {
 	ids = o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
 	near, nearest := "", 0.0 // of a line in a model's own words
@@ -96,11 +96,11 @@ func (o *origins) of(line string, have []string) (ids []string, anchors []memoir
 		first := !stated
 		var found []memoir.Anchor
 		for _, st := range s.statements {
-			want := words(st.Text)
-			if share := jaccard(have, want); share > nearest {
+			want := memoir.WordsOf(st.Text)
+			if share := have.Alike(want); share > nearest {
 				near, nearest = st.ID, share
 			}
-			if st.Kind == memoir.StatementClaim || !sayTheLike(have, want) {
+			if st.Kind == memoir.StatementClaim || !have.Repeats(want) {
 				continue
 			}
 			stated = true
@@ -117,12 +117,6 @@ func (o *origins) of(line string, have []string) (ids []string, anchors []memoir
 		ids = append(ids, near)
 	}
 	return distinct(ids), anchors, stated
-}
-
-// sayTheLike reports whether one of two sets of words contains nearly all of the other.
-func sayTheLike(a, b []string) bool {
-	least := min(len(a), len(b))
-	return least > 0 && (common(a, b)*5 >= least*4 || jaccard(a, b) >= 0.5)
 }
 
 // namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.
@@ -154,7 +148,7 @@ func (o *origins) summary(c *memoir.Consolidation) {
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}
-		again := o.again(words(withoutMark(line)))
+		again := o.again(memoir.WordsOf(withoutMark(line)))
 		if len(again.ids) > 0 {
 			c.Lines[key] = memoir.LineOrigin{Statements: again.ids}
 		}
@@ -169,10 +163,10 @@ func (o *origins) summary(c *memoir.Consolidation) {
 }
 
 // again returns the origin of the line of MEMORY.md that a line of the summary repeats.
-func (o *origins) again(line []string) (best originLine) {
+func (o *origins) again(line memoir.Words) (best originLine) {
 	share := 0.0
 	for _, l := range o.lines {
-		if now := jaccard(line, l.words); now > share && sayTheLike(line, l.words) {
+		if now := line.Alike(l.words); now > share && line.Repeats(l.words) {
 			share, best = now, l
 		}
 	}

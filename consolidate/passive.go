@@ -230,14 +230,7 @@ func unframe(text string) string {
 }
 
 // sanitise makes a person's text safe to publish without changing its words and lines.
-func sanitise(text string) string {
-	return unframe(memoir.WithoutFloods(strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && memoir.Hidden(r) {
-			return -1
-		}
-		return r
-	}, text)))
-}
+func sanitise(text string) string { return unframe(memoir.WithoutHidden(text)) }
 
 // bare converts a text to plain text without code spans, tags and imports.
 func bare(text string) string {

@@ -241,15 +241,15 @@ func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string
 
 // supported reports whether one of the sessions has a statement with nearly the words of a line.
 func (r *renewal) supported(line string, entries []entry) bool {
-	want := words(withoutMark(Uncited(line)))
+	want := memoir.WordsOf(withoutMark(Uncited(line)))
 	for _, e := range entries {
 		s := r.by[e.key]
 		if s == nil {
 			continue
 		}
 		for _, st := range s.statements {
-			have := words(st.Text)
-			if jaccard(want, have) >= 0.5 || common(want, have)*5 >= len(want)*4 && len(want) > 2 {
+			have := memoir.WordsOf(st.Text)
+			if want.Alike(have) >= 0.5 || want.Shared(have)*5 >= len(want)*4 && len(want) > 2 {
 				return true
 			}
 		}

@@ -223,15 +223,7 @@ func (s sighting) key() string {
 
 // speaksOf reports whether a statement has a word of a name or a line.
 func speaksOf(statement, line string) bool {
-	have := contentWords(statement)
-	for w := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if len(w) > 3 && have[w] {
-			return true
-		}
-	}
-	return have[strings.ToLower(line)]
+	return memoir.WordsOf(statement).Shared(memoir.WordsOf(line)) > 0
 }
 
 // entries lists the files, relative to the working directory, in which programs define targets

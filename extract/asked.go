@@ -59,8 +59,9 @@ func vague(request string) bool {
 	if strings.HasSuffix(request, "?") || strings.Contains(request, "REDACTED") {
 		return true
 	}
-	for w := range contentWords(request) {
-		if !anyWork[w] && !strings.ContainsAny(w, "/0123456789") {
+	for _, w := range memoir.WordsOf(request) {
+		w = strings.TrimPrefix(w, "!")
+		if len(w) > 3 && !slices.Contains(anyWork, w) && !strings.ContainsAny(w, "/0123456789") {
 			return false
 		}
 	}
@@ -68,9 +69,9 @@ func vague(request string) bool {
 }
 
 // anyWork are words of four letters and more that fit any task.
-var anyWork = words("address addressed feedback failing fails check checks make pull request comment comments commit " +
-	"push review reply discussion issue this that these them then there work please continue finish separate next " +
-	"with what want need just changes open create")
+var anyWork = memoir.WordsOf("address addressed feedback failing fails check checks make pull request comment " +
+	"comments commit push review reply discussion issue this that these them then there work please continue finish " +
+	"separate next with what want need just changes open create")
 
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
 const minRequest = 3

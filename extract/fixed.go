@@ -46,8 +46,8 @@ func fixed(s *session) []candidate {
 }
 
 // viewers show and search files; mistakes in calling them are common knowledge.
-var viewers = words("rg grep egrep find fd ls cat sed awk jq head tail cd test [ diff wc rm cp mv mkdir kill curl " +
-	"sleep echo printf which command export chmod ssh")
+var viewers = memoir.SetOf("rg grep egrep find fd ls cat sed awk jq head tail cd test [ diff wc rm cp mv mkdir " +
+	"kill curl sleep echo printf which command export chmod ssh")
 
 // runsAfter returns the runs of later calls within maxApart items.
 func (s *session) runsAfter(i int) []*run {

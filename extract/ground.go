@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,13 +27,13 @@ type evidence struct {
 	texts []string    // of the items, normalised by loose
 	whole string      // all of these
 
-	tool, typed string          // tool results; people's texts
-	done, said  string          // typed and the executed commands; done and the agent's words
-	orders      map[string]bool // words of people's lines that read like an instruction to an agent
+	tool, typed string       // tool results; people's texts
+	done, said  string       // typed and the executed commands; done and the agent's words
+	orders      memoir.Words // words of people's lines that read like an instruction to an agent
 }
 
 func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
-	ev := &evidence{items: items, at: make(map[int]int, len(items)), orders: map[string]bool{}}
+	ev := &evidence{items: items, at: make(map[int]int, len(items))}
 	ev.whole = loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n"))
 	var person, input, tool, agent strings.Builder
 	for i, it := range items {
@@ -65,9 +64,10 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	ev.said = ev.done + loose(agent.String())
 	for line := range strings.Lines(person.String()) {
 		if prompts.Instructs(line) {
-			maps.Copy(ev.orders, contentWords(line))
+			ev.orders = append(ev.orders, memoir.WordsOf(line)...)
 		}
 	}
+	slices.Sort(ev.orders)
 	return ev
 }
 
@@ -157,8 +157,8 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 // gaveInstruction reports whether a person wrote an instruction to the agent in words like
 // those of a text.
 func (ev *evidence) gaveInstruction(text string) bool {
-	want := contentWords(text)
-	return len(want) > 0 && 2*shared(want, ev.orders) >= len(want)
+	want := memoir.WordsOf(text)
+	return len(want) > 0 && 2*want.Shared(ev.orders) >= len(want)
 }
 
 // copies reports whether a part of a text is in tool results, but neither in people's texts

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -180,7 +179,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			return s, used{}, x.unusable(code, hint, "its answer can't be used: "+bad.reason)
 		}
 		a.objected = true
-		a.earlier = []model.Exchange{{Answer: cutText(answer.Text, maxShownBad), Objection: bad.objection}}
+		a.earlier = []model.Exchange{{Answer: memoir.CutBytes(answer.Text, maxShownBad, "\n[cut]"), Objection: bad.objection}}
 	}
 }
 
@@ -235,16 +234,6 @@ func (x llm) failure(err error) error {
 		return err
 	}
 	return memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
-}
-
-// cutText cuts a text to at most a number of bytes, at a character, and appends the number of
-// bytes left out.
-func cutText(text string, most int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= most {
-		return text
-	}
-	return fmt.Sprintf("%s\n[%d bytes more]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
 }
 
 // shown is the part of a session that a language model reads.

@@ -69,15 +69,16 @@ type quieter struct {
 }
 
 // planTools only keep the agent's own task list, or look for tools.
-var planTools = words("todowrite todoread updateplan writetodos todo think taskcreate taskupdate tasklist taskget " +
-	"enterplanmode toolsearch")
+var planTools = memoir.SetOf("todowrite todoread updateplan writetodos todo think taskcreate taskupdate tasklist " +
+	"taskget enterplanmode toolsearch")
 
 // pollTools read further output of a running command, or end it.
-var pollTools = words("bashoutput taskoutput agentoutputtool writestdin wait process killshell killbash taskstop")
+var pollTools = memoir.SetOf("bashoutput taskoutput agentoutputtool writestdin wait process killshell killbash " +
+	"taskstop")
 
 // readTools print or search files.
-var readTools = words("read readfile readmanyfiles view webfetch list ls listdirectory grep glob search find " +
-	"searchfilecontent")
+var readTools = memoir.SetOf("read readfile readmanyfiles view webfetch list ls listdirectory grep glob search " +
+	"find searchfilecontent")
 
 // plainName returns a tool's name in lower case, without underscores.
 func plainName(tool string) string { return strings.ReplaceAll(strings.ToLower(tool), "_", "") }
@@ -97,11 +98,11 @@ func foundNothing(output string) bool {
 }
 
 // lookers are programs that only read.
-var lookers = words("rg grep egrep find fd ls tree file cat bat less head tail nl sed awk jq stat sort uniq cut tr " +
-	"wc xargs pwd which echo true")
+var lookers = memoir.SetOf("rg grep egrep find fd ls tree file cat bat less head tail nl sed awk jq stat sort uniq " +
+	"cut tr wc xargs pwd which echo true")
 
 // gitLooks are the subcommands of git that only read.
-var gitLooks = words("log show diff status grep ls-files blame branch rev-parse")
+var gitLooks = memoir.SetOf("log show diff status grep ls-files blame branch rev-parse")
 
 // looks reports whether a call only reads.
 func (q *quieter) looks(it memoir.Item) bool {

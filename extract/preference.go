@@ -208,12 +208,12 @@ func wholeSentences(own []string, limit int) string {
 }
 
 // related returns the sentence of an answer that shares the most words with a person's reply,
-// at least two.
+// at least three.
 func related(answer, text string) string {
-	words, best, most := contentWords(text), "", 1
+	words, best, most := memoir.WordsOf(text), "", 2
 	for _, p := range paragraphs(answer) {
 		for _, s := range sentences(p.text) {
-			if n := shared(contentWords(s), words); n > most && len(s) <= maxSubject && len(s) >= minClaim {
+			if n := words.Shared(memoir.WordsOf(s)); n > most && len(s) <= maxSubject && len(s) >= minClaim {
 				best, most = s, n
 			}
 		}

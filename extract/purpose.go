@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // The purposes of commands; Phase 2 reads these words.
@@ -62,7 +64,7 @@ var grammars = byWord(map[grammar]string{
 })
 
 // noTargets are the subcommands of programs with targets that manage packages or the program.
-var noTargets = words("add remove rm list ls why view config store outdated info pm init link workspace")
+var noTargets = memoir.SetOf("add remove rm list ls why view config store outdated info pm init link workspace")
 
 func byWord[T comparable](lists map[T]string) map[string]T {
 	out := map[string]T{}
@@ -98,6 +100,28 @@ func (r *run) purpose() (purpose, head string) {
 		purpose = forLint // it changes no file
 	}
 	return purpose, head
+}
+
+// Shape returns the head of a command, which is its program and subcommands, and the number of its arguments that name
+// a file or a part of the project. The head is empty for a line that runs nothing.
+func Shape(line string) (head string, specific int) {
+	runs, _ := newShellParser().parse(line, "")
+	if len(runs) == 0 {
+		return "", 0
+	}
+	head = path.Base(runs[0].program)
+	for i, w := range runs[0].words()[1:] {
+		target := strings.Contains(w, ":") && !strings.Contains(w, "/") // "npm run test:unit"
+		script := i == 0 && path.Ext(w) != "" && path.Base(w) == w      // "python manage.py"
+		switch {
+		case w == "" || w == "." || w == "./...":
+		case strings.ContainsAny(w, "/.=*:$") && !target && !script, strings.Count(head, " ") > 2:
+			specific++
+		default:
+			head += " " + w
+		}
+	}
+	return head, specific
 }
 
 func classify(words []string) (purpose, head string) {

@@ -11,7 +11,6 @@ const (
 	maxRawTokens = 1500 // of one raw memory
 	maxClaims    = 950  // tokens of its claims
 	maxPurpose   = 4    // commands of one purpose
-	sameWords    = 0.8  // statements that share more of their words are the same
 )
 
 // most bounds the statements per kind.
@@ -80,13 +79,13 @@ const maxCompared = 60
 // distinct drops repetitions of earlier statements.
 func distinct(list []candidate) []candidate {
 	var out []candidate
-	var words []map[string]bool
+	var words []memoir.Words
 	for _, c := range list {
-		w := contentWords(c.Line())
+		w := memoir.WordsOf(c.Line())
 		same := false
 		for i := max(0, len(words)-maxCompared); i < len(words) && !same; i++ {
 			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand &&
-				c.Kind != memoir.StatementFile && overlap(w, words[i]) > sameWords
+				c.Kind != memoir.StatementFile && w.Alike(words[i]) >= 0.7
 		}
 		if !same {
 			out, words = append(out, c), append(words, w)
@@ -121,7 +120,7 @@ const maxRetractions = 100
 // A retraction is the words of a sentence that retracts something.
 type retraction struct {
 	item  int
-	words map[string]bool
+	words memoir.Words
 }
 
 // retractedAfter reports whether a sentence after an item retracts a text.
@@ -129,15 +128,15 @@ func (s *session) retractedAfter(text string, item int) bool {
 	if s.retracted == nil {
 		s.retracted = s.retracting()
 	}
-	var words map[string]bool
+	var words memoir.Words
 	for _, r := range s.retracted {
 		if r.item <= item {
 			continue
 		}
 		if words == nil {
-			words = contentWords(text)
+			words = memoir.WordsOf(text)
 		}
-		if shared(words, r.words) >= 2 {
+		if words.Shared(r.words) >= 3 {
 			return true
 		}
 	}
@@ -149,7 +148,7 @@ func (s *session) retracting() []retraction {
 	out := []retraction{}
 	add := func(item int, text string) {
 		if startsAny(withoutLead(lowerWords(text)), retractions...) {
-			out = append(out, retraction{item, contentWords(text)})
+			out = append(out, retraction{item, memoir.WordsOf(text)})
 		}
 	}
 	for _, t := range s.turns {

@@ -73,9 +73,9 @@ func (v *seen) edited(it *memoir.Item, diff string) {
 
 // readers print their one file, searchers lines of the last one, finders lines with their paths.
 var (
-	readers   = words("cat head tail nl bat less more")
-	searchers = words("sed head tail grep rg awk")
-	finders   = words("grep rg ag ack")
+	readers   = memoir.SetOf("cat head tail nl bat less more")
+	searchers = memoir.SetOf("sed head tail grep rg awk")
+	finders   = memoir.SetOf("grep rg ag ack")
 )
 
 // shell records the files that a command line wrote, removed and printed. The output of several

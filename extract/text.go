@@ -5,49 +5,24 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
-// clean makes foreign text safe to quote. It removes terminal sequences, HTML comments, and
-// control and invisible format characters except line feeds and tabs. It changes the brackets
+// clean makes foreign text safe to quote: visible, without HTML comments. It changes the brackets
 // of memoir's own tags, so that a quotation can't close the frame in which it is injected.
 func clean(text string) string {
-	if strings.IndexByte(text, 0x1b) >= 0 {
-		text = terminal.ReplaceAllString(text, "")
-	}
-	if strings.ContainsFunc(text, unclean) {
-		text = strings.Map(func(r rune) rune {
-			switch {
-			case r == '\r', r == '\u2028', r == '\u2029':
-				return '\n'
-			case unclean(r):
-				return -1
-			}
-			return r
-		}, strings.ReplaceAll(text, "\r\n", "\n"))
-	}
+	text = memoir.Visible(text)
 	if strings.Contains(text, "<!--") {
 		text = comment.ReplaceAllString(text, "")
 	}
-	if strings.IndexByte(text, '<') >= 0 {
-		text = frame.ReplaceAllString(text, "‹$1")
-	}
-	return text
+	return frame.ReplaceAllString(text, "‹$1")
 }
 
 var (
-	terminal = lazyregexp.New(`\x1b(?:\[[ -?]*[@-~]?|\][^\n\x07\x1b]*(?:\x07|\x1b\\?)|[^\[\]])?`)
-	comment  = lazyregexp.New(`(?s)<!--(?:.*?-->)?`)
-	frame    = lazyregexp.New(`(?i)<(/?memoir-)`)
+	comment = lazyregexp.New(`(?s)<!--(?:.*?-->)?`)
+	frame   = lazyregexp.New(`(?i)<(/?memoir-)`)
 )
-
-// unclean reports whether clean removes or replaces a character.
-func unclean(r rune) bool {
-	if r < 0x7f {
-		return r < ' ' && r != '\n' && r != '\t'
-	}
-	return r == utf8.RuneError || r == '\u2028' || r == '\u2029' || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-}
 
 // shorten cuts a line of Markdown to at most limit bytes, at the end of a clause or word, never
 // inside a code span or the label of a link, and marks the cut.
@@ -152,52 +127,6 @@ func sentenceEnd(text string, mark int) int {
 		}
 	}
 	return end
-}
-
-// contentWords returns the words of a text with more than three bytes, including code, and those
-// that begin with a character outside ASCII.
-func contentWords(text string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
-	}) {
-		w = strings.Trim(w, "-./_")
-		if len(w) > 3 || len(w) > 0 && w[0] >= 0x80 {
-			out[w] = true
-		}
-	}
-	return out
-}
-
-// words returns the set of the words of a list.
-func words(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
-}
-
-// overlap returns the share of the smaller set that is in the larger one; 0 for fewer than three words.
-func overlap(a, b map[string]bool) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < 3 {
-		return 0
-	}
-	return float64(shared(a, b)) / float64(len(a))
-}
-
-// shared counts the words that a and b share.
-func shared(a, b map[string]bool) int {
-	n := 0
-	for w := range a {
-		if b[w] {
-			n++
-		}
-	}
-	return n
 }
 
 // A paragraph is a part of a Markdown text, joined into one line, with its heading.

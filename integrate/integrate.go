@@ -2,9 +2,9 @@
 // server and links to skills. It knows where each agent reads them, edits configuration files without
 // changing anything else in them, and can undo its edits. It does not read memories.
 //
-// Read agents.go first (the table of agents), then plan.go (what would be changed), apply.go (the writes),
-// record.go (what was changed), edit.go with json.go and text.go (how a file is edited), skill.go (links to
-// skills) and check.go (why an agent gets no memory).
+// Read agents.go first (the table of agents), then plan.go (what would be changed), record.go (the
+// writes, and what was changed), edit.go with json.go (how a file is edited), skill.go (links to skills)
+// and check.go (why an agent gets no memory).
 package integrate
 
 import (

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
+	"memoir/prompts"
 )
 
 // listHint is the hint for a file that cannot be read.
@@ -210,3 +212,17 @@ func FitTokens(text string, tokens int) string {
 	}
 	return fmt.Sprintf("%s%s\n", kept, cutMark)
 }
+
+// Neutralise makes a text safe to embed in a prompt or to print on a terminal. It removes terminal control
+// sequences and characters that are hidden or reorder others. Tags that would close or imitate the frame of
+// memoir's context lose their bracket; the frame's name is changed everywhere, also in escaped tags. Line
+// breaks, tabs and visible text stay. Neutralise is idempotent.
+//
+//	</memoir-context>   becomes  ‹/memoir context>
+//	<system-reminder>   becomes  ‹system-reminder>
+//	<|im_start|>        becomes  ‹|im_start|>
+func Neutralise(text string) string {
+	return prompts.Untag(frameName.ReplaceAllString(memoir.Visible(text), "$1 $2"), prompts.Steers)
+}
+
+var frameName = lazyregexp.New(`(?i)(memoir)[-_](context)`)

@@ -2,9 +2,9 @@
 // and their APIs, measures the cost of calls and classifies failures. It does not depend on
 // prompts, memory or the built-in model.
 //
-// Start with Model and Open in this file. remote.go makes a call over HTTP, with one file per
-// wire format (openai_chat.go, anthropic.go). exec.go runs a command instead. retry.go repeats
-// failed calls.
+// Start with Model and Open in this file. remote.go makes a call over HTTP and repeats it if
+// it fails, with one file per wire format (openai_chat.go, anthropic.go). exec.go runs a command
+// instead.
 package model
 
 import (

@@ -3,8 +3,8 @@
 // and no budget of an answer: doors parse, call an operation and render its result. An operation that is one call of
 // another package, such as search.Find, pipeline.Patch and pipeline.Forget, has no other function here.
 //
-// Read operation.go first (what operations need of a door), then session.go (list, find, show), remember.go (notes,
-// messages, recap), generation.go (log, diff), status.go and queue.go (projects, jobs, use of models), evidence.go (the
+// Read operation.go first (what operations need of a door; notes, messages, recap), then session.go (list, find,
+// show), generation.go (log, diff), status.go and queue.go (projects, jobs, use of models), evidence.go (the
 // lines of a memory with their sources).
 package operation
 
@@ -12,6 +12,7 @@ import (
 	"context"
 	"time"
 
+	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/secrets"
@@ -49,4 +50,78 @@ func list[T any](items []T) []T {
 		return []T{}
 	}
 	return items
+}
+
+// Entry is the form of a note, a journal line or another entry.
+type Entry struct {
+	ID         int64  `json:"id"`
+	Project    string `json:"project"`
+	Kind       string `json:"kind"`
+	Category   string `json:"category"`
+	Source     string `json:"source"`
+	Content    string `json:"content"`
+	CreatedAt  string `json:"created_at"`
+	AccessedAt string `json:"last_accessed"`
+}
+
+// EntryOf returns the form of an entry.
+func EntryOf(e memoir.Entry) Entry {
+	const layout = "2006-01-02T15:04:05.000Z"
+	return Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
+		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout)}
+}
+
+// Entries is a list of entries.
+type Entries struct {
+	Entries []Entry `json:"entries"`
+}
+
+// EntriesOf returns the form of a list of entries.
+func EntriesOf(entries []memoir.Entry) Entries {
+	out := Entries{[]Entry{}}
+	for _, e := range entries {
+		out.Entries = append(out.Entries, EntryOf(e))
+	}
+	return out
+}
+
+// Remember redacts an entry and stores it. If it exists, added is false, and stored is
+// the existing one.
+func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Options, e memoir.Entry) (
+	stored Entry, added bool, err error) {
+	b, err := pipeline.Book(st, opts, a.Redact)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	e, added, err = b.Write(ctx, e)
+	return EntryOf(e), added, err
+}
+
+// Say adds messages to a conversation of a project, and starts a run for its sessions that are full.
+func (a Access) Say(ctx context.Context, st *store.Store, opts pipeline.Options, projectID, conversation string,
+	messages []pipeline.Message) (pipeline.Spoken, error) {
+	out, err := pipeline.Say(ctx, st, opts, projectID, conversation, messages)
+	if err == nil {
+		err = a.Extract(out.Full)
+	}
+	return out, err
+}
+
+// Recap is the end of a session.
+type Recap struct {
+	Session  string          `json:"session"`
+	Messages []pipeline.Said `json:"messages"`
+}
+
+// recapText bounds each message of a recap, in characters.
+const recapText = 800
+
+// Recap returns the last messages of a session.
+func (a Access) Recap(ctx context.Context, session memoir.Session) (Recap, error) {
+	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	if err != nil {
+		return Recap{}, err
+	}
+	said, _ := pipeline.Recap(loaded.Items, recapText, a.Redact)
+	return Recap{session.Key(), said}, nil
 }

@@ -350,7 +350,7 @@ func (at *completion) print(prefix string) {
 		if strings.HasPrefix(f.word, at.word) && plainWord(f.word) {
 			line := prefix + f.word
 			if f.about != "" {
-				line += "\t" + cut(oneLine(f.about), aboutWidth)
+				line += "\t" + memoir.Cut(oneLine(f.about), aboutWidth)
 			}
 			at.p.ui.printf("%s\n", line)
 		}

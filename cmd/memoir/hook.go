@@ -41,11 +41,15 @@ type hookInput struct {
 // maxHookInput bounds a hook's input, in bytes. It contains prompts.
 const maxHookInput = 1 << 20
 
-// readHook reads the first JSON value of a hook's input, for at most patience: some agents leave the pipe open, and
-// in a shell nobody may write to it.
+// readHook reads the first JSON value of a hook's input, from a pipe for at most patience: some agents leave it open,
+// and in a shell nobody may write to it.
 func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	if stdin == nil || isTerminal(stdin) {
 		return hookInput{}, false
+	}
+	input := io.LimitReader(stdin, maxHookInput)
+	if info, err := stdin.Stat(); err == nil && info.Mode().IsRegular() {
+		return parseHook(input)
 	}
 	type result struct {
 		in hookInput
@@ -53,7 +57,7 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	}
 	read := make(chan result, 1)
 	go func() {
-		in, ok := parseHook(io.LimitReader(stdin, maxHookInput))
+		in, ok := parseHook(input)
 		read <- result{in, ok}
 	}()
 	select {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,18 @@ func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) 
 	}
 	if _, ok := readHook(r, 10*time.Millisecond); ok {
 		t.Error("read something from a pipe that carried nothing more")
+	}
+}
+
+func TestAFileIsReadHoweverLongItTakes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "hook.json")
+	must(t, os.WriteFile(path, []byte(`{"session_id":"s1"}`), 0o600))
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	if in, ok := readHook(f, 0); !ok || in.session() != "s1" {
+		t.Errorf("got %+v, %v", in, ok)
 	}
 }
 

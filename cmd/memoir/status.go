@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/operation"
 	"memoir/store"
 )
@@ -125,7 +126,7 @@ func (p *program) printStatus(s operation.Status) {
 // statusLine prints a text with its label, cut unless -v was given.
 func (p *program) statusLine(label, text string) {
 	if text = oneLine(text); !p.ui.verbose {
-		text = cut(text, maxText)
+		text = memoir.Cut(text, maxText)
 	}
 	p.ui.printf("%-11s%s\n", label, text)
 }

@@ -72,19 +72,11 @@ func (t *table) format(width int) string {
 	for _, line := range t.lines {
 		text := ""
 		for i, cell := range line {
-			text += fmt.Sprintf("%-*s", widths[i]+2, cut(cell, widths[i]))
+			text += fmt.Sprintf("%-*s", widths[i]+2, memoir.Cut(cell, widths[i]))
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 	return b.String()
-}
-
-// cut shortens a cell to width.
-func cut(cell string, width int) string {
-	if utf8.RuneCountInString(cell) <= width {
-		return cell
-	}
-	return string([]rune(cell)[:width-1]) + "…"
 }
 
 // count returns a number with its noun: "1 session", "3 sessions".

@@ -14,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/pipeline"
 )
 
@@ -110,7 +111,7 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 		about = u.redact(about)
 	}
 	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
-	about = cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
+	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner

@@ -315,17 +315,9 @@ func terminalWidth(f *os.File) int {
 }
 
 // oneLine makes text fit one line of a terminal or a table.
-func oneLine(text string) string {
-	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t', r == '\r', r == '\u2028', r == '\u2029':
-			return ' '
-		case hostile(r):
-			return -1
-		}
-		return r
-	}, text))
-}
+func oneLine(text string) string { return plain(blanks.Replace(text)) }
+
+var blanks = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ", "\u2028", " ", "\u2029", " ")
 
 // plain removes control characters other than line ends and tabs.
 func plain(text string) string {

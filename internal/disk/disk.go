@@ -1,14 +1,18 @@
 // Package disk explains errors and limits of file systems: it has hints for errors, and checks
 // whether enough files can be opened and whether a directory is fit for a home. It opens
-// regular files only (open.go) and replaces files atomically (replace.go).
+// regular files only and replaces files atomically.
 package disk
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"syscall"
 
 	"memoir"
+	"memoir/internal/failpoint"
 )
 
 // Fit returns an error of memoir.CodeStorage if dir, which must exist, is on a network file
@@ -71,4 +75,88 @@ func HintOr(err error, flag string) string {
 // resource for opening files is used up.
 func Lacking(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}
+
+// ErrNotRegular is the error for a directory, a named pipe, a device and the like.
+var ErrNotRegular = errors.New("it is not a regular file")
+
+// ErrTooLarge is the error for a file above the size limit of its reader.
+var ErrTooLarge = errors.New("it is too large")
+
+// Open opens a regular file for reading; anything else is ErrNotRegular in a *fs.PathError. It never
+// waits for the writer of a named pipe, which may have replaced a file.
+func Open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ReadFile returns the content of a regular file of at most limit bytes. A larger one is ErrTooLarge
+// in a *fs.PathError.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Beside is the suffix of a file that will replace another one.
+const Beside = ".memoir-new"
+
+// Replace writes a file beside another and renames it, so that a reader sees one or the other. An
+// existing entry of the temporary name, such as a link from a repository, is removed, not followed.
+func Replace(path string, content []byte, mode fs.FileMode) error {
+	if err := Discard(path + Beside); err != nil {
+		return err
+	}
+	if err := failpoint.WriteFile(path+Beside, content, 0o600); err != nil {
+		_ = failpoint.Remove(path + Beside)
+		return err
+	}
+	err := flush(path+Beside, mode)
+	if err == nil {
+		err = failpoint.Rename(path+Beside, path)
+	}
+	if err != nil {
+		_ = failpoint.Remove(path + Beside)
+	}
+	return err
+}
+
+// flush sets a file's mode and makes its content durable.
+func flush(path string, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // nothing is written
+	if err != nil {
+		return err
+	}
+	if err = failpoint.Before("flush"); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Discard removes a file that may not exist.
+func Discard(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return failpoint.Remove(path)
 }

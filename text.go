@@ -1,0 +1,337 @@
+package memoir
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"memoir/internal/lazyregexp"
+)
+
+// Folded returns a text in the form that is compared with a person's search text: in lower
+// case and one Unicode form, without invisible characters, each run of space and line
+// breaks as one blank.
+func Folded(text string) string {
+	if isFolded(text) {
+		return text
+	}
+	text = norm.NFKC.String(text)
+	var b strings.Builder
+	b.Grow(len(text))
+	space := false
+	for _, r := range text {
+		switch {
+		case r > ' ' && r < utf8.RuneSelf: // most characters
+			if space {
+				b.WriteByte(' ')
+				space = false
+			}
+			if r >= 'A' && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			b.WriteByte(byte(r))
+			continue
+		case unicode.IsSpace(r):
+			space = true
+			continue
+		}
+		r = unicode.ToLower(r)
+		if r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064' {
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	if space {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// isFolded is a quick check, which may miss folded text outside ASCII.
+func isFolded(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf, c >= 'A' && c <= 'Z', c < ' ', c == ' ' && i > 0 && text[i-1] == ' ':
+			return false
+		}
+	}
+	return true
+}
+
+// LinesHolding returns the numbers, from 1, of the lines of a text that contain a folded text
+// or a part of it. An occurrence may span lines, but not an empty one.
+func LinesHolding(text, folded string) []int {
+	if folded == "" {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSpace(Folded(line)))
+	}
+	holds := map[int]bool{}
+	for from, first := range lines {
+		whole := first
+		for to := from; lines[to] != ""; {
+			// The occurrence must begin in the first line and end in the last one.
+			at := strings.LastIndex(whole[:min(len(whole), len(first)+len(folded)-1)], folded)
+			if at >= 0 && at+len(folded) > len(whole)-len(lines[to]) {
+				for n := from; n <= to; n++ {
+					holds[n+1] = true
+				}
+			}
+			if to++; to == len(lines) || len(whole) >= len(first)+len(folded)-1 {
+				break
+			}
+			whole += " " + lines[to]
+		}
+	}
+	return slices.Sorted(maps.Keys(holds))
+}
+
+// RuleKey returns the same key for rules that differ only in letter case, punctuation and code marks.
+func RuleKey(text string) string {
+	return strings.Join(strings.FieldsFunc(Folded(text), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c)
+	}), " ")
+}
+
+// MaxMarks bounds the combining marks of a character in displayed and published text: scripts
+// need no more. Further marks would cover the lines above and below.
+const MaxMarks = 5
+
+// WithoutFloods removes the combining marks of a text that exceed MaxMarks on one character.
+func WithoutFloods(text string) string {
+	marks := 0
+	flood := false
+	for _, r := range text {
+		if marks = marksTo(r, marks); marks > MaxMarks {
+			flood = true
+			break
+		}
+	}
+	if !flood {
+		return text
+	}
+	marks = 0
+	return strings.Map(func(r rune) rune {
+		if marks = marksTo(r, marks); marks > MaxMarks {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// marksTo counts the marks on a character up to r, of which marks came before.
+func marksTo(r rune, marks int) int {
+	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	return marks + 1
+}
+
+// Hidden reports whether a character is invisible: controls, format characters
+// (zero-width, bidirectional, tags), variation selectors, fillers.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x80:
+		return r < ' ' || r == 0x7f
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false // format characters by category, but visible
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
+		r == '\u2800' || 0xE0000 <= r && r <= 0xE0FFF
+}
+
+// sequences matches what controls a terminal: control sequences, strings such as titles and links that end on
+// the same line, and the short forms.
+var sequences = lazyregexp.New(`(?:\x1b\[|\x{9b})[ -?]*[@-~]` +
+	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\n]*?(?:\x07|\x1b\\|\x{9c})` +
+	`|\x1b[ -/]+[0-~]?|\x1b[0-~]`)
+
+// lineEnds normalises line ends. A bare carriage return would overwrite its line on a terminal.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n",
+	"\v", "\n", "\f", "\n")
+
+// Visible removes control characters with the sequences that they introduce, invisible characters, and floods
+// of combining marks on one character.
+func Visible(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f) }) {
+		return text
+	}
+	text = lineEnds.Replace(sequences.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), ""))
+	return WithoutHidden(text)
+}
+
+// WithoutHidden removes invisible characters except line feeds and tabs, and floods of combining marks.
+func WithoutHidden(text string) string {
+	return WithoutFloods(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && Hidden(r) {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// Cut shortens a text to a number of characters, the last of which is an ellipsis.
+func Cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// CutBytes shortens a text to at most a number of bytes, at the end of which is a mark.
+func CutBytes(text string, most int, mark string) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:max(most-len(mark), 0)], "") + mark
+}
+
+// maxTitle bounds the characters of a displayed title.
+const maxTitle = 80
+
+// ShortTitle cuts a title for display, at a word if possible. The title must be redacted
+// before, since a part of a secret is not recognised.
+func ShortTitle(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	runes := []rune(title)
+	if len(runes) <= maxTitle {
+		return title
+	}
+	cut := string(runes[:maxTitle-1])
+	if end := strings.LastIndexByte(cut, ' '); end > len(cut)/2 {
+		cut = cut[:end]
+	}
+	return cut + "…"
+}
+
+// fillers are words that do not change the meaning of a statement.
+var fillers = sync.OnceValue(func() map[string]bool {
+	return SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
+		those so then than please also just ok okay i you we me my our your will would should can could do does did
+		done has have had when if into up out there here must always make sure ensure prefer`)
+})
+
+// negations reject the words after them, up to the end of the clause.
+var negations = sync.OnceValue(func() map[string]bool {
+	return SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
+})
+
+// SetOf returns the set of the words of a list.
+func SetOf(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// Words are the words of a text, sorted, each once.
+type Words []string
+
+// WordsOf returns the words of a text without fillers and without plural and tense endings. Words that a
+// negation rejects begin with "!".
+func WordsOf(text string) Words {
+	var out Words
+	negative := false
+	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(text, ". ", "; "), clauseEnd) {
+		negative = false
+		for _, w := range split(clause) {
+			mark := ""
+			if negative {
+				mark = "!"
+			}
+			switch {
+			case negations()[w]:
+				negative = true
+			case w == "but":
+				negative = false
+			case fillers()[w]:
+			case w[0] >= 0x80: // a script without spaces: compare by pairs of characters
+				runes := []rune(w)
+				for i := range max(1, len(runes)-1) {
+					out = append(out, mark+string(runes[i:min(i+2, len(runes))]))
+				}
+			default:
+				out = append(out, mark+stem(w))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// clauseEnd reports whether a character ends a clause.
+func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
+
+// split returns the words of a text in lower case, in order.
+func split(text string) []string {
+	var out []string
+	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not").Replace(strings.ToLower(text))
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#'", r)
+	}) {
+		if w = strings.TrimRight(strings.Trim(w, "_./#'"), "-"); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// stem removes common English endings of a plain word.
+func stem(w string) string {
+	if strings.ContainsAny(w, "-_./#0123456789") {
+		return w
+	}
+	if base, ok := strings.CutSuffix(w, "ies"); ok && len(base) >= 3 {
+		return base + "y"
+	}
+	for _, end := range []string{"ing", "ed", "es", "s"} {
+		if base, ok := strings.CutSuffix(w, end); ok && (len(base) >= 4 || end == "s" && len(base) >= 2) {
+			return base
+		}
+	}
+	return w
+}
+
+// Alike is the share of all words of two texts that both have.
+func (a Words) Alike(b Words) float64 {
+	both := a.Shared(b)
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}
+
+// Shared counts the words that two texts share.
+func (a Words) Shared(b Words) (n int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			n++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}
+
+// Repeats reports whether one of two texts has nearly all words of the other.
+func (a Words) Repeats(b Words) bool {
+	least := min(len(a), len(b))
+	return least > 0 && (a.Shared(b)*5 >= least*4 || a.Alike(b) >= 0.5)
+}

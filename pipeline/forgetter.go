@@ -152,7 +152,8 @@ func (f *forgetter) endForgetting(ctx context.Context, purge bool) (removed []st
 	return []string{}, nil
 }
 
-// forgetIn forgets in one project: what begin says, if it is not nil, and all that was begun before. A failure is recorded.
+// forgetIn forgets in one project: what begin says, if it is not nil, and all that was begun before. It records a
+// failure.
 func (f *forgetter) forgetIn(ctx context.Context, id string, begin *store.Forgetting) (ForgottenIn, error) {
 	out := ForgottenIn{Project: id, Outcome: OutcomeFailed, Archives: []string{}}
 	row, err := f.store.FindProject(ctx, id)
@@ -232,7 +233,7 @@ func (c *consolidation) verifyForgotten() error {
 			"the forgotten text is still in %d places of the live memory: %s", len(traces), traces[0])
 	}
 	late, err := c.root.RemovePrevious() // otherwise it stays until the next publication
-	c.warnOfLate(c.project.ID, late)
+	c.warnOfLate(late)
 	return err
 }
 

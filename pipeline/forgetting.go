@@ -76,9 +76,9 @@ func (f *forgetting) clean(text string, in consolidate.Input) string {
 	return what.Clean(text, in)
 }
 
-// clearFiles removes forgotten text from journals, conversations and the history. A purge also removes it from files that
-// were saved too late to be merged, about which otherwise a person decides, and removes the archives of generations
-// that depend on it. It returns their paths in the project's folder.
+// clearFiles removes forgotten text from journals, conversations and the history. A purge also removes it from files
+// that were saved too late to be merged, about which otherwise a person decides, and removes the archives of
+// generations that depend on it. clearFiles returns their paths in the project's folder.
 func (f *forgetting) clearFiles(ctx context.Context, st *store.Store, root memory.Root) (removed []string, err error) {
 	err = st.Alone(ctx, func() error {
 		return root.RewriteBeside(func(name, text string) string {

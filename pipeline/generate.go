@@ -76,8 +76,8 @@ func (c *consolidation) rewrite(ctx context.Context, make making) error {
 	return err
 }
 
-// publishLast publishes a draft. The claim ends, unless sessions are left for another call. The draft may have been paid
-// for: if a person edits the live files meanwhile, it gets the edits, and an interruption waits for it.
+// publishLast publishes a draft. The claim ends, unless sessions are left for another call. The draft may have been
+// paid for: if a person edits the live files meanwhile, it gets the edits, and an interruption waits for it.
 func (c *consolidation) publishLast(ctx context.Context, d draft) error {
 	ctx, done := lasting(ctx, cmp.Or(c.opts.Grace, keepWithin))
 	defer done()
@@ -102,7 +102,7 @@ func (c *consolidation) publishLast(ctx context.Context, d draft) error {
 
 // input reads the input of a generation from the store and the live files.
 func (c *consolidation) input(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
-	in, err := c.inputs(ctx, c.project, live)
+	in, err := c.inputs(ctx, live)
 	if err != nil {
 		return in, err
 	}
@@ -159,7 +159,7 @@ func (c *consolidation) onlyHandEdits(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
 	inputs := live.Manifest.Inputs
-	out, err := c.takenOutOf(ctx, c.project.ID, inputs)
+	out, err := c.takenOutOf(ctx, inputs)
 	if err != nil || len(out) == 0 && !(c.project.IsUser() && len(inputs) > 0) {
 		return nil, err
 	}

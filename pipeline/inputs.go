@@ -39,10 +39,10 @@ type draft struct {
 }
 
 // inputs selects the input of a consolidation.
-func (c *consolidation) inputs(ctx context.Context, project memoir.Project, live memory.Snapshot) (consolidate.Input, error) {
+func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
 	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
-	extractions, others, err := c.store.Selected(ctx, project.ID, most)
-	if err == nil && project.IsUser() { // besides the user's notes
+	extractions, others, err := c.store.Selected(ctx, c.project.ID, most)
+	if err == nil && c.project.IsUser() { // besides the user's notes
 		var shared []memoir.Extraction
 		shared, err = c.sharedRules(ctx, most)
 		extractions = append(extractions, shared...)
@@ -52,24 +52,24 @@ func (c *consolidation) inputs(ctx context.Context, project memoir.Project, live
 	}
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
-	last, err := c.store.LastInputs(ctx, project.ID)
+	last, err := c.store.LastInputs(ctx, c.project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	edits, err := c.store.HandEdits(ctx, project.ID)
+	edits, err := c.store.HandEdits(ctx, c.project.ID)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	settings, err := c.settingsOf(project)
+	settings, err := c.settingsOf(c.project)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
-	current, err := c.currentOf(project, live)
+	current, err := c.currentOf(live)
 	if err != nil {
 		return consolidate.Input{}, err
 	}
 	in := consolidate.Input{
-		Project:        project,
+		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
 		Known:          others,
@@ -93,12 +93,12 @@ func (c *consolidation) inputs(ctx context.Context, project memoir.Project, live
 			in.Journals = week.Text
 		}
 	}
-	in.Withdrawn, err = c.withdrawn(ctx, project.ID, last)
+	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.
-func (c *consolidation) currentOf(project memoir.Project, live memory.Snapshot) (*memoir.Consolidation, error) {
+func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(live.Edited) > 0 {
 		files, _, err := c.cleanFiles(live.Files)
 		if err != nil {
@@ -136,16 +136,16 @@ func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory
 
 // withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
 // inputs of the live generation that are no longer inputs.
-func (c *consolidation) withdrawn(ctx context.Context, projectID string, missing map[string]string) ([]string, error) {
+func (c *consolidation) withdrawn(ctx context.Context, missing map[string]string) ([]string, error) {
 	withdrawn := slices.Collect(maps.Keys(missing))
-	sessions, err := c.store.Sessions(ctx, store.Filter{Project: projectID, Reason: memoir.ReasonDisabled})
+	sessions, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sessions {
 		withdrawn = append(withdrawn, s.Key())
 	}
-	forgotten, err := c.store.ForgottenOf(ctx, projectID)
+	forgotten, err := c.store.ForgottenOf(ctx, c.project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +196,12 @@ func (r *run) week(project memoir.Project, by consolidate.Consolidator) *entry.W
 }
 
 // takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
-func (c *consolidation) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
+func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) ([]string, error) {
 	forgotten, err := c.store.Forgotten(ctx)
 	if err != nil {
 		return nil, err
 	}
-	moves := projectID != memoir.UserProjectID // whose inputs are sessions of other projects
+	moves := c.project.ID != memoir.UserProjectID // whose inputs are sessions of other projects
 	gone := []string{}
 	for _, in := range inputs {
 		sessions, err := c.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
@@ -209,7 +209,7 @@ func (c *consolidation) takenOutOf(ctx context.Context, projectID string, inputs
 			return nil, err
 		}
 		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
-			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != projectID
+			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != c.project.ID
 		}) {
 			gone = append(gone, in.Session)
 		}

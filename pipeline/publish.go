@@ -44,7 +44,7 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 // record.
 func (c *consolidation) recoverRoot(ctx context.Context) error {
 	recovered, err := c.root.Recover(int(c.claim.Generation))
-	c.warnOfLate(c.project.ID, recovered.Late)
+	c.warnOfLate(recovered.Late)
 	if err != nil {
 		return fmt.Errorf("recover the memory after a crash: %w", err)
 	}
@@ -195,7 +195,7 @@ func (c *consolidation) publish(
 // until the next publication.
 func (c *consolidation) dropEdited(live memory.Snapshot) {
 	late, err := c.root.RemovePrevious()
-	c.warnOfLate(c.project.ID, late)
+	c.warnOfLate(late)
 	if err != nil {
 		c.warn(fmt.Sprintf("cannot remove hand edits with secrets from %s: %v",
 			c.root.Live(live.Generation), err), "remove that directory")
@@ -230,17 +230,17 @@ func (c *consolidation) dropOld() {
 		before = time.Now().Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
 	kept, err := c.root.Prune(memories.GenerationsKept, before)
-	c.warnOfLate(c.project.Name, kept)
+	c.warnOfLate(kept)
 	if err != nil {
 		c.warn(fmt.Sprintf("project %s: cannot remove old generations: %v", c.project.Name, err), memoir.HintOf(err))
 	}
 }
 
 // warnOfLate warns of files that were saved too late to be merged.
-func (c *consolidation) warnOfLate(project string, paths []string) {
+func (c *consolidation) warnOfLate(paths []string) {
 	for _, path := range paths {
 		c.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
-			project, path), "copy what you need from it into the live memory, then remove it")
+			c.project.Name, path), "copy what you need from it into the live memory, then remove it")
 	}
 }
 

@@ -99,12 +99,12 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 func (c *consolidation) restorable(
 	ctx context.Context, files memory.Files, m memory.Manifest,
 ) (memory.Files, secrets.Counts, error) {
-	gone, err := c.takenOutOf(ctx, c.project.ID, m.Inputs)
+	gone, err := c.takenOutOf(ctx, m.Inputs)
 	if err != nil {
 		return nil, nil, err
 	}
 	in := consolidate.Input{Known: slices.Collect(maps.Keys(inputsByKey(m.Inputs)))}
-	if in.Withdrawn, err = c.withdrawn(ctx, c.project.ID, nil); err != nil {
+	if in.Withdrawn, err = c.withdrawn(ctx, nil); err != nil {
 		return nil, nil, err
 	}
 	unfinished, err := loadForgetting(ctx, c.store, c.project.ID)
@@ -147,7 +147,7 @@ func (c *consolidation) restoredInputs(
 	for key, hash := range seen {
 		deferred = append(deferred, memory.Input{Session: key, Hash: adopted(hash)})
 	}
-	out, err := c.takenOutOf(ctx, c.project.ID, deferred)
+	out, err := c.takenOutOf(ctx, deferred)
 	deferred = slices.DeleteFunc(deferred, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
 	return inputs, deferred, err // the manifest orders them
 }

@@ -3,8 +3,9 @@
 // publishes the result (Phase 2). It knows the order of the steps and what may fail between them, but
 // no flags, terminal or exit codes. Read run.go first, then scan.go, phase1.go and phase2.go.
 //
-// A call goes downwards: run.go and plan.go stand on top; then redaction.go, forget.go, stored.go; restore.go, patch.go,
-// message.go, say.go and adopt.go; phase2.go, generate.go, publish.go; phase1.go; scan.go; phases.go and what all share.
+// A call goes downwards. plan.go and run.go stand on top. Below them are redaction.go, forgetter.go and stored.go, then
+// patch.go, restore.go, recap.go, say.go and adopt.go, then phase2.go, generate.go and publish.go, then phase1.go, then
+// scan.go, then phases.go and what all share.
 package pipeline
 
 import (

@@ -160,7 +160,8 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 }
 
 // probeAll probes the changed files, several at a time, in their order.
-func (s *scan) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
+func (s *scan) probeAll(ctx context.Context,
+	known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
 	var paths []string
 	for _, e := range changed {
 		if _, ok := known[e.Path]; ok {
@@ -233,8 +234,8 @@ func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
-// restrict limits claims to the sessions below SessionsDir, unless sessions are named. It does nothing if the registry has no others,
-// since a list of many keys slows down every claim.
+// restrict limits claims to the sessions below SessionsDir, unless sessions are named. It does nothing if the registry
+// has no others, since a list of many keys slows down every claim.
 func (s *scan) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) {
 	if s.opts.SessionsDir == "" || len(s.opts.Only) > 0 {
 		return

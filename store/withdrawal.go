@@ -56,20 +56,8 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 				return err
 			}
 		}
-		keys, err := s.bury(t, c.ProjectID, f.Keys, f.Purge)
-		if err != nil {
+		if _, err := s.bury(t, c.ProjectID, f.Keys, f.Purge); err != nil {
 			return err
-		}
-		// Sessions move, so the memory of another project may depend on one.
-		homes, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
-			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(keys))
-		if err != nil {
-			return err
-		}
-		for _, id := range homes {
-			if err := beginWithdrawal(t, id, "", f.Purge); err != nil {
-				return err
-			}
 		}
 		return beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
 	}), "forgetting sessions")
@@ -100,15 +88,25 @@ func (s *Store) addInstead(t tx, f Forgetting) error {
 	return s.addEntry(t, f.Instead, f.Statements)
 }
 
-// bury writes the tombstones of sessions and their subagents, and returns the keys of all. The backup, which has
-// their content, is removed first.
+// bury writes the tombstones of a project's sessions and their subagents, and returns the keys of all. The backup,
+// which has their content, is removed first. Sessions move, so the memory of another project may depend on one.
 func (s *Store) bury(t tx, projectID string, keys []string, purge bool) ([]string, error) {
 	if err := s.dropBackup(); err != nil {
 		return nil, err
 	}
 	keys, err := withSubagents(t, keys)
+	if err != nil {
+		return nil, err
+	}
+	others, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
+		AND session_key IN (SELECT value FROM json_each(?))`, projectID, jsonList(keys))
 	if err == nil {
 		err = s.forget(t, projectID, keys)
+	}
+	for _, id := range others {
+		if err == nil {
+			err = beginWithdrawal(t, id, "", purge)
+		}
 	}
 	if err == nil && purge {
 		err = beginPurge(t)

@@ -255,7 +255,7 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		}
 	}
-	if !purge {
+	if !purge && len(projects) > 0 {
 		p.ui.sayHint("earlier generations may contain it (`memoir log` shows them): --purge removes it there")
 	}
 }

@@ -8,11 +8,12 @@ PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdat
 # them, which run with it.
 QUICK := memoir memoir/config memoir/integrate memoir/prompts memoir/internal/failpoint memoir/internal/lazyregexp \
 	memoir/internal/yamledit
-ALONE := memoir/consolidate memoir/entry memoir/extract memoir/operation memoir/rollout memoir/secrets
+ALONE := memoir/consolidate memoir/entry memoir/extract memoir/memory memoir/operation memoir/rollout memoir/secrets \
+	memoir/secrets/secretstest
 MEASURES = $(shell go list ./bench/...)
 # The package that takes longest is the last one, since results come in the order of the packages.
 LONGEST := memoir/cmd/memoir
-SHARED := ^Test(Walk|AScannerServesManyAtOnce|RedactorsOfTwoScannersShare|ADFAStaysRight)
+SHARED := ^Test(Walk|AScannerServesManyAtOnce|ADFAStaysRight|ReadersSeeWholeGenerationsOnly)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
@@ -114,7 +115,7 @@ test: ## vet, staticcheck, and every test, with the race detector where goroutin
 tests:
 	go test -vet=off -race -timeout 25m \
 		$(filter-out $(QUICK) $(ALONE) $(MEASURES) $(LONGEST),$(shell go list $(PACKAGES))) $(LONGEST)
-	go test -vet=off -race -run '$(SHARED)' ./rollout ./secrets
+	go test -vet=off -race -run '$(SHARED)' ./memory ./rollout ./secrets
 	go test -vet=off $(ALONE) $(MEASURES)
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck

@@ -114,22 +114,16 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 
 // forgotten returns a message about the result of forgetting keys.
 func forgotten(report pipeline.ForgetReport, keys []string) string {
-	note, archives := "no memory contained it", 0
+	note := "no memory contained it"
 	for _, p := range report.Projects {
 		if p.Outcome == pipeline.OutcomePublished {
 			note = fmt.Sprintf("published generation %d without it", p.Generation)
 		}
-		archives += len(p.Archives)
 	}
-	kept := slices.ContainsFunc(keys, memoir.IsKept) // Forget purges these
-	switch {
-	case archives > 0 && kept:
-		note += "; earlier generations with it were removed"
-	case archives > 0:
-		note += "; earlier generations contain it (`memoir forget --purge SESSION` removes it there)"
-	}
-	if kept {
+	if slices.ContainsFunc(keys, memoir.IsKept) { // Forget purges these
 		note += "; notes, journal lines and conversations are gone for good"
+	} else {
+		note += "; earlier generations may contain it (`memoir forget --purge SESSION` removes it there)"
 	}
 	if slices.ContainsFunc(keys, func(key string) bool { return !memoir.IsKept(key) }) {
 		note += "; forgotten sessions are not read again until `memoir forget --undo SESSION`, and the agents' own files stay"

@@ -2,7 +2,7 @@
 // statements, how they agree and contradict, and the form of the files, but no database, disk or transcript.
 //
 // Read consolidate.go (the interface), then builtin.go (the built-in model) and memory.go (its page). llm.go calls
-// a language model; answer.go and skill.go parse the answer. handedit.go applies hand edits, forget.go removes
+// a language model; answer.go and skill.go parse the answer. handedit.go applies hand edits, forgotten.go removes
 // sessions, and check.go checks every result.
 package consolidate
 

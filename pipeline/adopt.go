@@ -26,11 +26,11 @@ import (
 // first. No file is changed.
 //
 // Calls of forget and disable after the backup are lost.
-func (r *run) adopt(ctx context.Context) error {
-	if r.opts.DryRun {
+func (s *scan) adopt(ctx context.Context) error {
+	if s.opts.DryRun {
 		return nil
 	}
-	rows, err := r.store.Projects(ctx)
+	rows, err := s.store.Projects(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (r *run) adopt(ctx context.Context) error {
 	for _, row := range rows {
 		recorded[row.ID] = row.Generation
 	}
-	removed, err := r.store.RemovedProjects(ctx)
+	removed, err := s.store.RemovedProjects(ctx)
 	if err != nil {
 		return err
 	}
-	ids, err := projectFolders(r.opts.Home)
+	ids, err := projectFolders(s.opts.Home)
 	if err != nil && len(rows) > 0 {
 		return nil // each project that is due reports the error
 	}
@@ -50,14 +50,14 @@ func (r *run) adopt(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		linked, err := memory.At(r.opts.Home, id).Linked()
+		linked, err := memory.At(s.opts.Home, id).Linked()
 		if err != nil || int64(linked) <= recorded[id] || slices.Contains(removed, id) {
 			continue
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.adoptProject(ctx, id, recorded[id]); err != nil {
+		if err := s.adoptProject(ctx, id, recorded[id]); err != nil {
 			return err
 		}
 	}
@@ -65,15 +65,15 @@ func (r *run) adopt(ctx context.Context) error {
 }
 
 // adoptProject adopts one project's memory, and warns if it cannot be read.
-func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error {
-	a, err := r.adoption(id)
+func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) error {
+	a, err := s.adoption(id)
 	if err != nil || len(a.Generations) == 0 {
 		if err != nil && recorded == 0 { // otherwise its next publication reports the error
-			r.warn(fmt.Sprintf("project %s: its memory is not adopted: %s", id, r.redact(err.Error())), memoir.HintOf(err))
+			s.warn(fmt.Sprintf("project %s: its memory is not adopted: %s", id, s.redact(err.Error())), memoir.HintOf(err))
 		}
 		return nil
 	}
-	adopted, err := r.store.Adopt(ctx, a)
+	adopted, err := s.store.Adopt(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 		if adopted.Extractions == 1 && adopted.HandEdits == 0 {
 			verb = "is"
 		}
-		r.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
+		s.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
 			id, a.Generations[len(a.Generations)-1].N, taken, verb),
 			"calls of `memoir forget` and `memoir sessions disable` that the database held are lost: repeat them")
 	}
@@ -104,20 +104,20 @@ func projectFolders(home string) (ids []string, err error) {
 		return nil, memoir.Errorf(memoir.CodeStorage, "make the directory readable", "list projects: %w", err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && projectID.MatchString(entry.Name()) {
+		if entry.IsDir() && projectIDForm.MatchString(entry.Name()) {
 			ids = append(ids, entry.Name())
 		}
 	}
 	return ids, nil
 }
 
-// projectID is the form of a project's id: its name and a hash.
-var projectID = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
+// projectIDForm is the form of a project's id: its name and a hash.
+var projectIDForm = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
 
 // adoption reads the state of a project from its folder.
-func (r *run) adoption(id string) (store.Adoption, error) {
+func (s *scan) adoption(id string) (store.Adoption, error) {
 	var a store.Adoption
-	root := memory.At(r.opts.Home, id)
+	root := memory.At(s.opts.Home, id)
 	live, err := root.Current()
 	if err != nil || live.Generation == 0 {
 		return a, err
@@ -125,7 +125,7 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 	if a.Extractions, err = extractionsIn(live.Files, live.Manifest.Inputs); err != nil {
 		return a, memoir.Errorf(memoir.CodeCorrupt, "the next run extracts its sessions again", "%w", err)
 	}
-	a.Project = r.ownerOf(id, a.Extractions)
+	a.Project = s.ownerOf(id, a.Extractions)
 	kept, err := root.Generations()
 	if err != nil {
 		return a, err
@@ -156,8 +156,8 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 
 // ownerOf returns the project with an id that is not registered: the one that the directory of an
 // extraction leads to, else one of which only the id is known.
-func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project {
-	identify := r.identifier()
+func (s *scan) ownerOf(id string, extractions []memoir.Extraction) memoir.Project {
+	identify := s.identifier()
 	for _, e := range extractions {
 		if p, status := identify(e.CWD, ""); status.OK() && p.ID == id {
 			return p
@@ -187,4 +187,44 @@ func extractionsIn(files memory.Files, inputs []memory.Input) ([]memoir.Extracti
 		out = append(out, e)
 	}
 	return out, err
+}
+
+// adoptJournals makes new lines of the journals of the last days inputs of this run's consolidations. If one
+// project's journals cannot be read, the others are still processed.
+func (p *phases) adoptJournals(ctx context.Context) error {
+	projects, err := p.store.Projects(ctx)
+	for _, row := range projects {
+		err := p.adoptJournal(ctx, row.Project)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			p.warn(fmt.Sprintf("project %s: its journals are left out: %s", row.Name, p.redact(err.Error())), memoir.HintOf(err))
+		}
+	}
+	return err
+}
+
+// adoptJournal does nothing if another process has the project's lease.
+func (p *phases) adoptJournal(ctx context.Context, project memoir.Project) error {
+	week := p.week(project, p.consolidatorOf(project.ID))
+	if days, err := week.Days(project.ID); err != nil || len(days) == 0 || !p.selected(project.ID) {
+		return err
+	}
+	settings, fault := p.settingsOf(project) // Phase 2 reports faults
+	if fault != nil || settings.Off || !settings.MemConsolidate.Enabled {
+		return nil
+	}
+	err := week.Read(ctx)
+	since := p.now().Sub(week.Last)
+	if err != nil || !week.Fresh() || since >= 0 && since.Hours() < settings.MemConsolidate.IntervalHours {
+		return err
+	}
+	err = p.holding(ctx, project, 0, func(ctx context.Context, _ *consolidation) error {
+		return week.Adopt(ctx)
+	})
+	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeNotFound {
+		return nil
+	}
+	return err
 }

@@ -226,26 +226,25 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-// A person saves while the run consolidates: it is made again from what they saved.
+// A person saves while the run consolidates: what was made gets the edit.
 func TestAnEditDuringAConsolidationIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	o, edits := options(a.home, a.dir), 0
 	o.Phases = editingPhases(func() {
-		if edits++; edits < 3 {
-			a.edit("MEMORY.md", "- saved in the middle")
-		}
+		edits++
+		a.edit("MEMORY.md", "- saved in the middle")
 	})
 	report := run(t, o)
-	if edits != 3 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+	if edits != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 		t.Fatalf("consolidated %d times: %+v", edits, report.Phase2)
 	}
 	a.wantKinds("published", "by hand of 1", "published")
 	if text := a.text("MEMORY.md"); !strings.Contains(text, "- saved in the middle") || !strings.Contains(text, "git tag -s") {
 		t.Errorf("the next one:\n%s", text)
 	}
-	if kept, err := a.root().ReadArchive(2); err != nil || strings.Count(string(kept["MEMORY.md"]), "- saved in the middle\n") != 2 {
+	if kept, err := a.root().ReadArchive(2); err != nil || !strings.Contains(string(kept["MEMORY.md"]), "- saved in the middle\n") {
 		t.Errorf("%v: the archive has\n%s", err, kept["MEMORY.md"])
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -86,9 +85,9 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 		must(t, errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, []byte("zanzibar\nmine\n"), 0o600)))
 	}
 	saveLate()
-	first := forgetText(t, o, "Zanzibar", false)
-	if len(first.Projects) != 1 || !slices.Contains(first.Projects[0].Archives, "unmerged/1/MEMORY.md") {
-		t.Errorf("it does not say that a file that was saved too late holds it: %+v", first)
+	forgetText(t, o, "Zanzibar", false)
+	if content, err := os.ReadFile(late); err != nil || !strings.Contains(string(content), "zanzibar") {
+		t.Errorf("a file that was saved too late was changed without a purge: %q, %v", content, err)
 	}
 	if text := liveText(t, a.home, a.id); strings.Contains(text, "zanzibar") || !strings.Contains(text, "- hers") {
 		t.Fatalf("it is not forgotten:\n%s", text)

@@ -21,7 +21,7 @@ func hold(n int, item func(n int) memoir.Item) *holding {
 
 func held(h *holding) (bytes int) {
 	for _, it := range h.items {
-		bytes += cost(it)
+		bytes += costOf(it)
 	}
 	return bytes
 }

@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"memoir"
 	"memoir/config"
+	"memoir/model"
 )
 
 // Stopped says which spending limit stopped a run.
@@ -55,8 +57,8 @@ func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
 const cent = 1e-9
 
 // exceeded returns the first limit that a call would exceed, or nil.
-func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
-	for _, b := range bounds(m.limits, ofRun, today) {
+func exceeded(limits config.Limits, next, ofRun, today memoir.Usage) *bound {
+	for _, b := range bounds(limits, ofRun, today) {
 		if b.spent+b.of(next) > b.most+cent {
 			return &b
 		}
@@ -66,8 +68,8 @@ func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
 
 // refusal returns why a call must not be made: a *Stopped, or an error of code CodeInvalid if the call alone
 // exceeds the limit. The latter fails the work, not the run.
-func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
-	b := m.exceeded(next, ofRun, today)
+func refusal(limits config.Limits, next, ofRun, today memoir.Usage) error {
+	b := exceeded(limits, next, ofRun, today)
 	if b == nil {
 		return nil
 	}
@@ -82,17 +84,38 @@ func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
 		b.limit, say(b.most), say(b.spent), b.by, say(need))}).refusal()
 }
 
-// stop returns the limit that stopped the run, or nil.
-func (m *meter) stop() *Stopped {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.stopped
-}
-
 // LimitLeft is the state of a daily spending limit.
 type LimitLeft struct {
 	Limit string  `json:"limit"` // the setting
 	Most  float64 `json:"most"`  // tokens, or US dollars
 	Spent float64 `json:"spent"` // on the current UTC day
 	Left  float64 `json:"left"`
+}
+
+// outAfter is how many jobs in a row a model must fail, with all retries, to be out of service for the rest
+// of the run. A single failure may be caused by the job.
+const outAfter = 4
+
+// errUnserved is in the chain of the error of a call that was not made because the model is out of service.
+var errUnserved = errors.New("not available")
+
+// Unserved is a model that is out of service for the rest of the run.
+type Unserved struct {
+	Model  string `json:"model"`
+	Reason string `json:"reason"`
+	hint   string
+}
+
+// unservedHint is the hint for a model that is out of service.
+func unservedHint(why error) string {
+	var failed *model.Error
+	switch {
+	case !errors.As(why, &failed): // it answers, but its answers are not usable
+		return "try another model; `memoir retry --all` and then `memoir run` repeat failed jobs"
+	case failed.TimedOut > 0:
+		return "nothing is lost: " + failed.Hint() + "; otherwise run again when it is available"
+	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:
+		return "nothing is lost: run again when it is available; `memoir retry` does not wait"
+	}
+	return failed.Hint()
 }

@@ -33,12 +33,6 @@ type meter struct {
 	warned   bool // about a call whose end could not be entered
 }
 
-func newMeter(r *run) *meter {
-	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
-	m.ended = sync.NewCond(&m.mu)
-	return m
-}
-
 // metered is a model whose calls are counted one by one. Retries wrap it, so that each try is counted.
 type metered struct {
 	model.Model
@@ -135,7 +129,7 @@ func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error)
 	var allow func(ofRun, today memoir.Usage) error
 	if len(bounds(meter.limits, memoir.Usage{}, memoir.Usage{})) > 0 {
 		allow = func(ofRun, today memoir.Usage) error {
-			refused = meter.refusal(c.Expected, ofRun, today)
+			refused = refusal(meter.limits, c.Expected, ofRun, today)
 			return refused
 		}
 	}
@@ -177,10 +171,6 @@ func (m *meter) wake() {
 	defer m.mu.Unlock()
 	m.ended.Broadcast()
 }
-
-// endWithin is how long interrupted work may take to enter its end into the ledger. After that a call stays
-// begun, with its estimate, and work unfinished.
-const endWithin = 500 * time.Millisecond
 
 // complete enters the end of a call, also if its context has ended.
 func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
@@ -290,3 +280,47 @@ func (m *metered) priced(input, output int64) memoir.Usage {
 	u.Cost = m.price.Cost(u)
 	return u
 }
+
+// served records a usable answer.
+func (m *metered) served() {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	m.failed = 0
+}
+
+// failJob records a failed job. outAfter of them in a row, or one failure that every job would get (surely), put
+// the model out of service.
+func (m *metered) failJob(err error, surely bool) {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	if m.failed++; m.out == nil && (surely || m.failed >= outAfter) {
+		m.out = &Unserved{Model: m.Name(), Reason: m.meter.scanner.Message(err.Error()), hint: unservedHint(err)}
+	}
+}
+
+// stop returns the limit that stopped the run, or nil.
+func (m *meter) stop() *Stopped {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stopped
+}
+
+// lasting returns a context that ends a given time after another.
+func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(by):
+		case <-longer.Done():
+		}
+		cancel(context.Cause(ctx))
+	})
+	return longer, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// endWithin is how long interrupted work may take to enter its end into the ledger. After that a call stays
+// begun, with its estimate, and work unfinished.
+const endWithin = 500 * time.Millisecond

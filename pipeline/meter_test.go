@@ -109,7 +109,7 @@ func TestAModelOutOfServiceIsAskedByNeitherPhase(t *testing.T) {
 	one, two := r.meter.of(inner, model.Options{}), r.meter.of(inner, model.Options{})
 	r.judge("x/y", &model.Error{Class: model.ClassUnreachable})
 	for _, m := range []model.Model{one, two} {
-		if _, err := m.Call(t.Context(), model.Request{}); !refused(err) {
+		if _, err := m.Call(t.Context(), model.Request{}); !isRefused(err) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -196,7 +196,7 @@ func (panicky) Consolidate(context.Context, consolidate.Input) (memoir.Consolida
 }
 
 // prepared is a run over the fixtures that is about to start.
-func prepared(t *testing.T) *run {
+func prepared(t *testing.T) *phases {
 	t.Helper()
 	home, dir := t.TempDir(), t.TempDir()
 	_, err := testdata.Write(dir)
@@ -204,7 +204,7 @@ func prepared(t *testing.T) *run {
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
 	must(t, err)
 	t.Cleanup(func() { st.Close() })
-	r, err := newRun(st, Options{
+	r, err := newPhases(st, Options{
 		Home: home, SessionsDir: dir, Settings: config.Default(), Env: rollout.Env{Home: home}, Now: testdata.Now, Limit: 1000,
 	})
 	must(t, err)
@@ -214,9 +214,10 @@ func prepared(t *testing.T) *run {
 func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
 	t.Parallel()
 	r := prepared(t)
-	must(t, r.scan(t.Context()))
+	scan := newScan(r.run)
+	must(t, scan.refresh(t.Context()))
 	var kept rollout.Entry
-	for _, seen := range r.heads {
+	for _, seen := range scan.heads.by {
 		if strings.HasSuffix(seen.file.Path, ".jsonl") && seen.head.Source == memoir.SourceCodex {
 			kept = rollout.Entry{File: seen.file, Source: seen.head.Source}
 		}
@@ -227,7 +228,7 @@ func TestAFileThatChangedSinceTheScanIsReadAgain(t *testing.T) {
 	must(t, err)
 	other := strings.Repeat("f", 8) + was.ID[8:]
 	must(t, os.WriteFile(kept.Path, []byte(strings.ReplaceAll(string(text), was.ID, other)+"\n"), 0o600))
-	if got, err := r.headOf(kept); err != nil || got.ID != other {
+	if got, err := scan.heads.take(kept); err != nil || got.ID != other {
 		t.Errorf("got the head of %s, want that of %s: %v", got.ID, other, err)
 	}
 }

@@ -34,7 +34,7 @@ type Patched struct {
 // opts.Wait for the project's lease; then the error has the code memoir.CodeBusy.
 func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Project, author memoir.Author,
 	patch []byte) (Patched, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Patched{}, err
 	}
@@ -43,10 +43,10 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 }
 
 // patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing.
-func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.Author,
+func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
-	err := r.holding(ctx, project, r.opts.Wait, func(ctx context.Context, c *consolidation) error {
+	err := p.holding(ctx, project, p.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		live, err := c.current(ctx)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.A
 		return err
 	})
 	if err == nil {
-		r.index(ctx)
+		p.index(ctx)
 	}
 	return out, err
 }
@@ -84,7 +84,7 @@ func (r *run) patch(ctx context.Context, project memoir.Project, author memoir.A
 // for the built-in model or a project whose memory is off, and memoir.CodeInvalid for an answer that is not usable.
 func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.Project, session memoir.Session) (
 	out Patched, err error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return out, err
 	}
@@ -136,22 +136,22 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 }
 
 // reflecting returns the language model for Reflect, and the maximum size of the project's MEMORY.md in bytes.
-func (r *run) reflecting(ctx context.Context, project memoir.Project) (reader extract.LLM, most int, err error) {
-	settings, err := r.settingsOf(project)
+func (p *phases) reflecting(ctx context.Context, project memoir.Project) (reader extract.LLM, most int, err error) {
+	settings, err := p.settingsOf(project)
 	if err == nil && settings.Off {
 		err = memoir.Errorf(memoir.CodeConfig, "", "%s has no memory: its .memoir.yml switches it off", project.Name)
 	}
 	if err != nil {
 		return reader, 0, err
 	}
-	_, role := model.Phases(r.opts.Settings.ModelRoles)
-	m, o, err := r.modelOf(ctx, role, map[string]string{})
+	_, role := model.Phases(p.opts.Settings.ModelRoles)
+	m, o, err := p.modelOf(ctx, role, map[string]string{})
 	if err == nil && m == nil {
 		err = memoir.Errorf(memoir.CodeConfig,
 			"set modelRoles.phase2 to a provider/model; unset, it is modelRoles.smol, else modelRoles.default",
 			"the built-in model cannot reflect: a language model is needed")
 	}
-	return r.reader(m, o), settings.Memories.MaxMemorySize, err
+	return p.reader(m, o), settings.Memories.MaxMemorySize, err
 }
 
 // unpatched is the hint of an answer that is not usable.
@@ -228,7 +228,7 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	files[memoir.SummaryFile] = []byte(told.MemorySummary)
 	manifest := live.Manifest
 	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
-	return c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
 }
 
 // begin publishes a first memory with the MEMORY.md of files. The template's headings count as hand edits, but not its
@@ -247,5 +247,7 @@ func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files m
 	if err != nil {
 		return err
 	}
-	return c.publishResult(ctx, consolidate.Written(in, string(files[memoir.MemoryFile])), in, live, false)
+	made := consolidate.Written(in, string(files[memoir.MemoryFile]))
+	_, err = c.publishDraft(ctx, draft{live, in, &made}, c.store.PublishPart)
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,16 +19,19 @@ import (
 // phase1 extracts from the eligible sessions. It claims sessions when workers are free, until the cap is
 // reached or none is left, and stores the results.
 type phase1 struct {
-	*run
-	total int // expected number of sessions
+	*phases
+	heads    *seenHeads
+	total    int             // expected number of sessions
+	tops     sync.Map        // top directory by directory
+	failures map[string]bool // messages of failures that were reported; guarded by mu
 }
 
 // ahead is how many sessions a worker claims at once with the built-in model: one transaction for many is
 // cheaper than one for each, and a small session is extracted faster than it is claimed.
 const ahead = 16
 
-// all extracts crashed sessions last and one at a time, so that they cannot end the work on others.
-func (p *phase1) all(ctx context.Context) error {
+// extractAll extracts crashed sessions last and one at a time, so that they cannot end the work on others.
+func (p *phase1) extractAll(ctx context.Context) error {
 	if p.total > 0 {
 		p.extracting(ctx, memoir.Session{})
 	}
@@ -58,7 +62,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		// have separate slots, since large ones may wait for memory.
 		slots := min(most-busy[false], most-busy[true], p.capLeft()-busy[false]-busy[true])
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
-			p.unserved(p.extractor.Name()) == nil {
+			p.meter.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := p.claim(ctx, slots, suspects)
 			fail = err
@@ -184,7 +188,7 @@ const (
 func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	said := f.said.Load()
 	if said == nil || len(*said) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
-		ownFault(cause) || refused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) {
+		ownFault(cause) || isRefused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) {
 		return
 	}
 	last := (*said)[max(0, len(*said)-fallbackMessages):]
@@ -300,4 +304,23 @@ func (p *phase1) extracting(ctx context.Context, session memoir.Session) {
 	done := p.report.Phase1.Claimed + p.report.Phase1.Unchanged
 	p.send(Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session.ID,
 		Of: session.ProjectID, Spent: spent})
+}
+
+// capLeft is how many more sessions the run may claim. A postponed one counts: it was sent to the model.
+func (p *phase1) capLeft() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(p.opts.Limit-p.report.Phase1.Claimed-p.report.Phase1.Postponed, 0)
+}
+
+// warnOnce reports the failure of a session, unless another session failed with the same message: `memoir
+// status` lists all of them.
+func (p *phase1) warnOnce(session, message, hint string) {
+	p.mu.Lock()
+	known := p.failures[message]
+	p.failures[message] = true
+	p.mu.Unlock()
+	if !known {
+		p.warn(session+": "+message, hint)
+	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -20,16 +21,16 @@ import (
 // phase2 consolidates every project that is due, several at a time. A project that fails or is busy does not
 // stop the others. Reports are in the order of the projects.
 type phase2 struct {
-	*run
+	*phases
 	projects []store.ProjectRow // that are due
 	reports  []ProjectReport    // of each
 	done     atomic.Int64
 }
 
-// all consolidates projects without crashes first. Then it consolidates, one at a time, those that crashed,
+// consolidateAll consolidates projects without crashes first. Then it consolidates, one at a time, those that crashed,
 // the fewest crashes first, and tries busy ones again, since processes that share a backlog block each
 // other for short times only.
-func (p *phase2) all(ctx context.Context) error {
+func (p *phase2) consolidateAll(ctx context.Context) error {
 	if err := p.markUserDue(ctx); err != nil {
 		return err
 	}
@@ -101,12 +102,12 @@ func Projects(ctx context.Context, st *store.Store, home string) ([]store.Projec
 
 // selectedProjects lists the projects that the run consolidates if they are due, and records those that are due
 // because of an edit.
-func (r *run) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
-	projects, err := Projects(ctx, r.store, r.opts.Home)
-	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !r.selected(row.ID) })
+func (p *phases) selectedProjects(ctx context.Context) ([]store.ProjectRow, error) {
+	projects, err := Projects(ctx, p.store, p.opts.Home)
+	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !p.selected(row.ID) })
 	for _, row := range projects {
-		if row.Due && row.ChangeSeq <= row.ConsumedSeq && !r.opts.DryRun {
-			err = cmp.Or(err, r.store.Edited(ctx, row.ID))
+		if row.Due && row.ChangeSeq <= row.ConsumedSeq && !p.opts.DryRun {
+			err = cmp.Or(err, p.store.Edited(ctx, row.ID))
 		}
 	}
 	return projects, err
@@ -135,7 +136,7 @@ func (p *phase2) keptBack(ctx context.Context, i int) bool {
 		report.Outcome, report.Detail = OutcomeOff, "the project's "+config.ProjectFileName+" has memories.enabled: false"
 	} else if stop := p.meter.stop(); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason
-	} else if out := p.unserved(p.consolidatorOf(project.ID).Name()); out != nil {
+	} else if out := p.meter.unserved(p.consolidatorOf(project.ID).Name()); out != nil {
 		report.Outcome, report.Detail = OutcomeStopped, out.Reason
 	} else {
 		return false
@@ -179,7 +180,7 @@ func (p *phase2) failedProject(
 ) ProjectReport {
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, p.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil, refused(err):
+	case ctx.Err() != nil, isRefused(err):
 		report.Outcome = OutcomeStopped
 	case coded(err, memoir.CodeCorrupt):
 		p.fail(err)
@@ -242,19 +243,19 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 
 // tidy recovers the memories of projects that are not due and that a killed process was changing, for instance
 // by Restore or Forget. Those of due projects are recovered when they are consolidated.
-func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
-	abandoned, err := r.store.AbandonedProjects(ctx)
+func (p *phase2) tidy(ctx context.Context, projects []store.ProjectRow) error {
+	abandoned, err := p.store.AbandonedProjects(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range projects {
-		disturbed, err := memory.At(r.opts.Home, p.ID).Disturbed(int(p.Generation))
-		if p.Due || err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
+	for _, row := range projects {
+		disturbed, err := memory.At(p.opts.Home, row.ID).Disturbed(int(row.Generation))
+		if row.Due || err != nil || !disturbed && !slices.Contains(abandoned, row.ID) {
 			continue // commands that read the memory report err
 		}
-		err = r.holding(ctx, p.Project, 0, func(ctx context.Context, c *consolidation) error {
+		err = p.holding(ctx, row.Project, 0, func(ctx context.Context, c *consolidation) error {
 			if err := c.recoverRoot(ctx); err != nil {
-				r.warn(fmt.Sprintf("project %s: %s", p.Name, r.redact(err.Error())), memoir.HintOf(err))
+				p.warn(fmt.Sprintf("project %s: %s", row.Name, p.redact(err.Error())), memoir.HintOf(err))
 			}
 			return nil
 		})
@@ -268,12 +269,12 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 
 // withdrawOnly removes withdrawn sessions from the memory of a project that is not consolidated now, because
 // it is in backoff or its model must not be called. This needs no model.
-func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
-	if r.consolidatorOf(project.ID).Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
+func (p *phase2) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
+	if p.consolidatorOf(project.ID).Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
 		ctx.Err() != nil {
 		return report
 	}
-	err := r.holding(ctx, project.Project, 0, func(ctx context.Context, c *consolidation) error {
+	err := p.holding(ctx, project.Project, 0, func(ctx context.Context, c *consolidation) error {
 		err := c.prune(ctx)
 		if c.report.Outcome == OutcomePublished {
 			report.Generation, report.ByHand, report.Root = c.report.Generation, c.report.ByHand, c.report.Root
@@ -281,7 +282,70 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 		return err
 	})
 	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeLeaseLost {
-		r.warn(fmt.Sprintf("project %s: withdrawn lines are not removed yet: %v", project.Name, err), memoir.HintOf(err))
+		p.warn(fmt.Sprintf("project %s: withdrawn lines are not removed yet: %v", project.Name, err), memoir.HintOf(err))
 	}
 	return report
+}
+
+// consolidateClaimed makes and publishes the generations of a claimed project. With a language model, the
+// first one removes withdrawn sessions without a call; then each call of the model gives one.
+func (p *phase2) consolidateClaimed(
+	ctx context.Context,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	attempt time.Time,
+	report ProjectReport,
+) (ProjectReport, error) {
+	held, release := p.keep(ctx, "project "+project.Name, claim, p.phase2Lease(), attempt)
+	defer release()
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
+	c := p.workOn(project.Project, &claim)
+	c.report = report
+	err := c.generations(held)
+	switch {
+	case err == nil:
+		p.endWork(ctx, claim.Token, project.ID, string(c.report.Outcome))
+		return c.report, nil
+	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		p.endWork(ctx, claim.Token, project.ID, store.OutcomeLost)
+		c.report.Outcome, c.report.Detail = OutcomeBusy, "another process took over its lease"
+		return c.report, nil
+	}
+	return p.endFailed(ctx, c, err)
+}
+
+// endFailed ends the claim of a project whose work failed, by the cause of the failure.
+func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
+	release := func(outcome string, err error) error { // no attempt is counted
+		failed := p.store.Release(ctx, *c.claim)
+		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
+		if failed != nil {
+			return errors.Join(err, failed)
+		}
+		return err
+	}
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // not the project's fault
+		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
+		p.warn(
+			fmt.Sprintf("project %s: its files kept changing, so nothing was published", c.project.Name),
+			memoir.HintOf(err),
+		)
+		return c.report, release(store.OutcomeInterrupted, nil)
+	case ctx.Err() != nil:
+		return c.report, release(store.OutcomeInterrupted, err)
+	}
+	verdict := p.judge(c.consolidator.Name(), err)
+	if verdict == returned {
+		return c.report, release(outcomeOf(err), err)
+	}
+	failure := p.failureOf(c.consolidator.Name(), err, verdict == postponed)
+	_, failed := p.store.Fail(context.WithoutCancel(ctx), *c.claim, failure,
+		p.retryPolicy(p.opts.Settings.Memories.Phase2RetryDelaySeconds))
+	if failed != nil {
+		p.endWork(ctx, c.claim.Token, c.project.ID, store.OutcomeLost)
+		return c.report, errors.Join(err, failed)
+	}
+	c.report.Detail = failure.Message
+	return c.report, err
 }

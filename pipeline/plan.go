@@ -16,10 +16,105 @@ import (
 	"memoir/store"
 )
 
-// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
+// Estimates, in tokens.
+const (
+	instructions    = 2000 // of a prompt besides its subject
+	usualExtraction = 1000 // of an extraction that is not made yet
+)
+
+// plan reports what the run would do with the registered sessions, and what language models would cost. It
+// opens no session; sizes are estimated from files.
+func (p *phases) plan(ctx context.Context) error {
+	reasons, keys, err := p.store.Foresee(ctx, p.window())
+	if err != nil {
+		return err
+	}
+	p.report.DryRun, p.report.Scan.Reasons, p.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
+	eligible, err := p.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
+	if err != nil {
+		return err
+	}
+	p.report.Would = []Planned{}
+	fresh := map[string]int{} // sessions to be extracted, by project
+	for _, s := range eligible {
+		fresh[s.ProjectID]++
+		p.would(phaseExtract, p.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
+			Title: s.Title, Tokens: min(int(s.Bytes/4), p.opts.Settings.Memories.Phase1InputTokenLimit)})
+	}
+	projects, err := p.selectedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range projects {
+		if !row.Due && fresh[row.ID] == 0 {
+			continue
+		}
+		p.would(phaseConsolidate, p.consolidatorOf(row.ID).Name(),
+			Planned{Project: row.ID, Tokens: p.toConsolidate(row, fresh[row.ID])})
+	}
+	return p.sumUp(ctx)
+}
+
+// toConsolidate estimates the tokens of a project's consolidation: its memory, its new and changed
+// extractions, and fresh ones that are not made yet.
+func (p *phases) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
+	changed := project.Extractions + project.Notes
+	if !project.Forced {
+		changed = min(changed, int(project.ChangeSeq-project.ConsumedSeq))
+	}
+	root := memory.At(p.opts.Home, project.ID)
+	if info, err := os.Stat(filepath.Join(root.Link(), memoir.MemoryFile)); err == nil {
+		tokens = int(info.Size() / 4)
+	}
+	return tokens + (changed+fresh)*usualExtraction
+}
+
+// would adds planned work with its estimate.
+func (p *phases) would(phase, name string, work Planned) {
+	work.Action = phase
+	if m := p.meter.named(name); m != nil {
+		work.Tokens += instructions
+		work.Model, work.Calls, work.OutputTokens = name, 1, usualOutput[phase]
+		work.Cost = m.priced(int64(work.Tokens), int64(work.OutputTokens)).Cost
+	} else {
+		work.Tokens = 0
+	}
+	p.report.Would = append(p.report.Would, work)
+}
+
+// sumUp adds up the estimates, reports the daily limits, and warns if a limit would stop the run.
+func (p *phases) sumUp(ctx context.Context) error {
+	_, today, err := p.store.Spent(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	for _, b := range bounds(p.opts.Settings.Limits, memoir.Usage{}, today) {
+		if perDay(b.limit) {
+			p.report.Limits = append(p.report.Limits, LimitLeft{b.limit, b.most, b.spent, max(b.most-b.spent, 0)})
+		}
+	}
+	if len(p.meter.models) == 0 {
+		return nil
+	}
+	var sum memoir.Usage
+	by := map[string]memoir.Usage{}
+	for _, w := range p.report.Would {
+		u := memoir.Usage{Calls: w.Calls, InputTokens: int64(w.Tokens), OutputTokens: int64(w.OutputTokens), Cost: w.Cost}
+		if w.Model != "" {
+			by[w.Action], sum = by[w.Action].Add(u), sum.Add(u)
+		}
+	}
+	p.report.Estimate, p.report.EstimateBy = &sum, by
+	if b := exceeded(p.opts.Settings.Limits, sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
+		p.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
+	}
+	return nil
+}
+
+// Glance is the report of a dry run over the registered sessions, without a dry. It writes nothing.
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Report{}, err
 	}
@@ -30,147 +125,12 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) 
 	return r.report, err
 }
 
-// Estimates, in tokens.
-const (
-	instructions    = 2000 // of a prompt besides its subject
-	usualExtraction = 1000 // of an extraction that is not made yet
-)
-
-// Planned is the work that a run would do on one session or project.
-type Planned struct {
-	Session string        `json:"session,omitempty"`
-	Source  memoir.Source `json:"source,omitempty"`
-	Project string        `json:"project"`
-	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"` // "extract" or "consolidate"
-
-	// Of a language model.
-	Tokens       int     `json:"tokens,omitempty"` // input, at most
-	Model        string  `json:"model,omitempty"`
-	Calls        int     `json:"calls,omitempty"` // without retries
-	OutputTokens int     `json:"output_tokens,omitempty"`
-	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
-}
-
-// Planned counts the sessions and the projects of a dry run.
-func (r Report) Planned() (sessions, projects int) {
-	for _, w := range r.Would {
-		if w.Action == phaseExtract {
-			sessions++
-		}
-	}
-	return sessions, len(r.Would) - sessions
-}
-
-// plan reports what the run would do with the registered sessions, and what language models would cost. It
-// opens no session; sizes are estimated from files.
-func (r *run) plan(ctx context.Context) error {
-	reasons, keys, err := r.store.Foresee(ctx, r.window())
-	if err != nil {
-		return err
-	}
-	r.report.DryRun, r.report.Scan.Reasons, r.report.Left = true, reasons, reasons[memoir.ReasonOverCap]
-	eligible, err := r.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
-	if err != nil {
-		return err
-	}
-	r.report.Would = []Planned{}
-	fresh := map[string]int{} // sessions to be extracted, by project
-	for _, s := range eligible {
-		fresh[s.ProjectID]++
-		r.would(phaseExtract, r.extractor.Name(), Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID,
-			Title: s.Title, Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit)})
-	}
-	projects, err := r.selectedProjects(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range projects {
-		if !p.Due && fresh[p.ID] == 0 {
-			continue
-		}
-		r.would(phaseConsolidate, r.consolidatorOf(p.ID).Name(),
-			Planned{Project: p.ID, Tokens: r.toConsolidate(p, fresh[p.ID])})
-	}
-	return r.sumUp(ctx)
-}
-
-// toConsolidate estimates the tokens of a project's consolidation: its memory, its new and changed
-// extractions, and fresh ones that are not made yet.
-func (r *run) toConsolidate(project store.ProjectRow, fresh int) (tokens int) {
-	changed := project.Extractions + project.Notes
-	if !project.Forced {
-		changed = min(changed, int(project.ChangeSeq-project.ConsumedSeq))
-	}
-	root := memory.At(r.opts.Home, project.ID)
-	if info, err := os.Stat(filepath.Join(root.Link(), memoir.MemoryFile)); err == nil {
-		tokens = int(info.Size() / 4)
-	}
-	return tokens + (changed+fresh)*usualExtraction
-}
-
-// would adds planned work with its estimate.
-func (r *run) would(phase, name string, p Planned) {
-	p.Action = phase
-	if m := r.meter.named(name); m != nil {
-		p.Tokens += instructions
-		p.Model, p.Calls, p.OutputTokens = name, 1, usualOutput[phase]
-		p.Cost = m.priced(int64(p.Tokens), int64(p.OutputTokens)).Cost
-	} else {
-		p.Tokens = 0
-	}
-	r.report.Would = append(r.report.Would, p)
-}
-
-// sumUp adds up the estimates, reports the daily limits, and warns if a limit would stop the run.
-func (r *run) sumUp(ctx context.Context) error {
-	_, today, err := r.store.Spent(ctx, r.id)
-	if err != nil {
-		return err
-	}
-	for _, b := range bounds(r.opts.Settings.Limits, memoir.Usage{}, today) {
-		if perDay(b.limit) {
-			r.report.Limits = append(r.report.Limits, LimitLeft{b.limit, b.most, b.spent, max(b.most-b.spent, 0)})
-		}
-	}
-	if len(r.meter.models) == 0 {
-		return nil
-	}
-	var sum memoir.Usage
-	by := map[string]memoir.Usage{}
-	for _, p := range r.report.Would {
-		u := memoir.Usage{Calls: p.Calls, InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost}
-		if p.Model != "" {
-			by[p.Action], sum = by[p.Action].Add(u), sum.Add(u)
-		}
-	}
-	r.report.Estimate, r.report.EstimateBy = &sum, by
-	if b := r.meter.exceeded(sum, memoir.Usage{}, today); b != nil && sum.Calls > 0 {
-		r.warn(b.limit+" would stop this run early", (&Stopped{Limit: b.limit}).hint())
-	}
-	return nil
-}
-
-// Survey is the result of Look.
-type Survey struct {
-	Sessions int       `json:"sessions"`
-	Agents   []Counted `json:"agents"`
-	Projects []Counted `json:"projects"`
-	Widened  bool      `json:"widened"` // no session was within the limits of age, so the options were changed
-}
-
-// Counted is the number of sessions of an agent or a project.
-type Counted struct {
-	Name     string `json:"name"`
-	Sessions int    `json:"sessions"`
-}
-
 // Look scans and counts the sessions by agent and by project, the largest count first. If all are too old or too
 // recent, it changes opts so that a first run has a result. No language model is opened or called.
 func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err error) {
-	scan := *opts
-	scan.DryRun, scan.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}
-	report, err := Run(ctx, st, scan)
+	dry := *opts
+	dry.DryRun, dry.Settings.ModelRoles = true, config.ModelRoles{Default: model.Builtin}
+	report, err := Run(ctx, st, dry)
 	if err != nil {
 		return s, err
 	}
@@ -190,7 +150,7 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 			found[session.ProjectID]++
 		}
 	}
-	s = Survey{Sessions: len(sessions), Agents: most(agents), Projects: most(found)}
+	s = Survey{Sessions: len(sessions), Agents: largestFirst(agents), Projects: largestFirst(found)}
 	for _, p := range projects {
 		same := func(other store.ProjectRow) bool { return other.Name == p.Name && other.ID != p.ID }
 		i := slices.IndexFunc(s.Projects, func(c Counted) bool { return c.Name == p.ID })
@@ -206,8 +166,22 @@ func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err er
 	return s, nil
 }
 
-// most lists names with their counts, the largest first.
-func most(counts map[string]int) []Counted {
+// Survey is the result of Look.
+type Survey struct {
+	Sessions int       `json:"sessions"`
+	Agents   []Counted `json:"agents"`
+	Projects []Counted `json:"projects"`
+	Widened  bool      `json:"widened"` // no session was within the limits of age, so the options were changed
+}
+
+// Counted is the number of sessions of an agent or a project.
+type Counted struct {
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions"`
+}
+
+// largestFirst lists names with their counts, the largest first.
+func largestFirst(counts map[string]int) []Counted {
 	out := []Counted{}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, Counted{name, counts[name]})

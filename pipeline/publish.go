@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -15,24 +16,6 @@ import (
 	"memoir/secrets"
 	"memoir/store"
 )
-
-// A consolidation is work on a claimed project.
-type consolidation struct {
-	*run
-	project memoir.Project
-	root    memory.Root
-	claim   *store.ProjectClaim
-	report  ProjectReport
-
-	consolidator consolidate.Consolidator // of this project; see consolidatorOf
-
-	forgetting *forgetting // nil unless the work is part of forgetting
-}
-
-func (r *run) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
-	return &consolidation{run: r, project: project, root: memory.At(r.opts.Home, project.ID), claim: claim,
-		consolidator: r.consolidatorOf(project.ID)}
-}
 
 // current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
@@ -61,7 +44,7 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 // record.
 func (c *consolidation) recoverRoot(ctx context.Context) error {
 	recovered, err := c.root.Recover(int(c.claim.Generation))
-	c.warnOfLate(c.project.ID, recovered.Late)
+	c.warnOfLate(recovered.Late)
 	if err != nil {
 		return fmt.Errorf("recover the memory after a crash: %w", err)
 	}
@@ -112,45 +95,38 @@ func errChanged() error {
 	)
 }
 
-// publishResult adds the hand edits to a result and publishes it, unless it equals the live memory. If ends
-// is set, the claim ends as well. Otherwise open sessions stay new or changed for the next consolidation.
-func (c *consolidation) publishResult(
-	ctx context.Context, result memoir.Consolidation, in consolidate.Input, live memory.Snapshot, ends bool,
-) error {
-	open := result.Open
-	result = consolidate.ApplyHandEdits(result, consolidate.LiveHandEdits(in.HandEdits, in))
+// publishDraft adds the hand edits to a draft and publishes it, unless it equals the live memory. If it leaves
+// sessions open, they stay new or changed for the next consolidation, and the claim stays.
+func (c *consolidation) publishDraft(ctx context.Context, d draft, commit committer) (same bool, err error) {
+	in, live, open := d.in, d.live, d.made.Open
+	result := consolidate.ApplyHandEdits(*d.made, consolidate.LiveHandEdits(in.HandEdits, in))
 	if err := consolidate.Verify(result, in); err != nil {
-		return fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
+		return false, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Err: err})
 	}
 	files, err := memory.Layout(result, c.beside(in, live))
 	if err != nil {
-		return fmt.Errorf("lay out the memory: %w", err)
+		return false, fmt.Errorf("lay out the memory: %w", err)
 	}
 	files, counts, err := c.cleanFiles(files)
 	if err != nil {
-		return err
+		return false, err
 	}
 	counts.Merge(workOf(ctx).taken)
 	result = consolidate.WithOrigins(result, in)
 	deferred := stillDeferred(live.Manifest.Deferred, in)
-	if live.Generation > 0 && len(live.Edited) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
-		files.Equal(live.Files) && (ends || len(open) == 0) &&
-		maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) && c.archived(live.Generation) {
+	if live.Generation > 0 && len(live.Edited)+len(open) == 0 && len(deferred) == len(live.Manifest.Deferred) &&
+		files.Equal(live.Files) && maps.EqualFunc(result.Anchors, live.Manifest.Anchors, slices.Equal) &&
+		c.archived(live.Generation) {
 		c.report.Outcome = cmp.Or(c.report.Outcome, OutcomeUnchanged)
-		if !ends {
-			return nil
-		}
-		return c.store.FinishProjectUnchanged(ctx, *c.claim)
+		return true, nil
 	}
-	manifest := memory.Manifest{
+	if len(open) > 0 {
+		commit = c.store.PublishOpen
+	}
+	return false, c.publish(ctx, live, files, memory.Manifest{
 		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
 		Anchors: result.Anchors, Lines: result.Lines,
-	}
-	commit, record := c.store.PublishPart, store.GenerationRecord{Part: len(open) > 0}
-	if ends {
-		commit = c.store.Publish
-	}
-	return c.publish(ctx, live, files, manifest, record, commit)
+	}, commit)
 }
 
 // archived reports whether the archive of a generation is sound. If it is not, another generation gets one.
@@ -165,13 +141,12 @@ type committer func(ctx context.Context, claim store.ProjectClaim, record store.
 
 // publish replaces the live generation, read as a snapshot, by files. Hand edits of the snapshot become a
 // separate generation before it, in the same step. publish completes the manifest, which needs inputs and
-// redactions, and the record. The error has the code CodeChanged if the live files have changed since.
+// redactions. The error has the code CodeChanged if the live files have changed since.
 func (c *consolidation) publish(
 	ctx context.Context,
 	live memory.Snapshot,
 	files memory.Files,
 	manifest memory.Manifest,
-	record store.GenerationRecord,
 	commit committer,
 ) (err error) {
 	next, err := c.root.Next(int(c.claim.Generation))
@@ -194,8 +169,8 @@ func (c *consolidation) publish(
 	if err := c.root.Stage(ctx, n, files, manifest); err != nil {
 		return err
 	}
-	record.N, record.ManifestHash, record.Inputs = int64(n), manifest.Hash(), inputsByKey(manifest.Inputs)
-	record.At, record.Redactions = c.now(), manifest.Redactions
+	record := store.GenerationRecord{N: int64(n), ManifestHash: manifest.Hash(), Inputs: inputsByKey(manifest.Inputs),
+		At: c.now(), Redactions: manifest.Redactions}
 	err = commit(ctx, *c.claim, record, func() error {
 		if same, err := c.root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())
@@ -220,7 +195,7 @@ func (c *consolidation) publish(
 // until the next publication.
 func (c *consolidation) dropEdited(live memory.Snapshot) {
 	late, err := c.root.RemovePrevious()
-	c.warnOfLate(c.project.ID, late)
+	c.warnOfLate(late)
 	if err != nil {
 		c.warn(fmt.Sprintf("cannot remove hand edits with secrets from %s: %v",
 			c.root.Live(live.Generation), err), "remove that directory")
@@ -255,16 +230,123 @@ func (c *consolidation) dropOld() {
 		before = time.Now().Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
 	kept, err := c.root.Prune(memories.GenerationsKept, before)
-	c.warnOfLate(c.project.Name, kept)
+	c.warnOfLate(kept)
 	if err != nil {
 		c.warn(fmt.Sprintf("project %s: cannot remove old generations: %v", c.project.Name, err), memoir.HintOf(err))
 	}
 }
 
 // warnOfLate warns of files that were saved too late to be merged.
-func (r *run) warnOfLate(project string, paths []string) {
+func (c *consolidation) warnOfLate(paths []string) {
 	for _, path := range paths {
-		r.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
-			project, path), "copy what you need from it into the live memory, then remove it")
+		c.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
+			c.project.Name, path), "copy what you need from it into the live memory, then remove it")
 	}
+}
+
+// beside returns the files that are published beside a consolidation: the companions, with hand edits, and
+// files that people added. Lines that depend only on withdrawn sessions are removed.
+func (c *consolidation) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
+	shown := in.Extractions
+	if c.project.IsUser() { // the projects' companions have the shared rules
+		shown = slices.DeleteFunc(slices.Clone(shown),
+			func(e memoir.Extraction) bool { return !memoir.IsEntry(e.SessionKey) })
+	}
+	files := companions(shown)
+	if len(in.Extractions) > 0 {
+		files[memory.StatementsFile] = memory.EncodeStatements(newestFirst(in.Extractions), memory.Neutralise)
+	}
+	for path, content := range live.Files.Extra() {
+		if !isCompanion(path) {
+			files[path] = []byte(c.forgetting.clean(string(content), in))
+		}
+	}
+	for _, edit := range in.HandEdits {
+		if _, known := files[edit.File]; known && edit.Action == memoir.EditFile {
+			files[edit.File] = []byte(c.forgetting.clean(edit.Text, in))
+		}
+	}
+	return files
+}
+
+// companions returns the files that lead from citations back to the sessions: a summary of each session, and
+// the raw memories of all, newest first.
+func companions(extractions []memoir.Extraction) memory.Files {
+	short := consolidate.ShortIDs(extractions)
+	files := memory.Files{}
+	if len(extractions) == 0 {
+		return files
+	}
+	for _, e := range extractions {
+		if memoir.IsEntry(e.SessionKey) {
+			continue // it has no summary
+		}
+		name := consolidate.SummaryFileName(e, short[e.SessionKey])
+		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
+	}
+
+	var raw strings.Builder
+	raw.WriteString(
+		"# Raw memories\n\nWhat was extracted from each session, newest first; " +
+			"numbers in brackets are items of that session.\n",
+	)
+	for _, e := range newestFirst(extractions) {
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
+			passive(e.RawMemory()))
+	}
+	files[rawMemoriesFile] = []byte(raw.String())
+	return files
+}
+
+func newestFirst(extractions []memoir.Extraction) []memoir.Extraction {
+	return slices.SortedStableFunc(slices.Values(extractions),
+		func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+}
+
+// header is the header of a session's text.
+func header(e memoir.Extraction) string {
+	source, id := memoir.SplitKey(e.SessionKey)
+	var b strings.Builder
+	fmt.Fprintf(&b, "session: %s\nagent: %s\nended: %s\n", oneLine(id), source, e.EndedAt.UTC().Format(time.RFC3339))
+	if e.CWD != "" {
+		fmt.Fprintf(&b, "cwd: %s\n", passive(oneLine(e.CWD)))
+	}
+	if e.Branch != "" {
+		fmt.Fprintf(&b, "branch: %s\n", passive(oneLine(e.Branch)))
+	}
+	return b.String() + "\n"
+}
+
+// passive makes a text safe for a file of a memory: it can neither control a terminal, nor hide or load anything.
+func passive(text string) string {
+	return consolidate.Passive(strings.TrimSpace(memory.Neutralise(text)))
+}
+
+// isCompanion reports whether companions makes a file.
+func isCompanion(path string) bool {
+	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
+}
+
+const (
+	summariesDir    = "rollout_summaries/"
+	skillsDir       = "skills/"
+	rawMemoriesFile = "raw_memories.md"
+)
+
+// inputsOf returns the inputs of a generation. Open sessions keep the version that the generation before
+// has, marked as open; those that it does not have are left out.
+func inputsOf(in consolidate.Input, open []string, before []memory.Input) []memory.Input {
+	inputs := make([]memory.Input, 0, len(in.Extractions))
+	for _, e := range in.Extractions {
+		if !slices.Contains(open, e.SessionKey) {
+			inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: e.ContentHash})
+			continue
+		}
+		for _, was := range before {
+			if was.Session == e.SessionKey {
+				inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: openMark + adopted(was.Hash)})
+			}
+		}
+	}
+	return inputs
 }

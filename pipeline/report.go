@@ -1,11 +1,12 @@
 package pipeline
 
 import (
+	"cmp"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"memoir"
-	"memoir/consolidate"
-	"memoir/extract"
 )
 
 // Report is the result of a run. Its JSON form is the output of `run --json`: fields may be added, but not
@@ -140,40 +141,7 @@ func (r Report) has(o Outcome) bool {
 	return false
 }
 
-// extracted counts the result of a model's extraction.
-func (r *run) extracted(e extract.Report) {
-	r.meter.named(r.extractor.Name()).served()
-	r.ground(func(g *Grounding) {
-		g.Statements += e.Kept
-		if e.Omitted > 0 {
-			g.Cut++
-			g.CutItems += e.Shown + e.Omitted
-			g.Omitted += e.Omitted
-		}
-		d := e.Dropped
-		for reason, n := range map[string]int{
-			"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded, "foreign": d.Foreign,
-			"unplaced": d.Unplaced, "summary": d.Summary,
-		} {
-			if n > 0 {
-				g.Dropped[reason] += n
-			}
-		}
-	})
-}
-
-// consolidated counts the result of a model's consolidation.
-func (r *run) consolidated(c consolidate.Report) {
-	r.meter.named(r.consolidator.Name()).served()
-	r.ground(func(g *Grounding) {
-		g.Lines += c.Kept
-		if c.Uncited > 0 {
-			g.Dropped["line"] += c.Uncited // of MEMORY.md
-		}
-	})
-}
-
-func (r *run) ground(change func(*Grounding)) {
+func (r *reporter) ground(change func(*Grounding)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.report.Grounding == nil {
@@ -182,21 +150,81 @@ func (r *run) ground(change func(*Grounding)) {
 	change(r.report.Grounding)
 }
 
+// Planned is the work that a run would do on one session or project.
+type Planned struct {
+	Session string        `json:"session,omitempty"`
+	Source  memoir.Source `json:"source,omitempty"`
+	Project string        `json:"project"`
+	Title   string        `json:"title,omitempty"`
+	Action  string        `json:"action"` // "extract" or "consolidate"
+
+	// Of a language model.
+	Tokens       int     `json:"tokens,omitempty"` // input, at most
+	Model        string  `json:"model,omitempty"`
+	Calls        int     `json:"calls,omitempty"` // without retries
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
+}
+
+// Planned counts the sessions and the projects of a dry run.
+func (r Report) Planned() (sessions, projects int) {
+	for _, w := range r.Would {
+		if w.Action == phaseExtract {
+			sessions++
+		}
+	}
+	return sessions, len(r.Would) - sessions
+}
+
+// Stage names a part of a run for its progress.
+type Stage string
+
+// The stages of a run.
+const (
+	StageScan        Stage = "scan"
+	StageExtract     Stage = "extract"
+	StageConsolidate Stage = "consolidate"
+	StageSearch      Stage = "search" // searching texts for secrets, or for what to forget
+	StageRedact      Stage = "redact" // removing secrets from memories
+)
+
+// Progress is the progress of a stage. Total is 0 while it is unknown.
+type Progress struct {
+	Stage Stage
+	Done  int
+	Total int
+	What  string       // the session or project that begins; safe to print
+	Of    string       // the project of a session
+	Spent memoir.Usage // of the run so far
+	Warn  string       // a problem that did not stop the run; safe to print
+	Hint  string       // what can be done about Warn
+	Minor bool         // Warn is not shown with --quiet
+}
+
+// A reporter collects the report of a run, for all of its goroutines.
+type reporter struct {
+	log  *slog.Logger
+	show func(Progress) // as Options.Progress
+
+	mu     sync.Mutex
+	report Report
+	fault  error // of a worker; it ends the run
+}
+
+func (r *reporter) begin(log *slog.Logger, show func(Progress)) {
+	r.log, r.show = cmp.Or(log, slog.New(slog.DiscardHandler)), show
+	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
+	r.report.Scan.Reasons = map[memoir.Reason]int{}
+}
+
 // count changes Phase 1's figures.
-func (r *run) count(change func(*Phase1Report)) {
+func (r *reporter) count(change func(*Phase1Report)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.report.Phase1)
 }
 
-// capLeft is how many more sessions the run may claim. A postponed one counts: it was sent to the model.
-func (r *run) capLeft() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return max(r.opts.Limit-r.report.Phase1.Claimed-r.report.Phase1.Postponed, 0)
-}
-
-func (r *run) addRedactions(counts map[string]int) {
+func (r *reporter) addRedactions(counts map[string]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for rule, n := range counts {
@@ -205,7 +233,7 @@ func (r *run) addRedactions(counts map[string]int) {
 }
 
 // reportProject adds the result of a project, unless it has no outcome because nothing was to be done.
-func (r *run) reportProject(p ProjectReport) {
+func (r *reporter) reportProject(p ProjectReport) {
 	if p.Outcome == "" {
 		return
 	}
@@ -214,33 +242,28 @@ func (r *run) reportProject(p ProjectReport) {
 	r.report.Phase2 = append(r.report.Phase2, p)
 }
 
-// redact makes a text safe to print and to store.
-func (r *run) redact(text string) string {
-	return r.scanner.Message(text)
-}
-
-func (r *run) progress(p Progress) {
+func (r *reporter) progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.send(p)
 }
 
 // send calls Options.Progress. The caller holds mu, so one goroutine calls it at a time.
-func (r *run) send(p Progress) {
-	if r.opts.Progress != nil {
-		r.opts.Progress(p)
+func (r *reporter) send(p Progress) {
+	if r.show != nil {
+		r.show(p)
 	}
 }
 
 // warn reports a problem that does not stop the run, now and in the report.
-func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
+func (r *reporter) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
 
 // mention is warn for minor problems, such as a file that is not a session.
-func (r *run) mention(message, hint string) {
+func (r *reporter) mention(message, hint string) {
 	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
 }
 
-func (r *run) tell(p Progress) {
+func (r *reporter) tell(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	warning := Warning{Message: p.Warn, Hint: p.Hint}
@@ -252,14 +275,18 @@ func (r *run) tell(p Progress) {
 	r.send(p)
 }
 
-// warnOnce reports the failure of a session, unless another session failed with the same message: `memoir
-// status` lists all of them.
-func (r *run) warnOnce(session, message, hint string) {
+// fail ends the run with an error; the first one counts.
+func (r *reporter) fail(err error) {
 	r.mu.Lock()
-	known := r.failures[message]
-	r.failures[message] = true
-	r.mu.Unlock()
-	if !known {
-		r.warn(session+": "+message, hint)
+	defer r.mu.Unlock()
+	if r.fault == nil {
+		r.fault = err
 	}
+}
+
+// faulty returns the error with which a worker ended the run, or nil.
+func (r *reporter) faulty() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fault
 }

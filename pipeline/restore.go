@@ -33,7 +33,7 @@ type Restored struct {
 // It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. A project that is
 // due stays due.
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return Restored{}, err
 	}
@@ -80,7 +80,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		Inputs: inputs, Redactions: counts, RestoredFrom: n, Deferred: deferred, Citations: m.Citations,
 		Anchors: m.Anchors, Lines: m.Lines,
 	}
-	if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
+	if err := c.publish(ctx, live, files, manifest, c.store.PublishPart); err != nil {
 		return out, err
 	}
 	out.Generation, out.Over = c.report.Generation, live.Generation
@@ -99,12 +99,12 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 func (c *consolidation) restorable(
 	ctx context.Context, files memory.Files, m memory.Manifest,
 ) (memory.Files, secrets.Counts, error) {
-	gone, err := c.takenOutOf(ctx, c.project.ID, m.Inputs)
+	gone, err := c.takenOutOf(ctx, m.Inputs)
 	if err != nil {
 		return nil, nil, err
 	}
 	in := consolidate.Input{Known: slices.Collect(maps.Keys(inputsByKey(m.Inputs)))}
-	if in.Withdrawn, err = c.withdrawn(ctx, c.project.ID, nil); err != nil {
+	if in.Withdrawn, err = c.withdrawn(ctx, nil); err != nil {
 		return nil, nil, err
 	}
 	unfinished, err := loadForgetting(ctx, c.store, c.project.ID)
@@ -147,7 +147,7 @@ func (c *consolidation) restoredInputs(
 	for key, hash := range seen {
 		deferred = append(deferred, memory.Input{Session: key, Hash: adopted(hash)})
 	}
-	out, err := c.takenOutOf(ctx, c.project.ID, deferred)
+	out, err := c.takenOutOf(ctx, deferred)
 	deferred = slices.DeleteFunc(deferred, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
 	return inputs, deferred, err // the manifest orders them
 }
@@ -170,9 +170,4 @@ func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapsho
 	changed = slices.DeleteFunc(changed, func(e memory.Edit) bool { return isCompanion(e.Path) })
 	edits := append(c.editsOf(live), consolidate.Decided(memory.HandEdits(c.project.ID, changed, c.now()), earlier)...)
 	return c.record(ctx, live, edits)
-}
-
-// isCompanion reports whether companions makes a file.
-func isCompanion(path string) bool {
-	return path == rawMemoriesFile || path == memory.StatementsFile || strings.HasPrefix(path, summariesDir)
 }

@@ -228,7 +228,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	row, err := c.look(rollout.Entry{File: f, Source: memoir.SourceConversation}, store.FileRow{}, nil)
+	row, err := newScan(c.run).look(rollout.Entry{File: f, Source: memoir.SourceConversation}, store.FileRow{}, nil)
 	if err != nil {
 		return scan, nil, err
 	}

@@ -3,10 +3,15 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,18 +19,29 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/disk"
+	"memoir/memory"
 	"memoir/rollout"
+	"memoir/search"
 	"memoir/store"
 )
 
-// scan updates the registry from the disk. It does not open a file whose size, modification time and inode are
+// A scan looks for sessions and memories on the disk.
+type scan struct {
+	*run
+	heads *seenHeads
+	off   map[string]bool // by directory: whether a project file switches memory off
+}
+
+func newScan(r *run) *scan { return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
+
+// refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
-func (r *run) scan(ctx context.Context) error {
-	if !r.opts.DryRun {
-		if err := RemoveFolders(ctx, r.store, r.opts.Home, r.clean); err != nil {
+func (s *scan) refresh(ctx context.Context) error {
+	if !s.opts.DryRun {
+		if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 			return err
 		}
-		if err := config.TidyTrust(r.opts.Home); err != nil {
+		if err := config.TidyTrust(s.opts.Home); err != nil {
 			return err
 		}
 	}
@@ -33,11 +49,11 @@ func (r *run) scan(ctx context.Context) error {
 	var entries []rollout.Entry
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		known, err = r.store.Files(within)
+		known, err = s.store.Files(within)
 		return err
 	})
 	g.Go(func() (err error) {
-		if entries, err = r.walk(within); err != nil {
+		if entries, err = s.walk(within); err != nil {
 			err = fmt.Errorf("look for sessions: %w", err)
 		}
 		return err
@@ -45,34 +61,34 @@ func (r *run) scan(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	seen, changed := compare(known, append(entries, r.named(known)...))
-	probed, err := r.probeAll(ctx, known, changed)
+	seen, changed := compare(known, append(entries, s.named(known)...))
+	probed, err := s.probeAll(ctx, known, changed)
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.noSession(known, p) })
-	r.report.Scan.Files = len(seen)
-	r.sayUnreadable(probed)
-	r.restrict(known, seen, probed)
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
+	s.report.Scan.Files = len(seen)
+	s.sayUnreadable(probed)
+	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
 	if len(probed) > 0 || len(gone) > 0 {
-		if err := r.register(ctx, known, probed, gone); err != nil {
+		if err := s.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
 	}
-	if err := r.exclude(ctx); err != nil {
+	if err := s.exclude(ctx); err != nil {
 		return err
 	}
-	r.report.Scan.Reasons, err = r.store.RefreshReasons(ctx, r.window())
-	for _, n := range r.report.Scan.Reasons {
-		r.report.Scan.Sessions += n
+	s.report.Scan.Reasons, err = s.store.RefreshReasons(ctx, s.window())
+	for _, n := range s.report.Scan.Reasons {
+		s.report.Scan.Sessions += n
 	}
 	return err
 }
 
 // walk lists the files that may be sessions.
-func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
+func (s *scan) walk(ctx context.Context) ([]rollout.Entry, error) {
 	var entries []rollout.Entry
 	visit := func(e rollout.Entry) error {
 		if ctx.Err() != nil {
@@ -80,29 +96,29 @@ func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
 		}
 		entries = append(entries, e)
 		if len(entries)%1000 == 0 {
-			r.progress(Progress{Stage: StageScan, Done: len(entries)})
+			s.progress(Progress{Stage: StageScan, Done: len(entries)})
 		}
 		return nil
 	}
-	env := r.opts.Env
-	if r.opts.SessionsDir != "" {
-		if err := rollout.WalkDir(ctx, r.opts.SessionsDir, visit); err != nil {
+	env := s.opts.Env
+	if s.opts.SessionsDir != "" {
+		if err := rollout.WalkDir(ctx, s.opts.SessionsDir, visit); err != nil {
 			return entries, err
 		}
 		env = rollout.Env{} // conversations are scanned in any case
 	}
-	env.Memoir = r.opts.Home
+	env.Memoir = s.opts.Home
 	err := rollout.Walk(ctx, env, visit)
 	return entries, err
 }
 
 // named returns the files of the sessions that the run is limited to; walk may not reach them.
-func (r *run) named(known map[string]store.FileRow) (entries []rollout.Entry) {
-	if len(r.opts.Only) == 0 {
+func (s *scan) named(known map[string]store.FileRow) (entries []rollout.Entry) {
+	if len(s.opts.Only) == 0 {
 		return nil
 	}
 	for path, row := range known {
-		if !slices.Contains(r.opts.Only, row.SessionKey) {
+		if !slices.Contains(s.opts.Only, row.SessionKey) {
 			continue
 		}
 		if f, err := rollout.Stat(path); err == nil {
@@ -126,11 +142,6 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 	})
 }
 
-// same reports whether two states of a file have the same size, modification time and inode.
-func same(a, b memoir.File) bool {
-	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
-}
-
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.
 func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	var unseen, gone []string
@@ -148,26 +159,20 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probe is the row of one changed file for the registry. It does not keep the text that was read, since a first
-// scan may find many thousands of files.
-type probe struct {
-	row store.FileRow
-	err error // why the file cannot be read, or is not a session
-}
-
 // probeAll probes the changed files, several at a time, in their order.
-func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
+func (s *scan) probeAll(ctx context.Context,
+	known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
 	var paths []string
 	for _, e := range changed {
 		if _, ok := known[e.Path]; ok {
 			paths = append(paths, e.Path)
 		}
 	}
-	before, err := r.store.Heads(ctx, paths)
+	before, err := s.store.Heads(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
-	probed := make([]probe, len(changed))
+	probed := make([]probedFile, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
 	for i, e := range changed {
@@ -175,12 +180,12 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			row, err := r.look(e, known[e.Path], before[e.Path])
+			row, err := s.look(e, known[e.Path], before[e.Path])
 			if disk.Lacking(err) { // not caused by the file
 				return err
 			}
 			if err != nil {
-				probed[i] = r.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
+				probed[i] = s.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
 				return nil
 			}
 			probed[i].row = row
@@ -192,8 +197,8 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 
 // unreadable returns the row of a file that cannot be read. If the system does not permit it, the file keeps
 // its session and its head. Otherwise the file becomes a session whose id is its path.
-func (r *run) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
-	row := store.FileRow{File: e.File, Error: r.redact(cause.Error())}
+func (s *scan) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probedFile {
+	row := store.FileRow{File: e.File, Error: s.redact(cause.Error())}
 	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
 	if denied(cause) {
 		row.ModTime = time.Unix(0, 0)
@@ -201,13 +206,13 @@ func (r *run) unreadable(e rollout.Entry, cause error, session string, head json
 			row.SessionKey, row.Head = session, head
 		}
 	}
-	return probe{row: row, err: cause}
+	return probedFile{row: row, err: cause}
 }
 
 // look reads a file's head and tail and returns its row, with a redacted head. It continues from the head that
 // was recorded before.
-func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
-	defer r.survive(&err)
+func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
+	defer s.survive(&err)
 	if e.Err != nil {
 		return row, e.Err
 	}
@@ -220,8 +225,8 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	if err != nil {
 		return row, err
 	}
-	r.keepHead(e.File, head)
-	head = r.cleanHead(head)
+	s.heads.put(e.File, head)
+	head = s.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
 		return row, fmt.Errorf("encode the head of %s: %w", e.Path, err)
@@ -229,41 +234,10 @@ func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage)
 	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
-// seenHead is the head of a file that this run's scan read.
-type seenHead struct {
-	file memoir.File
-	head rollout.Head
-}
-
-// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
-const mostHeads = 10_000
-
-// keepHead keeps a head, so that Phase 1 of this run does not read it again.
-func (r *run) keepHead(f memoir.File, head rollout.Head) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.heads) < mostHeads {
-		r.heads[f.Path] = seenHead{f, head.Untitled()}
-	}
-}
-
-// headOf returns the head that this run's scan read of a file, once, if the file is unchanged; else it calls
-// rollout.Probe.
-func (r *run) headOf(e rollout.Entry) (rollout.Head, error) {
-	r.mu.Lock()
-	seen, ok := r.heads[e.Path]
-	delete(r.heads, e.Path)
-	r.mu.Unlock()
-	if ok && same(seen.file, e.File) && untouched(e.File) {
-		return seen.head, nil
-	}
-	return rollout.Probe(e)
-}
-
-// restrict limits claims to the sessions below SessionsDir. It does nothing if the registry has no others,
-// since a list of many keys slows down every claim.
-func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
-	if r.opts.SessionsDir == "" {
+// restrict limits claims to the sessions below SessionsDir, unless sessions are named. It does nothing if the registry
+// has no others, since a list of many keys slows down every claim.
+func (s *scan) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) {
+	if s.opts.SessionsDir == "" || len(s.opts.Only) > 0 {
 		return
 	}
 	keys, others := map[string]bool{"": true}, len(seen) == 0 // never empty, which would lift the restriction
@@ -280,26 +254,121 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	for _, p := range probed {
 		keys[p.row.SessionKey] = true
 	}
-	r.keys = slices.Sorted(maps.Keys(keys))
+	s.opts.Only = slices.Sorted(maps.Keys(keys))
 }
 
-// window returns the window of this run.
-func (r *run) window() store.Window {
-	w := store.Window{
-		Now:               r.now(),
-		MinIdle:           r.opts.MinIdle,
-		MaxAge:            r.opts.MaxAge,
-		Keys:              r.keys,
-		Projects:          r.opts.ProjectIDs,
-		Starting:          r.opts.StartingSession,
-		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
-		Cap:               r.opts.Limit,
+// exclude stores which directories of sessions the settings exclude, and in which a project file, in or
+// above the directory, switches memory off.
+func (s *scan) exclude(ctx context.Context) error {
+	dirs, err := s.store.Directories(ctx)
+	if err != nil {
+		return err
 	}
-	if len(r.opts.Only) > 0 {
-		w.Keys = r.opts.Only
+	var excluded, off []string
+	for _, dir := range dirs {
+		switch {
+		case s.opts.Settings.Excluded(dir):
+			excluded = append(excluded, dir)
+		case s.switchedOff(dir):
+			off = append(off, dir)
+		}
 	}
-	if w.MinIdle > 0 {
-		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
+	return s.store.SetExcluded(ctx, excluded, off)
+}
+
+// switchedOff reports whether a project file in or above a directory switches memory off.
+func (s *scan) switchedOff(dir string) bool {
+	dir = filepath.Clean(dir)
+	if off, known := s.off[dir]; known {
+		return off
 	}
-	return w
+	// The parent comes first, so that the faults of a file are reported once for all directories below it.
+	if parent := filepath.Dir(dir); parent != dir && s.switchedOff(parent) {
+		s.off[dir] = true
+		return true
+	}
+	settings, ignored, err := s.opts.Settings.ForProject(dir, s.trusted)
+	if err != nil {
+		s.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
+	}
+	for _, i := range ignored {
+		s.warn(i, "memoir trust "+dir)
+	}
+	s.off[dir] = settings.Off
+	return settings.Off
+}
+
+// cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
+// as it is, since the file is opened by it.
+func (s *scan) cleanHead(h rollout.Head) rollout.Head {
+	h.Title = memoir.ShortTitle(h.CleanTitle(s.clean))
+	h.CWD, h.Branch = s.redact(h.CWD), s.clean(h.Branch)
+	h.Remote = s.cleanRemote(h.Remote)
+	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
+		if *id != "" && len(s.scanner.Find(*id)) > 0 {
+			sum := sha256.Sum256([]byte(*id))
+			*id = redactedID + hex.EncodeToString(sum[:8])
+		}
+	}
+	return h
+}
+
+// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
+// as in search.Update.
+func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
+	ids, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var errs []error
+	if err := search.Update(ctx, st, home, redact, true); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// seenHead is the head of a file that this run's scan read.
+type seenHead struct {
+	file memoir.File
+	head rollout.Head
+}
+
+// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
+const mostHeads = 10_000
+
+// seenHeads are those that a scan read, by path, so that Phase 1 of this run does not read them again.
+type seenHeads struct {
+	mu sync.Mutex
+	by map[string]seenHead
+}
+
+func (h *seenHeads) put(f memoir.File, head rollout.Head) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.by) < mostHeads {
+		h.by[f.Path] = seenHead{f, head.Untitled()}
+	}
+}
+
+// take returns the head that the scan read of a file, once, if the file is unchanged; else it calls
+// rollout.Probe.
+func (h *seenHeads) take(e rollout.Entry) (rollout.Head, error) {
+	h.mu.Lock()
+	seen, ok := h.by[e.Path]
+	delete(h.by, e.Path)
+	h.mu.Unlock()
+	if ok && same(seen.file, e.File) && untouched(e.File) {
+		return seen.head, nil
+	}
+	return rollout.Probe(e)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"memoir"
+	"memoir/consolidate"
 	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/secrets"
@@ -35,9 +37,9 @@ type StoredPlace struct {
 
 // StoredReport is the result of ScanStored.
 type StoredReport struct {
-	Places []StoredPlace
-	Texts  int      // number of scanned texts
-	Unread []string // files that could not be read, and why
+	Places []StoredPlace `json:"findings"`
+	Texts  int           `json:"-"`      // number of scanned texts
+	Unread []string      `json:"unread"` // files that could not be read, and why
 }
 
 // ScanStored searches stored texts for secrets: the database, live memories, the archives of generations, and
@@ -48,12 +50,12 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 	if err != nil {
 		return StoredReport{}, err
 	}
-	return s.find(ctx)
+	return s.findSecrets(ctx)
 }
 
 // storedScan scans all stored texts.
 type storedScan struct {
-	*run
+	*phases
 	project  string            // only texts of this project; empty: all
 	known    *secrets.Redactor // knows the secrets of all texts that were scanned
 	projects []store.ProjectRow
@@ -62,11 +64,11 @@ type storedScan struct {
 }
 
 func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedScan, error) {
-	r, err := newRun(st, opts)
+	r, err := newPhases(st, opts)
 	if err != nil {
 		return nil, err
 	}
-	s := &storedScan{run: r, known: r.scanner.Session()}
+	s := &storedScan{phases: r, known: r.scanner.Session()}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}
@@ -89,8 +91,8 @@ func (s *storedScan) maskName(name string) string {
 // markerStart is the prefix of the text that replaces a secret.
 const markerStart = "[REDACTED:"
 
-// find scans all texts twice, since a rule may find a value only in the last text that has it.
-func (s *storedScan) find(ctx context.Context) (StoredReport, error) {
+// findSecrets scans all texts twice, since a rule may find a value only in the last text that has it.
+func (s *storedScan) findSecrets(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(_ StoredPlace, text string) { s.known.Text(text) })
 	if err == nil && len(s.known.Counts()) > 0 {
@@ -107,7 +109,7 @@ type looker func(at StoredPlace, text string)
 
 // each calls look for each stored text.
 func (s *storedScan) each(ctx context.Context, look looker) error {
-	s.texts, s.unread = 0, nil
+	s.texts, s.unread = 0, []string{}
 	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
 			s.progress(Progress{Stage: StageSearch, Done: s.texts})
@@ -246,11 +248,108 @@ func (s *storedScan) shown(at StoredPlace) StoredPlace {
 	return at
 }
 
-// pathIn is the path of a file relative to the folder of a project.
-func pathIn(root memory.Root, path string) string {
-	name, err := filepath.Rel(root.Dir(), path)
+// logFiles are the logs of background runs, which may quote sessions.
+var logFiles = []string{"log/run.log", "log/run.log.1", "log/startup.log", "log/startup.log.1"}
+
+// maxLog bounds the size of a log that is searched, in bytes; a run rotates logs at 1 MiB.
+const maxLog = 64 << 20
+
+// Found lists where a text was found, as memoir.Folded compares it.
+type Found struct {
+	Sessions []memoir.Session // whose extraction, messages, title or directory contain it, the latest first
+	Lines    []FoundLine      // of live memories, journals, histories and conversations, by project
+	Projects []string         // ids of those whose memory, archives or hand edits contain it; sorted
+}
+
+// Empty reports whether nothing was found.
+func (f Found) Empty() bool { return len(f.Sessions)+len(f.Projects) == 0 }
+
+// FoundLine is a line of a live memory, or of a file beside it.
+type FoundLine struct {
+	Project string
+	Path    string // in the memory, or in the project's folder
+	Line    int    // from 1; 0: the path contains the text
+	Text    string
+}
+
+// FindText searches extractions, messages and memories for a text, but not transcripts. Forgotten sessions
+// are left out. opts.ProjectIDs limits it to projects.
+func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
+	var out Found
+	text = memoir.Folded(text)
+	s, err := newStoredScan(ctx, st, opts)
 	if err != nil {
-		return path
+		return out, err
 	}
-	return filepath.ToSlash(name)
+	extracted := map[string]bool{}
+	err = s.each(ctx, func(at StoredPlace, value string) {
+		held := memoir.LinesHolding(value, text)
+		switch {
+		case len(held) == 0:
+			return
+		case at.Table == "extraction", at.Table == "fallback":
+			extracted[at.Key] = true
+			return
+		case at.Table == "message":
+			_, key, _ := strings.Cut(at.Key, " ")
+			extracted[key] = true
+			return
+		case at.Table != "hand_edit" && at.Table != "" || at.Project == "":
+			return
+		case at.live != "" && at.Line == 0: // the path
+			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})
+		case at.live != "":
+			lines := strings.Split(value, "\n")
+			for _, n := range held {
+				out.Lines = append(out.Lines, FoundLine{at.Project, at.live, n, strings.TrimSpace(lines[n-1])})
+			}
+		}
+		out.Projects = append(out.Projects, at.Project)
+	})
+	if err != nil {
+		return out, err
+	}
+	slices.Sort(out.Projects)
+	out.Projects = slices.Compact(out.Projects)
+	if err := supporting(opts.Home, out.Lines, extracted); err != nil {
+		return out, err
+	}
+	sessions, err := st.Sessions(ctx, store.Filter{})
+	for _, session := range sessions {
+		about := strings.Join([]string{session.Title, session.CWD, session.Branch, session.Remote, session.Error}, "\n")
+		wanted := session.Reason != memoir.ReasonForgotten && (s.project == "" || s.project == session.ProjectID)
+		if wanted && (extracted[session.Key()] || strings.Contains(memoir.Folded(about), text)) {
+			out.Sessions = append(out.Sessions, session)
+		}
+	}
+	return out, err
+}
+
+// supporting adds the sessions that a line of MEMORY.md cites if none of them contains the text. Otherwise
+// the next consolidation would make the line from them again.
+func supporting(home string, lines []FoundLine, holding map[string]bool) error {
+	for _, line := range lines {
+		if line.Path != memoir.MemoryFile {
+			continue
+		}
+		live, err := memory.At(home, line.Project).Current()
+		if err != nil {
+			return err
+		}
+		inputs := live.Manifest.Inputs
+		var cited []string
+		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
+			for _, in := range inputs {
+				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
+					cited = append(cited, in.Session)
+				}
+			}
+		}
+		if !slices.ContainsFunc(cited, func(key string) bool { return holding[key] }) {
+			for _, key := range cited {
+				holding[key] = true
+			}
+		}
+	}
+	return nil
 }

@@ -98,7 +98,7 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	s, _ := newFull(t)
 	scan(t, s, session("x", grown, theirs))
 	late := claimOne(t, s)
-	if keys, err := s.ForgetProject(t.Context(), other); err != nil || len(keys) != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
+	if keys, err := s.ForgetProject(t.Context(), other, false); err != nil || len(keys) != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
 		t.Errorf("%v forgotten, %s, %v", keys, reasonOf(t, s, "x"), err)
 	}
 	wantCode(t, s.StoreExtraction(t.Context(), late, worth("late")), memoir.CodeLeaseLost)

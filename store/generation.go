@@ -17,9 +17,6 @@ type GenerationRecord struct {
 	At           time.Time
 	Seq          int64 // change sequence that it consumes; set by Publish
 	Fence        int64 // of the claim under which it was published; set by Publish
-	// Part ends the request of Enqueue: from now on Inputs tells which extractions are still to be
-	// consolidated. Only for PublishPart.
-	Part bool
 
 	// Redactions is recorded with the generation: number of redactions in the published files, by rule.
 	Redactions map[string]int
@@ -45,10 +42,13 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 // PublishPart is Publish without ending the claim: the change sequence is not consumed, and the outcome is
 // not entered into the ledger.
 func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
+	return s.publish(ctx, c, g, swap, func(tx) error { return nil })
+}
+
+// PublishOpen is PublishPart, and ends the request of Enqueue: from now on the inputs tell which extractions are
+// still to be consolidated.
+func (s *Store) PublishOpen(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	return s.publish(ctx, c, g, swap, func(t tx) error {
-		if !g.Part {
-			return nil
-		}
 		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
 			WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
 		return err

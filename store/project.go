@@ -173,22 +173,16 @@ func moveSession(t tx, key, projectID string) error {
 // and the project's hand edits, generations and aliases. A later session begins a new project. The folder
 // remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
 // their subagents.
-func (s *Store) ForgetProject(ctx context.Context, projectID string) (keys []string, err error) {
+func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool) (keys []string, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
-			return err
-		}
 		var err error
 		keys, err = t.texts(`SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
 		if err != nil {
 			return err
 		}
-		all, err := withSubagents(t, keys)
+		all, err := s.bury(t, projectID, keys, purge)
 		if err != nil {
-			return err
-		}
-		if err := s.forget(t, projectID, all); err != nil {
 			return err
 		}
 		if err := deleteExtracted(t, all); err != nil {

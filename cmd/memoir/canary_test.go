@@ -173,7 +173,7 @@ func (f *flock) change(e ears) {
 // shown are commands without arguments that print stored data.
 var shown = []string{
 	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
-	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
+	"scan --stored", "scan --stored --json",
 	"sessions", "sessions --reason forgotten", "projects", "trust --list",
 	"retry --all", "run --dry-run --json", "completion bash", "version", "help",
 }

@@ -238,7 +238,7 @@ func keysOf(sessions []memoir.Session) []string {
 	return keys
 }
 
-// sayForgotten reports the state of each memory, and the archives that still contain forgotten text.
+// sayForgotten reports the state of each memory.
 func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 	for _, project := range projects {
 		name := p.redact(project.Name)
@@ -251,12 +251,12 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 		default:
 			p.ui.say("%s: the live memory did not contain it", name)
 		}
-		if n := len(project.Archives); n > 0 && purge {
+		if n := len(project.Archives); n > 0 {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
-		} else if n > 0 {
-			p.ui.warn("--purge removes it there", "%s: still in %s: %s", name, count(n, "file"),
-				shortened(project.Archives))
 		}
+	}
+	if !purge && len(projects) > 0 {
+		p.ui.sayHint("earlier generations may contain it (`memoir log` shows them): --purge removes it there")
 	}
 }
 

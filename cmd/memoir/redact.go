@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,11 +29,10 @@ func redactCommand(p *program) *cli.Command {
 			"Earlier generations with a secret are removed. Nothing is extracted or consolidated.\n"+
 			"Asks first; without a terminal it needs --yes.",
 			"memoir redact < session.jsonl > shareable.jsonl", "kubectl logs app | memoir redact",
-			"memoir redact --stored --dry-run", "memoir redact --stored --yes --wait 1m"),
+			"memoir redact --stored --yes --wait 1m"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "redact stored data, including generations"},
 			&cli.StringFlag{Name: "project", Usage: "with --stored: only the project `REF`: an id, a name or a path"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --stored: list the changes without making them"},
 			&cli.StringFlag{Name: "wait", Usage: "with --stored: wait up to `DURATION` for projects locked by other processes"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --stored: do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "with --stored: print one JSON object"},
@@ -48,7 +45,7 @@ func (p *program) redactText(c *cli.Context) error {
 	if c.Bool("stored") {
 		return p.redactStored(c)
 	}
-	for _, name := range []string{"project", "dry-run", "wait", "yes", "json"} {
+	for _, name := range []string{"project", "wait", "yes", "json"} {
 		if c.IsSet(name) {
 			return usagef("", "--%s needs --stored", name)
 		}
@@ -198,18 +195,6 @@ func (p *program) incomplete(unread []string) error {
 		count(len(unread), "path"))
 }
 
-// redactStoredJSON is what `redact --stored --json` prints.
-type redactStoredJSON struct {
-	DryRun      bool                   `json:"dry_run,omitempty"`
-	Findings    []pipeline.StoredPlace `json:"findings"`    // redacted, or to be redacted
-	Rows        int                    `json:"rows"`        // texts of the database
-	Archives    int                    `json:"archives"`    // of earlier generations that were removed
-	Generations []pipeline.RedactedIn  `json:"generations"` // published without the secrets
-	Removed     []string               `json:"removed"`     // logs and copies of the database
-	Redactions  map[string]int         `json:"redactions"`  // by rule
-	Unread      []string               `json:"unread"`
-}
-
 // redactStored is `redact --stored`.
 func (p *program) redactStored(c *cli.Context) error {
 	if c.NArg() > 0 {
@@ -223,60 +208,30 @@ func (p *program) redactStored(c *cli.Context) error {
 	if err := p.limitToProject(c, st, &opts); err != nil {
 		return err
 	}
-	dryRun := c.Bool("dry-run")
-	if !dryRun {
-		if err := p.confirm(c, "all secrets from stored data, and earlier generations that contain one",
-			opts.Home); err != nil {
-			return err
-		}
+	what := "all secrets from stored data, and earlier generations that contain one"
+	if err := p.confirm(c, what, opts.Home); err != nil {
+		return err
 	}
-	done, err := pipeline.RedactStored(c.Context, st, opts, dryRun)
+	done, err := pipeline.RedactStored(c.Context, st, opts)
 	p.ui.stopBar()
 	if err != nil {
 		return err
 	}
-	return p.reportRedaction(c, done)
-}
-
-func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction) error {
-	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows,
-		Archives: done.Archives, Generations: done.Generations, Removed: list(done.Removed),
-		Redactions: map[string]int{}, Unread: list(done.Unread)}
-	old := map[string]bool{}
-	for _, f := range out.Findings {
-		out.Redactions[f.Rule]++
-		if f.Generation > 0 {
-			old[fmt.Sprintf("%s: generation %d", p.redact(f.Project), f.Generation)] = true
-		}
-	}
-	if c.Bool("json") {
-		if err := p.ui.json(out); err != nil {
-			return err
-		}
-	} else if out.DryRun {
-		for _, f := range out.Findings {
-			p.printFinding(f)
-		}
+	if err := p.result(c, done, func() {}); err != nil {
+		return err
 	}
 	incomplete := p.incomplete(done.Unread)
-	switch texts := count(done.Found.Texts, "stored text"); {
-	case len(out.Findings) == 0:
-		p.ui.say("no secrets in %s", texts)
-	case out.DryRun:
-		for _, generation := range slices.Sorted(maps.Keys(old)) {
-			p.ui.say("%s contains a secret and would be removed", generation)
-		}
-		p.ui.say("would redact %s in %s", secretsOf(out.Redactions), texts)
-	default:
-		for _, g := range out.Generations {
-			p.ui.say("%s: generation %d is generation %d without secrets", p.redact(g.Project), g.Generation, g.From)
-		}
-		for _, path := range out.Removed {
-			p.ui.say("removed %s", path)
-		}
-		p.ui.say("redacted %s: %s rewritten, %s removed", secretsOf(out.Redactions), count(out.Rows, "text"),
-			count(out.Archives, "earlier generation"))
+	if len(done.Places) == 0 {
+		p.ui.say("no secrets in %s", count(done.Texts, "stored text"))
+		return incomplete
 	}
+	p.sayRemoved(done.Removed)
+	rules := map[string]int{}
+	for _, f := range done.Places {
+		rules[f.Rule]++
+	}
+	p.ui.say("redacted %s: %s rewritten, %s removed", secretsOf(rules), count(done.Rows, "text"),
+		count(done.Archives, "earlier generation"))
 	return incomplete
 }
 

@@ -2,81 +2,16 @@ package pipeline
 
 import (
 	"context"
-	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
-	"unicode"
 
 	"memoir"
-	"memoir/config"
-	"memoir/extract"
 	"memoir/memory"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
 )
-
-// extracted is the result of extractOne.
-type extracted struct {
-	store.Result
-	unchanged bool // the content equals that of the last extraction
-	copied    bool // all items are copies from another session, which has its own extraction
-}
-
-// extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
-// session needs from then on, and stores its messages in said: the extraction may take long.
-func (r *run) extractOne(
-	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
-) (extracted, error) {
-	parts, err := Parts(ctx, claim.Session, r.headOf)
-	if err != nil {
-		return extracted{}, err
-	}
-	earlier := ""
-	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
-		earlier = claim.Prior.ContentHash
-	}
-	loaded, err := Load(ctx, r.scanner, parts, earlier)
-	if err != nil {
-		return extracted{}, err
-	}
-	takes(2 * int64(loaded.bytes))
-	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
-	out.Extraction.ContentHash = loaded.Hash
-	session := claim.Session
-	session.Title = r.clean(session.Title)
-	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
-	if session.Title != claim.Session.Title { // the session shows that the title has a secret
-		if err := r.store.Retitle(ctx, session.Key(), session.Title); err != nil {
-			return out, err
-		}
-	}
-	out.Skipped = r.skipped(loaded.Stats)
-	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
-		out.unchanged = true
-		return out, nil
-	}
-	out.Messages = messages(loaded.Items)
-	said.Store(&out.Messages)
-	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
-	in := extract.Input{Session: session, Items: loaded.Items}
-	extraction, _, err := r.extractor.Extract(ctx, in) // the ledger has its usage
-	if err != nil {
-		return out, err
-	}
-	loaded.Redactions.Merge(workOf(ctx).taken)
-	if err := r.seal(&extraction, session, loaded); err != nil {
-		return out, &memoir.AnswerError{Err: err}
-	}
-	r.anchor(extraction, loaded.Items)
-	out.Extraction = extraction
-	// The messages that an earlier extraction was made from may have been undone.
-	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
-	return out, nil
-}
 
 // Parts reads the heads of a registered session's files, with rollout.Probe or a replacement of it, and
 // puts the files into reading order. Its errors have the code CodeUnreadable.
@@ -108,9 +43,9 @@ func Parts(
 
 // Bounds on one item, in bytes. Longer texts are cut in the middle. maxHeld bounds all items together.
 const (
-	maxMessage = 64 << 10 // one message
-	maxInput   = 16 << 10 // the input of one tool call
-	maxOutput  = 16 << 10 // the output of one tool call
+	maxMessage    = 64 << 10 // one message
+	maxInput      = 16 << 10 // the input of one tool call
+	maxToolOutput = 16 << 10 // the output of one tool call
 )
 
 // maxSecrets bounds the number of different secrets in one session, since each is searched for in all of
@@ -139,11 +74,11 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*s
 	if err != nil {
 		return Loaded{}, err
 	}
-	scan, err := scanner()
+	rules, err := scanner()
 	if err != nil {
 		return Loaded{}, err
 	}
-	return Load(ctx, scan, parts, "")
+	return Load(ctx, rules, parts, "")
 }
 
 // Load reads a session's files in order and returns only redacted text. earlier is the hash of an earlier
@@ -166,7 +101,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		}
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
-		it.Output = cutMiddle(it.Output, maxOutput)
+		it.Output = cutMiddle(it.Output, maxToolOutput)
 		held.add(it)
 		return nil
 	})
@@ -222,13 +157,13 @@ type holding struct {
 
 func (h *holding) add(it memoir.Item) {
 	h.items = append(h.items, it)
-	if h.bytes += cost(it); h.bytes > maxHeld {
+	if h.bytes += costOf(it); h.bytes > maxHeld {
 		h.shed()
 	}
 }
 
-// cost is about how many bytes of memory an item needs.
-func cost(it memoir.Item) int {
+// costOf is about how many bytes of memory an item needs.
+func costOf(it memoir.Item) int {
 	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
 		len(it.CWD) + len(it.Branch)
 }
@@ -259,7 +194,7 @@ func (h *holding) shed() {
 			if it.N == 0 || !s.of(*it) {
 				continue
 			}
-			before := cost(*it)
+			before := costOf(*it)
 			switch {
 			case !s.cut:
 				*it = memoir.Item{} // dropped below
@@ -273,64 +208,11 @@ func (h *holding) shed() {
 			default:
 				continue
 			}
-			h.bytes -= before - cost(*it)
+			h.bytes -= before - costOf(*it)
 			h.omitted++
 		}
 	}
 	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
-}
-
-// seal redacts the extractor's text, fills in the fields about the session, and checks the result.
-func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
-	redacted, counts := r.scanner.Extraction(*e)
-	loaded.Redactions.Merge(counts)
-	*e = redacted
-	e.SessionKey = s.Key()
-	e.ProjectID = s.ProjectID
-	e.CWD, e.Branch = s.CWD, s.Branch
-	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
-	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
-	e.Model = r.extractor.Name()
-	extract.Date(e.Statements, loaded.Items, e.EndedAt)
-	return extract.Check(*e, loaded.Items)
-}
-
-// topOf returns the top directory of a session's project, and its name in the session, which may have
-// reached it through a link.
-func (r *run) topOf(cwd string) (top, asSeen string) {
-	if !filepath.IsAbs(cwd) {
-		return cwd, cwd
-	}
-	if known, ok := r.tops.Load(cwd); ok {
-		top, _ = known.(string)
-	} else {
-		top = cwd
-		if place, _ := r.identifier()(cwd, ""); len(place.Directories) > 0 {
-			top = place.Directories[0]
-		}
-		r.tops.Store(cwd, top)
-	}
-	below, ok := strings.CutPrefix(config.FollowLinks(cwd), top)
-	if !ok || !strings.HasSuffix(cwd, below) {
-		return top, cwd
-	}
-	return top, strings.TrimSuffix(cwd, below)
-}
-
-// anchor sets the anchors of an extraction from the present files of the project's top directory. Items,
-// statements and the directory's name are redacted: a directory whose name has a secret is not found.
-func (r *run) anchor(e memoir.Extraction, items []memoir.Item) {
-	if e.Empty() {
-		return
-	}
-	top, asSeen := r.topOf(e.CWD)
-	tree, err := memory.OpenTree(top)
-	if err != nil {
-		extract.Anchors(e, asSeen, items, nil)
-		return
-	}
-	defer tree.Close()
-	extract.Anchors(e, asSeen, items, tree.Look)
 }
 
 // lastSaid returns the time of the session's last item. Agents write further records without content,
@@ -344,37 +226,6 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
-// records are transcript text, so they are redacted and made printable.
-func (r *run) skipped(stats rollout.Stats) []store.Skipped {
-	var out []store.Skipped
-	for _, count := range []store.Skipped{
-		{Why: store.SkippedMalformed, N: stats.Malformed},
-		{Why: store.SkippedOversized, N: stats.Oversized},
-	} {
-		if count.N > 0 {
-			out = append(out, count)
-		}
-	}
-	if stats.CutTail {
-		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
-	}
-	for _, kind := range slices.Sorted(maps.Keys(stats.Unknown)) {
-		out = append(out, store.Skipped{Why: store.SkippedUnknown, Type: r.typeName(kind), N: stats.Unknown[kind]})
-	}
-	return out
-}
-
-// typeName makes a record's type safe to store.
-func (r *run) typeName(kind string) string {
-	return strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return '?'
-		}
-		return c
-	}, r.redact(kind))
-}
-
 // untouched reports whether a file is unchanged since it was registered.
 func untouched(f memoir.File) bool {
 	now, err := rollout.Stat(f.Path)
@@ -382,4 +233,49 @@ func untouched(f memoir.File) bool {
 		now.Inode = 0
 	}
 	return err == nil && same(now, f)
+}
+
+// redactedID is the prefix of the id of a session whose own id contains a secret.
+const redactedID = "redacted-"
+
+// messages returns the messages of people and the agent among the redacted items of a session.
+func messages(items []memoir.Item) []store.Message {
+	var all []store.Message
+	bytes := 0
+	for _, it := range items {
+		typed := it.Origin.ByPerson()
+		text := cutMiddle(strings.TrimSpace(it.Text), maxSaid)
+		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
+			continue
+		}
+		all = append(all, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
+		bytes += len(text) + saidCost
+	}
+	for _, typed := range []bool{false, true} {
+		all = slices.DeleteFunc(all, func(m store.Message) bool {
+			drop := bytes > maxSpoken && m.Typed == typed
+			if drop {
+				bytes -= len(m.Text) + saidCost
+			}
+			return drop
+		})
+	}
+	return all
+}
+
+// Bounds on the messages that are stored for searching, in bytes.
+const (
+	maxSaid   = 4 << 10   // one message; a longer one is cut in the middle
+	maxSpoken = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
+	saidCost  = 64        // cost of a message besides its text
+)
+
+// same reports whether two states of a file have the same size, modification time and inode.
+func same(a, b memoir.File) bool {
+	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
+}
+
+// oneLine joins the lines of a recorded value, so that it cannot begin a new line.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
 }

@@ -15,51 +15,39 @@ import (
 
 // StoredRedaction is the result of RedactStored.
 type StoredRedaction struct {
-	Found       StoredReport // before
-	Unread      []string     // as of StoredReport
-	Rows        int          // texts of the database that were rewritten
-	Archives    int          // archives of earlier generations that were removed
-	Generations []RedactedIn // generations that were published
-	Removed     []string     // logs and copies of the database
+	StoredReport
+	Rows     int      `json:"rows"`     // texts of the database that were rewritten
+	Archives int      `json:"archives"` // of earlier generations that were removed
+	Removed  []string `json:"removed"`  // logs and copies of the database
 }
 
-// RedactedIn is a project whose live memory became a new generation.
-type RedactedIn struct {
-	Project    string `json:"project"`
-	From       int    `json:"from"`
-	Generation int    `json:"generation"`
-}
-
-// RedactStored removes the secrets that ScanStored finds. It publishes the live files without them as a new
-// generation, removes archives that have one, and rewrites texts of the database. Then it clears the
+// RedactStored removes the secrets that ScanStored finds, and reports those. It publishes the live files without them
+// as a new generation, removes archives that have one, and rewrites texts of the database. Then it clears the
 // database's free pages and log, and removes copies of it and logs of runs. Content hashes stay, so that
 // nothing is extracted again.
 //
 // While another process has jobs it waits opts.Wait; then the error has the code memoir.CodeBusy and nothing
 // was changed. If the process is killed, another call does the rest. The error has the code
 // memoir.CodeChanged if secrets were stored meanwhile.
-func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
-	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}}
+func RedactStored(ctx context.Context, st *store.Store, opts Options) (out StoredRedaction, err error) {
+	out.Removed = []string{}
 	s, err := newStoredScan(ctx, st, opts)
 	if err != nil {
 		return out, err
 	}
-	if !dryRun {
-		if err := s.quiet(ctx); err != nil {
-			return out, err
-		}
-	}
-	if out.Found, err = s.find(ctx); err != nil {
+	if err := s.quiet(ctx); err != nil {
 		return out, err
 	}
-	out.Unread = out.Found.Unread
-	if dryRun || len(out.Found.Places) == 0 {
-		return out, nil
-	}
-	if err := s.redactAll(ctx, &out); err != nil {
+	if out.StoredReport, err = s.findSecrets(ctx); err != nil || len(out.Places) == 0 {
 		return out, err
 	}
-	left, err := s.find(ctx)
+	if err := s.redactMemories(ctx, &out); err != nil {
+		return out, err
+	}
+	if err := s.redactRows(ctx, &out); err != nil {
+		return out, err
+	}
+	left, err := s.findSecrets(ctx)
 	if err == nil && len(left.Places) > 0 {
 		err = memoir.Errorf(memoir.CodeChanged, "run it again",
 			"%d places hold secrets that were stored meanwhile", len(left.Places))
@@ -76,28 +64,28 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
 		return err
 	}
-	return s.finishForgetting(ctx)
+	return (&forgetter{s.phases}).finishForgetting(ctx)
 }
 
-// redactAll rewrites memories first and the database last: a rule may find a value only by its context in the
-// database.
-func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error {
+// redactMemories redacts the memories of all projects.
+func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (failed error) {
 	if err := s.store.BeginPurge(ctx); err != nil {
 		return err
 	}
-	var errs []error
 	for i, p := range s.projects {
 		s.progress(Progress{Stage: StageRedact, Done: i, Total: len(s.projects)})
 		if err := s.redactProject(ctx, p, out); err != nil {
-			errs = append(errs, fmt.Errorf("project %s: %w", p.ID, err))
+			failed = errors.Join(failed, fmt.Errorf("redacting: project %s: %w", p.ID, err))
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return worst(errs, fmt.Errorf("redacting: %w", err))
-	}
+	return failed
+}
+
+// redactRows redacts the database, after the memories: a rule may find a value only by its context there.
+func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error {
 	var dirty []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
 		if t.Changed(s.known.Text) != t.Value {
@@ -108,32 +96,24 @@ func (s *storedScan) redactAll(ctx context.Context, out *StoredRedaction) error 
 	if err != nil {
 		return err
 	}
-	if out.Rows, err = s.store.ReplaceTexts(ctx, dirty, s.maskText); err != nil {
-		return err
+	out.Rows, err = s.store.ReplaceTexts(ctx, dirty, func(t store.Text) string {
+		if t.Name {
+			return s.maskName(t.Value)
+		}
+		return t.Changed(s.known.Text)
+	})
+	if err == nil {
+		out.Removed, err = Purge(ctx, s.store, s.opts.Home)
 	}
-	out.Removed, err = Purge(ctx, s.store, s.opts.Home)
 	return err
-}
-
-// maskText redacts a text of the database.
-func (s *storedScan) maskText(t store.Text) string {
-	if t.Name {
-		return s.maskName(t.Value)
-	}
-	return t.Changed(s.known.Text)
 }
 
 // redactProject publishes a generation without secrets if the live one has any, and removes archives that
 // have one.
 func (s *storedScan) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
 	return s.holding(ctx, project.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
-		from, err := s.publishRedacted(ctx, c)
-		if err != nil {
+		if err := s.publishRedacted(ctx, c); err != nil {
 			return err
-		}
-		if from > 0 {
-			out.Generations = append(out.Generations,
-				RedactedIn{Project: project.ID, From: from, Generation: c.report.Generation})
 		}
 		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {
 			files, err := c.root.ReadArchive(g.Number)
@@ -149,21 +129,20 @@ func (s *storedScan) redactProject(ctx context.Context, project store.ProjectRow
 	})
 }
 
-// publishRedacted publishes the live files without their secrets, and returns the generation that had them; 0
-// if there were none.
-func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (from int, err error) {
+// publishRedacted publishes the live files without their secrets, if they or their archive have any.
+func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) error {
 	live, err := c.current(ctx)
 	if err != nil || live.Generation == 0 {
-		return 0, err
+		return err
 	}
 	published, err := c.root.ReadArchive(live.Generation)
 	if !s.dirty(live.Files) && (err != nil || !s.dirty(published)) {
-		return 0, nil
+		return nil
 	}
 	named := func(name string) (string, secrets.Counts) { return s.maskName(name), nil }
 	files, counts, err := cleanFilesBy(s.known, named, live.Files)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	counts.Merge(live.Manifest.Redactions)
 	manifest := live.Manifest
@@ -175,7 +154,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) (fro
 		})
 	})
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
-	return live.Generation, c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
 }
 
 // dirty reports whether a file or its name has a secret.
@@ -186,26 +165,4 @@ func (s *storedScan) dirty(files memory.Files) bool {
 		}
 	}
 	return false
-}
-
-// dropGenerations removes the archives of earlier generations for which drop returns true, and live
-// directories that are no longer linked. It returns the archives' paths in the project's folder.
-func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
-	if _, err := root.RemovePrevious(); err != nil {
-		return nil, err
-	}
-	generations, err := root.Generations()
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range generations {
-		if g.Live || !drop(g) {
-			continue
-		}
-		if err := root.RemoveArchive(g.Number); err != nil {
-			return removed, err
-		}
-		removed = append(removed, pathIn(root, root.Archive(g.Number)))
-	}
-	return removed, nil
 }

@@ -15,15 +15,6 @@ import (
 	"memoir/consolidate"
 )
 
-// consolidatorOf returns the consolidator of a project. The user's own memory is always made by the built-in
-// model.
-func (r *run) consolidatorOf(projectID string) consolidate.Consolidator {
-	if projectID == memoir.UserProjectID {
-		return consolidate.NewBuiltin()
-	}
-	return r.consolidator
-}
-
 // markUserDue makes the user's own memory due if the shared rules have changed.
 func (r *run) markUserDue(ctx context.Context) error {
 	if !r.selected(memoir.UserProjectID) {

@@ -18,38 +18,6 @@ import (
 	"memoir/store"
 )
 
-// Bounds on the messages that are stored for searching, in bytes.
-const (
-	maxSaid   = 4 << 10   // one message; a longer one is cut in the middle
-	maxSpoken = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
-	saidCost  = 64        // cost of a message besides its text
-)
-
-// messages returns the messages of people and the agent among the redacted items of a session.
-func messages(items []memoir.Item) []store.Message {
-	var all []store.Message
-	bytes := 0
-	for _, it := range items {
-		typed := it.Origin.ByPerson()
-		text := cutMiddle(strings.TrimSpace(it.Text), maxSaid)
-		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
-			continue
-		}
-		all = append(all, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
-		bytes += len(text) + saidCost
-	}
-	for _, typed := range []bool{false, true} {
-		all = slices.DeleteFunc(all, func(m store.Message) bool {
-			drop := bytes > maxSpoken && m.Typed == typed
-			if drop {
-				bytes -= len(m.Text) + saidCost
-			}
-			return drop
-		})
-	}
-	return all
-}
-
 // recapMessages is how many messages a recap has.
 const recapMessages = 10
 
@@ -122,7 +90,7 @@ const (
 func Turn(ctx context.Context, st *store.Store, opts Options, key string) error {
 	r, err := newRun(st, opts)
 	if err == nil {
-		err = r.scan(ctx)
+		err = newScan(r).refresh(ctx)
 	}
 	if err != nil {
 		return err

@@ -46,61 +46,72 @@ type Forgetting struct {
 // be rewritten without them, in one durable transaction. From then on the sessions are not inputs, claims
 // on them are lost, and the registry has nothing of their content. Their extractions stay stored until
 // FinishForgetting, since they say what to remove.
-//
-// With the zero ProjectClaim the sessions must belong to no project; then nothing is left to finish.
 func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) error {
-	err := s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		if err := c.unexpired(t, s.ticks()); err != nil {
 			return err
-		}
-		if c.ProjectID != "" {
-			if err := c.unexpired(t, s.ticks()); err != nil {
-				return err
-			}
 		}
 		if f.Instead != nil {
-			gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)`,
-				jsonList(f.Keys))
-			if err != nil {
-				return err
-			}
-			if len(gone) > 0 {
-				return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "note #%d no longer exists",
-					memoir.EntryID(gone[0]))
-			}
-			if err := s.addEntry(t, f.Instead, f.Statements); err != nil {
+			if err := s.addInstead(t, f); err != nil {
 				return err
 			}
 		}
-		keys, err := withSubagents(t, f.Keys)
-		if err != nil {
+		if _, err := s.bury(t, c.ProjectID, f.Keys, f.Purge); err != nil {
 			return err
-		}
-		// Sessions move, so the memory of another project may depend on one.
-		homes, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
-			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(keys))
-		if err != nil {
-			return err
-		}
-		if err := s.forget(t, c.ProjectID, keys); err != nil {
-			return err
-		}
-		for _, id := range homes {
-			if err := beginWithdrawal(t, id, "", f.Purge); err != nil {
-				return err
-			}
-		}
-		if f.Purge {
-			if err := beginPurge(t); err != nil {
-				return err
-			}
-		}
-		if c.ProjectID == "" {
-			return deleteExtracted(t, keys)
 		}
 		return beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
-	})
-	return s.explain(err, "forgetting sessions")
+	}), "forgetting sessions")
+}
+
+// ForgetUnplaced forgets sessions that belong to no project, whole.
+func (s *Store) ForgetUnplaced(ctx context.Context, keys []string, purge bool) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		all, err := s.bury(t, "", keys, purge)
+		if err != nil {
+			return err
+		}
+		return deleteExtracted(t, all)
+	}), "forgetting sessions")
+}
+
+// addInstead adds the entry that replaces forgotten ones, if all of them still exist.
+func (s *Store) addInstead(t tx, f Forgetting) error {
+	gone, err := t.texts(`SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM searchable)`,
+		jsonList(f.Keys))
+	if err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		return memoir.Errorf(memoir.CodeNotFound, "it was changed or forgotten meanwhile", "note #%d no longer exists",
+			memoir.EntryID(gone[0]))
+	}
+	return s.addEntry(t, f.Instead, f.Statements)
+}
+
+// bury writes the tombstones of a project's sessions and their subagents, and returns the keys of all. The backup,
+// which has their content, is removed first. Sessions move, so the memory of another project may depend on one.
+func (s *Store) bury(t tx, projectID string, keys []string, purge bool) ([]string, error) {
+	if err := s.dropBackup(); err != nil {
+		return nil, err
+	}
+	keys, err := withSubagents(t, keys)
+	if err != nil {
+		return nil, err
+	}
+	others, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
+		AND session_key IN (SELECT value FROM json_each(?))`, projectID, jsonList(keys))
+	if err == nil {
+		err = s.forget(t, projectID, keys)
+	}
+	for _, id := range others {
+		if err == nil {
+			err = beginWithdrawal(t, id, "", purge)
+		}
+	}
+	if err == nil && purge {
+		err = beginPurge(t)
+	}
+	return keys, err
 }
 
 // beginWithdrawal makes a project due, and records that its memory must be rewritten without the

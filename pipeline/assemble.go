@@ -21,18 +21,25 @@ import (
 	"memoir/store"
 )
 
+// probedFile is the row of one changed file for the registry. It does not keep the text that was read, since a first
+// scan may find many thousands of files.
+type probedFile struct {
+	row store.FileRow
+	err error // why the file cannot be read, or is not a session
+}
+
 // register groups files into sessions, finds their projects, and saves the changes.
-func (r *run) register(
+func (s *scan) register(
 	ctx context.Context,
 	known map[string]store.FileRow,
-	probed []probe,
+	probed []probedFile,
 	gone []string,
 ) error {
-	groups, err := r.grouped(ctx, known, probed, gone)
+	groups, err := s.grouped(ctx, known, probed, gone)
 	if err != nil {
 		return err
 	}
-	r.report.Scan.Changed = len(groups)
+	s.report.Scan.Changed = len(groups)
 	found := make([]foundSession, 0, len(groups))
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
@@ -45,10 +52,10 @@ func (r *run) register(
 			remote: unique.Make(session.Remote), unreadable: session.Error != ""})
 	}
 	for try := 1; ; try++ {
-		if err := r.assignProjects(ctx, found); err != nil {
+		if err := s.assignProjects(ctx, found); err != nil {
 			return err
 		}
-		err := r.save(ctx, found, gone)
+		err := s.save(ctx, found, gone)
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
 			continue // a project was removed meanwhile
 		}
@@ -56,21 +63,11 @@ func (r *run) register(
 	}
 }
 
-// foundSession is a session of the scan with what is needed to find its project. The rest is assembled when
-// it is saved, since a first scan may find many thousands.
-type foundSession struct {
-	key         string
-	files       []store.FileRow
-	cwd, remote unique.Handle[string] // many sessions are of one project
-	unreadable  bool
-	project     string // its id; empty: none
-}
-
 // saved is the number of sessions that one transaction registers: few enough to fit SQLite's cache.
 const saved = 2000
 
 // save stores the result of the scan. Missing files come last, after those that replaced them are registered.
-func (r *run) save(ctx context.Context, found []foundSession, gone []string) error {
+func (s *scan) save(ctx context.Context, found []foundSession, gone []string) error {
 	for batch := range slices.Chunk(found, saved) {
 		scans := make([]store.SessionScan, 0, saved)
 		for _, f := range batch {
@@ -81,20 +78,20 @@ func (r *run) save(ctx context.Context, found []foundSession, gone []string) err
 			session.ProjectID = f.project
 			scans = append(scans, store.SessionScan{Session: session, Files: f.files})
 		}
-		if err := r.store.SaveScan(ctx, scans, nil); err != nil {
+		if err := s.store.SaveScan(ctx, scans, nil); err != nil {
 			return err
 		}
 	}
-	return r.store.SaveScan(ctx, nil, gone)
+	return s.store.SaveScan(ctx, nil, gone)
 }
 
 // grouped returns the files of all changed sessions, by session: the changed files, and the other files of
 // these sessions as they are registered. A session is also changed if one of its files was overwritten by
 // another session.
-func (r *run) grouped(
+func (s *scan) grouped(
 	ctx context.Context,
 	known map[string]store.FileRow,
-	probed []probe,
+	probed []probedFile,
 	gone []string,
 ) (map[string][]store.FileRow, error) {
 	groups, touched, seen := map[string][]store.FileRow{}, map[string]bool{}, map[string]bool{}
@@ -114,7 +111,7 @@ func (r *run) grouped(
 			others = append(others, path)
 		}
 	}
-	heads, err := r.store.Heads(ctx, others)
+	heads, err := s.store.Heads(ctx, others)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +145,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 			session.Files = append(session.Files, row.File)
 			session.Bytes += row.Size
 			session.Error = cmp.Or(session.Error, row.Error)
-			session.UpdatedAt = later(session.UpdatedAt, row.ModTime)
+			session.UpdatedAt = laterOf(session.UpdatedAt, row.ModTime)
 		}
 		session.CreatedAt = session.UpdatedAt
 		return session, nil
@@ -167,9 +164,9 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
 		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
 		if p.Head.UpdatedAt.IsZero() {
-			session.UpdatedAt = later(session.UpdatedAt, f.ModTime)
+			session.UpdatedAt = laterOf(session.UpdatedAt, f.ModTime)
 		}
-		session.UpdatedAt = later(session.UpdatedAt, p.Head.UpdatedAt)
+		session.UpdatedAt = laterOf(session.UpdatedAt, p.Head.UpdatedAt)
 	}
 	if session.CreatedAt.IsZero() {
 		session.CreatedAt = session.UpdatedAt
@@ -177,7 +174,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	return session, nil
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -189,20 +186,20 @@ const maxUnreadable = 10
 
 // sayUnreadable names the files and directories that are unreadable or not sessions. probed does not have
 // those that were so in the scan before.
-func (r *run) sayUnreadable(probed []probe) {
-	failed := slices.DeleteFunc(slices.Clone(probed), func(p probe) bool { return p.err == nil })
+func (s *scan) sayUnreadable(probed []probedFile) {
+	failed := slices.DeleteFunc(slices.Clone(probed), func(p probedFile) bool { return p.err == nil })
 	for _, p := range failed[:min(len(failed), maxUnreadable)] {
-		r.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
+		s.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
 	}
 	if more := len(failed) - maxUnreadable; more > 0 {
-		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
+		s.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
 	}
 }
 
 // noSession reports and counts a file that is not a session and is not in an agent's directory. It is not
 // registered, since --sessions may name any directory. A file that was a session before is registered as
 // unreadable.
-func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
+func (s *scan) noSession(known map[string]store.FileRow, p probedFile) bool {
 	unknown := func(key string) bool {
 		source, _ := memoir.SplitKey(key)
 		return source == memoir.SourceUnknown
@@ -211,8 +208,8 @@ func (r *run) noSession(known map[string]store.FileRow, p probe) bool {
 		known[p.row.Path].SessionKey != "" && !unknown(known[p.row.Path].SessionKey) {
 		return false
 	}
-	r.report.Scan.NotSessions++
-	r.progress(Progress{Stage: StageScan, What: "skipped: " + p.row.Error})
+	s.report.Scan.NotSessions++
+	s.progress(Progress{Stage: StageScan, What: "skipped: " + p.row.Error})
 	return true
 }
 
@@ -224,7 +221,7 @@ func denied(err error) bool {
 }
 
 // asBefore reports whether a file still cannot be read, for the same reason.
-func (r *run) asBefore(known map[string]store.FileRow, p probe) bool {
+func (s *scan) asBefore(known map[string]store.FileRow, p probedFile) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 

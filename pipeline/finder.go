@@ -3,11 +3,15 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
+	"unique"
 
 	"memoir"
 	"memoir/project"
+	"memoir/store"
 )
 
 // finder finds the project of a directory. If a session has no remote and its directory is no longer in a
@@ -20,12 +24,12 @@ type finder struct {
 	idOf     func(memoir.Project) string
 }
 
-func (r *run) newFinder(ctx context.Context) (*finder, error) {
-	known, idOf, err := r.store.Known(ctx)
+func (s *scan) newFinder(ctx context.Context) (*finder, error) {
+	known, idOf, err := s.store.Known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, identify: r.identifier(), idOf: idOf}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, identify: s.identifier(), idOf: idOf}
 	for _, p := range known {
 		f.known[p.Identity] = true
 		f.remember(p)
@@ -94,12 +98,12 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 
 // assignProjects finds the project of each scanned session, as finder does, and registers new projects. A
 // forgotten session gets no project.
-func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
-	finder, err := r.newFinder(ctx)
+func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
+	finder, err := s.newFinder(ctx)
 	if err != nil {
 		return err
 	}
-	forgotten, err := r.store.Forgotten(ctx)
+	forgotten, err := s.store.Forgotten(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 			place(s, p)
 		}
 	}
-	ids, err := r.store.Register(ctx, projects...)
+	ids, err := s.store.Register(ctx, projects...)
 	if err != nil {
 		return err
 	}
@@ -146,4 +150,26 @@ func (r *run) assignProjects(ctx context.Context, found []foundSession) error {
 		}
 	}
 	return nil
+}
+
+// cleanRemote redacts the URL of a repository and removes its query.
+func (r *run) cleanRemote(remote string) string {
+	remote = r.redact(remote) // before the cut: half a secret is not recognised
+	remote, _, _ = strings.Cut(remote, "?")
+	if plain, err := url.PathUnescape(remote); err == nil { // rules do not match escaped text
+		if clean := r.redact(plain); clean != plain {
+			return clean
+		}
+	}
+	return remote
+}
+
+// foundSession is a session of the scan with what is needed to find its project. The rest is assembled when
+// it is saved, since a first scan may find many thousands.
+type foundSession struct {
+	key         string
+	files       []store.FileRow
+	cwd, remote unique.Handle[string] // many sessions are of one project
+	unreadable  bool
+	project     string // its id; empty: none
 }

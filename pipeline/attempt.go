@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"memoir"
+	"memoir/lease"
 	"memoir/model"
 	"memoir/rollout"
 	"memoir/store"
@@ -27,7 +29,7 @@ const (
 // judge classifies a failure. It also counts failures of a model.
 func (r *run) judge(name string, err error) verdict {
 	switch {
-	case ownFault(err), refused(err), memoir.CodeOf(err) == memoir.CodeConfig:
+	case ownFault(err), isRefused(err), memoir.CodeOf(err) == memoir.CodeConfig:
 		return returned
 	case failing(err):
 		return postponed
@@ -40,16 +42,16 @@ func (r *run) judge(name string, err error) verdict {
 	case errors.As(err, &failed):
 		switch why := fmt.Errorf("%s is not available: %w", name, err); {
 		case modelFault(failed):
-			m.fail(why, true)
+			m.failJob(why, true)
 			return returned
 		case serverFault(failed):
-			m.fail(why, failed.RetryAfter > retries.MaxWait)
+			m.failJob(why, failed.RetryAfter > retries.MaxWait)
 			return postponed
 		case failed.Class == model.ClassProgram:
-			m.fail(why, false)
+			m.failJob(why, false)
 		}
 	case errors.As(err, &answer):
-		m.fail(fmt.Errorf("%s gave no usable answer: %w", name, err), false)
+		m.failJob(fmt.Errorf("%s gave no usable answer: %w", name, err), false)
 	}
 	return itsOwn
 }
@@ -97,8 +99,8 @@ func ownFault(err error) bool {
 // limited reports the error of a call that was not made because of a limit.
 func limited(err error) bool { return coded(err, memoir.CodeLimit) }
 
-// refused reports the error of a call that the meter refused.
-func refused(err error) bool { return limited(err) || errors.Is(err, errUnserved) }
+// isRefused reports the error of a call that the meter refused.
+func isRefused(err error) bool { return limited(err) || errors.Is(err, errUnserved) }
 
 // failing reports that the system could not read a session's file although it exists and is permitted: its
 // disk fails or is not mounted. The content of the file is not the cause.
@@ -123,7 +125,7 @@ func outcomeOf(err error) string {
 	switch {
 	case limited(err):
 		return store.OutcomeLimit
-	case refused(err), ownFault(err), memoir.CodeOf(err) == memoir.CodeInterrupted:
+	case isRefused(err), ownFault(err), memoir.CodeOf(err) == memoir.CodeInterrupted:
 		return store.OutcomeInterrupted
 	case errors.As(err, &answer), memoir.CodeOf(err) == memoir.CodeInvalid:
 		return store.OutcomeRefused
@@ -169,18 +171,102 @@ func hintOf(err error) string {
 	return hint
 }
 
-// fail ends the run with an error; the first one counts.
-func (r *run) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fault == nil {
-		r.fault = err
+// seconds turns a setting in seconds into a duration.
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+func (r *run) stage1Lease() time.Duration {
+	return seconds(r.opts.Settings.Memories.Phase1LeaseSeconds)
+}
+
+func (r *run) phase2Lease() time.Duration {
+	return seconds(r.opts.Settings.Memories.Phase2LeaseSeconds)
+}
+
+// keep renews the lease of work that was claimed at attempt. The interval allows for two missed heartbeats.
+func (r *run) keep(
+	ctx context.Context, what string, claim store.Claimed, lasts time.Duration, attempt time.Time,
+) (held context.Context, release func()) {
+	return lease.Keep(ctx, lease.Options{
+		Lease: lasts, Interval: min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lasts/3), Since: attempt, What: what,
+		Extend: func(ctx context.Context) (bool, error) {
+			return r.store.Extend(ctx, claim, lease.Now().Add(lasts)) // by the clock of leases, which Options.Now does not move
+		},
+	})
+}
+
+// untilFree repeats try as long as its error has the code memoir.CodeBusy, for at most wait.
+func untilFree(ctx context.Context, wait time.Duration, try func() error) error {
+	deadline := time.Now().Add(wait)
+	for {
+		err := try()
+		switch {
+		case memoir.CodeOf(err) != memoir.CodeBusy, wait == 0:
+			return err
+		case time.Now().After(deadline):
+			return memoir.Errorf(memoir.CodeBusy, "the other process is still busy: try again later", "%w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(min(200*time.Millisecond, wait)):
+		}
 	}
 }
 
-// faulty returns the error with which a worker ended the run, or nil.
-func (r *run) faulty() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.fault
+// maxRounds bounds how often a generation is made again because a person edited the live files meanwhile.
+const maxRounds = 5
+
+// again calls do again if a person edited the live files meanwhile.
+func again(do func() error) error {
+	for round := 1; ; round++ {
+		if err := do(); memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return err
+		}
+	}
 }
+
+// retryPolicy says when failed work is tried again.
+func (r *run) retryPolicy(delaySeconds int) store.Policy {
+	return store.Policy{MaxAttempts: r.opts.Settings.Memories.MaxAttempts, Base: seconds(delaySeconds)}
+}
+
+// keepWithin is how long an interrupted run, which must exit within a second, may take to publish the
+// result of a paid call.
+const keepWithin = 400 * time.Millisecond
+
+// apart runs fn in its own goroutine. When ctx ends, apart returns at once, even if fn ignores ctx; the
+// result of fn is then dropped.
+func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() { done <- out }()
+		defer r.survive(&out.err)
+		out.value, out.err = fn()
+	}()
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// survive is deferred around code that reads text of others. It turns a panic into the failure of one
+// session or project. Otherwise the panic would end this process and each later one at the same place.
+func (r *run) survive(err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	r.log.Error("panic", "value", r.redact(fmt.Sprint(v)), "stack", string(debug.Stack()))
+	*err = memoir.Errorf(memoir.CodeInternal, "this is a bug in memoir: please report it", "unexpected: %v", v)
+}
+
+// retries says how often a call is tried again before its job fails.
+var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Minute}

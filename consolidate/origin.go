@@ -1,0 +1,174 @@
+package consolidate
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// maxSummaryAnchors bounds the anchors of the summary, which are checked at the start of each session.
+const maxSummaryAnchors = 40
+
+// WithOrigins sets the origins and anchors of a memory's lines. A line of MEMORY.md comes from the statements that the
+// built-in model made it from, else from those of its sessions with nearly its words, else from the nearest one. A line
+// of the summary has the origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no
+// session has a matching statement, for instance because it was not selected, an unchanged line keeps its origin.
+//
+// Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
+// result depends only on the input and has nothing of withdrawn sessions.
+func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
+	o := origins{register: in.register(), by: map[string]*session{}, hand: handLines(in), made: c.Lines,
+		lists: c.Citations}
+	for _, s := range arrange(without(in.Extractions, in.Withdrawn)) {
+		o.by[s.SessionKey] = s
+	}
+	before := memoir.Consolidation{}
+	if in.Current != nil {
+		before = *in.Current
+	}
+	c.Lines, c.Anchors = map[string]memoir.LineOrigin{}, map[string][]memoir.Anchor{}
+	for line := range strings.Lines(c.MemoryMD) {
+		line = strings.TrimSpace(line)
+		key := memoir.LineKey(line)
+		if !isEntry(line) {
+			continue
+		}
+		if o.hand[line] {
+			c.Lines[key] = memoir.LineOrigin{Hand: true}
+			continue
+		}
+		l := originLine{words: memoir.WordsOf(Words(line))}
+		stated := false
+		l.ids, l.anchors, stated = o.of(line, l.words)
+		if !stated && strings.Contains(before.MemoryMD, line+"\n") {
+			l.anchors = before.Anchors[key]
+			if len(l.ids) == 0 {
+				l.ids = before.Lines[key].Statements
+			}
+		}
+		o.lines = append(o.lines, l)
+		if len(l.ids) > 0 {
+			c.Lines[key] = memoir.LineOrigin{Statements: l.ids}
+		}
+		if len(l.anchors) > 0 {
+			c.Anchors[key] = l.anchors
+		}
+	}
+	o.summary(&c)
+	return c
+}
+
+// origins finds the origins of lines.
+type origins struct {
+	register register
+	by       map[string]*session
+	hand     map[string]bool
+	made     map[string]memoir.LineOrigin // by the built-in model
+	lists    map[string][]string
+	lines    []originLine // of MEMORY.md
+}
+
+// An originLine is a line's words with its origin.
+type originLine struct {
+	words   memoir.Words
+	ids     []string
+	anchors []memoir.Anchor
+}
+
+// of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. stated reports whether
+// a session of the input has one.
+func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, stated bool) {
+	ids = o.made[memoir.LineKey(line)].Statements
+	made := len(ids) > 0
+	near, nearest := "", 0.0 // of a line in a model's own words
+	all := Cited(line, o.lists)
+	if len(all) == 0 { // ids of some agents do not have the form of one
+		all = idsIn(lastBracket.FindString(line))
+	}
+	for _, cited := range all {
+		s := cmp.Or(o.by[cited], o.by[o.register.inputs.key(cited)])
+		if s == nil {
+			continue
+		}
+		first := !stated
+		var found []memoir.Anchor
+		for _, st := range s.statements {
+			want := memoir.WordsOf(st.Text)
+			if share := have.Alike(want); share > nearest {
+				near, nearest = st.ID, share
+			}
+			if st.Kind == memoir.StatementClaim || !have.Repeats(want) {
+				continue
+			}
+			stated = true
+			found = append(found, st.Anchors...)
+			if !made {
+				ids = append(ids, st.ID)
+			}
+		}
+		if first && stated {
+			anchors = namedIn(line, found)
+		}
+	}
+	if len(ids) == 0 {
+		ids = append(ids, near)
+	}
+	return distinct(ids), anchors, stated
+}
+
+// namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.
+func namedIn(line string, anchors []memoir.Anchor) (out []memoir.Anchor) {
+	for _, one := range anchors {
+		name := strings.Trim(one.Text, `":`)
+		if name == "" {
+			name = path.Base(one.Path)
+		}
+		if strings.Contains(line, name) && !slices.Contains(out, one) && len(out) < memoir.MaxAnchors {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// summary adds the lines of the summary above its map, with the same bound of anchors for each.
+func (o *origins) summary(c *memoir.Consolidation) {
+	var keys []string
+	found := map[string][]memoir.Anchor{}
+	text, _, _ := strings.Cut(c.MemorySummary, "\n"+headMap)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key := memoir.LineKey(line)
+		if !isEntry(line) || found[key] != nil {
+			continue
+		}
+		if o.hand[line] {
+			c.Lines[key] = memoir.LineOrigin{Hand: true}
+			continue
+		}
+		again := o.again(memoir.WordsOf(withoutMark(line)))
+		if len(again.ids) > 0 {
+			c.Lines[key] = memoir.LineOrigin{Statements: again.ids}
+		}
+		if found[key] = namedIn(line, again.anchors); len(found[key]) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	keys = keys[:min(len(keys), maxSummaryAnchors)]
+	for _, key := range keys {
+		c.Anchors[key] = found[key][:min(len(found[key]), maxSummaryAnchors/len(keys))]
+	}
+}
+
+// again returns the origin of the line of MEMORY.md that a line of the summary repeats.
+func (o *origins) again(line memoir.Words) (best originLine) {
+	share := 0.0
+	for _, l := range o.lines {
+		if now := line.Alike(l.words); now > share && line.Repeats(l.words) {
+			share, best = now, l
+		}
+	}
+	return best
+}

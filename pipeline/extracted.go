@@ -1,0 +1,238 @@
+package pipeline
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unicode"
+
+	"golang.org/x/sync/semaphore"
+
+	"memoir"
+	"memoir/config"
+	"memoir/extract"
+	"memoir/memory"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// Bounds on the memory that a session needs while it is read, in bytes.
+const (
+	mostRoom  = 16_000_000 // maxHeld, and about as much for its extraction
+	smallRoom = 1_000_000  // most of a small session
+	perByte   = 3          // for each byte of its file
+)
+
+// room limits the sessions at work by the number of workers and by memories.maxResidentMegabytes. Half of the
+// heap (config.Memories.Heap) is for large sessions and an eighth for small ones. The rest is for one large
+// record and for shared data.
+//
+// Large and small sessions wait in separate queues. In one queue a small session would wait behind a large
+// one, or a large one would be overtaken by small ones for ever.
+type room struct{ large, small, workers *semaphore.Weighted }
+
+func newRoom(m config.Memories, workers int) room {
+	return room{
+		large:   semaphore.NewWeighted(max(m.Heap()/2, mostRoom)),
+		small:   semaphore.NewWeighted(max(m.Heap()/8, smallRoom)),
+		workers: semaphore.NewWeighted(int64(workers)),
+	}
+}
+
+// needOf bounds the memory that a session needs. The size of a database or a compressed file does not limit
+// it.
+func needOf(s memoir.Session) int64 {
+	var need int64
+	for _, f := range s.Files {
+		if !strings.HasSuffix(f.Path, ".jsonl") && !strings.HasSuffix(f.Path, ".json") {
+			return mostRoom
+		}
+		need += min(perByte*f.Size, mostRoom)
+	}
+	return min(need, mostRoom)
+}
+
+func isLarge(s memoir.Session) bool { return needOf(s) > smallRoom }
+
+// share is the part of a room that a session at work uses.
+type share struct {
+	room  room
+	line  *semaphore.Weighted
+	bytes int64
+}
+
+// enter waits until memory for a session, then a worker, is free. The error is ctx's.
+func (r room) enter(ctx context.Context, session memoir.Session) (*share, error) {
+	s := &share{room: r, line: r.small, bytes: needOf(session)}
+	if isLarge(session) {
+		s.line = r.large
+	}
+	if err := s.line.Acquire(ctx, s.bytes); err != nil {
+		return nil, err
+	}
+	if err := r.workers.Acquire(ctx, 1); err != nil {
+		s.shrink(0)
+		return nil, err
+	}
+	return s, nil
+}
+
+// shrink releases the memory above to bytes.
+func (s *share) shrink(to int64) {
+	if to < s.bytes {
+		s.line.Release(s.bytes - to)
+		s.bytes = to
+	}
+}
+
+// leave releases the share.
+func (s *share) leave() {
+	s.shrink(0)
+	s.room.workers.Release(1)
+}
+
+// extracted is the result of extractOne.
+type extracted struct {
+	store.Result
+	unchanged bool // the content equals that of the last extraction
+	copied    bool // all items are copies from another session, which has its own extraction
+}
+
+// extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
+// session needs from then on, and stores its messages in said: the extraction may take long.
+func (p *phase1) extractOne(
+	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
+) (extracted, error) {
+	parts, err := Parts(ctx, claim.Session, p.heads.take)
+	if err != nil {
+		return extracted{}, err
+	}
+	earlier := ""
+	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
+		earlier = claim.Prior.ContentHash
+	}
+	loaded, err := Load(ctx, p.scanner, parts, earlier)
+	if err != nil {
+		return extracted{}, err
+	}
+	takes(2 * int64(loaded.bytes))
+	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
+	out.Extraction.ContentHash = loaded.Hash
+	session := claim.Session
+	session.Title = p.clean(session.Title)
+	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
+	if session.Title != claim.Session.Title { // the session shows that the title has a secret
+		if err := p.store.Retitle(ctx, session.Key(), session.Title); err != nil {
+			return out, err
+		}
+	}
+	out.Skipped = p.skipped(loaded.Stats)
+	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
+		out.unchanged = true
+		return out, nil
+	}
+	out.Messages = messages(loaded.Items)
+	said.Store(&out.Messages)
+	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
+	in := extract.Input{Session: session, Items: loaded.Items}
+	extraction, _, err := p.extractor.Extract(ctx, in) // the ledger has its usage
+	if err != nil {
+		return out, err
+	}
+	loaded.Redactions.Merge(workOf(ctx).taken)
+	if err := p.seal(&extraction, session, loaded); err != nil {
+		return out, &memoir.AnswerError{Err: err}
+	}
+	p.anchor(extraction, loaded.Items)
+	out.Extraction = extraction
+	// The messages that an earlier extraction was made from may have been undone.
+	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
+	return out, nil
+}
+
+// seal redacts the extractor's text, fills in the fields about the session, and checks the result.
+func (p *phase1) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
+	redacted, counts := p.scanner.Extraction(*e)
+	loaded.Redactions.Merge(counts)
+	*e = redacted
+	e.SessionKey = s.Key()
+	e.ProjectID = s.ProjectID
+	e.CWD, e.Branch = s.CWD, s.Branch
+	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
+	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
+	e.Model = p.extractor.Name()
+	extract.Date(e.Statements, loaded.Items, e.EndedAt)
+	return extract.Check(*e, loaded.Items)
+}
+
+// topOf returns the top directory of a session's project, and its name in the session, which may have
+// reached it through a link.
+func (p *phase1) topOf(cwd string) (top, asSeen string) {
+	if !filepath.IsAbs(cwd) {
+		return cwd, cwd
+	}
+	if known, ok := p.tops.Load(cwd); ok {
+		top, _ = known.(string)
+	} else {
+		top = cwd
+		if place, _ := p.identifier()(cwd, ""); len(place.Directories) > 0 {
+			top = place.Directories[0]
+		}
+		p.tops.Store(cwd, top)
+	}
+	below, ok := strings.CutPrefix(config.FollowLinks(cwd), top)
+	if !ok || !strings.HasSuffix(cwd, below) {
+		return top, cwd
+	}
+	return top, strings.TrimSuffix(cwd, below)
+}
+
+// anchor sets the anchors of an extraction from the present files of the project's top directory. Items,
+// statements and the directory's name are redacted: a directory whose name has a secret is not found.
+func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
+	if e.Empty() {
+		return
+	}
+	top, asSeen := p.topOf(e.CWD)
+	tree, err := memory.OpenTree(top)
+	if err != nil {
+		extract.Anchors(e, asSeen, items, nil)
+		return
+	}
+	defer tree.Close()
+	extract.Anchors(e, asSeen, items, tree.Look)
+}
+
+// skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
+// records are transcript text, so they are redacted and made printable.
+func (p *phase1) skipped(stats rollout.Stats) []store.Skipped {
+	var out []store.Skipped
+	for _, count := range []store.Skipped{
+		{Why: store.SkippedMalformed, N: stats.Malformed},
+		{Why: store.SkippedOversized, N: stats.Oversized},
+	} {
+		if count.N > 0 {
+			out = append(out, count)
+		}
+	}
+	if stats.CutTail {
+		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(stats.Unknown)) {
+		out = append(out, store.Skipped{Why: store.SkippedUnknown, Type: p.typeName(kind), N: stats.Unknown[kind]})
+	}
+	return out
+}
+
+// typeName makes a record's type safe to store.
+func (p *phase1) typeName(kind string) string {
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, p.redact(kind))
+}

@@ -1,0 +1,275 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/entry"
+	"memoir/extract"
+	"memoir/memory"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// A consolidation is work on a claimed project.
+type consolidation struct {
+	*run
+	project memoir.Project
+	root    memory.Root
+	claim   *store.ProjectClaim
+	report  ProjectReport
+
+	consolidator consolidate.Consolidator // of this project; see consolidatorOf
+
+	forgetting *forgetting // nil unless the work is part of forgetting
+}
+
+// A draft is a memory that is not published yet.
+type draft struct {
+	live memory.Snapshot
+	in   consolidate.Input
+	made *memoir.Consolidation // nil: there is nothing to publish
+}
+
+// inputs selects the input of a consolidation.
+func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (consolidate.Input, error) {
+	most := c.opts.Settings.Memories.MaxRawMemoriesForGlobal
+	extractions, others, err := c.store.Selected(ctx, c.project.ID, most)
+	if err == nil && c.project.IsUser() { // besides the user's notes
+		var shared []memoir.Extraction
+		shared, err = c.sharedRules(ctx, most)
+		extractions = append(extractions, shared...)
+	}
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
+	others = append(others, deferred...) // lines of the memory that cite them may stay
+	last, err := c.store.LastInputs(ctx, c.project.ID)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	edits, err := c.store.HandEdits(ctx, c.project.ID)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	settings, err := c.settingsOf(c.project)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	current, err := c.currentOf(live)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	in := consolidate.Input{
+		Project:        c.project,
+		Extractions:    extractions,
+		Changed:        map[string]bool{},
+		Known:          others,
+		HandEdits:      edits,
+		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
+		MaxMemoryBytes: settings.Memories.MaxMemorySize,
+		Current:        current,
+	}
+	for _, e := range extractions {
+		if last[e.SessionKey] != e.ContentHash {
+			in.Changed[e.SessionKey] = true
+		}
+		delete(last, e.SessionKey)
+	}
+	for _, key := range others {
+		delete(last, key)
+	}
+	if settings.MemConsolidate.Enabled && slices.ContainsFunc(slices.Collect(maps.Keys(in.Changed)), memoir.IsJournal) {
+		// takeInJournals has reported read errors.
+		if week := c.week(c.project, c.consolidator); week.Read(ctx) == nil {
+			in.Journals = week.Text
+		}
+	}
+	in.Withdrawn, err = c.withdrawn(ctx, last)
+	return in, err
+}
+
+// currentOf is the live memory as a consolidation reads it, without secrets from hand edits.
+func (c *consolidation) currentOf(live memory.Snapshot) (*memoir.Consolidation, error) {
+	if len(live.Edited) > 0 {
+		files, _, err := c.cleanFiles(live.Files)
+		if err != nil {
+			return nil, fmt.Errorf("redact the live memory: %w", err)
+		}
+		live.Files = files
+	}
+	return live.Consolidation(), nil
+}
+
+// withoutDeferred leaves out the extractions that Restore deferred. A session that was extracted again since
+// is an input.
+func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
+	left []memoir.Extraction, keys []string) {
+	for _, e := range extractions {
+		if slices.Contains(deferred, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
+			keys = append(keys, e.SessionKey)
+		} else {
+			left = append(left, e)
+		}
+	}
+	return left, keys
+}
+
+// stillDeferred returns the sessions that stay deferred: those that are neither inputs nor withdrawn.
+func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory.Input) {
+	for _, input := range deferred {
+		if !slices.Contains(in.Withdrawn, input.Session) && !slices.ContainsFunc(in.Extractions,
+			func(e memoir.Extraction) bool { return e.SessionKey == input.Session }) {
+			left = append(left, input)
+		}
+	}
+	return left
+}
+
+// withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
+// inputs of the live generation that are no longer inputs.
+func (c *consolidation) withdrawn(ctx context.Context, missing map[string]string) ([]string, error) {
+	withdrawn := slices.Collect(maps.Keys(missing))
+	sessions, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		withdrawn = append(withdrawn, s.Key())
+	}
+	forgotten, err := c.store.ForgottenOf(ctx, c.project.ID)
+	if err != nil {
+		return nil, err
+	}
+	withdrawn = append(withdrawn, forgotten...)
+	slices.Sort(withdrawn)
+	return slices.Compact(withdrawn), nil
+}
+
+// openMark is the prefix of the hash of an open input: one whose new version is not in the memory yet. The
+// rest is the hash of the version that is.
+const openMark = "open "
+
+// adopted is the hash of the version of an input that is in the memory.
+func adopted(hash string) string { return strings.TrimPrefix(hash, openMark) }
+
+func inputsByKey(inputs []memory.Input) map[string]string {
+	out := make(map[string]string, len(inputs))
+	for _, in := range inputs {
+		out[in.Session] = in.Hash
+	}
+	return out
+}
+
+// week returns a project's journals. A person's line becomes the statements that the signals find in it. With a
+// language model, a line without any becomes one statement, and a line of an agent or a run a claim.
+func (r *run) week(project memoir.Project, by consolidate.Consolidator) *entry.Week {
+	asks := by.Name() != consolidate.BuiltinName
+	states := func(e memoir.Entry) []memoir.Statement {
+		whole := memoir.Statement{Kind: memoir.StatementClaim, Text: e.Text, Signal: memoir.SignalJournal, By: memoir.ByAgent,
+			Items: []int{1}, At: e.CreatedAt.UTC().Format(time.DateOnly)}
+		if e.Author == memoir.AuthorUser {
+			said := memoir.Item{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: e.Text}
+			found, _, err := extract.NewBuiltin().Extract(context.Background(), extract.Input{Items: []memoir.Item{said}})
+			if err == nil && len(found.Statements) > 0 {
+				for i := range found.Statements {
+					found.Statements[i].At = whole.At
+				}
+				return found.Statements
+			}
+			whole.Kind, whole.By = memoir.StatementFinding, memoir.ByPerson
+		}
+		if !asks {
+			return nil
+		}
+		return []memoir.Statement{whole}
+	}
+	return &entry.Week{Book: r.book(), Project: project.ID, Now: r.now(), States: states}
+}
+
+// takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
+func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) ([]string, error) {
+	forgotten, err := c.store.Forgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	moves := c.project.ID != memoir.UserProjectID // whose inputs are sessions of other projects
+	gone := []string{}
+	for _, in := range inputs {
+		sessions, err := c.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
+		if err != nil {
+			return nil, err
+		}
+		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
+			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != c.project.ID
+		}) {
+			gone = append(gone, in.Session)
+		}
+	}
+	return gone, nil
+}
+
+// cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
+// from all of them.
+func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
+	return cleanFilesBy(r.scanner.Session(), r.scanner.Name, files)
+}
+
+func cleanFilesBy(
+	redactor *secrets.Redactor,
+	named func(string) (string, secrets.Counts),
+	files memory.Files,
+) (memory.Files, secrets.Counts, error) {
+	texts := map[string]string{}
+	before := redactor.Counts()
+	for _, at := range files.Paths() {
+		content := files[at]
+		if at == memory.StatementsFile { // by text, so that it stays JSON
+			content = memory.ChangeStatements(content, redactor.Text)
+		}
+		texts[at] = redactor.Text(string(content))
+	}
+	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	for _, at := range files.Paths() {
+		name, n := named(at)
+		names.Merge(n)
+		name = free(clean, name)
+		if err := memoir.CheckPath(name); err != nil {
+			return nil, nil, err
+		}
+		clean[name] = []byte(redactor.AgainText(texts[at]))
+	}
+	counts := since(before, redactor.Counts())
+	counts.Merge(names)
+	return clean, counts, nil
+}
+
+// free returns an unused file name, since names that differed only in a secret become equal.
+func free(files memory.Files, name string) string {
+	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+	for i := 2; ; i++ {
+		if _, taken := files[name]; !taken {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
+	}
+}
+
+// since returns the difference of two counts.
+func since(before, after secrets.Counts) secrets.Counts {
+	counts := secrets.Counts{}
+	for rule, n := range after {
+		if n -= before[rule]; n > 0 {
+			counts[rule] = n
+		}
+	}
+	return counts
+}

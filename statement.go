@@ -252,8 +252,28 @@ type Consolidation struct {
 
 // LineOrigin says what a line of a memory was made from.
 type LineOrigin struct {
-	Statements []string `json:"statements,omitempty"` // ids, the newest session's first
-	Hand       bool     `json:"hand_written,omitempty"`
+	Statements []string // ids, the newest session's first
+	Hand       bool     // a person wrote it
+}
+
+// byHand is the text of an origin that is a person.
+const byHand = "hand-written"
+
+// MarshalText writes the ids of the statements, or that a person wrote the line.
+func (o LineOrigin) MarshalText() ([]byte, error) {
+	if o.Hand {
+		return []byte(byHand), nil
+	}
+	return []byte(strings.Join(o.Statements, " ")), nil
+}
+
+// UnmarshalText is the inverse of MarshalText.
+func (o *LineOrigin) UnmarshalText(text []byte) error {
+	*o = LineOrigin{Hand: string(text) == byHand}
+	if !o.Hand {
+		o.Statements = strings.Fields(string(text))
+	}
+	return nil
 }
 
 // Skill is one procedure, kept in the Agent Skills form.

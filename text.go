@@ -166,8 +166,11 @@ func Visible(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f) }) {
 		return text
 	}
-	text = lineEnds.Replace(sequences.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), ""))
-	return WithoutHidden(text)
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if strings.ContainsFunc(text, func(r rune) bool { return r == 0x1b || r >= 0x80 && r < 0xa0 }) {
+		text = sequences.ReplaceAllString(text, "")
+	}
+	return WithoutHidden(lineEnds.Replace(text))
 }
 
 // WithoutHidden removes invisible characters except line feeds and tabs, and floods of combining marks.

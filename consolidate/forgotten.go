@@ -63,6 +63,9 @@ func (f Forgotten) in(in Input) *forgetting {
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		kept.WriteString(e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
+		for _, st := range e.Statements { // as memories have them
+			kept.WriteString(oneLine(st.Text) + "\n")
+		}
 	}
 	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
 	g.said = slices.DeleteFunc(g.said, func(text string) bool { return strings.Contains(g.kept, text) })

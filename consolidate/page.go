@@ -207,6 +207,9 @@ var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
 // isEntry reports whether a line begins a list entry.
 func isEntry(l string) bool { return listMark.MatchString(l) }
 
+// IsEntry reports whether a line of a memory is a list entry, possibly of another one.
+func IsEntry(line string) bool { return isEntry(strings.TrimSpace(line)) }
+
 // withoutMark returns a line without its list mark.
 func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
 

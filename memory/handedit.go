@@ -43,6 +43,7 @@ func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit
 				}
 				add(edit.Path, memoir.EditAdded, l)
 			}
+		case edit.Path == StatementsFile: // data that each generation makes again
 		case edit.Now == nil:
 			add(edit.Path, memoir.EditDeleted, placedLine{})
 		case edit.Published == nil || !bytes.Equal(edit.Published, edit.Now):

@@ -203,20 +203,21 @@ func EncodeStatements(extractions []memoir.Extraction, change func(string) strin
 // angle brackets itself.
 var inert = strings.NewReplacer("@", `\u0040`, "!", `\u0021`, "(", `\u0028`)
 
-// DecodeStatements is the inverse of EncodeStatements. The extractions have no rollout summaries and no hashes.
-func DecodeStatements(content []byte) ([]memoir.Extraction, error) {
-	var out []memoir.Extraction
+// DecodeStatements is the inverse of EncodeStatements. The extractions have no rollout summaries and no hashes. With an
+// error it returns those of the lines that are valid.
+func DecodeStatements(content []byte) (out []memoir.Extraction, err error) {
 	n := 0
 	for line := range bytes.Lines(content) {
 		n++
 		var l sessionLine
-		if err := json.Unmarshal(line, &l); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", StatementsFile, n, err)
+		if fault := json.Unmarshal(line, &l); fault != nil {
+			err = cmp.Or(err, fmt.Errorf("%s:%d: %w", StatementsFile, n, fault))
+			continue
 		}
 		out = append(out, memoir.Extraction{SessionKey: l.Session, Title: l.Title, RolloutSlug: l.Slug, CWD: l.CWD,
 			Branch: l.Branch, StartedAt: l.Started, EndedAt: l.Ended, Model: l.Model, Statements: l.Statements})
 	}
-	return out, nil
+	return out, err
 }
 
 // ChangeStatements returns the content of StatementsFile with each text changed. It returns a content that is not valid
@@ -234,16 +235,13 @@ func ChangeStatements(content []byte, change func(string) string) []byte {
 	return EncodeStatements(all, change)
 }
 
-// Readable returns the content of a file as text: of StatementsFile, each text on a line.
+// Readable returns the content of a file as text: of StatementsFile, without the escapes of JSON.
 func Readable(path string, content []byte) string {
-	all, err := DecodeStatements(content)
-	if path != StatementsFile || err != nil {
+	if path != StatementsFile {
 		return string(content)
 	}
-	var lines []string
-	EncodeStatements(all, func(text string) string {
-		lines = append(lines, text)
-		return text
-	})
-	return strings.Join(lines, "\n")
+	return readable.Replace(string(content))
 }
+
+var readable = strings.NewReplacer(`\u0040`, "@", `\u0021`, "!", `\u0028`, "(", `\u003c`, "<", `\u003e`, ">",
+	`\u0026`, "&", `\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t")

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -74,7 +75,8 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 	if err != nil {
 		return out, err
 	}
-	folded := strings.TrimSpace(memoir.Folded(ref))
+	folded := strings.TrimSpace(memoir.Folded(a.Clean(ref)))
+	ref = strings.ToLower(ref)
 	if folded == "" {
 		return out, memoir.Errorf(memoir.CodeUsage, "give a statement's id or some words of a line", "nothing to look for")
 	}
@@ -350,8 +352,8 @@ func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 			key := memoir.LineKey(l.Text)
 			if l.origin = live.Manifest.Lines[key]; l.origin.Hand || len(l.origin.Statements) > 0 {
 				l.Key = key
-			} else if strings.HasPrefix(l.Text, "- ") && len(live.Edited) > 0 { // added since it was published
-				l.Key, l.origin.Hand = key, true
+			} else if held && consolidate.IsEntry(l.Text) && len(consolidate.Cited(l.Text, live.Manifest.Citations)) == 0 {
+				l.Key, l.origin.Hand = key, true // added since a consolidation
 			}
 			out = append(out, l)
 		}

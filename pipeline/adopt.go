@@ -122,8 +122,13 @@ func (s *scan) adoption(id string) (store.Adoption, error) {
 	if err != nil || live.Generation == 0 {
 		return a, err
 	}
-	if a.Extractions, err = extractionsIn(live.Files, live.Manifest.Inputs); err != nil {
-		return a, memoir.Errorf(memoir.CodeCorrupt, "the next run extracts its sessions again", "%w", err)
+	if published, err := root.ReadArchive(live.Generation); err == nil { // the live file may be damaged
+		live.Files[memory.StatementsFile] = published[memory.StatementsFile]
+	}
+	a.Extractions, err = extractionsIn(live.Files, live.Manifest.Inputs)
+	if n := len(live.Manifest.Inputs) - len(a.Extractions); n > 0 && id != memoir.UserProjectID {
+		s.warn(fmt.Sprintf("project %s: %s of %s cannot be adopted (%v)", id, memoir.Count(n, "input"),
+			memory.StatementsFile, s.redact(fmt.Sprint(err))), "sessions are extracted again; notes among them are lost")
 	}
 	a.Project = s.ownerOf(id, a.Extractions)
 	kept, err := root.Generations()

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -232,8 +233,10 @@ func cleanFilesBy(
 	before := redactor.Counts()
 	for _, at := range files.Paths() {
 		content := files[at]
-		if at == memory.StatementsFile { // by text, so that it stays JSON
-			content = memory.ChangeStatements(content, redactor.Text)
+		if text := memory.Readable(at, content); at == memory.StatementsFile && redactor.Text(text) != text {
+			if content = memory.ChangeStatements(content, redactor.Text); bytes.Equal(content, files[at]) { // it is damaged
+				content = []byte(text)
+			}
 		}
 		texts[at] = redactor.Text(string(content))
 	}

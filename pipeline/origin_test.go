@@ -100,6 +100,44 @@ func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
 	}
 }
 
+func TestADamagedFileOfStatementsLosesNoNote(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir, _ := fixtures(t)
+	o := options(home, dir)
+	run(t, o)
+	in(t, home, func(st *store.Store) error {
+		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
+			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
+			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
+				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
+		return err
+	})
+	run(t, o)
+	root := filepath.Join(home, "projects", lanternd(t, home), "memory")
+	before, err := os.ReadFile(filepath.Join(root, memoir.MemoryFile))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(root, memory.StatementsFile), []byte("{\n"), 0o600))
+	databases, err := filepath.Glob(filepath.Join(home, "memoir.db*"))
+	must(t, err)
+	for _, path := range databases {
+		must(t, os.RemoveAll(path))
+	}
+	run(t, o)
+	after, err := os.ReadFile(filepath.Join(root, memoir.MemoryFile))
+	if must(t, err); string(after) != string(before) || !strings.Contains(string(after), "the lab has no network") {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+	in(t, home, func(st *store.Store) error {
+		e, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
+			Category: "fact", Author: memoir.AuthorUser, Text: "another"}, nil)
+		if e.ID < 2 {
+			t.Errorf("the number %d is given twice", e.ID)
+		}
+		return err
+	})
+}
+
 // lanternd is the id of the project of that name.
 func lanternd(t *testing.T, home string) string {
 	t.Helper()

@@ -1,11 +1,13 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/memory"
@@ -153,8 +155,49 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 			return s.known.Text(text) != text
 		})
 	})
+	manifest.Lines = originsOf(c.project.ID, manifest.Lines, live.Files, files)
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
 	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+}
+
+// originsOf returns the origins of the lines of redacted files, and gives redacted statements new ids: keys and ids are
+// hashes of texts that had secrets. Lines of a file whose number of lines changed have none until the next
+// consolidation.
+func originsOf(projectID string, origins map[string]memoir.LineOrigin, before, after memory.Files) (
+	out map[string]memoir.LineOrigin) {
+	ids := map[string]string{}
+	was, _ := memory.DecodeStatements(before[memory.StatementsFile])
+	is, err := memory.DecodeStatements(after[memory.StatementsFile])
+	for i := range is[:min(len(is), len(was))] {
+		for j, st := range is[i].Statements {
+			if old := was[i].Statements[j]; old.Text != st.Text {
+				ids[old.ID] = memoir.StatementID(projectID, st.Kind, st.Text)
+				is[i].Statements[j].ID = ids[old.ID]
+			}
+		}
+	}
+	if err == nil && len(ids) > 0 {
+		after[memory.StatementsFile] = memory.EncodeStatements(is, func(text string) string { return text })
+	}
+	out = map[string]memoir.LineOrigin{}
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		old, now := strings.Split(string(before[name]), "\n"), strings.Split(string(after[name]), "\n")
+		for i := range now {
+			if len(old) != len(now) {
+				break
+			}
+			origin, known := origins[memoir.LineKey(old[i])]
+			if !known {
+				continue
+			}
+			origin.Statements = slices.Clone(origin.Statements)
+			for j, id := range origin.Statements {
+				origin.Statements[j] = cmp.Or(ids[id], id)
+			}
+			out[memoir.LineKey(now[i])] = origin
+		}
+	}
+	return out
 }
 
 // dirty reports whether a file or its name has a secret.

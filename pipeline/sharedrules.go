@@ -72,7 +72,7 @@ func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, e
 	}
 	var shared []memoir.Extraction
 	for _, e := range slices.Backward(all) {
-		one := memoir.Extraction{SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID,
+		one := memoir.Extraction{SessionKey: e.SessionKey, ProjectID: memoir.UserProjectID, Title: e.Title,
 			StartedAt: e.StartedAt, EndedAt: e.EndedAt}
 		for key, rule := range rulesOf(e) {
 			if len(projects[key]) >= leastProjects && !struck[e.ProjectID][key] {

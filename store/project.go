@@ -257,12 +257,21 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		if out.HandEdits, err = adoptHandEdits(t, a, recorded); err != nil {
 			return err
 		}
+		var last int64 // number of an entry: none is given twice
 		for _, g := range a.Generations {
 			if err := s.insertGeneration(t, a.Project.ID, g); err != nil {
 				return err
 			}
+			for key := range g.Inputs {
+				last = max(last, memoir.EntryID(key))
+			}
 		}
-		return nil
+		_, err = t.exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'entry', 0
+			WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'entry')`)
+		if err == nil {
+			_, err = t.exec(`UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'entry'`, last)
+		}
+		return err
 	})
 	return out, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }

@@ -110,15 +110,7 @@ func (s *Settings) applyEntry(e entry, home string) error {
 		return e.errorf(d.doc, "%w", err)
 	}
 	s.setOrigin(e.name(), e.origin())
-	if e.was != "" {
-		s.rename(e.origin()+": "+e.was, e.name())
-	}
 	return nil
-}
-
-// rename records that a setting was set by an earlier name.
-func (s *Settings) rename(was, now string) {
-	s.Renamed = append(slices.Clip(s.Renamed), was+" is now called "+now)
 }
 
 // applyText applies a value that is written as one text. The elements of a list are separated as in PATH.
@@ -213,10 +205,9 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
 			continue
 		}
-		named := func(setting string) bool {
-			return strings.ReplaceAll(variableOf(setting), "_", "") == strings.ReplaceAll(variable, "_", "")
-		}
-		i := slices.IndexFunc(definitions, func(d definition) bool { return named(d.name) || d.was != "" && named(d.was) })
+		i := slices.IndexFunc(definitions, func(d definition) bool {
+			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
+		})
 		if i < 0 {
 			hint := "unset " + variable
 			if near, ok := Nearest(variable, variables()); ok {
@@ -229,9 +220,6 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		}
 		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {
 			return err
-		}
-		if now := definitions[i].name; !named(now) {
-			s.rename("$"+variable, "$"+variableOf(now))
 		}
 	}
 	return nil

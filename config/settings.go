@@ -42,9 +42,6 @@ type Settings struct {
 	// and nothing is injected into them.
 	Off bool
 
-	// Renamed has a message for each setting that is set by an earlier name.
-	Renamed []string
-
 	origins map[string]string // by setting name; no entry: the default
 }
 

@@ -236,9 +236,6 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 		return err
 	}
 	now, _, _ := config.Describe(name, config.UserHome(p.environ))
-	if _, dir := strings.CutPrefix(now, "projects."); now != name && !dir {
-		p.ui.warn("", "%s is now called %s", name, now)
-	}
 	if done != "not set" {
 		if err := f.Save(); err != nil {
 			return err

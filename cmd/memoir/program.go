@@ -20,12 +20,11 @@ import (
 
 // program is the state that all commands share: the environment and the terminal.
 type program struct {
-	ui            *ui
-	environ       []string
-	args          []string // the command line
-	cleaner       cleaner
-	hook          *string // if a hook of an agent called, not a person: the output that means "no context"
-	warnedRenamed bool    // a warning about renamed settings was printed
+	ui      *ui
+	environ []string
+	args    []string // the command line
+	cleaner cleaner
+	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -134,14 +133,7 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	if err != nil {
 		return config.Settings{}, err
 	}
-	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
-	if p.hook == nil && !c.Bool("startup") && !p.warnedRenamed {
-		for _, renamed := range settings.Renamed {
-			p.ui.warn("", "%s", renamed)
-			p.warnedRenamed = true
-		}
-	}
-	return settings, err
+	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
 }
 
 // memories returns the settings of that section, and the defaults if they are invalid, since texts are read anyway.

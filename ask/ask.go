@@ -55,7 +55,6 @@ const instructions = `Memory of earlier sessions in this project: the user's rul
 	`out of date: where it conflicts with the repository or the user, they win.
 memory_forget removes sessions and notes: call it only when the user asks for it.`
 
-// server serves one client.
 type server struct {
 	Options
 	injected func() injected // the lines of Context
@@ -139,7 +138,6 @@ func outdated(p Project, root memory.Root, lines []string) map[int]string {
 	return states
 }
 
-// usage returns an error for an invalid argument.
 func usage(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 }

@@ -112,7 +112,6 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	return lines, nil
 }
 
-// forgotten returns a message about the result of forgetting keys.
 func forgotten(report pipeline.ForgetReport, keys []string) string {
 	note, archives := "no memory contained it", 0
 	for _, p := range report.Projects {

@@ -18,7 +18,6 @@ import (
 	"memoir/store"
 )
 
-// maxPaths bounds the number of addresses in a call.
 const maxPaths = 10
 
 type memoryGetIn struct {
@@ -36,7 +35,6 @@ type memoryGetOut struct {
 	Notice  string `json:"notice"`
 }
 
-// part is the answer for one address.
 type part struct {
 	Path  string `json:"path,omitempty"`
 	Text  string `json:"text,omitempty"`
@@ -61,7 +59,6 @@ type unit struct {
 	text string
 }
 
-// memoryGet is the tool memory_get.
 func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memoryGetIn) (
 	*mcp.CallToolResult, memoryGetOut, error) {
 	paths := in.Paths
@@ -204,7 +201,6 @@ func (s *server) beside(projectID, place string) ([]byte, error) {
 	return nil, nil
 }
 
-// readEntry reads an entry as a document of one item.
 func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *document) error {
 	found, err := st.Entries(ctx, store.EntryFilter{ID: id})
 	if err != nil || len(found) == 0 {

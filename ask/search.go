@@ -50,7 +50,6 @@ type hit struct {
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 }
 
-// memorySearch is the tool memory_search.
 func (s *server) memorySearch(ctx context.Context, _ *mcp.CallToolRequest, in memorySearchIn) (
 	*mcp.CallToolResult, memorySearchOut, error) {
 	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
@@ -75,7 +74,6 @@ type found struct {
 	URL   string `json:"url"`
 }
 
-// search is the tool search.
 func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn) (
 	*mcp.CallToolResult, searchOut, error) {
 	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")

@@ -66,7 +66,6 @@ type memoryMessagesOut struct {
 	Notice  string `json:"notice,omitempty"`
 }
 
-// memoryMessages is the tool memory_messages.
 func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
 	*mcp.CallToolResult, memoryMessagesOut, error) {
 	if len(in.Messages) == 0 {
@@ -86,7 +85,6 @@ func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in 
 	return nil, memoryMessagesOut{Session: done.Session, Stored: done.Stored}, err
 }
 
-// recap returns the recap of the project's last session.
 func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	project, err := s.Project(ctx)
 	if err != nil {
@@ -132,7 +130,6 @@ type memoryPatchOut struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// memoryPatch is the tool memory_patch.
 func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in memoryPatchIn) (
 	*mcp.CallToolResult, memoryPatchOut, error) {
 	patch, err := json.Marshal(in)

@@ -150,7 +150,6 @@ func find(path []string) (definition, bool) {
 	return d, true
 }
 
-// names lists the names of some settings.
 func names(table []definition) (out []string) {
 	for _, d := range table {
 		out = append(out, d.name)
@@ -214,7 +213,6 @@ func (d definition) set(of any, values []string, home string) error {
 	return nil
 }
 
-// checkText returns an error if a text is not allowed.
 func (d definition) checkText(text string) error {
 	switch {
 	case strings.ContainsFunc(text, isControl):

@@ -63,7 +63,6 @@ func (s *Settings) loadFile(path, home string) error {
 	return s.applyFile(path, data, home)
 }
 
-// applyFile applies what a configuration file says.
 func (s *Settings) applyFile(path string, data []byte, home string) error {
 	entries, err := parseYAML(path, data)
 	for _, e := range entries {
@@ -85,7 +84,6 @@ func readUserFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// applyEntry applies one setting of a file.
 func (s *Settings) applyEntry(e entry, home string) error {
 	d, known := find(e.path)
 	if !known {
@@ -149,7 +147,6 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 	return nil
 }
 
-// check checks the rules that involve more than one setting.
 func (s Settings) check() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		if p := s.Providers[name]; p.API == "" && (len(p.Command) > 0 || p.Preset != "") {
@@ -225,7 +222,6 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 	return nil
 }
 
-// variables lists the known MEMOIR_* variables.
 func variables() []string {
 	out := slices.Clone(reservedVariables)
 	for _, d := range definitions {

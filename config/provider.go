@@ -68,7 +68,6 @@ func ProviderHelp() string {
 	return b.String()
 }
 
-// checkProvider checks that the fields of a provider are consistent.
 func (s Settings) checkProvider(name string) error {
 	p := s.Providers[name]
 	exec := p.API == "exec" || p.API == "" && name == "exec"

@@ -131,7 +131,6 @@ func (s Settings) clone() Settings {
 	return s
 }
 
-// setOrigin records where a setting's value comes from.
 func (s *Settings) setOrigin(name, origin string) { put(&s.origins, name, origin) }
 
 // put sets a key of a map, which may be nil.
@@ -159,7 +158,6 @@ type Value struct {
 	List   []string // the elements, where the value is a list
 }
 
-// value returns the value of a setting of a Settings or Provider.
 func (d definition) value(of any, name, origin string) Value {
 	v := Value{Name: name, Value: d.text(of), Origin: origin, Doc: d.doc}
 	if list, ok := d.field(of).(*[]string); ok {

@@ -53,7 +53,6 @@ func (e entry) errorf(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), name, fmt.Errorf(format, args...))
 }
 
-// unknown returns the error of an unknown name.
 func (e entry) unknown() error {
 	return e.errorf(e.near(fmt.Sprintf("remove line %d", e.line)), "is an unknown setting")
 }

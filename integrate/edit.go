@@ -32,7 +32,6 @@ type syntax struct {
 	remove func(text []byte, at []string, i int) ([]byte, error)
 }
 
-// syntaxOf returns the syntax of a file by its extension.
 func syntaxOf(path string) syntax {
 	switch filepath.Ext(path) {
 	case ".toml":
@@ -53,7 +52,6 @@ type Entry struct {
 	place int      // index of an element that existed before, from 1, since agents number hooks; 0: last
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 // plain returns a value as a JSON decoder does, so that values of all syntaxes can be compared.
@@ -305,7 +303,6 @@ func texts(value any) (out []string) {
 	return out
 }
 
-// eolOf returns the line ending of a text.
 func eolOf(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		return "\r\n"

@@ -114,7 +114,6 @@ func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 	})
 }
 
-// beat runs until the context ends.
 func (o Options) beat(ctx context.Context, cancel context.CancelCauseFunc, window *time.Timer) {
 	// A failed heartbeat is repeated before the next regular one.
 	again := max(o.Interval/8, time.Millisecond)

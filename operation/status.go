@@ -159,7 +159,6 @@ func (s *Status) waits(project string) bool {
 	})
 }
 
-// unfinishedWork lists the unfinished work that the next run completes.
 func unfinishedWork(ctx context.Context, st *store.Store, home string, projects []Project) ([]Unfinished,
 	error) {
 	out := []Unfinished{}

@@ -120,7 +120,6 @@ func (m projectMemory) find(ref, folded string, out *Why) (ids []string) {
 	return ids
 }
 
-// A stated is a statement with its session.
 type stated struct {
 	statement memoir.Statement
 	session   memoir.Extraction
@@ -266,7 +265,6 @@ type Memory struct {
 	Injects, Holds []Line `json:"-"` // lines of Injected and Content for pages
 }
 
-// A projectMemory is the live memory of a project.
 type projectMemory struct {
 	project        string
 	generation     int
@@ -335,7 +333,6 @@ func (a Access) Explain(ctx context.Context, st *store.Store, m Memory) error {
 	return nil
 }
 
-// readMemory returns the live memory of a project.
 func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 	live, err := memory.At(a.Home, projectID).Current()
 	m = projectMemory{project: projectID, generation: live.Generation,

@@ -14,7 +14,6 @@ import (
 // maxGitFile bounds a file of git that is read, in bytes.
 const maxGitFile = 1 << 20
 
-// repository is a git repository.
 type repository struct {
 	top    string // the working tree's top directory, or a bare repository's own directory
 	common string // the git directory that all worktrees share

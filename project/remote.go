@@ -101,7 +101,6 @@ func localPath(p string) string {
 	return cleanPath(p)
 }
 
-// isLocal reports whether a normalised remote is a path.
 func isLocal(normalised string) bool { return strings.HasPrefix(normalised, "/") }
 
 // DefaultTempDirs lists the directories for temporary files on this machine, and on others whose sessions may be
@@ -165,10 +164,8 @@ func (p places) plain(dir string) Status {
 
 var otherHome = lazyregexp.New(`^(?:(?:/var)?/home|/Users)/[^/]*$|^/root$`)
 
-// isRoot reports whether a cleaned path is the root of a file system.
 func isRoot(dir string) bool { return filepath.Dir(dir) == dir }
 
-// within reports whether a cleaned path is dir or below it.
 func within(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]))

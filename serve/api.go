@@ -140,7 +140,6 @@ func byForm(r *http.Request) bool {
 		r.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
 }
 
-// give writes an answer as JSON.
 func give(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"memoir/store"
 )
 
-// noteIn is the form of a note in a request.
 type noteIn struct {
 	Category string `json:"category"` // empty: fact
 	Content  string `json:"content"`
@@ -31,7 +30,6 @@ func noteOf(r *http.Request) (in noteIn, err error) {
 	return in, decode(r, &in, `{"category": "fact", "content": "…"}`)
 }
 
-// entry returns the note as an entry of a project.
 func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}

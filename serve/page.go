@@ -25,7 +25,6 @@ var files embed.FS
 //go:embed page/style.css
 var style []byte
 
-// A page is the input of a template.
 type page struct {
 	Name    string // of the template
 	Title   string
@@ -65,7 +64,6 @@ var functions = template.FuncMap{
 	},
 }
 
-// asset serves a file that pages load.
 func asset(name, kind string) http.HandlerFunc {
 	content, _ := files.ReadFile("page/" + name) // embedded
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -145,7 +143,6 @@ func daysOf(rows []operation.Spent) (out []day) {
 	return out
 }
 
-// exported is the content of the exported file.
 type exported struct {
 	At       *time.Time
 	Projects operation.Projects

@@ -151,7 +151,6 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 // folderName matches the name of a project's folder, which is its id.
 var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
 
-// withFolders adds the folders without a registered project.
 func withFolders(home string, ids []string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +239,6 @@ func (c *cleaner) clean(text string) string {
 	return c.given.AgainText(c.scanner.Message(c.whole.Replace(text)))
 }
 
-// redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
 
 // summaryOf returns the live summary. Secrets are redacted if somebody edited it since its publication.

@@ -93,7 +93,6 @@ func completionCommand(p *program) *cli.Command {
 
 func shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
 
-// candidate is a completion with its description.
 type candidate struct{ word, about string }
 
 // completion is a command line up to the word to complete.
@@ -213,7 +212,6 @@ func (at *completion) argument() {
 	}
 }
 
-// value offers values of a flag.
 func (at *completion) value(name string) {
 	for _, f := range at.flags {
 		if !slices.Contains(f.Names(), name) {
@@ -225,7 +223,6 @@ func (at *completion) value(name string) {
 	}
 }
 
-// usageOf returns a flag's description.
 func usageOf(f cli.Flag) string {
 	doc, _ := f.(cli.DocGenerationFlag)
 	return strings.ReplaceAll(doc.GetUsage(), "`", "")

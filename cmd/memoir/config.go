@@ -346,7 +346,6 @@ func trustCommand(p *program) *cli.Command {
 	}
 }
 
-// trust trusts a project's settings.
 func (p *program) trust(home, file string) error {
 	err := config.Trust(home, file)
 	if err == nil {
@@ -355,7 +354,6 @@ func (p *program) trust(home, file string) error {
 	return err
 }
 
-// distrust revokes the trust in a project's settings.
 func (p *program) distrust(home, file string) error {
 	trusted, err := config.LoadTrust(home)
 	if err != nil {

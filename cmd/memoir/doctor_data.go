@@ -127,7 +127,6 @@ func (p projectCheck) run() {
 	}
 }
 
-// live compares the live files with their manifest.
 func (p projectCheck) live(snap memory.Snapshot) {
 	n := snap.Generation
 	var damaged []string
@@ -185,7 +184,6 @@ func (p projectCheck) archives() {
 	}
 }
 
-// integrations checks the agents in which memoir is installed.
 func (d *doctor) integrations(c *cli.Context) {
 	home, err := d.home(c)
 	if err != nil {

@@ -104,7 +104,6 @@ func parseHook(r io.Reader) (hookInput, bool) {
 	return in, true
 }
 
-// session returns the id of the session that the hook belongs to.
 func (in hookInput) session() string {
 	for _, id := range []string{in.SessionID, in.SessionCamel, in.Conversation} {
 		if sessionID.MatchString(id) {

@@ -207,7 +207,6 @@ func (p *program) told(c *cli.Context, settings *config.Settings, in hookInput, 
 	return p.tell(c, *settings, home, found, agent)
 }
 
-// tell returns the context of a project.
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found told, agent string) (told, error) {
 	user, err := p.summaryOf(memory.At(home, memoir.UserProjectID))
 	if err != nil || !strings.Contains(user, "\n- ") { // no line is left

@@ -122,7 +122,6 @@ func integrationFlags(scope string) []cli.Flag {
 	}
 }
 
-// integration is one call of install or uninstall.
 type integration struct {
 	*program
 	c       *cli.Context

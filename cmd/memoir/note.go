@@ -136,7 +136,6 @@ func memoriesCommand(p *program) *cli.Command {
 	}
 }
 
-// noteLine is a note as people read it.
 func (p *program) noteLine(n memoir.Entry) string {
 	line := "#" + strconv.FormatInt(n.ID, 10) + "  " + when(n.CreatedAt) + "  " + n.Category + "  "
 	if n.ProjectID == memoir.UserProjectID {

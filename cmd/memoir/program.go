@@ -47,7 +47,6 @@ func (p *program) getenv(name string) string {
 	return ""
 }
 
-// execute runs one command line.
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
 	p.cleaner.setArguments(args, p.environ)
@@ -180,7 +179,6 @@ func projectRefFlag() cli.Flag {
 		Usage: "the project `REF`: an id, a name or a path (default: this directory's)"}
 }
 
-// argument returns the one argument of a command that needs it.
 func argument(c *cli.Context, what string) (string, error) {
 	if c.Args().First() == "" { // also an empty variable of a script
 		return "", usagef("", "%s needs a %s", calledAs(c), what)

@@ -18,7 +18,6 @@ import (
 	"memoir/store"
 )
 
-// place is a directory with its project.
 type place struct {
 	dir     string
 	top     string         // of the working tree, else dir: where .memoir.yml is
@@ -37,7 +36,6 @@ func (p *program) identify(settings config.Settings, dir string) place {
 	return here
 }
 
-// here returns the place of the working directory.
 func (p *program) here(settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -91,7 +89,6 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 // redacted matches a remote that contained a secret: two of them cannot be compared.
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
-// isPath reports whether a reference to a project is a path, not a name.
 func isPath(ref string) bool {
 	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 }

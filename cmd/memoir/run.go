@@ -179,7 +179,6 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 // and for each worker the files of a session or of a memory.
 func handlesToRun(workers int) int { return 32 + 16*workers }
 
-// runOptions reads the flags of `run`.
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
 	for _, name := range []string{"min-idle", "max-age"} {

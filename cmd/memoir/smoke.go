@@ -35,7 +35,6 @@ func smokeCommand(p *program) *cli.Command {
 	}
 }
 
-// smokeTest is one run of `memoir smoke`.
 type smokeTest struct {
 	*program
 	checklist

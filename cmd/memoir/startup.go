@@ -151,7 +151,6 @@ func (p *program) logStartup(args []string, cause error) {
 	fmt.Fprintf(log, "%s memoir: error: %s\n", time.Now().UTC().Format(time.RFC3339), oneLine(p.redact(cause.Error())))
 }
 
-// openLog opens a file of home's log directory for appending.
 func openLog(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "log")
 	if err := failpoint.MkdirAll(dir, 0o700); err != nil {

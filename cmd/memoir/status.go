@@ -69,7 +69,6 @@ const (
 	maxText   = 200 // characters
 )
 
-// printStatus prints the status as text.
 func (p *program) printStatus(s operation.Status) {
 	var due []string
 	for _, project := range s.Projects {

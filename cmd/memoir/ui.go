@@ -151,7 +151,6 @@ func (u *ui) line(color, label, text string) {
 	fmt.Fprintf(u.errw, "memoir: %s%s\n", label, oneLine(text))
 }
 
-// printf writes results to standard output.
 func (u *ui) printf(format string, args ...any) { u.write(fmt.Sprintf(format, args...)) }
 
 // write writes a result unchanged, or without control characters if standard output is a terminal.
@@ -241,7 +240,6 @@ func (u *ui) close() error {
 	return memoir.Errorf(memoir.CodeStorage, "", "write to standard output: %w", err)
 }
 
-// canAsk reports whether a person can answer a question.
 func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 
 // ask puts a yes-or-no question; anything but y or yes is no.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
@@ -59,23 +57,22 @@ type unit struct {
 	text string
 }
 
-func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memoryGetIn) (
-	*mcp.CallToolResult, memoryGetOut, error) {
+func (s *server) memoryGet(ctx context.Context, in memoryGetIn) (out memoryGetOut, err error) {
 	paths := in.Paths
 	if in.Path != "" {
 		paths = append([]string{in.Path}, paths...)
 	}
 	if len(paths) == 0 || len(paths) > maxPaths {
-		return nil, memoryGetOut{}, usage("", "memory_get takes 1 to %d paths, not %d", maxPaths, len(paths))
+		return out, usage("", "memory_get takes 1 to %d paths, not %d", maxPaths, len(paths))
 	}
 	var documents []document
 	for _, path := range paths {
 		documents = append(documents, s.document(ctx, path, in.From, in.Lines))
 	}
 	if len(paths) == 1 && documents[0].err != nil {
-		return nil, memoryGetOut{}, documents[0].err
+		return out, documents[0].err
 	}
-	return nil, fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
+	return fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
 			return memoryGetOut{part: documents[0].render(room, getFrom), Notice: notice}
 		}
@@ -104,12 +101,12 @@ type fetchOut struct {
 }
 
 // fetch is the tool fetch. It reads from the line or item in the id's fragment.
-func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) (*mcp.CallToolResult, fetchOut, error) {
+func (s *server) fetch(ctx context.Context, in fetchIn) (out fetchOut, err error) {
 	d := s.document(ctx, in.ID, 0, 0)
 	if d.err != nil {
-		return nil, fetchOut{}, d.err
+		return out, d.err
 	}
-	return nil, fit(usualTokens, mostTokens*4, func(room int) fetchOut {
+	return fit(usualTokens, mostTokens*4, func(room int) fetchOut {
 		p := d.render(room, "fetch "+d.text+"#")
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,

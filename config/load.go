@@ -39,8 +39,11 @@ func Load(o Options) (Settings, error) {
 	s := Default()
 	home := homeDir(lookup(o.Environ))
 	var err error
-	if o.ConfigDir != "" {
-		err = s.loadFile(filepath.Join(o.ConfigDir, FileName), home)
+	if path := filepath.Join(o.ConfigDir, FileName); o.ConfigDir != "" {
+		var data []byte
+		if data, err = readUserFile(path); err == nil {
+			err = s.applyFile(path, data, home)
+		}
 	}
 	if err == nil {
 		err = s.loadEnviron(o.Environ, home)
@@ -52,15 +55,6 @@ func Load(o Options) (Settings, error) {
 		err = s.check()
 	}
 	return s, err
-}
-
-// loadFile applies the user's configuration file, if there is one.
-func (s *Settings) loadFile(path, home string) error {
-	data, err := readUserFile(path)
-	if err != nil || data == nil {
-		return err
-	}
-	return s.applyFile(path, data, home)
 }
 
 func (s *Settings) applyFile(path string, data []byte, home string) error {

@@ -151,11 +151,11 @@ const originDefault = "default"
 
 // Value is one effective setting, as a person reads it.
 type Value struct {
-	Name   string
-	Value  string
-	Origin string // default, file:line, $VARIABLE or --flag
-	Doc    string
-	List   []string // the elements, where the value is a list
+	Name   string   `json:"name"`
+	Value  string   `json:"value"`
+	Origin string   `json:"origin"` // default, file:line, $VARIABLE or --flag
+	Doc    string   `json:"doc"`
+	List   []string `json:"list,omitempty"` // the elements, where the value is a list
 }
 
 func (d definition) value(of any, name, origin string) Value {

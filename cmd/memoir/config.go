@@ -15,18 +15,9 @@ import (
 	"memoir/model"
 )
 
-// settingJSON is one setting of `config --json`.
-type settingJSON struct {
-	Name   string   `json:"name"`
-	Value  string   `json:"value"`
-	Origin string   `json:"origin"`
-	Doc    string   `json:"doc"`
-	List   []string `json:"list,omitempty"` // the elements, if the value is a list
-}
-
-// settingJSON redacts a setting. Some secrets show only beside their option, so a list with one is printed as one text.
-func (p *program) settingJSON(v config.Value) settingJSON {
-	out := settingJSON{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
+// cleanSetting redacts a setting. Some secrets show only beside their option, so a list with one is printed as one text.
+func (p *program) cleanSetting(v config.Value) config.Value {
+	out := config.Value{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
 	for _, element := range v.List {
 		if out.Value == v.Value {
 			out.List = append(out.List, p.redact(element))
@@ -116,13 +107,13 @@ func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.
 func (p *program) printSettings(c *cli.Context, home, dir string, values []config.Value) error {
 	out := struct {
-		Home      string        `json:"home"`
-		ConfigDir string        `json:"config_dir"`
-		Settings  []settingJSON `json:"settings"`
-	}{home, dir, []settingJSON{}}
+		Home      string         `json:"home"`
+		ConfigDir string         `json:"config_dir"`
+		Settings  []config.Value `json:"settings"`
+	}{home, dir, []config.Value{}}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
-		shown := p.settingJSON(v)
+		shown := p.cleanSetting(v)
 		out.Settings = append(out.Settings, shown)
 		t.row(shown.Name, orDash(shown.Value), shown.Origin)
 	}
@@ -159,7 +150,7 @@ func (p *program) getSetting(c *cli.Context) error {
 	if i := slices.IndexFunc(settings.Values(), func(v config.Value) bool { return v.Name == name }); i >= 0 {
 		v = settings.Values()[i]
 	}
-	shown := p.settingJSON(v)
+	shown := p.cleanSetting(v)
 	return p.result(c, shown, func() {
 		if shown.List == nil {
 			shown.List = []string{shown.Value}

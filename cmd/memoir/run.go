@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -60,7 +61,7 @@ func runCommand(p *program) *cli.Command {
 				return p.startup(c)
 			}
 			if c.Bool("background") {
-				p.sayBackground()
+				p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " ")) // to its log
 			}
 			return p.run(c)
 		},

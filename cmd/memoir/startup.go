@@ -94,11 +94,6 @@ func childEnviron(environ []string) []string {
 	return append(child, name+"1")
 }
 
-// sayBackground writes the first line of a background run to its log.
-func (p *program) sayBackground() {
-	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
-}
-
 // notHandedOn are the flags that the run in the background does not get unchanged.
 var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home", "config"}
 

@@ -160,21 +160,3 @@ func TestTheEndOfTheParentEndsTheWorkWithTheParentsCause(t *testing.T) {
 		}
 	})
 }
-
-func TestAnIntervalThatCouldNotKeepTheLeaseIsAMistake(t *testing.T) {
-	t.Parallel()
-	for _, o := range []Options{
-		{Lease: time.Minute, Interval: time.Minute, Extend: func(context.Context) (bool, error) { return true, nil }},
-		{Extend: func(context.Context) (bool, error) { return true, nil }},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%+v was accepted", o)
-				}
-			}()
-			_, stop := Keep(t.Context(), o)
-			stop()
-		}()
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memoir"
 	"memoir/memory"
@@ -230,15 +229,7 @@ func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]Evi
 	reading, err := a.Show(ctx, st, key, 0)
 	var out []EvidenceItem
 	for _, it := range reading.Items {
-		text := it.Shown
-		if len(text) > maxItem {
-			end := maxItem
-			for !utf8.RuneStart(text[end]) {
-				end--
-			}
-			text = text[:end] + "…"
-		}
-		out = append(out, EvidenceItem{it.N, text})
+		out = append(out, EvidenceItem{it.N, memoir.CutBytes(it.Shown, maxItem, "…")})
 	}
 	return out, err
 }

@@ -278,21 +278,17 @@ func (u *ui) answer(ctx context.Context, question string) (string, error) {
 	u.flush()
 	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
-	answers := make(chan string, 1)
-	go func() {
+	answer, err := interruptibly(ctx, func() (string, error) {
 		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
 		if err != nil {
 			answer = cmp.Or(answer, "n")
 		}
-		answers <- answer
-	}()
-	select {
-	case answer := <-answers:
 		return strings.ToLower(strings.TrimSpace(answer)), nil
-	case <-ctx.Done():
+	})
+	if err != nil {
 		fmt.Fprintln(u.errw)
-		return "", context.Cause(ctx)
 	}
+	return answer, err
 }
 
 // width returns the columns of the terminal at standard output, 0 if there is none.

@@ -26,7 +26,6 @@ type memoryGetIn struct {
 	MaxTokens int      `json:"maxTokens,omitempty" jsonschema:"as in memory_search"`
 }
 
-// memoryGetOut has the text of one path, or the results of several paths.
 type memoryGetOut struct {
 	part
 	Results []part `json:"results,omitempty"`

@@ -163,7 +163,6 @@ func (s Settings) check() error {
 	return nil
 }
 
-// reservedVariables are the MEMOIR_* variables that are not settings.
 var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
 	memoir.ChildVariable, // set for processes that memoir starts

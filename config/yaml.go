@@ -36,7 +36,6 @@ const (
 	nameProviders = "providers"
 )
 
-// name returns the full name, sections joined by dots.
 func (e entry) name() string { return strings.Join(e.path, ".") }
 
 // provider returns the name of the section of a provider's setting, else "".

@@ -176,7 +176,6 @@ var Agents = []Agent{
 	},
 }
 
-// serverWhat names the entry for the MCP server in messages.
 const serverWhat = "MCP server"
 
 const serverDescription = "Memory of earlier sessions in this project: search and read it"

@@ -191,7 +191,6 @@ func (e Entry) find(there any) int {
 	return -1
 }
 
-// index returns the entry's index in a list of n others.
 func (e Entry) index(n int) int {
 	if e.place == 0 {
 		return n
@@ -199,7 +198,6 @@ func (e Entry) index(n int) int {
 	return min(e.place-1, n)
 }
 
-// splice replaces a part of a file.
 type splice struct {
 	At  int    `json:"at"` // in bytes
 	Old []byte `json:"old,omitempty"`
@@ -323,7 +321,6 @@ func parseTOML(text []byte) (value any, err error) {
 	return value, err
 }
 
-// insertTOML adds an entry as a table at the end.
 func insertTOML(text []byte, e Entry, _ int) ([]byte, error) {
 	keys, err := toml.Marshal(e.Value)
 	table := "[" + strings.Join(e.At, ".") + "]\n" + string(keys)

@@ -63,7 +63,6 @@ func ReadQueue(ctx context.Context, st *store.Store, redact func(string) string)
 	return queueOf(ctx, st, now, redact)
 }
 
-// queueOf returns the form of a status, with the last run.
 func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
 	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
 		Dead: failedJobs(now.Dead, redact)}

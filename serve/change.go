@@ -19,7 +19,6 @@ type noteIn struct {
 	Source   string `json:"source"` // user, auto or agent; empty: user
 }
 
-// noteOf reads a note from the JSON or the form in a request.
 func noteOf(r *http.Request) (in noteIn, err error) {
 	if byForm(r) {
 		if err := r.ParseForm(); err != nil {

@@ -83,7 +83,6 @@ func write(w http.ResponseWriter, p page, status int) {
 	_, _ = w.Write(text) // fails if the client has disconnected
 }
 
-// render returns the HTML of a page in its frame.
 func render(p page) ([]byte, error) {
 	var body, whole bytes.Buffer
 	if err := templates().ExecuteTemplate(&body, p.Name+".html", p); err != nil {
@@ -153,7 +152,6 @@ type exported struct {
 	Spending operation.Spending
 }
 
-// An exportedMemory is the memory of a project and its last change.
 type exportedMemory struct {
 	Name    string
 	Memory  operation.Memory
@@ -196,7 +194,6 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
-// exportedOf returns the memory of a project with the sources of its lines.
 func (s *server) exportedOf(ctx context.Context, st *store.Store, project operation.Project) (
 	out exportedMemory, err error) {
 	out.Name = project.Name

@@ -110,7 +110,7 @@ func (p *program) before(c *cli.Context) error {
 	}
 	p.page(c)
 	if !c.Bool("help") {
-		return nil
+		return checkExclusive(c)
 	}
 	if c.Command.HelpName == c.App.Name {
 		cli.HelpPrinter(p.ui, appHelp, c.App)

@@ -126,6 +126,18 @@ func checkWord(c *cli.Context) error {
 	return usagef(hint, "unexpected argument %q of %s", word, calledAs(c))
 }
 
+// exclusive are pairs of flags that mean two different things.
+var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"}}
+
+func checkExclusive(c *cli.Context) error {
+	for _, pair := range exclusive {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return usagef("", "--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
 func usageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")

@@ -44,18 +44,14 @@ func clearCommand(p *program) *cli.Command {
 }
 
 func (p *program) clear(c *cli.Context) error {
-	home, err := p.home(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	all, open := c.Bool("all"), p.openForWriting
+	home, all, open := opts.Home, c.Bool("all"), p.openForWriting
 	if all && isDirectory(filepath.Join(home, "projects")) { // also if the database is gone
 		open = func(c *cli.Context) (*store.Store, error) {
-			settings, err := p.settings(c, nil)
-			if err != nil {
-				return nil, err
-			}
-			return p.openStore(c.Context, home, settings)
+			return p.openStore(c.Context, home, opts.Settings)
 		}
 	}
 	st, err := open(c)

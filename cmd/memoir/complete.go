@@ -170,7 +170,6 @@ func (at *completion) read(ctx context.Context, app *cli.App, words []string) (o
 	return open
 }
 
-// argument offers subcommands and values of the command's next argument.
 func (at *completion) argument() {
 	if at.arguments == 0 {
 		for _, c := range at.commands {
@@ -285,7 +284,6 @@ func (at *completion) projects() {
 	}
 }
 
-// generations offers the generations of the line's project, newest first.
 func (at *completion) generations() (words []string) {
 	if st := at.store(); st != nil {
 		defer st.Close()

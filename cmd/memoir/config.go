@@ -41,7 +41,7 @@ func configCommand(p *program) *cli.Command {
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			home, err := p.home(c)
+			opts, err := p.options(c, nil)
 			if err != nil {
 				return err
 			}
@@ -49,11 +49,7 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			dir, err := p.configDir(c)
-			if err != nil {
-				return err
-			}
-			return p.printSettings(c, home, dir, settings.Values())
+			return p.printSettings(c, opts.Home, opts.ConfigDir, settings.Values())
 		},
 		Subcommands: []*cli.Command{
 			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value of one setting",
@@ -207,7 +203,6 @@ func (p *program) unsetSetting(c *cli.Context) error {
 	})
 }
 
-// changeSetting changes config.yml. It warns if a variable overrides the setting.
 func (p *program) changeSetting(c *cli.Context, name string, change func(*config.File) (string, error)) error {
 	o, err := p.configOptions(c)
 	if err != nil {
@@ -301,9 +296,6 @@ func trustCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
-			if err == nil && c.Bool("list") && c.Bool("undo") {
-				err = usagef("", "--list and --undo exclude each other")
-			}
 			if err != nil {
 				return err
 			}

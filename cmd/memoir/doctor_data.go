@@ -75,7 +75,6 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	}
 }
 
-// projectCheck compares the files of a project with its manifest and the database.
 type projectCheck struct {
 	*doctor
 	root memory.Root

@@ -178,7 +178,6 @@ func (s *setup) find() (err error) {
 	return nil
 }
 
-// listed names the agents or projects with most sessions.
 func listed(all []pipeline.Counted) string {
 	const shown = 8
 	var parts []string
@@ -191,7 +190,6 @@ func listed(all []pipeline.Counted) string {
 	return strings.Join(parts, ", ")
 }
 
-// choose chooses the model, and sets it for this run and in the file.
 func (s *setup) choose() (err error) {
 	roles := s.opts.Settings.ModelRoles
 	name := s.c.String("model")
@@ -246,7 +244,6 @@ func (s *setup) checkModels() error {
 
 const declined = "config.yml was not written, and nothing was run"
 
-// askModel asks which model to use, unless only one is offered.
 func (s *setup) askModel(offers []model.Offer) (string, error) {
 	if len(offers) == 1 {
 		return offers[0].Model, nil
@@ -292,7 +289,6 @@ func (s *setup) plan() (err error) {
 	return nil
 }
 
-// confirm asks a person before memoir writes, spends or sends anything.
 func (s *setup) confirm(run bool) (bool, error) {
 	var steps []string
 	if s.file.Changed() {

@@ -155,9 +155,6 @@ func (p *program) openToAdd(c *cli.Context) (
 		return opts, nil, to, err
 	}
 	settings := opts.Settings // the project's own apply only here
-	if c.Bool("user") && c.IsSet("project") {
-		return opts, nil, to, usagef("", "--project and --user exclude each other")
-	}
 	ref, err := projectFlag(c)
 	if err != nil {
 		return opts, nil, to, err

@@ -92,7 +92,6 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	return unlock, err
 }
 
-// locked changes a file in a folder that lockFolder locks.
 func locked(dir string, change func() error) error {
 	unlock, err := lockFolder(dir)
 	if err != nil {

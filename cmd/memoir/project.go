@@ -184,9 +184,6 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]string, erro
 		row, err := p.projectOf(c, st)
 		return []string{row.ID}, err
 	}
-	if c.IsSet("project") {
-		return nil, usagef("", "--project and --all exclude each other")
-	}
 	rows, err := st.Projects(c.Context)
 	ids := []string{}
 	for _, row := range rows {
@@ -236,7 +233,6 @@ func isProjectFolder(home, id string) bool {
 	return isDirectory(filepath.Join(dir, "live")) || isDirectory(filepath.Join(dir, "generations"))
 }
 
-// projectFile is the .memoir.yml of this directory's project.
 func (p *program) projectFile(c *cli.Context) (string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {

@@ -72,9 +72,6 @@ func runCommand(p *program) *cli.Command {
 var errTimeout = errors.New("stopped by --timeout")
 
 func (p *program) run(c *cli.Context) error {
-	if c.IsSet("project") && c.Bool("all") {
-		return usagef("", "--project and --all exclude each other")
-	}
 	opts, err := p.runOptions(c)
 	if err != nil {
 		return err
@@ -145,7 +142,6 @@ func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options
 	}
 }
 
-// reportRun says and prints what a run did, and returns its exit code as an error.
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
 	if c.Bool("json") {
 		if err := p.ui.json(report); err != nil {

@@ -122,7 +122,6 @@ func (p *program) printStatus(s operation.Status) {
 	}
 }
 
-// statusLine prints a text with its label, cut unless -v was given.
 func (p *program) statusLine(label, text string) {
 	if text = oneLine(text); !p.ui.verbose {
 		text = memoir.Cut(text, maxText)

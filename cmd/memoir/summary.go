@@ -78,7 +78,6 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	p.sayLeft(r, again)
 }
 
-// sayLeft prints the number of sessions that the run left, and why.
 func (p *program) sayLeft(r pipeline.Report, again string) {
 	left := count(r.Left, "session")
 	switch {

@@ -89,7 +89,6 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// transport is a transport of the SDK whose connections are conns.
 type transport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
@@ -30,19 +28,17 @@ type memoryForgetOut struct {
 
 // memoryForget is the tool memory_forget. Like `memoir forget`, it removes a line with the sessions that state it,
 // since the next run would write it again.
-func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in memoryForgetIn) (
-	*mcp.CallToolResult, memoryForgetOut, error) {
-	none := memoryForgetOut{}
+func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memoryForgetOut, err error) {
 	if (in.Session == "") == (in.Line == "") || len(in.Session)+len(in.Line) > maxQuery {
-		return nil, none, usage("", "memory_forget takes a session or a line, of at most %d bytes", maxQuery)
+		return out, usage("", "memory_forget takes a session or a line, of at most %d bytes", maxQuery)
 	}
 	project, root, err := s.root(ctx)
 	if err != nil {
-		return nil, none, err
+		return out, err
 	}
 	options, st, err := s.Change(ctx)
 	if err != nil {
-		return nil, none, err
+		return out, err
 	}
 	defer st.Close()
 	options.ProjectIDs = []string{project.ID}
@@ -51,24 +47,24 @@ func (s *server) memoryForget(ctx context.Context, _ *mcp.CallToolRequest, in me
 	if in.Session != "" {
 		session, err := s.findSession(ctx, st, strings.TrimPrefix(in.Session, sessionScheme))
 		if err != nil {
-			return nil, none, err
+			return out, err
 		}
 		if session.ProjectID != project.ID { // a tool changes only its own project
-			return nil, none, errOther
+			return out, errOther
 		}
 		what.Keys = []string{session.Key()}
 	} else if lines, err = s.findLine(ctx, st, options, root, in.Line, &what); err != nil {
-		return nil, none, err
+		return out, err
 	}
 	noted := "nothing was forgotten yet: ask the user, then call again with confirm"
 	if in.Confirm {
 		report, err := pipeline.Forget(ctx, st, options, what)
 		if err != nil {
-			return nil, none, err
+			return out, err
 		}
 		noted = forgotten(report, what.Keys)
 	}
-	return nil, fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
+	return fit(usualTokens, len(what.Keys)+len(lines), func(n int) memoryForgetOut {
 		keys, _ := first(n, what.Keys)
 		shown, left := first(n, lines)
 		return memoryForgetOut{Forgotten: in.Confirm, Sessions: keys, Lines: shown,
@@ -112,7 +108,6 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 	return lines, nil
 }
 
-// forgotten returns a message about the result of forgetting keys.
 func forgotten(report pipeline.ForgetReport, keys []string) string {
 	note := "no memory contained it"
 	for _, p := range report.Projects {

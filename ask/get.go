@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
@@ -18,7 +16,6 @@ import (
 	"memoir/store"
 )
 
-// maxPaths bounds the number of addresses in a call.
 const maxPaths = 10
 
 type memoryGetIn struct {
@@ -29,14 +26,12 @@ type memoryGetIn struct {
 	MaxTokens int      `json:"maxTokens,omitempty" jsonschema:"as in memory_search"`
 }
 
-// memoryGetOut has the text of one path, or the results of several paths.
 type memoryGetOut struct {
 	part
 	Results []part `json:"results,omitempty"`
 	Notice  string `json:"notice"`
 }
 
-// part is the answer for one address.
 type part struct {
 	Path  string `json:"path,omitempty"`
 	Text  string `json:"text,omitempty"`
@@ -61,24 +56,22 @@ type unit struct {
 	text string
 }
 
-// memoryGet is the tool memory_get.
-func (s *server) memoryGet(ctx context.Context, _ *mcp.CallToolRequest, in memoryGetIn) (
-	*mcp.CallToolResult, memoryGetOut, error) {
+func (s *server) memoryGet(ctx context.Context, in memoryGetIn) (out memoryGetOut, err error) {
 	paths := in.Paths
 	if in.Path != "" {
 		paths = append([]string{in.Path}, paths...)
 	}
 	if len(paths) == 0 || len(paths) > maxPaths {
-		return nil, memoryGetOut{}, usage("", "memory_get takes 1 to %d paths, not %d", maxPaths, len(paths))
+		return out, usage("", "memory_get takes 1 to %d paths, not %d", maxPaths, len(paths))
 	}
 	var documents []document
 	for _, path := range paths {
 		documents = append(documents, s.document(ctx, path, in.From, in.Lines))
 	}
 	if len(paths) == 1 && documents[0].err != nil {
-		return nil, memoryGetOut{}, documents[0].err
+		return out, documents[0].err
 	}
-	return nil, fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
+	return fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
 			return memoryGetOut{part: documents[0].render(room, getFrom), Notice: notice}
 		}
@@ -107,12 +100,12 @@ type fetchOut struct {
 }
 
 // fetch is the tool fetch. It reads from the line or item in the id's fragment.
-func (s *server) fetch(ctx context.Context, _ *mcp.CallToolRequest, in fetchIn) (*mcp.CallToolResult, fetchOut, error) {
+func (s *server) fetch(ctx context.Context, in fetchIn) (out fetchOut, err error) {
 	d := s.document(ctx, in.ID, 0, 0)
 	if d.err != nil {
-		return nil, fetchOut{}, d.err
+		return out, d.err
 	}
-	return nil, fit(usualTokens, mostTokens*4, func(room int) fetchOut {
+	return fit(usualTokens, mostTokens*4, func(room int) fetchOut {
 		p := d.render(room, "fetch "+d.text+"#")
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
@@ -204,7 +197,6 @@ func (s *server) beside(projectID, place string) ([]byte, error) {
 	return nil, nil
 }
 
-// readEntry reads an entry as a document of one item.
 func (s *server) readEntry(ctx context.Context, st *store.Store, id int64, d *document) error {
 	found, err := st.Entries(ctx, store.EntryFilter{ID: id})
 	if err != nil || len(found) == 0 {

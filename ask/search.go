@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"memoir"
 	"memoir/entry"
 	"memoir/search"
@@ -50,11 +48,9 @@ type hit struct {
 	State     string  `json:"state,omitempty" jsonschema:"stale or gone: the working tree no longer holds it"`
 }
 
-// memorySearch is the tool memory_search.
-func (s *server) memorySearch(ctx context.Context, _ *mcp.CallToolRequest, in memorySearchIn) (
-	*mcp.CallToolResult, memorySearchOut, error) {
+func (s *server) memorySearch(ctx context.Context, in memorySearchIn) (out memorySearchOut, err error) {
 	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
-	return nil, fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
+	return fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
 		shown, left := first(n, hits)
 		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; "), Notice: notice}
 	}), err
@@ -75,16 +71,14 @@ type found struct {
 	URL   string `json:"url"`
 }
 
-// search is the tool search.
-func (s *server) search(ctx context.Context, _ *mcp.CallToolRequest, in searchIn) (
-	*mcp.CallToolResult, searchOut, error) {
+func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err error) {
 	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
 	var results []found
 	for _, h := range hits {
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
 		results = append(results, found{ID: id, Title: h.Source + ": " + h.Snippet, URL: id})
 	}
-	return nil, fit(usualTokens, len(results), func(n int) searchOut {
+	return fit(usualTokens, len(results), func(n int) searchOut {
 		shown, left := first(n, results)
 		return searchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
 	}), err

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"memoir"
 	"memoir/pipeline"
 )
@@ -24,33 +22,32 @@ type memoryRememberOut struct {
 
 // memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
 // nor consolidated until a person states it, too.
-func (s *server) memoryRemember(ctx context.Context, _ *mcp.CallToolRequest, in memoryRememberIn) (
-	*mcp.CallToolResult, memoryRememberOut, error) {
+func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out memoryRememberOut, err error) {
 	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
 	switch {
 	case e.Kind == "":
 		e.Kind = memoir.EntryNote
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
-		return nil, memoryRememberOut{}, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
+		return out, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
 	}
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
-		return nil, memoryRememberOut{}, err
+		return out, err
 	}
 	defer st.Close()
 	e.ProjectID = project.ID
 	stored, added, err := s.Remember(ctx, st, options, e)
 	if err != nil {
-		return nil, memoryRememberOut{}, err
+		return out, err
 	}
 	note := "stored; memory_search finds it"
 	if !added {
 		note = "it is stored already"
 	}
-	return nil, memoryRememberOut{ID: stored.ID, Note: note}, nil
+	return memoryRememberOut{ID: stored.ID, Note: note}, nil
 }
 
 type memoryMessagesIn struct {
@@ -66,27 +63,23 @@ type memoryMessagesOut struct {
 	Notice  string `json:"notice,omitempty"`
 }
 
-// memoryMessages is the tool memory_messages.
-func (s *server) memoryMessages(ctx context.Context, _ *mcp.CallToolRequest, in memoryMessagesIn) (
-	*mcp.CallToolResult, memoryMessagesOut, error) {
+func (s *server) memoryMessages(ctx context.Context, in memoryMessagesIn) (out memoryMessagesOut, err error) {
 	if len(in.Messages) == 0 {
-		out, err := s.recap(ctx)
-		return nil, out, err
+		return s.recap(ctx)
 	}
 	byUser := func(m pipeline.Message) bool { return m.Role == memoir.RoleUser }
 	if s.Transcribed && slices.ContainsFunc(in.Messages, byUser) {
-		return nil, memoryMessagesOut{}, usage("", "messages of the user are read from this agent's transcripts")
+		return out, usage("", "messages of the user are read from this agent's transcripts")
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
-		return nil, memoryMessagesOut{}, err
+		return out, err
 	}
 	defer st.Close()
 	done, err := s.Say(ctx, st, options, project.ID, in.Conversation, in.Messages)
-	return nil, memoryMessagesOut{Session: done.Session, Stored: done.Stored}, err
+	return memoryMessagesOut{Session: done.Session, Stored: done.Stored}, err
 }
 
-// recap returns the recap of the project's last session.
 func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	project, err := s.Project(ctx)
 	if err != nil {
@@ -132,24 +125,22 @@ type memoryPatchOut struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// memoryPatch is the tool memory_patch.
-func (s *server) memoryPatch(ctx context.Context, _ *mcp.CallToolRequest, in memoryPatchIn) (
-	*mcp.CallToolResult, memoryPatchOut, error) {
+func (s *server) memoryPatch(ctx context.Context, in memoryPatchIn) (out memoryPatchOut, err error) {
 	patch, err := json.Marshal(in)
 	if err != nil {
-		return nil, memoryPatchOut{}, err
+		return out, err
 	}
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
-		return nil, memoryPatchOut{}, err
+		return out, err
 	}
 	defer st.Close()
 	done, err := pipeline.Patch(ctx, st, options, project, memoir.AuthorAgent, patch)
 	if err != nil {
-		return nil, memoryPatchOut{}, err
+		return out, err
 	}
 	text := s.Clean(done.Content)
-	return nil, fit(mostTokens, len(text), func(room int) memoryPatchOut {
+	return fit(mostTokens, len(text), func(room int) memoryPatchOut {
 		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
 		if room < len(text) {
 			out.Note = "cut to size; memory_get reads the rest"

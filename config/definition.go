@@ -27,7 +27,6 @@ const (
 // definition describes one setting: of Settings, or of a Provider. The name of its field is the same except for case.
 type definition struct {
 	name     string // as in config.yml, sections joined by dots
-	was      string // an earlier name; it still works, with a warning
 	doc      string // one line
 	usual    string // the default
 	min, max float64
@@ -73,9 +72,9 @@ var definitions = []definition{
 		doc: "sessions extracted from at the same time"},
 	{name: "memories.maxAttempts", usual: "3", tighten: tightenLower, min: 1, max: 100,
 		doc: "failed attempts after which a job is dead, until its session changes or `memoir retry`"},
-	{name: "memories.phase1LeaseSeconds", was: "memories.stage1LeaseSeconds", usual: "120", min: 2, max: 86400,
+	{name: "memories.phase1LeaseSeconds", usual: "120", min: 2, max: 86400,
 		doc: "how long a session's lease lasts without a heartbeat"},
-	{name: "memories.phase1RetryDelaySeconds", was: "memories.stage1RetryDelaySeconds", usual: "120", max: 86400,
+	{name: "memories.phase1RetryDelaySeconds", usual: "120", max: 86400,
 		doc: "first delay before a failed session is tried again; it doubles each time"},
 	{name: "memories.phase2LeaseSeconds", usual: "180", min: 2, max: 86400,
 		doc: "how long a project's lease lasts without a heartbeat"},
@@ -141,7 +140,7 @@ func find(path []string) (definition, bool) {
 	case path[0] == nameProviders && len(path) == 3:
 		table, name = providerFields, path[2]
 	}
-	i := slices.IndexFunc(table, func(d definition) bool { return d.name == name || d.was == name && name != "" })
+	i := slices.IndexFunc(table, func(d definition) bool { return d.name == name })
 	if i < 0 {
 		return definition{}, false
 	}
@@ -150,7 +149,6 @@ func find(path []string) (definition, bool) {
 	return d, true
 }
 
-// names lists the names of some settings.
 func names(table []definition) (out []string) {
 	for _, d := range table {
 		out = append(out, d.name)
@@ -214,7 +212,6 @@ func (d definition) set(of any, values []string, home string) error {
 	return nil
 }
 
-// checkText returns an error if a text is not allowed.
 func (d definition) checkText(text string) error {
 	switch {
 	case strings.ContainsFunc(text, isControl):

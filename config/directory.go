@@ -91,7 +91,6 @@ func expandHome(path, home string) (string, error) {
 	return home + rest, nil
 }
 
-// lookup returns a function that reads a variable of environ.
 func lookup(environ []string) func(string) string {
 	return func(name string) string {
 		for _, entry := range environ {

@@ -44,7 +44,7 @@ func ReadFile(o Options) (*File, error) {
 	return f, err
 }
 
-// Describe returns the present name of a setting, and its description. A project's directory becomes absolute; home is
+// Describe returns the full name of a setting, and its description. A project's directory becomes absolute; home is
 // the person's home directory. An unknown name, or that of a section, is an error with memoir.CodeConfig.
 func Describe(name, home string) (now, doc string, err error) {
 	e := entry{path: pathOf(name)}
@@ -61,8 +61,6 @@ func Describe(name, home string) (now, doc string, err error) {
 	case d.name == nameProjects:
 		dir, err := expandHome(e.path[1], home)
 		return nameProjects + "." + filepath.Clean(dir), d.doc, err
-	case d.was == name:
-		name = d.name
 	}
 	return name, d.doc, nil
 }
@@ -77,7 +75,7 @@ func (f *File) Set(name string, values ...string) error {
 	d, _ := find(pathOf(now))
 	at := pathOf(now)
 	e, there := f.entry(now)
-	if there && e.was == "" {
+	if there {
 		at = e.path
 	} else if d.name == nameProjects {
 		at = pathOf(name) // with ~, if the person wrote that
@@ -93,9 +91,6 @@ func (f *File) Set(name string, values ...string) error {
 		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
 	text, err := yamledit.Set(f.text, at, written)
-	if e.was != "" && err == nil {
-		text, err = yamledit.Delete(text, pathOf(e.was), 0)
-	}
 	_, invalid := f.Settings()
 	if err = f.change(strings.Join(at, "."), text, err); err == nil {
 		_, err = f.Settings()
@@ -124,9 +119,7 @@ func (f *File) Unset(name string) (bool, error) {
 		return false, cmp.Or(unknown, invalid)
 	}
 	at, changed := e.path, e.name()
-	if e.was != "" {
-		at = pathOf(e.was)
-	} else if e.provider() == now {
+	if e.provider() == now {
 		at, changed = pathOf(now), now
 	}
 	text, err := yamledit.Delete(f.text, at, 0)
@@ -206,7 +199,7 @@ func (f *File) change(name string, text []byte, err error) error {
 func (f *File) entry(now string) (e entry, there bool) {
 	entries, _ := parseYAML(f.Path, f.text)
 	for _, e := range entries {
-		if known, _, _ := Describe(cmp.Or(e.was, e.name()), f.home); known == now || e.provider() == now {
+		if known, _, _ := Describe(e.name(), f.home); known == now || e.provider() == now {
 			return e, true
 		}
 	}

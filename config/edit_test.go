@@ -33,8 +33,6 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"limits:\n", "memories.concurrency", []string{"65"}, "memories.concurrency must be a whole number from 1 to 64; sessions extracted"},
 		{"limits:\n", "memories.concurrency", []string{"1", "2"}, `memories.concurrency takes one value; unexpected "2"`},
 		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from config.yml with this change) must be at most half"},
-		{"memories:\n  stage1LeaseSeconds: 90 # x\n", "memories.stage1LeaseSeconds", []string{"80"}, "memories:\n  phase1LeaseSeconds: 80\n"},
-		{"limits:\nmemories:\n  stage1LeaseSeconds: 90 # x\n", "memories.phase1LeaseSeconds", nil, "limits:\n"},
 		{"memories:\n  nosuch: 1\n  concurrency: 2\n", "memories.enabled", []string{"true"}, "FILE:2: memories.nosuch is an unknown setting; remove line 2"},
 		{"limits:\nproviders:\n  mine: {api: exec, command: [a]}\n", "providers.mine", nil, "limits:\n"},
 		{"providers:\n  a:\n    api: anthropic\n  mine: # x\n    # y\n    api: exec\n    command: [a]\n", "providers.mine", nil, "providers:\n  a:\n    api: anthropic\n"},
@@ -141,18 +139,6 @@ func TestAFileThatIsALinkStaysOneAndKeepsItsMode(t *testing.T) {
 	if err := f.Save(); memoir.CodeOf(err) != memoir.CodeChanged {
 		t.Errorf("a change of another process is lost: %v", err)
 	}
-}
-
-func TestAnEarlierNameHoldsAndIsReported(t *testing.T) {
-	t.Parallel()
-	s, err := loadYAML(t, "memories:\n  stage1LeaseSeconds: 90\n", "MEMOIR_MEMORIES_STAGE1_RETRY_DELAY_SECONDS=7")
-	if err != nil || s.Memories.Phase1LeaseSeconds != 90 || s.Memories.Phase1RetryDelaySeconds != 7 || len(s.Renamed) != 2 ||
-		!strings.HasSuffix(s.Renamed[0], "config.yml:2: memories.stage1LeaseSeconds is now called memories.phase1LeaseSeconds") ||
-		s.Renamed[1] != "$MEMOIR_MEMORIES_STAGE1_RETRY_DELAY_SECONDS is now called $MEMOIR_MEMORIES_PHASE1_RETRY_DELAY_SECONDS" {
-		t.Errorf("got %+v, %q, %v", s.Memories, s.Renamed, err)
-	}
-	_, err = loadYAML(t, "memories:\n  stage1LeaseSeconds: 90\n  phase1LeaseSeconds: 80\n")
-	checkError(t, err, "config.yml:3: memories.phase1LeaseSeconds is set twice, first in line 2")
 }
 
 func said(err error) string { return err.Error() + "; " + memoir.HintOf(err) }

@@ -36,8 +36,11 @@ func Load(o Options) (Settings, error) {
 	s := Default()
 	home := homeDir(lookup(o.Environ))
 	var err error
-	if o.ConfigDir != "" {
-		err = s.loadFile(filepath.Join(o.ConfigDir, FileName), home)
+	if path := filepath.Join(o.ConfigDir, FileName); o.ConfigDir != "" {
+		var data []byte
+		if data, err = readUserFile(path); err == nil {
+			err = s.applyFile(path, data, home)
+		}
 	}
 	if err == nil {
 		err = s.loadEnviron(o.Environ, home)
@@ -51,16 +54,6 @@ func Load(o Options) (Settings, error) {
 	return s, err
 }
 
-// loadFile applies the user's configuration file, if there is one.
-func (s *Settings) loadFile(path, home string) error {
-	data, err := readUserFile(path)
-	if err != nil || data == nil {
-		return err
-	}
-	return s.applyFile(path, data, home)
-}
-
-// applyFile applies what a configuration file says.
 func (s *Settings) applyFile(path string, data []byte, home string) error {
 	entries, err := parseYAML(path, data)
 	for _, e := range entries {
@@ -82,7 +75,6 @@ func readUserFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// applyEntry applies one setting of a file.
 func (s *Settings) applyEntry(e entry, home string) error {
 	d, known := find(e.path)
 	if !known {
@@ -107,15 +99,7 @@ func (s *Settings) applyEntry(e entry, home string) error {
 		return e.errorf(d.doc, "%w", err)
 	}
 	s.setOrigin(e.name(), e.origin())
-	if e.was != "" {
-		s.rename(e.origin()+": "+e.was, e.name())
-	}
 	return nil
-}
-
-// rename records that a setting was set by an earlier name.
-func (s *Settings) rename(was, now string) {
-	s.Renamed = append(slices.Clip(s.Renamed), was+" is now called "+now)
 }
 
 // applyText applies a value that is written as one text. The elements of a list are separated as in PATH.
@@ -154,7 +138,6 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 	return nil
 }
 
-// check checks the rules that involve more than one setting.
 func (s Settings) check() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
 		if p := s.Providers[name]; p.API == "" && (len(p.Command) > 0 || p.Preset != "") {
@@ -177,7 +160,6 @@ func (s Settings) check() error {
 	return nil
 }
 
-// reservedVariables are the MEMOIR_* variables that are not settings.
 var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
 	memoir.ChildVariable, // set for processes that memoir starts
@@ -208,10 +190,9 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
 			continue
 		}
-		named := func(setting string) bool {
-			return strings.ReplaceAll(variableOf(setting), "_", "") == strings.ReplaceAll(variable, "_", "")
-		}
-		i := slices.IndexFunc(definitions, func(d definition) bool { return named(d.name) || d.was != "" && named(d.was) })
+		i := slices.IndexFunc(definitions, func(d definition) bool {
+			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
+		})
 		if i < 0 {
 			hint := "unset " + variable
 			if near, ok := Nearest(variable, variables()); ok {
@@ -225,14 +206,10 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {
 			return err
 		}
-		if now := definitions[i].name; !named(now) {
-			s.rename("$"+variable, "$"+variableOf(now))
-		}
 	}
 	return nil
 }
 
-// variables lists the known MEMOIR_* variables.
 func variables() []string {
 	out := slices.Clone(reservedVariables)
 	for _, d := range definitions {

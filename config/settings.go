@@ -44,9 +44,6 @@ type Settings struct {
 	// hand, too: the project's sessions are not read, and nothing is injected into them.
 	Off bool
 
-	// Renamed has a message for each setting that is set by an earlier name.
-	Renamed []string
-
 	origins map[string]string // by setting name; no entry: the default
 }
 
@@ -136,7 +133,6 @@ func (s Settings) clone() Settings {
 	return s
 }
 
-// setOrigin records where a setting's value comes from.
 func (s *Settings) setOrigin(name, origin string) { put(&s.origins, name, origin) }
 
 // put sets a key of a map, which may be nil.
@@ -156,14 +152,13 @@ const originDefault = "default"
 
 // Value is one effective setting, as a person reads it.
 type Value struct {
-	Name   string
-	Value  string
-	Origin string // default, file:line, $VARIABLE or --flag
-	Doc    string
-	List   []string // the elements, where the value is a list
+	Name   string   `json:"name"`
+	Value  string   `json:"value"`
+	Origin string   `json:"origin"` // default, file:line, $VARIABLE or --flag
+	Doc    string   `json:"doc"`
+	List   []string `json:"list,omitempty"` // the elements, where the value is a list
 }
 
-// value returns the value of a setting of a Settings or Provider.
 func (d definition) value(of any, name, origin string) Value {
 	v := Value{Name: name, Value: d.text(of), Origin: origin, Doc: d.doc}
 	if list, ok := d.field(of).(*[]string); ok {
@@ -256,7 +251,6 @@ func ProviderHelp() string {
 	return b.String()
 }
 
-// checkProvider checks that the fields of a provider are consistent.
 func (s Settings) checkProvider(name string) error {
 	p := s.Providers[name]
 	exec := p.API == "exec" || p.API == "" && name == "exec"

@@ -25,7 +25,6 @@ const MaxFileSize = 1 << 20
 // entry is a name with its value in a file.
 type entry struct {
 	path []string // the keys that lead to it; untrusted text until it is known
-	was  string   // the earlier name, if the file uses that
 	file string
 	line int
 	node *yaml.Node
@@ -37,7 +36,6 @@ const (
 	nameProviders = "providers"
 )
 
-// name returns the full name, sections joined by dots.
 func (e entry) name() string { return strings.Join(e.path, ".") }
 
 // provider returns the name of the section of a provider's setting, else "".
@@ -54,7 +52,6 @@ func (e entry) errorf(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), name, fmt.Errorf(format, args...))
 }
 
-// unknown returns the error of an unknown name.
 func (e entry) unknown() error {
 	return e.errorf(e.near(fmt.Sprintf("remove line %d", e.line)), "is an unknown setting")
 }
@@ -127,14 +124,11 @@ func (e entry) settings() (out []entry, err error) {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		sub := entry{append(slices.Clone(e.path), key.Value), "", e.file, key.Line, node.Content[i+1]}
+		sub := entry{append(slices.Clone(e.path), key.Value), e.file, key.Line, node.Content[i+1]}
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
 			return nil, e.errorf("write it as name: value", "has a name that is not a string")
 		}
-		if d, known := find(sub.path); known {
-			if name := sub.name(); name == d.was {
-				sub.path, sub.was = pathOf(d.name), name
-			}
+		if _, known := find(sub.path); known {
 			out = append(out, sub)
 			continue
 		}

@@ -151,7 +151,6 @@ func (b Book) Latest(ctx context.Context, category string) ([]memoir.Entry, erro
 	return b.Store.Entries(ctx, store.EntryFilter{Kind: memoir.EntryNote, Category: category, Max: MaxLatest})
 }
 
-// known returns an error if a category does not exist.
 func known(category string) error {
 	if slices.Contains(memoir.Categories, category) {
 		return nil
@@ -173,7 +172,6 @@ func byCategory(notes []memoir.Entry) {
 // the database.
 const markName = "notes"
 
-// mark creates that file.
 func mark(root memory.Root) error {
 	if err := failpoint.MkdirAll(root.Dir(), 0o700); err != nil {
 		return storageError(err, "make %s", root.Dir())

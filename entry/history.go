@@ -45,7 +45,6 @@ func (b Book) FileHistory(ctx context.Context) error {
 	})
 }
 
-// extend appends those texts that a file lacks.
 func extend(path string, texts []string) error {
 	content, err := disk.ReadFile(path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

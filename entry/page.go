@@ -114,7 +114,6 @@ func (b Book) SearchPages(ctx context.Context, projectID, text string, limit int
 	return hits, unread, err
 }
 
-// cut is at most maxSnippet characters of a text.
 func cut(text string) string { return memoir.Cut(text, maxSnippet) }
 
 // existing returns the note that equals e, or the line of e that its day's page has or will get, nil if there is none.

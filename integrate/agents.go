@@ -176,10 +176,8 @@ var Agents = []Agent{
 	},
 }
 
-// serverWhat names the entry for the MCP server in messages.
 const serverWhat = "MCP server"
 
-// serverDescription is the MCP server's description in agents.
 const serverDescription = "Memory of earlier sessions in this project: search and read it"
 
 // Named returns an agent by its name.
@@ -205,7 +203,6 @@ func (e Env) expand(path string) string {
 	return path
 }
 
-// config returns the XDG configuration directory.
 func (e Env) config() string {
 	if set := e.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(set) {
 		return set
@@ -232,7 +229,6 @@ func (s site) mcp(more ...string) []string {
 	return s.call(append([]string{"mcp", "--agent", s.agent}, more...)...)
 }
 
-// entry returns an entry of memoir at the keys.
 func entry(what string, value any, at ...string) Entry {
 	value, _ = plain(value) // JSON encodes texts, numbers, lists and objects without an error
 	return Entry{What: what, At: at, Value: value}

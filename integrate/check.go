@@ -81,7 +81,6 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 	return findings
 }
 
-// check compares a file with what install wrote.
 func (f FileRecord) check(mend string) []Finding {
 	current, err := readIn(f.Project, f.Path)
 	if err == nil && len(f.Entries) > 0 {
@@ -110,7 +109,6 @@ func (f FileRecord) check(mend string) []Finding {
 	return []Finding{{fmt.Sprintf("%s was changed: %s", f.Path, strings.Join(what, ", ")), mend, true}}
 }
 
-// settingsAgainst returns the findings about an agent's settings.
 func (a Agent) settingsAgainst(dir string) (findings []Finding) {
 	for _, s := range signs {
 		path := filepath.Join(dir, s.file)

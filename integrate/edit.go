@@ -32,7 +32,6 @@ type syntax struct {
 	remove func(text []byte, at []string, i int) ([]byte, error)
 }
 
-// syntaxOf returns the syntax of a file by its extension.
 func syntaxOf(path string) syntax {
 	switch filepath.Ext(path) {
 	case ".toml":
@@ -53,7 +52,6 @@ type Entry struct {
 	place int      // index of an element that existed before, from 1, since agents number hooks; 0: last
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 // plain returns a value as a JSON decoder does, so that values of all syntaxes can be compared.
@@ -192,7 +190,6 @@ func (e Entry) find(there any) int {
 	return -1
 }
 
-// index returns the entry's index in a list of n others.
 func (e Entry) index(n int) int {
 	if e.place == 0 {
 		return n
@@ -200,7 +197,6 @@ func (e Entry) index(n int) int {
 	return min(e.place-1, n)
 }
 
-// splice replaces a part of a file.
 type splice struct {
 	At  int    `json:"at"` // in bytes
 	Old []byte `json:"old,omitempty"`
@@ -304,7 +300,6 @@ func texts(value any) (out []string) {
 	return out
 }
 
-// eolOf returns the line ending of a text.
 func eolOf(text []byte) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		return "\r\n"
@@ -325,7 +320,6 @@ func parseTOML(text []byte) (value any, err error) {
 	return value, err
 }
 
-// insertTOML adds an entry as a table at the end.
 func insertTOML(text []byte, e Entry, _ int) ([]byte, error) {
 	keys, err := toml.Marshal(e.Value)
 	table := "[" + strings.Join(e.At, ".") + "]\n" + string(keys)

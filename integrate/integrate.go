@@ -68,7 +68,6 @@ func Program() (string, error) {
 	return self, nil
 }
 
-// site has the data for the entries of one agent.
 type site struct {
 	Options
 	Env

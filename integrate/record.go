@@ -88,7 +88,6 @@ func (r *Record) save() error {
 	return nil
 }
 
-// find returns the index of a file's record; -1 if there is none.
 func (r *Record) find(agent, path string) int {
 	return slices.IndexFunc(r.Files, func(f FileRecord) bool { return f.Agent == agent && f.Path == path })
 }

@@ -1,40 +1,13 @@
 // Package lease gives one process at a time the right to work on something: who has the right, for how long,
 // how it is renewed, and when others may take it. It knows neither the work nor where leases are stored;
-// package store does. Read this comment, then this file.
+// package store does. docs/queue.md has the states of a lease, what is authoritative and the trust window.
+// Read this comment, then this file.
 //
-// # States
-//
-//	         claim: new owner token, next fence, until = now + duration
-//	free ------------------------------------------------------------> held
-//	 ^                                                                 | ^ |
-//	 |  finished or released by its owner                              | | | heartbeat:
-//	 +-----------------------------------------------------------------+ | | later until
-//	 |  the holder is known to be dead                                 | +-+
-//	 +-----------------------------------------------------------------+
-//	 |  until has passed                                               |
-//	 +-----------------------------------------------------------------+
-//
-// # Who is authoritative
-//
-// The stored row is. A lease belongs to the process whose owner token is in the row. An owner whose lease expired may
-// continue unless it was replaced; an owner that was replaced has lost the lease, whatever its clock says. So every
-// write of a result compares the token in the same transaction. If the result is outside the database (a link, a file),
-// the fence is compared too: it grows with every claim, so a late owner has a smaller number than the stored one.
-//
-// # Trust window
-//
-// Between heartbeats an owner may assume that it still has the lease, but only for the duration of the lease from the
-// *start* of the last successful heartbeat, on the monotonic clock: the heartbeat may have waited in a queue, and the
-// wall clock may have been set. Keep cancels the work when that window closes. The window only avoids wasted work. The
-// token and the fence keep the result correct even if a process was stopped for an hour and then continues.
-//
-// # Clocks
-//
-// Until is a time of the holder's Now: the wall clock at the start of the process plus the time since then on the
-// monotonic clock. A holder records how its Now relates to the monotonic clock of the machine. So processes of one boot
-// agree on how long a lease lasts, whenever they began and however the wall clock is set: neither a day forward nor a
-// day back changes a lease. Sleep of the machine does not count, since the monotonic clock stops (CLOCK_MONOTONIC of
-// Linux, CLOCK_UPTIME_RAW of macOS). Only a stop of one process, as by SIGSTOP, lets its lease expire.
+// Until is a time of the holder's Now: the wall clock at the start of the process plus the time since then on
+// the monotonic clock. A holder records how its Now relates to the monotonic clock of the machine. So
+// processes of one boot agree on how long a lease lasts, however the wall clock is set. Sleep of the machine does
+// not count, since the monotonic clock stops (CLOCK_MONOTONIC of Linux, CLOCK_UPTIME_RAW of macOS). Only a stop
+// of one process, as by SIGSTOP, lets its lease expire.
 //
 // For a holder on another machine, or in another time namespace, only the wall clock is known. A wall clock that is set
 // forward makes its leases look expired: others take them over, and the token of the former owner no longer matches.
@@ -101,14 +74,14 @@ func (h Holder) clock(now time.Time) time.Time {
 	return now.Add(time.Duration(h.Zero-me.Zero) * time.Millisecond)
 }
 
-// Options says how Keep keeps a lease.
+// Options says how Keep keeps a lease. All fields are required.
 type Options struct {
 	// Lease is how long each extension lasts; above 0.
 	Lease time.Duration
-	// Interval is the time between heartbeats, shorter than Lease; 0 means a quarter of it.
+	// Interval is the time between heartbeats, above 0 and shorter than Lease.
 	Interval time.Duration
 	// Since is when the attempt that won the lease began, as time.Now gave it
-	// (with its monotonic reading); zero means now.
+	// (with its monotonic reading).
 	Since time.Time
 	// Extend sets the end of the stored lease to Lease from now. ok is false if another process has
 	// the lease. After an error, for instance of a busy database, Extend is called again until the
@@ -122,18 +95,6 @@ type Options struct {
 // cause of code memoir.CodeLeaseLost, when the lease is lost or the trust window closes. The caller must
 // call stop, which ends the heartbeats, waits for one that is under way, and cancels the context.
 func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
-	if o.Interval == 0 {
-		o.Interval = o.Lease / 4
-	}
-	if o.Extend == nil || o.Interval <= 0 || o.Interval >= o.Lease {
-		panic("lease: Keep needs Extend and an Interval between 0 and Lease")
-	}
-	if o.Since.IsZero() {
-		o.Since = time.Now()
-	}
-	if o.What == "" {
-		o.What = "the work"
-	}
 	kept, cancel := context.WithCancelCause(ctx)
 	// A separate timer closes the window even while Extend hangs.
 	window := time.AfterFunc(time.Until(o.Since.Add(o.Lease)), func() {
@@ -152,7 +113,6 @@ func Keep(ctx context.Context, o Options) (kept context.Context, stop func()) {
 	})
 }
 
-// beat runs until the context ends.
 func (o Options) beat(ctx context.Context, cancel context.CancelCauseFunc, window *time.Timer) {
 	// A failed heartbeat is repeated before the next regular one.
 	again := max(o.Interval/8, time.Millisecond)

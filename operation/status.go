@@ -65,21 +65,16 @@ func ListProjects(ctx context.Context, st *store.Store, home string, clean func(
 
 // Status is the state of the registry, and what the next run would do.
 type Status struct {
-	At         time.Time             `json:"at"`
-	Jobs       map[string]int        `json:"jobs"`     // by status
-	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
-	Running    []Running             `json:"running"`
-	Failed     []Failed              `json:"failed"`
-	Dead       []Failed              `json:"dead"`
-	Projects   []Project             `json:"projects"`
-	Usage      memoir.Usage          `json:"usage"`
-	Entries    map[string]int        `json:"entries"` // by kind
-	Redactions map[string]int        `json:"redactions"`
-	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
-	LastRun    *LastRun              `json:"last_run"`
-	Next       Next                  `json:"next"`
-	Unfinished []Unfinished          `json:"unfinished"`
-	UsageBy    []Spent               `json:"usage_by,omitempty"` // only on request
+	At time.Time `json:"at"`
+	Queue
+	Projects   []Project            `json:"projects"`
+	Usage      memoir.Usage         `json:"usage"`
+	Entries    map[string]int       `json:"entries"` // by kind
+	Redactions map[string]int       `json:"redactions"`
+	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
+	Next       Next                 `json:"next"`
+	Unfinished []Unfinished         `json:"unfinished"`
+	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
 }
 
 // Next is what the next run would do; `run --dry-run` lists it.
@@ -104,8 +99,8 @@ type Unfinished struct {
 // project the texts of projects.
 func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
 	Status, error) {
-	out := Status{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []Running{},
-		Failed: []Failed{}, Dead: []Failed{}, Projects: []Project{}, Redactions: map[string]int{},
+	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
+		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
 		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
 	if st == nil {
 		return out, nil
@@ -114,13 +109,10 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if err != nil {
 		return out, err
 	}
-	out.Jobs, out.Sessions, out.Entries = now.Jobs, now.Reasons, now.Entries
-	out.Redactions, out.Usage = now.Redactions, now.Usage
-	queue, err := queueOf(ctx, st, now, redact)
-	if err != nil {
+	out.Entries, out.Redactions, out.Usage = now.Entries, now.Redactions, now.Usage
+	if out.Queue, err = queueOf(ctx, st, now, redact); err != nil {
 		return out, err
 	}
-	out.Running, out.Failed, out.Dead, out.LastRun = queue.Running, queue.Failed, queue.Dead, queue.LastRun
 	projects, err := ListProjects(ctx, st, opts.Home, project)
 	if err != nil {
 		return out, err
@@ -159,7 +151,6 @@ func (s *Status) waits(project string) bool {
 	})
 }
 
-// unfinishedWork lists the unfinished work that the next run completes.
 func unfinishedWork(ctx context.Context, st *store.Store, home string, projects []Project) ([]Unfinished,
 	error) {
 	out := []Unfinished{}
@@ -255,7 +246,6 @@ func ReadQueue(ctx context.Context, st *store.Store, redact func(string) string)
 	return queueOf(ctx, st, now, redact)
 }
 
-// queueOf returns the form of a status, with the last run.
 func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func(string) string) (Queue, error) {
 	out := Queue{Jobs: now.Jobs, Sessions: now.Reasons, Running: []Running{}, Failed: failedJobs(now.Failed, redact),
 		Dead: failedJobs(now.Dead, redact)}

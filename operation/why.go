@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memoir"
 	"memoir/consolidate"
@@ -122,7 +121,6 @@ func (m projectMemory) find(ref, folded string, out *Why) (ids []string) {
 	return ids
 }
 
-// A stated is a statement with its session.
 type stated struct {
 	statement memoir.Statement
 	session   memoir.Extraction
@@ -233,15 +231,7 @@ func (a Access) itemsOf(ctx context.Context, st *store.Store, key string) ([]Evi
 	reading, err := a.Show(ctx, st, key, 0)
 	var out []EvidenceItem
 	for _, it := range reading.Items {
-		text := it.Shown
-		if len(text) > maxItem {
-			end := maxItem
-			for !utf8.RuneStart(text[end]) {
-				end--
-			}
-			text = text[:end] + "…"
-		}
-		out = append(out, EvidenceItem{it.N, text})
+		out = append(out, EvidenceItem{it.N, memoir.CutBytes(it.Shown, maxItem, "…")})
 	}
 	return out, err
 }
@@ -268,7 +258,6 @@ type Memory struct {
 	Injects, Holds []Line `json:"-"` // lines of Injected and Content for pages
 }
 
-// A projectMemory is the live memory of a project.
 type projectMemory struct {
 	project        string
 	generation     int
@@ -337,7 +326,6 @@ func (a Access) Explain(ctx context.Context, st *store.Store, m Memory) error {
 	return nil
 }
 
-// readMemory returns the live memory of a project.
 func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 	live, err := memory.At(a.Home, projectID).Current()
 	m = projectMemory{project: projectID, generation: live.Generation,

@@ -111,7 +111,6 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	return f.at(fromIdentity(f.place)), Directory
 }
 
-// fromIdentity returns the project with an identity.
 func fromIdentity(identity string) memoir.Project {
 	name := nameOf(identity)
 	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
@@ -137,7 +136,6 @@ func each(texts []string, change func(string) string) []string {
 	return out
 }
 
-// facts describe one directory.
 type facts struct {
 	place    string // identity by the directory, with links followed
 	top      string // of the working tree, else dir
@@ -149,7 +147,6 @@ type facts struct {
 	plain    Status // why dir is not a project outside of a repository
 }
 
-// at adds the directory to a project.
 func (f facts) at(p memoir.Project) memoir.Project {
 	if f.top != "" {
 		p.Directories = []string{f.top}
@@ -174,7 +171,6 @@ func (r *Resolver) look(cwd string) facts {
 	return f
 }
 
-// read finds the facts of a directory.
 func (r *Resolver) read(cwd string) facts {
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}

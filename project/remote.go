@@ -103,7 +103,6 @@ func localPath(p string) string {
 	return cleanPath(p)
 }
 
-// isLocal reports whether a normalised remote is a path.
 func isLocal(normalised string) bool { return strings.HasPrefix(normalised, "/") }
 
 // DefaultTempDirs lists the directories for temporary files on this machine, and on others whose sessions may be
@@ -167,10 +166,8 @@ func (p places) plain(dir string) Status {
 
 var otherHome = lazyregexp.New(`^(?:(?:/var)?/home|/Users)/[^/]*$|^/root$`)
 
-// isRoot reports whether a cleaned path is the root of a file system.
 func isRoot(dir string) bool { return filepath.Dir(dir) == dir }
 
-// within reports whether a cleaned path is dir or below it.
 func within(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]))
@@ -179,7 +176,6 @@ func within(path, dir string) bool {
 // maxGitFile bounds a file of git that is read, in bytes.
 const maxGitFile = 1 << 20
 
-// repository is a git repository.
 type repository struct {
 	top    string // the working tree's top directory, or a bare repository's own directory
 	common string // the git directory that all worktrees share

@@ -24,7 +24,6 @@ type route struct {
 
 type answer func(*server, *http.Request) (any, error)
 
-// routes are the requests that openapi.json describes.
 var routes = []route{
 	{"GET", "/openapi.json", "", "", (*server).describe},
 	{"GET", "/memory", "notes", "Notes", reading((*server).latestNotes)},
@@ -134,13 +133,11 @@ func (s *server) answering(op route) http.Handler {
 // wantsPage reports whether a request comes from a browser, by its Accept header.
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// byForm reports whether a page's form sent a request.
 func byForm(r *http.Request) bool {
 	return r.Method == http.MethodPost && wantsPage(r) &&
 		r.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
 }
 
-// give writes an answer as JSON.
 func give(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -151,7 +148,6 @@ func give(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(text, '\n')) // fails if the client has disconnected
 }
 
-// A failure is the answer to a request that failed.
 type failure struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint"`

@@ -25,7 +25,6 @@ var files embed.FS
 //go:embed page/style.css
 var style []byte
 
-// A page is the input of a template.
 type page struct {
 	Name    string // of the template
 	Title   string
@@ -65,7 +64,6 @@ var functions = template.FuncMap{
 	},
 }
 
-// asset serves a file that pages load.
 func asset(name, kind string) http.HandlerFunc {
 	content, _ := files.ReadFile("page/" + name) // embedded
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -85,7 +83,6 @@ func write(w http.ResponseWriter, p page, status int) {
 	_, _ = w.Write(text) // fails if the client has disconnected
 }
 
-// render returns the HTML of a page in its frame.
 func render(p page) ([]byte, error) {
 	var body, whole bytes.Buffer
 	if err := templates().ExecuteTemplate(&body, p.Name+".html", p); err != nil {
@@ -145,7 +142,6 @@ func daysOf(rows []operation.Spent) (out []day) {
 	return out
 }
 
-// exported is the content of the exported file.
 type exported struct {
 	At       *time.Time
 	Projects operation.Projects
@@ -156,7 +152,6 @@ type exported struct {
 	Spending operation.Spending
 }
 
-// An exportedMemory is the memory of a project and its last change.
 type exportedMemory struct {
 	Name    string
 	Memory  operation.Memory
@@ -199,7 +194,6 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})
 }
 
-// exportedOf returns the memory of a project with the sources of its lines.
 func (s *server) exportedOf(ctx context.Context, st *store.Store, project operation.Project) (
 	out exportedMemory, err error) {
 	out.Name = project.Name

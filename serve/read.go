@@ -138,14 +138,12 @@ func (s *server) showUsage(c call) (any, error) {
 	return operation.ReadSpending(c.Context(), c.st)
 }
 
-// noteIn is the form of a note in a request.
 type noteIn struct {
 	Category string `json:"category"` // empty: fact
 	Content  string `json:"content"`
 	Source   string `json:"source"` // user, auto or agent; empty: user
 }
 
-// noteOf reads a note from the JSON or the form in a request.
 func noteOf(r *http.Request) (in noteIn, err error) {
 	if byForm(r) {
 		if err := r.ParseForm(); err != nil {
@@ -156,7 +154,6 @@ func noteOf(r *http.Request) (in noteIn, err error) {
 	return in, decode(r, &in, `{"category": "fact", "content": "…"}`)
 }
 
-// entry returns the note as an entry of a project.
 func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	e := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: cmp.Or(in.Category, "fact"),
 		Author: memoir.Author(cmp.Or(in.Source, string(memoir.AuthorUser))), Text: in.Content}

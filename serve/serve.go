@@ -62,7 +62,6 @@ func Handler(o Options) http.Handler {
 	return s.guard(mux)
 }
 
-// allowed lists the methods that the path of a request supports.
 func allowed(mux *http.ServeMux, r *http.Request) (known []string) {
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
 		if _, pattern := mux.Handler(&http.Request{Method: method, Host: r.Host, URL: r.URL}); pattern != "/" {
@@ -117,7 +116,6 @@ type sharedRegistry struct {
 	now  *opened // nil: the next use opens the registry
 }
 
-// opened is an open registry with its number of users.
 type opened struct {
 	*store.Store
 	users int

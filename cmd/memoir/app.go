@@ -19,7 +19,6 @@ const (
 
 func init() { cli.HelpFlag = nil } // before handles --help
 
-// newApp defines all commands.
 func newApp(p *program) *cli.App {
 	app := &cli.App{
 		Name:  "memoir",
@@ -81,7 +80,6 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 	return app
 }
 
-// globalFlags are those of every command.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "home", Usage: "store data in `DIR` (default: $MEMOIR_HOME, else $XDG_DATA_HOME/memoir or " +
@@ -112,7 +110,7 @@ func (p *program) before(c *cli.Context) error {
 	}
 	p.page(c)
 	if !c.Bool("help") {
-		return nil
+		return checkExclusive(c)
 	}
 	if c.Command.HelpName == c.App.Name {
 		cli.HelpPrinter(p.ui, appHelp, c.App)
@@ -217,7 +215,6 @@ func manualCommand(c *cli.Command, name string, global []cli.Flag) string {
 		paragraphs(c.Description)+manualFlags(own))
 }
 
-// manualFlags lists the flags that help lists.
 func manualFlags(flags []cli.Flag) string {
 	var b strings.Builder
 	for _, f := range flags {

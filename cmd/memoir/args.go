@@ -72,7 +72,6 @@ func flagArity(app *cli.App) map[string]bool {
 	return arity
 }
 
-// everyCommand yields commands and their subcommands.
 func everyCommand(commands []*cli.Command) func(yield func(*cli.Command) bool) {
 	return func(yield func(*cli.Command) bool) {
 		for _, c := range commands {
@@ -127,7 +126,18 @@ func checkWord(c *cli.Context) error {
 	return usagef(hint, "unexpected argument %q of %s", word, calledAs(c))
 }
 
-// usageError converts an error of the flag parser.
+// exclusive are pairs of flags that mean two different things.
+var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"}}
+
+func checkExclusive(c *cli.Context) error {
+	for _, pair := range exclusive {
+		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+			return usagef("", "--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
 func usageError(c *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")

@@ -196,9 +196,6 @@ func (p *program) search(c *cli.Context) error {
 // searchedProject is the home and the id of the project that is searched, "" for all.
 func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 	if c.Bool("all") {
-		if c.IsSet("project") {
-			return "", "", usagef("", "--project and --all exclude each other")
-		}
 		home, err = p.home(c)
 		return home, "", err
 	}
@@ -211,7 +208,6 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 	return home, id, err
 }
 
-// printHit prints where a hit is, and below what it says and how to read on.
 func (p *program) printHit(n int, h search.Hit, named bool) {
 	head := []string{strconv.Itoa(n) + ".", cmp.Or(when(h.At), none), h.Source}
 	if memoir.IsEntry(h.Session) {

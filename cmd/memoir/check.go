@@ -64,7 +64,6 @@ func (p *program) check(c *cli.Context) error {
 	return p.result(c, report, func() { p.sayChecked(report) })
 }
 
-// checkMemory checks the anchored lines of both files of a memory.
 func checkMemory(root memory.Root, found injection) (checkReport, error) {
 	report := checkReport{Project: found.project, Tree: found.tree, Lines: []checkedLine{},
 		States: map[memory.State]int{}, Forget: []string{}}
@@ -104,7 +103,6 @@ func checkMemory(root memory.Root, found injection) (checkReport, error) {
 // singleQuoted quotes a text as one word of a shell. The text may be from a transcript and have any characters.
 func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// sayChecked prints a report for a person.
 func (p *program) sayChecked(r checkReport) {
 	t := newTable("state", "line", "seen in", "text")
 	for _, state := range []memory.State{memory.Stale, memory.Gone, memory.Moved, memory.Fresh} {

@@ -44,18 +44,14 @@ func clearCommand(p *program) *cli.Command {
 }
 
 func (p *program) clear(c *cli.Context) error {
-	home, err := p.home(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
-	all, open := c.Bool("all"), p.openForWriting
+	home, all, open := opts.Home, c.Bool("all"), p.openForWriting
 	if all && isDirectory(filepath.Join(home, "projects")) { // also if the database is gone
 		open = func(c *cli.Context) (*store.Store, error) {
-			settings, err := p.settings(c, nil)
-			if err != nil {
-				return nil, err
-			}
-			return p.openStore(c.Context, home, settings)
+			return p.openStore(c.Context, home, opts.Settings)
 		}
 	}
 	st, err := open(c)
@@ -151,7 +147,6 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 // folderName matches the name of a project's folder, which is its id.
 var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
 
-// withFolders adds the folders without a registered project.
 func withFolders(home string, ids []string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +235,6 @@ func (c *cleaner) clean(text string) string {
 	return c.given.AgainText(c.scanner.Message(c.whole.Replace(text)))
 }
 
-// redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
 
 // summaryOf returns the live summary. Secrets are redacted if somebody edited it since its publication.

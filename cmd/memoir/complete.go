@@ -93,7 +93,6 @@ func completionCommand(p *program) *cli.Command {
 
 func shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
 
-// candidate is a completion with its description.
 type candidate struct{ word, about string }
 
 // completion is a command line up to the word to complete.
@@ -103,9 +102,8 @@ type completion struct {
 	word      string       // the typed beginning of the word
 	commands  []*cli.Command
 	command   *cli.Command // nil before the first
-	flags     []cli.Flag
-	arguments int  // before the word
-	noFlags   bool // after --
+	flags     []cli.Flag   // nil after help
+	arguments int          // before the word
 	found     []candidate
 	files     bool
 }
@@ -120,18 +118,13 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 		word = ""
 	}
 	words = slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "=" })
-	given := flag.NewFlagSet("", flag.ContinueOnError)
-	given.String("home", "", "")
-	given.String("config", "", "")
-	given.String("project", "", "")
-	at := &completion{p: p, c: cli.NewContext(app, given, nil), word: word, commands: app.Commands, flags: app.Flags}
-	at.c.Context = ctx
-	open := at.read(app, words, given)
+	at := &completion{p: p, word: word, commands: app.Commands, flags: app.Flags}
+	open := at.read(ctx, app, words)
 	name, value, joined := strings.Cut(word, "=")
 	switch {
 	case open != "":
 		at.value(open)
-	case at.noFlags || !strings.HasPrefix(word, "-"):
+	case slices.Contains(words, "--") || !strings.HasPrefix(word, "-"):
 		at.argument()
 	case joined:
 		at.word = value
@@ -149,44 +142,34 @@ func (p *program) complete(ctx context.Context, app *cli.App, words []string) {
 }
 
 // read parses the complete words. It returns the flag whose value comes next; "" if none does.
-func (at *completion) read(app *cli.App, words []string, given *flag.FlagSet) string {
-	arity := flagArity(app)
-	for i := 0; i < len(words); i++ {
-		name, value, joined := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
-		switch {
-		case at.noFlags || words[i] == "-" || !strings.HasPrefix(words[i], "-"):
-			at.pass(app, words[i])
-		case words[i] == "--":
-			at.noFlags = true
-		case arity[name] && !joined && i+1 == len(words):
-			return name
-		case arity[name] && !joined:
-			i++
-			_ = given.Set(name, words[i]) // other flags do not matter here
-		default:
-			_ = given.Set(name, value)
+func (at *completion) read(ctx context.Context, app *cli.App, words []string) (open string) {
+	line, command := arrange(app, words)
+	for _, name := range strings.Fields(command) {
+		at.command = findCommand(at.commands, name)
+		at.commands, at.flags, line = at.command.Subcommands, at.command.Flags, line[1:]
+	}
+	if end := slices.Index(line, "--"); end >= 0 {
+		line, at.arguments = line[:end], len(line)-end-1
+	}
+	given := flag.NewFlagSet("", flag.ContinueOnError)
+	for _, name := range []string{"home", "config", "project"} {
+		given.String(name, "", "")
+	}
+	for _, word := range line {
+		name, value, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		_ = given.Set(name, value) // other flags do not matter here
+		if !joined && flagArity(app)[name] {
+			open = name // of the last word, since arrange joins others with their values
 		}
 	}
-	return ""
-}
-
-// pass parses a complete word: a command or an argument.
-func (at *completion) pass(app *cli.App, word string) {
-	c := findCommand(at.commands, word)
-	switch {
-	case c == nil || at.arguments > 0 || at.noFlags:
-		at.arguments++
-	case c.Name == "help":
-		at.commands, at.command, at.flags = app.Commands, nil, nil
-	default:
-		at.commands, at.command = c.Subcommands, c
-		if at.flags != nil { // nil after help
-			at.flags = c.Flags
-		}
+	if slices.Contains(line, "--help") {
+		at.flags = nil
 	}
+	at.c = cli.NewContext(app, given, nil)
+	at.c.Context = ctx
+	return open
 }
 
-// argument offers subcommands and values of the command's next argument.
 func (at *completion) argument() {
 	if at.arguments == 0 {
 		for _, c := range at.commands {
@@ -213,7 +196,6 @@ func (at *completion) argument() {
 	}
 }
 
-// value offers values of a flag.
 func (at *completion) value(name string) {
 	for _, f := range at.flags {
 		if !slices.Contains(f.Names(), name) {
@@ -225,7 +207,6 @@ func (at *completion) value(name string) {
 	}
 }
 
-// usageOf returns a flag's description.
 func usageOf(f cli.Flag) string {
 	doc, _ := f.(cli.DocGenerationFlag)
 	return strings.ReplaceAll(doc.GetUsage(), "`", "")
@@ -303,7 +284,6 @@ func (at *completion) projects() {
 	}
 }
 
-// generations offers the generations of the line's project, newest first.
 func (at *completion) generations() (words []string) {
 	if st := at.store(); st != nil {
 		defer st.Close()

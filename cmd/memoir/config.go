@@ -15,18 +15,9 @@ import (
 	"memoir/model"
 )
 
-// settingJSON is one setting of `config --json`.
-type settingJSON struct {
-	Name   string   `json:"name"`
-	Value  string   `json:"value"`
-	Origin string   `json:"origin"`
-	Doc    string   `json:"doc"`
-	List   []string `json:"list,omitempty"` // the elements, if the value is a list
-}
-
-// settingJSON redacts a setting. Some secrets show only beside their option, so a list with one is printed as one text.
-func (p *program) settingJSON(v config.Value) settingJSON {
-	out := settingJSON{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
+// cleanSetting redacts a setting. Some secrets show only beside their option, so a list with one is printed as one text.
+func (p *program) cleanSetting(v config.Value) config.Value {
+	out := config.Value{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
 	for _, element := range v.List {
 		if out.Value == v.Value {
 			out.List = append(out.List, p.redact(element))
@@ -50,7 +41,7 @@ func configCommand(p *program) *cli.Command {
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			home, err := p.home(c)
+			opts, err := p.options(c, nil)
 			if err != nil {
 				return err
 			}
@@ -58,11 +49,7 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			dir, err := p.configDir(c)
-			if err != nil {
-				return err
-			}
-			return p.printSettings(c, home, dir, settings.Values())
+			return p.printSettings(c, opts.Home, opts.ConfigDir, settings.Values())
 		},
 		Subcommands: []*cli.Command{
 			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value of one setting",
@@ -116,13 +103,13 @@ func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.
 func (p *program) printSettings(c *cli.Context, home, dir string, values []config.Value) error {
 	out := struct {
-		Home      string        `json:"home"`
-		ConfigDir string        `json:"config_dir"`
-		Settings  []settingJSON `json:"settings"`
-	}{home, dir, []settingJSON{}}
+		Home      string         `json:"home"`
+		ConfigDir string         `json:"config_dir"`
+		Settings  []config.Value `json:"settings"`
+	}{home, dir, []config.Value{}}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
-		shown := p.settingJSON(v)
+		shown := p.cleanSetting(v)
 		out.Settings = append(out.Settings, shown)
 		t.row(shown.Name, orDash(shown.Value), shown.Origin)
 	}
@@ -159,7 +146,7 @@ func (p *program) getSetting(c *cli.Context) error {
 	if i := slices.IndexFunc(settings.Values(), func(v config.Value) bool { return v.Name == name }); i >= 0 {
 		v = settings.Values()[i]
 	}
-	shown := p.settingJSON(v)
+	shown := p.cleanSetting(v)
 	return p.result(c, shown, func() {
 		if shown.List == nil {
 			shown.List = []string{shown.Value}
@@ -216,7 +203,6 @@ func (p *program) unsetSetting(c *cli.Context) error {
 	})
 }
 
-// changeSetting changes config.yml. It warns if a variable overrides the setting.
 func (p *program) changeSetting(c *cli.Context, name string, change func(*config.File) (string, error)) error {
 	o, err := p.configOptions(c)
 	if err != nil {
@@ -236,9 +222,6 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 		return err
 	}
 	now, _, _ := config.Describe(name, config.UserHome(p.environ))
-	if _, dir := strings.CutPrefix(now, "projects."); now != name && !dir {
-		p.ui.warn("", "%s is now called %s", name, now)
-	}
 	if done != "not set" {
 		if err := f.Save(); err != nil {
 			return err
@@ -313,9 +296,6 @@ func trustCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
-			if err == nil && c.Bool("list") && c.Bool("undo") {
-				err = usagef("", "--list and --undo exclude each other")
-			}
 			if err != nil {
 				return err
 			}
@@ -349,7 +329,6 @@ func trustCommand(p *program) *cli.Command {
 	}
 }
 
-// trust trusts a project's settings.
 func (p *program) trust(home, file string) error {
 	err := config.Trust(home, file)
 	if err == nil {
@@ -358,7 +337,6 @@ func (p *program) trust(home, file string) error {
 	return err
 }
 
-// distrust revokes the trust in a project's settings.
 func (p *program) distrust(home, file string) error {
 	trusted, err := config.LoadTrust(home)
 	if err != nil {

@@ -53,7 +53,6 @@ func doctorCommand(p *program) *cli.Command {
 	}
 }
 
-// doctor is one run of `memoir doctor`.
 type doctor struct {
 	*program
 	checklist
@@ -100,7 +99,6 @@ func (d *doctor) project(c *cli.Context) {
 	}
 }
 
-// data checks the home and the data in it.
 func (d *doctor) data(c *cli.Context) {
 	ctx := c.Context
 	home, err := d.home(c)
@@ -289,7 +287,6 @@ func (d *doctor) limits() {
 	}
 }
 
-// shellWord quotes a word for a command line.
 func shellWord(path string) string {
 	word, err := syntax.Quote(path, syntax.LangPOSIX)
 	if err != nil { // it has a byte that no shell accepts
@@ -313,7 +310,6 @@ type check struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-// checklist collects checks.
 type checklist struct {
 	checks []check
 }
@@ -330,7 +326,6 @@ func (l *checklist) fail(name, hint, detail string) {
 	l.checks = append(l.checks, check{name, checkFail, detail, hint})
 }
 
-// verify adds a check, which fails if there is a problem.
 func (l *checklist) verify(name, good, problem string) {
 	if problem != "" {
 		l.fail(name, "", problem)
@@ -339,7 +334,6 @@ func (l *checklist) verify(name, good, problem string) {
 	l.ok(name, good)
 }
 
-// failed counts the checks that failed.
 func (l *checklist) failed() int {
 	n := 0
 	for _, c := range l.checks {

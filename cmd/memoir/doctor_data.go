@@ -75,7 +75,6 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	}
 }
 
-// projectCheck compares the files of a project with its manifest and the database.
 type projectCheck struct {
 	*doctor
 	root memory.Root
@@ -127,7 +126,6 @@ func (p projectCheck) run() {
 	}
 }
 
-// live compares the live files with their manifest.
 func (p projectCheck) live(snap memory.Snapshot) {
 	n := snap.Generation
 	var damaged []string
@@ -185,7 +183,6 @@ func (p projectCheck) archives() {
 	}
 }
 
-// integrations checks the agents in which memoir is installed.
 func (d *doctor) integrations(c *cli.Context) {
 	home, err := d.home(c)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,15 +25,15 @@ import (
 // hookInput is what agents write to a hook's standard input, each with its own
 // names for the same things.
 type hookInput struct {
-	Event         string
-	Source        string // why the session starts: startup, resume, clear, compact, fork
-	SessionID     string
-	SessionCamel  string // Copilot
-	Conversation  string // Cursor
-	CWD           string
-	WorkingDir    string   // Goose
-	Workspaces    []string // Cursor, whose cwd is its own directory
-	CursorVersion string
+	Event         string   `json:"hook_event_name"`
+	Source        string   `json:"source"` // why the session starts: startup, resume, clear, compact, fork
+	SessionID     string   `json:"session_id"`
+	SessionCamel  string   `json:"sessionId"`       // Copilot
+	Conversation  string   `json:"conversation_id"` // Cursor
+	CWD           string   `json:"cwd"`
+	WorkingDir    string   `json:"working_dir"`     // Goose
+	Workspaces    []string `json:"workspace_roots"` // Cursor, whose cwd is its own directory
+	CursorVersion string   `json:"cursor_version"`
 
 	recap    []string // of the session, where it has more messages than memories.memoryWindow
 	overflow string   // its key then
@@ -51,21 +52,16 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	if info, err := stdin.Stat(); err == nil && info.Mode().IsRegular() {
 		return parseHook(input)
 	}
-	type result struct {
-		in hookInput
-		ok bool
-	}
-	read := make(chan result, 1)
-	go func() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	in, err := interruptibly(ctx, func() (hookInput, error) {
 		in, ok := parseHook(input)
-		read <- result{in, ok}
-	}()
-	select {
-	case r := <-read:
-		return r.in, r.ok
-	case <-time.After(patience):
-		return hookInput{}, false
-	}
+		if !ok {
+			return in, io.EOF
+		}
+		return in, nil
+	})
+	return in, err == nil
 }
 
 // inputFlag is the flag for a hook's input instead of standard input. memoir's own extensions use it, since a
@@ -87,24 +83,17 @@ func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, 
 
 // parseHook reads one JSON object; fields of an unexpected type are ignored.
 func parseHook(r io.Reader) (hookInput, bool) {
-	var fields map[string]json.RawMessage
-	if err := json.NewDecoder(r).Decode(&fields); err != nil || fields == nil {
+	var in *hookInput // nil after null
+	err := json.NewDecoder(r).Decode(&in)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
+		err = nil // the other fields are read
+	}
+	if err != nil || in == nil {
 		return hookInput{}, false
 	}
-	var in hookInput
-	for name, target := range map[string]any{
-		"hook_event_name": &in.Event, "source": &in.Source, "session_id": &in.SessionID, "sessionId": &in.SessionCamel,
-		"conversation_id": &in.Conversation, "cwd": &in.CWD, "working_dir": &in.WorkingDir,
-		"workspace_roots": &in.Workspaces, "cursor_version": &in.CursorVersion,
-	} {
-		if raw, ok := fields[name]; ok {
-			_ = json.Unmarshal(raw, target)
-		}
-	}
-	return in, true
+	return *in, true
 }
 
-// session returns the id of the session that the hook belongs to.
 func (in hookInput) session() string {
 	for _, id := range []string{in.SessionID, in.SessionCamel, in.Conversation} {
 		if sessionID.MatchString(id) {

@@ -60,7 +60,6 @@ func (p *program) offerInit(c *cli.Context) (wanted bool, err error) {
 	return true, p.execute(c.Context, append([]string{"init"}, p.args...))
 }
 
-// setup is one call of `memoir init`.
 type setup struct {
 	*program
 	c     *cli.Context
@@ -150,7 +149,6 @@ func (s *setup) unagreed() bool {
 	return true
 }
 
-// find finds sessions and prints their number.
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
@@ -180,7 +178,6 @@ func (s *setup) find() (err error) {
 	return nil
 }
 
-// listed names the agents or projects with most sessions.
 func listed(all []pipeline.Counted) string {
 	const shown = 8
 	var parts []string
@@ -193,7 +190,6 @@ func listed(all []pipeline.Counted) string {
 	return strings.Join(parts, ", ")
 }
 
-// choose chooses the model, and sets it for this run and in the file.
 func (s *setup) choose() (err error) {
 	roles := s.opts.Settings.ModelRoles
 	name := s.c.String("model")
@@ -229,7 +225,6 @@ func (s *setup) choose() (err error) {
 	return nil
 }
 
-// checkModels checks the chosen model and that of the shadow journal.
 func (s *setup) checkModels() error {
 	for _, role := range model.Roles(s.opts.Settings) {
 		role.Origin = s.opts.Settings.Origin(role.Setting)
@@ -247,10 +242,8 @@ func (s *setup) checkModels() error {
 	return nil
 }
 
-// declined is the message after the answer no.
 const declined = "config.yml was not written, and nothing was run"
 
-// askModel asks which model to use, unless only one is offered.
 func (s *setup) askModel(offers []model.Offer) (string, error) {
 	if len(offers) == 1 {
 		return offers[0].Model, nil
@@ -267,7 +260,6 @@ func (s *setup) askModel(offers []model.Offer) (string, error) {
 	return offers[n-1].Model, nil
 }
 
-// plan prints the work and cost of a first run.
 func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
@@ -297,7 +289,6 @@ func (s *setup) plan() (err error) {
 	return nil
 }
 
-// confirm asks a person before memoir writes, spends or sends anything.
 func (s *setup) confirm(run bool) (bool, error) {
 	var steps []string
 	if s.file.Changed() {

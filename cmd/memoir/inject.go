@@ -71,7 +71,6 @@ func injectCommand(p *program) *cli.Command {
 	}
 }
 
-// inject prints the context for the caller of a hook, or for a person.
 func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	agent, err := agentNamed(c, "format")
 	name := c.String("agent")
@@ -86,10 +85,11 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 		return err
 	}
 	agent = cmp.Or(agent, "plain")
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
+	settings := opts.Settings
 	if !settings.Memories.Enabled {
 		p.ui.write(silence[agent])
 		return nil
@@ -99,11 +99,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if err != nil {
 		return err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	if found.text == "" || isHook && c.Bool("run") && !first(home, name, *in, time.Now()) {
+	if found.text == "" || isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		p.ui.write(silence[agent])
 		return nil
 	}
@@ -127,9 +123,6 @@ func viewCommand(p *program) *cli.Command {
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
-			if c.Bool("user") && c.IsSet("project") {
-				err = usagef("", "--project and --user exclude each other")
-			}
 			if err != nil {
 				return err
 			}
@@ -209,7 +202,6 @@ func (p *program) contextOf(c *cli.Context, settings *config.Settings, in hookIn
 	return p.tell(c, *settings, home, found, agent)
 }
 
-// tell returns the context of a project.
 func (p *program) tell(c *cli.Context, settings config.Settings, home string, found injection, agent string) (
 	injection, error,
 ) {
@@ -350,7 +342,6 @@ func (p *program) notesOf(c *cli.Context, home, project string) (string, error) 
 	return entry.Told(c.Context, st, project)
 }
 
-// noteNumber matches the beginning of a note in the context.
 var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 
 // withoutRules removes from a summary the lines that the text before it has, and headings without lines.

@@ -20,7 +20,6 @@ import (
 // maxPiece is the size, in bytes, of the pieces in which scan and redact read a text.
 const maxPiece = 1 << 20
 
-// input is a text to be scanned or redacted.
 type input struct {
 	path  string // as a person named it; "-": standard input
 	file  *os.File
@@ -104,7 +103,6 @@ func (t *utf16Text) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err 
 	return nDst, nSrc, err
 }
 
-// close closes what openInput opened.
 func (in input) close() error {
 	if in.path == "-" {
 		return nil

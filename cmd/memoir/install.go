@@ -122,7 +122,6 @@ func integrationFlags(scope string) []cli.Flag {
 	}
 }
 
-// integration is one call of install or uninstall.
 type integration struct {
 	*program
 	c       *cli.Context
@@ -285,7 +284,6 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 	return in.record.RefreshSkills()
 }
 
-// finish shows the changes, asks, makes them, and prints what a person must still confirm.
 func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
 	in.describe()
 	for _, err := range in.failed {

@@ -30,7 +30,8 @@ func journalCommand(p *program) *cli.Command {
 				Name: "add", ArgsUsage: "TEXT...", Usage: "add a line to today's journal",
 				Description: help("Adds a line, unless the day already has it.",
 					"memoir journal add 'released 1.4'"),
-				Flags: []cli.Flag{projectRefFlag(), nowFlag(), jsonFlag()}, Action: p.addToJournal,
+				Flags:  []cli.Flag{projectRefFlag(), nowFlag(), jsonFlag()},
+				Action: func(c *cli.Context) error { return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryJournal}) },
 			},
 			{
 				Name: "search", ArgsUsage: "TEXT...", Usage: "find lines of all days that contain TEXT",
@@ -70,10 +71,6 @@ func journalCommand(p *program) *cli.Command {
 			})
 		},
 	}
-}
-
-func (p *program) addToJournal(c *cli.Context) error {
-	return p.writeEntry(c, memoir.Entry{Kind: memoir.EntryJournal})
 }
 
 func (p *program) searchJournal(c *cli.Context) error {

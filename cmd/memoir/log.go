@@ -59,7 +59,6 @@ func (p *program) log(c *cli.Context) error {
 	})
 }
 
-// noteOn returns the properties of a generation: live, edited, restored, redacted, damaged.
 func noteOn(g operation.Generation) string {
 	var notes []string
 	add := func(applies bool, format string, args ...any) {
@@ -166,7 +165,6 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 	}
 }
 
-// generationNumber parses a generation in the forms that people type.
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -37,7 +37,6 @@ func main() {
 	os.Exit(start(os.Args[1:], os.Environ()))
 }
 
-// start runs one command line and returns its exit code.
 func start(args, environ []string) (code int) {
 	p := newProgram(environ)
 	ctx, stop := untilSignal(context.Background(), os.Exit)
@@ -84,7 +83,6 @@ func start(args, environ []string) (code int) {
 	return exitCode(err)
 }
 
-// crashed converts a panic to an error with a hint.
 func crashed(v any) error {
 	return memoir.Errorf(memoir.CodeInternal,
 		"this is a defect of memoir "+version()+": please report it with the command line; -v shows where it happened",
@@ -101,7 +99,6 @@ func isStartup(args []string) bool {
 		slices.ContainsFunc(args, func(a string) bool { return strings.TrimLeft(a, "-") == "startup" && a[0] == '-' })
 }
 
-// version returns what --version prints.
 func version() string {
 	if Version != "" {
 		return Version
@@ -213,7 +210,6 @@ type status int
 // Error is never shown.
 func (s status) Error() string { return "exit" }
 
-// exitCode returns the exit code that err stands for.
 func exitCode(err error) int {
 	if err == nil {
 		return exitDone

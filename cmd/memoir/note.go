@@ -136,7 +136,6 @@ func memoriesCommand(p *program) *cli.Command {
 	}
 }
 
-// noteLine is a note as people read it.
 func (p *program) noteLine(n memoir.Entry) string {
 	line := "#" + strconv.FormatInt(n.ID, 10) + "  " + when(n.CreatedAt) + "  " + n.Category + "  "
 	if n.ProjectID == memoir.UserProjectID {
@@ -156,9 +155,6 @@ func (p *program) openToAdd(c *cli.Context) (
 		return opts, nil, to, err
 	}
 	settings := opts.Settings // the project's own apply only here
-	if c.Bool("user") && c.IsSet("project") {
-		return opts, nil, to, usagef("", "--project and --user exclude each other")
-	}
 	ref, err := projectFlag(c)
 	if err != nil {
 		return opts, nil, to, err

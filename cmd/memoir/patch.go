@@ -136,10 +136,11 @@ func (p *program) mount(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	settings, err := p.settings(c, nil)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}
+	settings := opts.Settings
 	found, err := p.contextOf(c, &settings, hookInput{}, "plain")
 	if found.tree != "" && found.why == "" {
 		found.why = p.switchedOff(c, &settings, p.identify(settings, found.tree))
@@ -152,11 +153,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	root := memory.At(home, found.project)
+	root := memory.At(opts.Home, found.project)
 	files, err := p.mounted(root)
 	if err != nil {
 		return err

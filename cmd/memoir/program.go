@@ -20,12 +20,11 @@ import (
 
 // program is the state that all commands share: the environment and the terminal.
 type program struct {
-	ui            *ui
-	environ       []string
-	args          []string // the command line
-	cleaner       cleaner
-	hook          *string // if a hook of an agent called, not a person: the output that means "no context"
-	warnedRenamed bool    // a warning about renamed settings was printed
+	ui      *ui
+	environ []string
+	args    []string // the command line
+	cleaner cleaner
+	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -48,7 +47,6 @@ func (p *program) getenv(name string) string {
 	return ""
 }
 
-// execute runs one command line.
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
 	p.cleaner.setArguments(args, p.environ)
@@ -94,7 +92,6 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	return unlock, err
 }
 
-// locked changes a file in a folder that lockFolder locks.
 func locked(dir string, change func() error) error {
 	unlock, err := lockFolder(dir)
 	if err != nil {
@@ -134,14 +131,7 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	if err != nil {
 		return config.Settings{}, err
 	}
-	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
-	if p.hook == nil && !c.Bool("startup") && !p.warnedRenamed {
-		for _, renamed := range settings.Renamed {
-			p.ui.warn("", "%s", renamed)
-			p.warnedRenamed = true
-		}
-	}
-	return settings, err
+	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
 }
 
 // memories returns the settings of that section, and the defaults if they are invalid, since texts are read anyway.
@@ -188,7 +178,6 @@ func projectRefFlag() cli.Flag {
 		Usage: "the project `REF`: an id, a name or a path (default: this directory's)"}
 }
 
-// argument returns the one argument of a command that needs it.
 func argument(c *cli.Context, what string) (string, error) {
 	if c.Args().First() == "" { // also an empty variable of a script
 		return "", usagef("", "%s needs a %s", calledAs(c), what)

@@ -18,7 +18,6 @@ import (
 	"memoir/store"
 )
 
-// place is a directory with its project.
 type place struct {
 	dir     string
 	top     string         // of the working tree, else dir: where .memoir.yml is
@@ -37,7 +36,6 @@ func (p *program) identify(settings config.Settings, dir string) place {
 	return here
 }
 
-// here returns the place of the working directory.
 func (p *program) here(settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -91,7 +89,6 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 // redacted matches a remote that contained a secret: two of them cannot be compared.
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
-// isPath reports whether a reference to a project is a path, not a name.
 func isPath(ref string) bool {
 	return ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 }
@@ -187,9 +184,6 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]string, erro
 		row, err := p.projectOf(c, st)
 		return []string{row.ID}, err
 	}
-	if c.IsSet("project") {
-		return nil, usagef("", "--project and --all exclude each other")
-	}
 	rows, err := st.Projects(c.Context)
 	ids := []string{}
 	for _, row := range rows {
@@ -239,7 +233,6 @@ func isProjectFolder(home, id string) bool {
 	return isDirectory(filepath.Join(dir, "live")) || isDirectory(filepath.Join(dir, "generations"))
 }
 
-// projectFile is the .memoir.yml of this directory's project.
 func (p *program) projectFile(c *cli.Context) (string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"memoir/store"
 )
 
-// databaseName is the name of the database in a home.
 const databaseName = "memoir.db"
 
 // openStore opens the database of a home for writing, and creates both if they do not exist.
@@ -115,7 +114,6 @@ func busyTimeout(settings config.Settings) time.Duration {
 	return max(time.Duration(settings.Memories.BusyTimeoutSeconds)*time.Second, time.Millisecond)
 }
 
-// findSession finds the session that a person names.
 func (p *program) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
 	sessions, err := st.FindSessions(ctx, ref) // at least one
 	switch {
@@ -145,7 +143,6 @@ func (p *program) options(c *cli.Context, flags map[string]string) (opts pipelin
 	return opts, err
 }
 
-// openToChange opens the database for a command that changes memory.
 func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, error) {
 	opts, err := p.options(c, nil)
 	if err != nil {

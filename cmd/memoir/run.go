@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -60,7 +61,7 @@ func runCommand(p *program) *cli.Command {
 				return p.startup(c)
 			}
 			if c.Bool("background") {
-				p.sayBackground()
+				p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " ")) // to its log
 			}
 			return p.run(c)
 		},
@@ -71,9 +72,6 @@ func runCommand(p *program) *cli.Command {
 var errTimeout = errors.New("stopped by --timeout")
 
 func (p *program) run(c *cli.Context) error {
-	if c.IsSet("project") && c.Bool("all") {
-		return usagef("", "--project and --all exclude each other")
-	}
 	opts, err := p.runOptions(c)
 	if err != nil {
 		return err
@@ -144,7 +142,6 @@ func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options
 	}
 }
 
-// reportRun says and prints what a run did, and returns its exit code as an error.
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
 	if c.Bool("json") {
 		if err := p.ui.json(report); err != nil {
@@ -179,7 +176,6 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 // and for each worker the files of a session or of a memory.
 func handlesToRun(workers int) int { return 32 + 16*workers }
 
-// runOptions reads the flags of `run`.
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
 	for _, name := range []string{"min-idle", "max-age"} {

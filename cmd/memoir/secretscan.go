@@ -79,7 +79,6 @@ func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) {
 	return secrets.New(options)
 }
 
-// secretScan is one run of `memoir scan`.
 type secretScan struct {
 	*program
 	scanner  *secrets.Scanner
@@ -128,7 +127,6 @@ func (s *secretScan) path(ctx context.Context, path string) error {
 	})
 }
 
-// file scans a file or standard input piece by piece.
 func (s *secretScan) file(ctx context.Context, path string) error {
 	shown, decode := s.shown(path), decoded
 	if path == "-" { // it cannot be read twice
@@ -150,7 +148,6 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 	return s.text(ctx, path, shown, in.file)
 }
 
-// text scans a text piece by piece.
 func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reader) error {
 	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSearch, Done: s.files})
@@ -172,7 +169,6 @@ func (s *secretScan) text(ctx context.Context, path, shown string, text io.Reade
 	})
 }
 
-// shown returns a redacted path.
 func (s *secretScan) shown(path string) string {
 	parts := strings.Split(path, string(filepath.Separator))
 	for i, part := range parts {
@@ -216,7 +212,6 @@ func (s *secretScan) report(c *cli.Context) error {
 	return nil
 }
 
-// printFindings prints findings as lines, or with --json as an object.
 func (p *program) printFindings(c *cli.Context, findings []pipeline.StoredPlace) error {
 	return p.result(c, struct {
 		Findings []pipeline.StoredPlace `json:"findings"`
@@ -231,7 +226,6 @@ func (p *program) printFinding(f pipeline.StoredPlace) {
 	p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
 }
 
-// placeText returns a place as text for people.
 func placeText(f pipeline.StoredPlace) string {
 	if f.Line == 0 {
 		return f.Path + " (its name)"

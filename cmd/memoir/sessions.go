@@ -42,7 +42,6 @@ func sessionsCommand(p *program) *cli.Command {
 	}
 }
 
-// reasonHelp returns a line of help for each reason.
 func reasonHelp() string {
 	var b strings.Builder
 	for _, reason := range memoir.Reasons {
@@ -98,7 +97,6 @@ func (p *program) sessions(c *cli.Context) error {
 	})
 }
 
-// sources returns the names of the agents.
 func sources() []string {
 	var names []string
 	for _, agent := range rollout.Agents {

@@ -175,7 +175,6 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		"%s contains %d sessions, newest first: %s", name, len(found), shortened(ids))
 }
 
-// fileSession is the session of a file, or of a row of a database.
 func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	f := entry.File
 	head, err := rollout.Probe(entry)
@@ -202,7 +201,6 @@ func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	return session, parts, nil
 }
 
-// printItems writes those of all items that are shown, and marks where others are not.
 func (p *program) printItems(all, shown []memoir.Item) {
 	left := 0
 	for i := 0; i <= len(all); i++ {

@@ -35,7 +35,6 @@ func smokeCommand(p *program) *cli.Command {
 	}
 }
 
-// smokeTest is one run of `memoir smoke`.
 type smokeTest struct {
 	*program
 	checklist
@@ -86,7 +85,6 @@ func (p *program) smoke(c *cli.Context) error {
 	return nil
 }
 
-// examine makes two runs and checks the home after each.
 func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 	first, err := s.run(ctx)
 	if err != nil {
@@ -115,7 +113,6 @@ func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 	return first, nil
 }
 
-// run runs the pipeline over all sessions with the default settings.
 func (s *smokeTest) run(ctx context.Context) (pipeline.Report, error) {
 	settings := config.Default()
 	st, err := s.openStore(ctx, s.home, settings)
@@ -169,7 +166,6 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 	s.verify("phase 2", count(published, "project")+" published", problem)
 }
 
-// checkStored checks what the run stored, and returns the live files.
 func (s *smokeTest) checkStored(ctx context.Context) (map[memory.Root]memory.Files, error) {
 	st, err := store.Open(ctx, filepath.Join(s.home, databaseName), store.Options{ReadOnly: true})
 	if err != nil {

@@ -94,11 +94,6 @@ func childEnviron(environ []string) []string {
 	return append(child, name+"1")
 }
 
-// sayBackground writes the first line of a background run to its log.
-func (p *program) sayBackground() {
-	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
-}
-
 // notHandedOn are the flags that the run in the background does not get unchanged.
 var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home", "config"}
 
@@ -151,7 +146,6 @@ func (p *program) logStartup(args []string, cause error) {
 	fmt.Fprintf(log, "%s memoir: error: %s\n", time.Now().UTC().Format(time.RFC3339), oneLine(p.redact(cause.Error())))
 }
 
-// openLog opens a file of home's log directory for appending.
 func openLog(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "log")
 	if err := failpoint.MkdirAll(dir, 0o700); err != nil {

@@ -69,7 +69,6 @@ const (
 	maxText   = 200 // characters
 )
 
-// printStatus prints the status as text.
 func (p *program) printStatus(s operation.Status) {
 	var due []string
 	for _, project := range s.Projects {
@@ -123,7 +122,6 @@ func (p *program) printStatus(s operation.Status) {
 	}
 }
 
-// statusLine prints a text with its label, cut unless -v was given.
 func (p *program) statusLine(label, text string) {
 	if text = oneLine(text); !p.ui.verbose {
 		text = memoir.Cut(text, maxText)

@@ -34,13 +34,13 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	now := time.Date(2026, 7, 1, 13, 51, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { return operation.Time(now.Add(d)) }
 	text, hints := printedStatus(t, operation.Status{
-		Running: []operation.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
+		Queue: operation.Queue{Running: []operation.Running{{Kind: "extract", Key: "codex:1", Holder: "process 7 on host", Since: at(-2 * time.Minute), Until: at(time.Minute),
 			Title: "fix the build"}, {Kind: "extract", Key: "codex:2", Holder: "process 8 on host", Stale: true}},
-		Failed: []operation.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
-			{Kind: "extract", Session: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
-		Dead:       []operation.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
+			Failed: []operation.Failed{{Kind: "extract", Session: "codex:3", Error: "429", Attempts: 1, Next: at(12 * time.Minute)},
+				{Kind: "extract", Session: "codex:4", Error: "process 7 on host ended", Crashes: 1, Suspect: true}},
+			Dead:    []operation.Failed{{Kind: "extract", Session: "codex:5", Error: "no", Attempts: 3, Title: "a title \x1b[31mthat lies\u202e"}},
+			LastRun: &operation.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"}},
 		Projects:   []operation.Project{{ID: "a", Due: true}, {ID: "b"}},
-		LastRun:    &operation.LastRun{Holder: "process 7 on host", EndedAt: at(-3 * time.Minute), Outcome: "partly", Reason: "stopped by a limit"},
 		Unfinished: []operation.Unfinished{{What: "forgetting", Project: "p", Detail: "not verified: x", Hint: "do y"}},
 		Limits:     []pipeline.LimitLeft{{Limit: "limits.costPerDay", Most: 1, Spent: 0.25, Left: 0.75}},
 		Next: operation.Next{Sessions: 2, Projects: 1, Left: 36, Hint: "raise it",
@@ -62,8 +62,8 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
-	stopped, _ := printedStatus(t, operation.Status{LastRun: &operation.LastRun{Holder: "process 7 on host", EndedAt: at(0),
-		Outcome: "interrupted", Reason: "stopped by --timeout 1s"}}, false)
+	stopped, _ := printedStatus(t, operation.Status{Queue: operation.Queue{LastRun: &operation.LastRun{
+		Holder: "process 7 on host", EndedAt: at(0), Outcome: "interrupted", Reason: "stopped by --timeout 1s"}}}, false)
 	if !strings.Contains(stopped, "by process 7 on host: stopped by --timeout 1s\n") {
 		t.Errorf("a run that --timeout stopped is\n%s", stopped)
 	}

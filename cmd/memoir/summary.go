@@ -78,7 +78,6 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	p.sayLeft(r, again)
 }
 
-// sayLeft prints the number of sessions that the run left, and why.
 func (p *program) sayLeft(r pipeline.Report, again string) {
 	left := count(r.Left, "session")
 	switch {
@@ -102,7 +101,6 @@ func sayUsage(u memoir.Usage) string {
 	return text
 }
 
-// dollars returns a cost as text.
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before.
@@ -198,7 +196,6 @@ func sayProject(r pipeline.ProjectReport) string {
 	return name + ": " + text
 }
 
-// printPlan prints the plan of a dry run.
 func (p *program) printPlan(r pipeline.Report) {
 	for _, w := range r.Would {
 		about := ""
@@ -225,7 +222,6 @@ func (p *program) printPlan(r pipeline.Report) {
 	}
 }
 
-// printUsage prints the ledger.
 func (p *program) printUsage(s operation.Status) {
 	if s.Usage.Calls == 0 {
 		p.ui.say("no language model was used")

@@ -20,7 +20,6 @@ type table struct {
 	lines [][]string // the first is the heading
 }
 
-// none is the text of an empty cell.
 const none = "-"
 
 // leastColumn is the minimal width of a column that is cut, in characters: that of a date.
@@ -91,7 +90,6 @@ func byRule[K ~string](counts map[K]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// byKind counts keys by kind.
 func byKind(keys []string) map[string]int {
 	n := map[string]int{}
 	for _, key := range keys {
@@ -167,10 +165,8 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// orDash returns a text for the cell of a table.
 func orDash(text string) string { return cmp.Or(text, none) }
 
-// shortened lists the first of some names.
 func shortened(names []string) string {
 	if len(names) > 5 {
 		return strings.Join(names[:5], ", ") + fmt.Sprintf(" and %d more", len(names)-5)

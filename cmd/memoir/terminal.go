@@ -18,7 +18,6 @@ import (
 	"memoir/pipeline"
 )
 
-// lineEvery is the interval of progress lines without a bar.
 const lineEvery = 10 * time.Second
 
 // barWidth and barNumbers are the columns of the bar and of the numbers around it.
@@ -27,7 +26,6 @@ const (
 	barNumbers = 22
 )
 
-// stageNames are the names of stages in messages.
 var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
@@ -36,7 +34,6 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageRedact:      "redacting",
 }
 
-// stageBar is the progress of one stage.
 type stageBar struct {
 	stage pipeline.Stage
 	began time.Time
@@ -142,7 +139,6 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 	return false, ""
 }
 
-// stopBar removes the bar.
 func (u *ui) stopBar() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -270,7 +266,6 @@ func (u *ui) setColor(when string, getenv func(string) string) error {
 	return nil
 }
 
-// paint writes a line of a result in a colour.
 func (u *ui) paint(color, line string) {
 	if !u.outColor || color == "" {
 		u.write(line)
@@ -283,7 +278,6 @@ func (u *ui) paint(color, line string) {
 	}
 }
 
-// writeDiff writes a unified diff.
 func (u *ui) writeDiff(text string) {
 	for line := range strings.Lines(text) {
 		color := ""

@@ -151,7 +151,6 @@ func (u *ui) line(color, label, text string) {
 	fmt.Fprintf(u.errw, "memoir: %s%s\n", label, oneLine(text))
 }
 
-// printf writes results to standard output.
 func (u *ui) printf(format string, args ...any) { u.write(fmt.Sprintf(format, args...)) }
 
 // write writes a result unchanged, or without control characters if standard output is a terminal.
@@ -241,7 +240,6 @@ func (u *ui) close() error {
 	return memoir.Errorf(memoir.CodeStorage, "", "write to standard output: %w", err)
 }
 
-// canAsk reports whether a person can answer a question.
 func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 
 // ask puts a yes-or-no question; anything but y or yes is no.
@@ -280,21 +278,17 @@ func (u *ui) answer(ctx context.Context, question string) (string, error) {
 	u.flush()
 	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
-	answers := make(chan string, 1)
-	go func() {
+	answer, err := interruptibly(ctx, func() (string, error) {
 		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
 		if err != nil {
 			answer = cmp.Or(answer, "n")
 		}
-		answers <- answer
-	}()
-	select {
-	case answer := <-answers:
 		return strings.ToLower(strings.TrimSpace(answer)), nil
-	case <-ctx.Done():
+	})
+	if err != nil {
 		fmt.Fprintln(u.errw)
-		return "", context.Cause(ctx)
 	}
+	return answer, err
 }
 
 // width returns the columns of the terminal at standard output, 0 if there is none.

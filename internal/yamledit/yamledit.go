@@ -126,7 +126,6 @@ func member(in *yaml.Node, at []string) (key, value *yaml.Node, n int) {
 	return nil, nil, 0
 }
 
-// replace replaces a value.
 func (p place) replace(text []byte, value string) ([]byte, error) {
 	colon := p.colon(text)
 	switch {
@@ -147,7 +146,6 @@ func (p place) colon(text []byte) int {
 	return at + bytes.IndexByte(text[at:], ':') + 1
 }
 
-// insert adds lines for an entry.
 func (p place) insert(text []byte, rest []string, value string) []byte {
 	indent, at := 0, len(text)
 	if p.key != nil {

@@ -17,11 +17,8 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sync/errgroup"
 
 	"memoir"
 )
@@ -146,9 +143,6 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	return w.dir(dir, "", w.within, false)
 }
 
-// leastLooked is the least number of directory entries for a goroutine of its own.
-const leastLooked = 64
-
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
@@ -200,44 +194,16 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			return ferr
 		}
 	}
-	looked := w.lookAtAll(rel, entries)
-	for i, d := range entries {
-		if err := w.entry(filepath.Join(dir, d.Name()), path.Join(rel, d.Name()), real, d, looked[i]); err != nil {
+	for _, d := range entries {
+		if err := w.entry(filepath.Join(dir, d.Name()), path.Join(rel, d.Name()), real, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// looked is the file information of a directory entry.
-type looked struct {
-	info fs.FileInfo
-	err  error
-}
-
-// lookAtAll reads the file information of directory entries that may be sessions, on all processors, since
-// that is most of a walk's work.
-func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
-	out := make([]looked, len(entries))
-	var g errgroup.Group
-	size := max(len(entries)/runtime.GOMAXPROCS(0)+1, leastLooked)
-	for from := 0; from < len(entries); from += size {
-		g.Go(func() error {
-			for i := from; i < min(from+size, len(entries)); i++ {
-				d := entries[i]
-				if !d.IsDir() && (w.session == nil || d.Type()&fs.ModeSymlink != 0 || w.session(path.Join(rel, d.Name()))) {
-					out[i].info, out[i].err = d.Info()
-				}
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // no goroutine returns an error
-	return out
-}
-
 // entry handles one entry of a directory; realDir is the directory without symbolic links.
-func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) error {
+func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	isLink, wanted := d.Type()&fs.ModeSymlink != 0, w.session == nil || w.session(rel)
 	switch {
 	case d.IsDir() && d.Name() == ".git":
@@ -247,10 +213,11 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	case !isLink && !wanted:
 		return nil
 	}
-	info, err := looked.info, looked.err
+	look := d.Info
 	if isLink {
-		info, err = w.follow(path)
+		look = func() (fs.FileInfo, error) { return w.follow(path) }
 	}
+	info, err := look()
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or a dangling link
 	case err == nil && info.IsDir():

@@ -82,7 +82,7 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 			summary = getText(of, "summary")
 		}
 	}
-	h.Title, h.Named = cmp.Or(s.custom, s.given, summary), s.custom != ""
+	h.Title = cmp.Or(s.custom, s.given, summary)
 	name := stem(path)
 	if h.ID = s.last; s.ids[name] {
 		h.ID = name

@@ -239,8 +239,8 @@ func TestCodexOwnRunIsKnownByItsFirstPrompt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		head := probe(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-		if head.OwnRun != tt.own || (head.Kind == memoir.KindOwnRun) != tt.own {
-			t.Errorf("%s: own run %v, kind %s", tt.name, head.OwnRun, head.Kind)
+		if (head.Kind == memoir.KindOwnRun) != tt.own {
+			t.Errorf("%s: kind %s", tt.name, head.Kind)
 		}
 	}
 }

@@ -75,7 +75,6 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			place.fill(data)
 		case "session.title_changed":
 			h.Title = getText(data, "title")
-			h.Named = h.Title != ""
 		case "system.message":
 			if !prompted && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
 				h.Kind = memoir.KindAutomation

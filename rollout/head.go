@@ -26,15 +26,13 @@ type Head struct {
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one or from which it was forked
 	Title        string
-	Named        bool // a person chose the title
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials
 	CreatedAt    time.Time // of the thread, as far as this file knows
 	FileAt       time.Time // of the first record of this file
 	UpdatedAt    time.Time // of the last record, else of the last modification
-	OwnRun       bool
-	Size         int64 // bytes of the file, or of the session in a database
+	Size         int64     // bytes of the file, or of the session in a database
 
 	told string // the text that Title is the first line of, if Title may be part of a longer secret
 }

@@ -60,7 +60,7 @@ func Probe(entry Entry) (Head, error) {
 		}
 	}
 	h.entitle(h.Title, prompt)
-	if h.OwnRun = ownRun; ownRun {
+	if ownRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil

@@ -101,12 +101,6 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	return sessions, err
 }
 
-// Extraction returns the extraction of a session, or nil.
-func (s *Store) Extraction(ctx context.Context, key string) (*memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
-		"reading the extraction of %s", key)
-}
-
 // SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
 // consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {

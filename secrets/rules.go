@@ -115,14 +115,6 @@ func mustParse(expr string) *syntax.Regexp {
 	return tree
 }
 
-func (set *ruleSet) ids() []string {
-	ids := make([]string, len(set.rules))
-	for i, r := range set.rules {
-		ids[i] = r.RuleID
-	}
-	return ids
-}
-
 // label converts a rule's id for a marker or a skill's name: lower case letters, digits and dashes, at most maxLabel
 // bytes.
 func label(id string) string {

@@ -55,12 +55,33 @@ func (e Env) dir(variable, name string) string {
 	return e.home(name)
 }
 
+// configured returns the absolute directory in a variable, else in a setting of the agent whose home is dir; "" without
+// either. A relative path depends on the directory in which the agent ran.
+func (e Env) configured(variable, dir string, setting ...string) string {
+	set := e.get(variable)
+	if set == "" && dir != "" {
+		set = getText(smallJSON(filepath.Join(dir, "settings.json")), setting...)
+	}
+	if set = e.expand(set); !filepath.IsAbs(set) {
+		return ""
+	}
+	return set
+}
+
 // Root is a directory below which an agent keeps sessions, or a database of sessions.
 type Root struct {
 	Dir string
 	// Session reports whether a file may be a session by its name. path is relative to Dir and
 	// slash-separated.
 	Session func(path string) bool
+}
+
+// rootIn returns the root with a name in a directory; none if the directory is not known.
+func rootIn(dir, name string, session func(path string) bool) []Root {
+	if dir == "" {
+		return nil
+	}
+	return []Root{{filepath.Join(dir, name), session}}
 }
 
 // Agent knows one coding agent's format. Each is in a file of its own.

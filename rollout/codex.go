@@ -28,13 +28,9 @@ func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).
 func (Codex) Roots(env Env) []Root {
-	home := env.dir("CODEX_HOME", ".codex")
-	if home == "" {
-		return nil
-	}
 	var roots []Root
 	for _, name := range codexDirs {
-		roots = append(roots, Root{filepath.Join(home, name), isRolloutName})
+		roots = append(roots, rootIn(env.dir("CODEX_HOME", ".codex"), name, isRolloutName)...)
 	}
 	return roots
 }

@@ -24,14 +24,10 @@ func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
 // Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the
 // events into a file of the session's id instead of a directory.
 func (Copilot) Roots(env Env) []Root {
-	home := env.dir("COPILOT_HOME", ".copilot")
-	if home == "" {
-		return nil
-	}
-	return []Root{{filepath.Join(home, "session-state"), func(path string) bool {
+	return rootIn(env.dir("COPILOT_HOME", ".copilot"), "session-state", func(path string) bool {
 		dir, name, nested := strings.Cut(path, "/")
 		return nested && name == "events.jsonl" && dir != "" || !nested && isJSONL(path)
-	}}}
+	})
 }
 
 // Recognises looks for an event whose type only Copilot CLI has.

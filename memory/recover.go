@@ -195,7 +195,6 @@ func (r Root) rebuild(n int) error {
 	return err
 }
 
-// relink points the link to generation n.
 func (r Root) relink(n int) error {
 	err := remove(r.stagedLink(n))
 	if err == nil {

@@ -73,7 +73,6 @@ func objectAt(text string, fields []string, mend bool) map[string]json.RawMessag
 	return nil
 }
 
-// among returns the requested fields.
 func among(all map[string]json.RawMessage, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, f := range fields {

@@ -146,7 +146,6 @@ var presets = []preset{
 	},
 }
 
-// presetNames are the names of the known agents.
 func presetNames() string {
 	var names []string
 	for _, p := range presets {

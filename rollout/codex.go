@@ -23,7 +23,6 @@ import (
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
-// Source is memoir.SourceCodex.
 func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).
@@ -113,7 +112,6 @@ func codexDir(payload []byte) string {
 // codexSubagents are the thread sources of Codex's own threads. In threads of any other source a person types.
 var codexSubagents = wordSet("subagent guardian_review memory_consolidation review compact system")
 
-// codexKind sets the kind of a thread by its source.
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
 	named := get(source, "custom") != nil // a client that embeds Codex, in which a person may type

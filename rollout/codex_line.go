@@ -17,7 +17,6 @@ type codexLine struct {
 
 func (l codexLine) at() time.Time { return instant(l.time) }
 
-// parseCodexLine parses the envelope of a line.
 func parseCodexLine(raw []byte) codexLine {
 	l := codexLine{ordinal: -1}
 	for key, value := range members(raw) {

@@ -12,7 +12,6 @@ import (
 // of pi's first version with a mark in the header. A file is written with Begin, then Said for each message.
 type Conversation struct{ Pi }
 
-// Source is memoir.SourceConversation.
 func (Conversation) Source() memoir.Source { return memoir.SourceConversation }
 
 // Roots are the directories of conversations in the folders of memoir's projects.

@@ -41,7 +41,6 @@ func (w where) item(kind, role string, origin memoir.Origin) memoir.Item {
 	return memoir.Item{Kind: kind, Role: role, Origin: origin, At: w.at, CWD: w.cwd, Branch: w.branch}
 }
 
-// outcome is a tool's result.
 type outcome struct {
 	output string
 	exit   *int

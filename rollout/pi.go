@@ -18,10 +18,8 @@ type Pi struct{}
 // OMP reads the sessions of oh-my-pi.
 type OMP struct{ Pi }
 
-// Source is memoir.SourcePi.
 func (Pi) Source() memoir.Source { return memoir.SourcePi }
 
-// Source is memoir.SourceOMP.
 func (OMP) Source() memoir.Source { return memoir.SourceOMP }
 
 // Roots are the directory sessions below $PI_CODING_AGENT_DIR (~/.pi/agent), and the one in

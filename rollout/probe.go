@@ -114,7 +114,6 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool
 	return prompt, stats.OwnRun
 }
 
-// latest returns the last timestamp of the records.
 func latest(records [][]byte) time.Time {
 	for _, raw := range slices.Backward(records) {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {

@@ -23,7 +23,6 @@ type literal struct {
 	head    bool    // it may be in the header row of a table
 }
 
-// anchorRef is an anchor and the index of its rule.
 type anchorRef struct {
 	*anchorSearch
 	rule int32

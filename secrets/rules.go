@@ -44,7 +44,6 @@ func (r *rule) fragment() []bool {
 	return r.pieces.get(func() []bool { return fragments(r.parsed()) })
 }
 
-// ruleSet holds the rules of a Scanner.
 type ruleSet struct {
 	rules  []*rule // sorted by id
 	byID   map[string]*rule

@@ -18,7 +18,6 @@ type specs struct {
 	global []int // indexes of the lists for all rules
 }
 
-// ruleSpec describes a rule.
 type ruleSpec struct {
 	RuleID      string
 	expr        string
@@ -30,7 +29,6 @@ type ruleSpec struct {
 	places      []anchor // the anchors of its expression, nil if it has none
 }
 
-// listSpec describes an allowlist.
 type listSpec struct {
 	all       bool // all of its conditions must hold
 	elsewhere bool // it has conditions on file names or commits

@@ -18,7 +18,6 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
-// addEntry stores an entry and completes it.
 func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) error {
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = s.now()

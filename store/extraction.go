@@ -73,7 +73,6 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 	return claims, s.explain(err, "claiming sessions")
 }
 
-// claimAll claims sessions, in their order.
 func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, error) {
 	keys := make([]string, len(candidates))
 	for i, f := range candidates {
@@ -261,7 +260,6 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 	return nil
 }
 
-// Result is the result of extracting one claimed session.
 type Result struct {
 	// Extraction has its ContentHash and FilterVersion set even if it is empty. StoreExtraction sets
 	// SessionKey, ProjectID and Seq.

@@ -87,7 +87,6 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 	return g, err
 }
 
-// seqVersion is the input version of a project's job.
 func seqVersion(seq int64) string { return strconv.FormatInt(seq, 10) }
 
 // runningJob is a job whose claim has not ended.

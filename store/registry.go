@@ -14,7 +14,6 @@ import (
 	"memoir"
 )
 
-// FileRow is a registered file.
 type FileRow struct {
 	memoir.File
 	SessionKey string          // the session that it belongs to; empty if none was recognised
@@ -211,7 +210,6 @@ func (s *Store) Retitle(ctx context.Context, key, title string) error {
 	return s.explain(err, "changing the title of session %s", key)
 }
 
-// removeFile removes a missing file from the registry.
 func (s *Store) removeFile(t tx, path string) error {
 	var key string
 	err := t.get(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key)

@@ -84,7 +84,6 @@ func (t tx) texts(query string, args ...any) ([]string, error) {
 	return collect(t, query, args, func(scan scanner, text *string) error { return scan(text) })
 }
 
-// exists reports whether a query has a row.
 func (t tx) exists(query string, args ...any) (found bool, err error) {
 	err = t.get(`SELECT EXISTS (`+query+`)`, args, &found)
 	return found, err
@@ -206,7 +205,6 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 // timeColumn reads a time from a column of unix milliseconds; 0 is the zero time.
 type timeColumn struct{ *time.Time }
 
-// Scan implements sql.Scanner.
 func (c timeColumn) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -219,7 +217,6 @@ func (c timeColumn) Scan(value any) error {
 // holderColumn reads the holder of a job or run; the zero Holder if it cannot be parsed.
 type holderColumn struct{ *lease.Holder }
 
-// Scan implements sql.Scanner.
 func (c holderColumn) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {

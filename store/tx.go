@@ -29,6 +29,12 @@ func (t tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
+// run is exec for a caller that does not need the number.
+func (t tx) run(query string, args ...any) error {
+	_, err := t.exec(query, args...)
+	return err
+}
+
 // execEach runs statements that take the same argument, in order.
 func (t tx) execEach(arg any, statements ...string) error {
 	for _, statement := range statements {
@@ -240,6 +246,23 @@ func unixMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// condition is a part of a WHERE clause with its argument.
+type condition struct {
+	sql string
+	set bool // otherwise it does not apply
+	arg any
+}
+
+// and returns the conditions that apply, to follow others.
+func and(conditions ...condition) (where string, args []any) {
+	for _, c := range conditions {
+		if c.set {
+			where, args = where+` AND `+c.sql, append(args, c.arg)
+		}
+	}
+	return where, args
 }
 
 // jsonList encodes a list for json_each.

@@ -170,6 +170,21 @@ func (b *blocks) add(s string) {
 	}
 }
 
+// textsOf returns the texts of a message's content that are not blank: of a string or a block, or of the blocks of an
+// array that are wanted.
+func textsOf(content []byte, wanted func(block []byte) bool) []string {
+	var said blocks
+	if !isArray(content) {
+		said.add(contentText(content))
+	}
+	for block := range elements(content) {
+		if s := contentText(block); strings.TrimSpace(s) != "" && wanted(block) {
+			said.add(s)
+		}
+	}
+	return said.texts
+}
+
 // source returns a raw value, cut to the bound of an item's text.
 func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 

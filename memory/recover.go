@@ -18,10 +18,8 @@ import (
 type Recovered struct {
 	Linked  int       // the live generation afterwards, 0 if there is none
 	Ahead   *Manifest // of the live generation, if it is newer than the recorded one; the caller records it
-	Rebuilt bool      // the link or the live directory was lost, and was restored
 	Removed []string  // debris, relative to the project's folder
 	Late    []string  // files of removed live directories that were saved too late and are kept (see Beside)
-	Next    int       // the next unused generation number
 }
 
 // Recover repairs a root after a crash. The caller holds the project's lease; recorded is the generation that
@@ -34,7 +32,7 @@ type Recovered struct {
 func (r Root) Recover(recorded int) (Recovered, error) {
 	var out Recovered
 	var err error
-	if out.Linked, out.Rebuilt, err = r.relinked(recorded); err != nil {
+	if out.Linked, err = r.relinked(recorded); err != nil {
 		return out, err
 	}
 	if out.Linked > recorded {
@@ -56,8 +54,7 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		}
 		out.Removed = append(out.Removed, name)
 	}
-	out.Next, err = r.Next(max(recorded, out.Linked))
-	return out, err
+	return out, nil
 }
 
 // Disturbed reports whether a crash left anything that Recover would repair, except a lost link or live
@@ -145,14 +142,14 @@ func (r Root) debris() ([]string, error) {
 
 // relinked ensures that the link points to an existing generation: the linked one, else the recorded one, else
 // the newest that can be restored. If none can, it removes the link.
-func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
+func (r Root) relinked(recorded int) (linked int, err error) {
 	linked, err = r.Linked()
 	if err != nil || linked > 0 && !r.lost(linked) {
-		return linked, false, err
+		return linked, err
 	}
 	lives, err := r.lives()
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
 	unpublished := max(linked, recorded) + 1 // may be the rest of a crash
 	slices.Reverse(lives)
@@ -161,16 +158,16 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 			continue
 		}
 		if !r.lost(n) {
-			return n, true, r.relink(n)
+			return n, r.relink(n)
 		}
 		if err := r.rebuild(n); memoir.CodeOf(err) != memoir.CodeNotFound {
-			return n, true, err
+			return n, err
 		}
 	}
 	if err := remove(r.Link()); err != nil {
-		return 0, false, storageError(err, "remove the dangling link %s", r.Link())
+		return 0, storageError(err, "remove the dangling link %s", r.Link())
 	}
-	return 0, false, nil
+	return 0, nil
 }
 
 // lost reports whether a live directory is missing or empty.
@@ -198,7 +195,6 @@ func (r Root) rebuild(n int) error {
 	return err
 }
 
-// relink points the link to generation n.
 func (r Root) relink(n int) error {
 	err := remove(r.stagedLink(n))
 	if err == nil {

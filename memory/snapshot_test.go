@@ -30,7 +30,7 @@ func TestBeforeTheFirstPublicationThereIsNothing(t *testing.T) {
 	if text, err := r.Summary(); err != nil || text != "" {
 		t.Errorf("the summary is %q, %v", text, err)
 	}
-	if recovered, err := r.Recover(0); err != nil || recovered.Next != 1 {
+	if recovered, err := r.Recover(0); err != nil || recovered.Linked != 0 {
 		t.Errorf("recovery: %+v, %v", recovered, err)
 	}
 	if _, err := r.Prune(3, time.Time{}); err != nil {

@@ -18,7 +18,6 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// liveFile is a file of a live directory.
 type liveFile struct {
 	path string
 	info fs.FileInfo

@@ -51,7 +51,6 @@ func newProgram(spec Spec, o Options) (*program, error) {
 	return p, nil
 }
 
-// call runs the program once.
 func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 	dir, err := scratch()
 	defer func() { _ = failpoint.RemoveAll(dir) }()

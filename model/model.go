@@ -54,13 +54,11 @@ type opened struct {
 
 var _ Model = (*opened)(nil)
 
-// caller makes a call.
 type caller interface {
 	// call makes a call, until ctx ends. It also returns the data received before an error.
 	call(ctx context.Context, q Request) (received, *Error)
 }
 
-// received is the received part of an answer.
 type received struct {
 	text  string
 	stop  Stop          // empty: it is complete
@@ -68,7 +66,6 @@ type received struct {
 	usage *memoir.Usage // nil: not reported
 }
 
-// Name is provider/model.
 func (m *opened) Name() string { return m.spec.String() }
 
 // Window is in tokens, as configured; 0: unknown.
@@ -129,7 +126,6 @@ func withoutThoughts(text string) string {
 	return text
 }
 
-// Request is one question to a model.
 type Request struct {
 	System    string          // the part that every call of a kind shares: cached if the provider can
 	Input     string          // the part that differs
@@ -142,7 +138,6 @@ type Request struct {
 // Exchange is an invalid answer with the objection to it.
 type Exchange struct{ Answer, Objection string }
 
-// Answer is a model's answer.
 type Answer struct {
 	Text      string
 	Stop      Stop
@@ -161,7 +156,6 @@ const (
 	StopEmpty   Stop = "empty"   // it has no text
 )
 
-// API is the interface of a provider.
 type API string
 
 // The APIs.
@@ -171,7 +165,6 @@ const (
 	APIExec      API = "exec"
 )
 
-// Options are the options of a model's calls.
 type Options struct {
 	API         API
 	BaseURL     string

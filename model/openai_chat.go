@@ -22,7 +22,6 @@ func (chatAPI) authorize(h http.Header, key string) {
 	}
 }
 
-// message is one message of a conversation.
 type message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`

@@ -145,7 +145,6 @@ var presets = []preset{
 	},
 }
 
-// presetNames are the names of the known agents.
 func presetNames() string {
 	var names []string
 	for _, p := range presets {

@@ -17,11 +17,8 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sync/errgroup"
 
 	"memoir"
 )
@@ -57,11 +54,32 @@ func (e Env) dir(variable, name string) string {
 	return e.home(name)
 }
 
+// configured returns the absolute directory in a variable, else in a setting of the agent whose home is dir; "" without
+// either. A relative path depends on the directory in which the agent ran.
+func (e Env) configured(variable, dir string, setting ...string) string {
+	set := e.get(variable)
+	if set == "" && dir != "" {
+		set = getText(smallJSON(filepath.Join(dir, "settings.json")), setting...)
+	}
+	if set = e.expand(set); !filepath.IsAbs(set) {
+		return ""
+	}
+	return set
+}
+
 // Root is a directory below which an agent keeps sessions, or a database of sessions.
 type Root struct {
 	Dir string
 	// Session reports whether a file may be a session by its name. path is relative to Dir and slash-separated.
 	Session func(path string) bool
+}
+
+// rootIn returns the root with a name in a directory; none if the directory is not known.
+func rootIn(dir, name string, session func(path string) bool) []Root {
+	if dir == "" {
+		return nil
+	}
+	return []Root{{filepath.Join(dir, name), session}}
 }
 
 // Agent knows one coding agent's format. Each is in a file of its own.
@@ -142,9 +160,6 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	return w.dir(dir, "", w.within, false)
 }
 
-// leastLooked is the least number of directory entries for a goroutine of its own.
-const leastLooked = 64
-
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
@@ -196,44 +211,16 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			return ferr
 		}
 	}
-	looked := w.lookAtAll(rel, entries)
-	for i, d := range entries {
-		if err := w.entry(filepath.Join(dir, d.Name()), path.Join(rel, d.Name()), real, d, looked[i]); err != nil {
+	for _, d := range entries {
+		if err := w.entry(filepath.Join(dir, d.Name()), path.Join(rel, d.Name()), real, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// looked is the file information of a directory entry.
-type looked struct {
-	info fs.FileInfo
-	err  error
-}
-
-// lookAtAll reads the file information of directory entries that may be sessions, on all processors, since
-// that is most of a walk's work.
-func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
-	out := make([]looked, len(entries))
-	var g errgroup.Group
-	size := max(len(entries)/runtime.GOMAXPROCS(0)+1, leastLooked)
-	for from := 0; from < len(entries); from += size {
-		g.Go(func() error {
-			for i := from; i < min(from+size, len(entries)); i++ {
-				d := entries[i]
-				if !d.IsDir() && (w.session == nil || d.Type()&fs.ModeSymlink != 0 || w.session(path.Join(rel, d.Name()))) {
-					out[i].info, out[i].err = d.Info()
-				}
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // no goroutine returns an error
-	return out
-}
-
 // entry handles one entry of a directory; realDir is the directory without symbolic links.
-func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) error {
+func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	isLink, wanted := d.Type()&fs.ModeSymlink != 0, w.session == nil || w.session(rel)
 	switch {
 	case d.IsDir() && d.Name() == ".git":
@@ -243,10 +230,11 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	case !isLink && !wanted:
 		return nil
 	}
-	info, err := looked.info, looked.err
+	look := d.Info
 	if isLink {
-		info, err = w.follow(path)
+		look = func() (fs.FileInfo, error) { return w.follow(path) }
 	}
+	info, err := look()
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or a dangling link
 	case err == nil && info.IsDir():

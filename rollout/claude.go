@@ -16,7 +16,6 @@ import (
 // claude_read.go for items.
 type Claude struct{}
 
-// Source is memoir.SourceClaude.
 func (Claude) Source() memoir.Source { return memoir.SourceClaude }
 
 // Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and ~/.config/claude.
@@ -79,7 +78,7 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 			summary = getText(of, "summary")
 		}
 	}
-	h.Title, h.Named = cmp.Or(s.custom, s.given, summary), s.custom != ""
+	h.Title = cmp.Or(s.custom, s.given, summary)
 	name := stem(path)
 	if h.ID = s.last; s.ids[name] {
 		h.ID = name

@@ -137,7 +137,7 @@ func TestClaudeKnowsOurOwnRuns(t *testing.T) {
 		}
 	}
 	late := write(t, claudeID+".jsonl", cc(ccSay("a"), ccSay(marked))...)
-	if head := probe(t, late); head.OwnRun {
+	if head := probe(t, late); head.Kind == memoir.KindOwnRun {
 		t.Error("a person who speaks of the marker later is one of our runs")
 	}
 }

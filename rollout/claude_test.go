@@ -263,7 +263,7 @@ func checkHeads(t *testing.T, source memoir.Source, session func(...string) []st
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			got := probe(t, write(t, s.file, session(s.records...)...))
-			short := Head{ID: got.ID, ParentID: got.ParentID, Kind: got.Kind, Title: got.Title, CWD: got.CWD, Branch: got.Branch, OwnRun: got.OwnRun}
+			short := Head{ID: got.ID, ParentID: got.ParentID, Kind: got.Kind, Title: got.Title, CWD: got.CWD, Branch: got.Branch}
 			if short != s.want || got.Source != source || got.CreatedAt.IsZero() {
 				t.Errorf("head\n%+v, want\n%+v", got, s.want)
 			}
@@ -294,7 +294,7 @@ func TestClaudeHead(t *testing.T) {
 		{"a worktree that it was not in", "x.jsonl", []string{ccSay("a"), `worktree-state "worktreeSession":{"originalCwd":"/elsewhere","worktreePath":"/trees/fix"}`, `worktree-state "worktreeSession":null`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"a fork", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`), ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
 		{"a fork whose answers say so", "x.jsonl", []string{ccSay("theirs"), ccText("m1", "A") + `,"requestSessionId":"old"`, ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
-		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
+		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main"}},
 	})
 }
 

@@ -16,25 +16,20 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows three formats: bare response
-// items (2025), items in envelopes, and "paginated" threads of several files that continue each other.
+// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows two formats: one file for
+// each thread, and "paginated" threads of several files that continue each other.
 //
 // See codex_line.go for lines and forks, codex_plan.go for undone turns, codex_read.go for items, codex_text.go
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
-// Source is memoir.SourceCodex.
 func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).
 func (Codex) Roots(env Env) []Root {
-	home := env.dir("CODEX_HOME", ".codex")
-	if home == "" {
-		return nil
-	}
 	var roots []Root
 	for _, name := range codexDirs {
-		roots = append(roots, Root{filepath.Join(home, name), isRolloutName})
+		roots = append(roots, rootIn(env.dir("CODEX_HOME", ".codex"), name, isRolloutName)...)
 	}
 	return roots
 }
@@ -52,21 +47,12 @@ func isRolloutName(path string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json")
 }
 
-// Recognises looks for a session_meta, or for lines of the format before it.
+// Recognises looks for an envelope of a known type.
 func (Codex) Recognises(_ string, head [][]byte) bool {
-	for _, raw := range head[:min(len(head), 5)] {
+	return slices.ContainsFunc(head[:min(len(head), 5)], func(raw []byte) bool {
 		l := parseCodexLine(raw)
-		switch {
-		case l.kind == "session_meta":
-			return true
-		case !l.bare && l.payload != nil && codexTypes[l.kind]:
-			return true
-		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil ||
-			l.sub == "function_call"):
-			return true
-		}
-	}
-	return false
+		return l.payload != nil && codexTypes[l.kind]
+	})
 }
 
 // rolloutName matches the ids in a rollout's name, rollout-<local time>-<thread>[_<rollout>].jsonl.
@@ -89,9 +75,6 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 		}
 		if h.CWD == "" && l.kind == "turn_context" {
 			h.CWD = codexDir(l.payload)
-		}
-		if h.CWD == "" && l.kind == "response_item" && l.sub == "message" {
-			h.CWD = environmentCWD(l.payload)
 		}
 		h.CWD = cmp.Or(codexDir(meta), h.CWD)
 	}
@@ -129,7 +112,6 @@ func codexDir(payload []byte) string {
 // codexSubagents are the thread sources of Codex's own threads. In threads of any other source a person types.
 var codexSubagents = wordSet("subagent guardian_review memory_consolidation review compact system")
 
-// codexKind sets the kind of a thread by its source.
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
 	named := get(source, "custom") != nil // a client that embeds Codex, in which a person may type
@@ -143,26 +125,6 @@ func codexKind(h *Head, meta []byte) {
 	case text(source) == "exec", text(source) == "mcp", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
 		h.Kind = memoir.KindAutomation
 	}
-}
-
-// environmentCWD returns the working directory in an injected environment_context: sessions of early 2025 have
-// it only there.
-func environmentCWD(message []byte) string {
-	if !bytes.Contains(message, []byte("environment_context>")) {
-		return ""
-	}
-	context, ok := element(contentText(get(message, "content")), "environment_context")
-	if !ok {
-		return ""
-	}
-	if cwd, ok := element(context, "cwd"); ok {
-		return strings.TrimSpace(cwd)
-	}
-	if _, rest, ok := strings.Cut(context, "Current working directory:"); ok {
-		line, _, _ := strings.Cut(rest, "\n")
-		return strings.TrimSpace(line)
-	}
-	return ""
 }
 
 // uuidTime returns the time in a version 7 UUID; ok is false for other ids.

@@ -157,7 +157,6 @@ func (c *codexCells) end(id string, o *outcome) {
 // item of the first call, which waits for them. The first pass finds the last record about each command, so
 // that no item waits in vain.
 
-// codexRunning tracks running commands during a pass.
 type codexRunning struct {
 	started map[string]string // by handle: the id of the call that started the command
 	asks    map[string]string // by the id of a polling call without a result: its handle

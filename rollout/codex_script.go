@@ -118,7 +118,6 @@ func scriptCalls(js string) (calls []scriptCall, ok bool) {
 	return calls, true
 }
 
-// scriptParser reads the tokens of a script.
 type scriptParser struct {
 	js     string
 	tokens [][]int

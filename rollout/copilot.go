@@ -18,20 +18,15 @@ import (
 // each line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and workspace.yaml with its context.
 type Copilot struct{}
 
-// Source is memoir.SourceCopilot.
 func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
 
 // Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the
 // events into a file of the session's id instead of a directory.
 func (Copilot) Roots(env Env) []Root {
-	home := env.dir("COPILOT_HOME", ".copilot")
-	if home == "" {
-		return nil
-	}
-	return []Root{{filepath.Join(home, "session-state"), func(path string) bool {
+	return rootIn(env.dir("COPILOT_HOME", ".copilot"), "session-state", func(path string) bool {
 		dir, name, nested := strings.Cut(path, "/")
 		return nested && name == "events.jsonl" && dir != "" || !nested && isJSONL(path)
-	}}}
+	})
 }
 
 // Recognises looks for an event whose type only Copilot CLI has.
@@ -75,7 +70,6 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			place.fill(data)
 		case "session.title_changed":
 			h.Title = getText(data, "title")
-			h.Named = h.Title != ""
 		case "system.message":
 			if !prompted && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
 				h.Kind = memoir.KindAutomation

@@ -41,7 +41,6 @@ func (w where) item(kind, role string, origin memoir.Origin) memoir.Item {
 	return memoir.Item{Kind: kind, Role: role, Origin: origin, At: w.at, CWD: w.cwd, Branch: w.branch}
 }
 
-// outcome is a tool's result.
 type outcome struct {
 	output string
 	exit   *int
@@ -168,6 +167,21 @@ func (b *blocks) add(s string) {
 	if b.size <= maxText {
 		b.texts, b.size = append(b.texts, s), b.size+len(s)
 	}
+}
+
+// textsOf returns the texts of a message's content that are not blank: of a string or a block, or of the blocks of an
+// array that are wanted.
+func textsOf(content []byte, wanted func(block []byte) bool) []string {
+	var said blocks
+	if !isArray(content) {
+		said.add(contentText(content))
+	}
+	for block := range elements(content) {
+		if s := contentText(block); strings.TrimSpace(s) != "" && wanted(block) {
+			said.add(s)
+		}
+	}
+	return said.texts
 }
 
 // source returns a raw value, cut to the bound of an item's text.

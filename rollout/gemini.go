@@ -18,7 +18,6 @@ import (
 // the document's head. See gemini_message.go for messages.
 type Gemini struct{}
 
-// Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
 // Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME if that has no .gemini.
@@ -29,12 +28,9 @@ func (Gemini) Roots(env Env) []Root {
 			home = set
 		}
 	}
-	if home == "" {
-		return nil
-	}
-	return []Root{{filepath.Join(home, "tmp"), func(path string) bool {
+	return rootIn(home, "tmp", func(path string) bool {
 		return strings.Contains(path, "/chats/") && (isDocumentName(path) || isJSONL(path))
-	}}}
+	})
 }
 
 // Recognises looks for the head of a session, which may be in a patch.
@@ -81,7 +77,7 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	if nested || kind != "main" {
 		h.Kind = memoir.KindSubagent
 	}
-	if nested && legalID.MatchString(parent) {
+	if nested {
 		h.ParentID = parent
 	}
 	h.CWD = geminiDirectory(filepath.FromSlash(project), hash)

@@ -129,16 +129,8 @@ func geminiText(content []byte) string {
 	if parts := get(content, "parts"); parts != nil {
 		content = parts
 	}
-	if !isArray(content) {
-		return contentText(content)
-	}
-	var said blocks
-	for part := range elements(content) {
-		if s := contentText(part); !isTrue(get(part, "thought")) && strings.TrimSpace(s) != "" {
-			said.add(s)
-		}
-	}
-	return strings.Join(said.texts, "\n")
+	spoken := func(part []byte) bool { return !isTrue(get(part, "thought")) }
+	return strings.Join(textsOf(content, spoken), "\n")
 }
 
 // parts returns the objects in a member of the parts of a message.

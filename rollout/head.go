@@ -26,20 +26,18 @@ type Head struct {
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one or from which it was forked
 	Title        string
-	Named        bool // a person chose the title
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials
 	CreatedAt    time.Time // of the thread, as far as this file knows
 	FileAt       time.Time // of the first record of this file
 	UpdatedAt    time.Time // of the last record, else of the last modification
-	OwnRun       bool
-	Size         int64 // bytes of the file, or of the session in a database
+	Size         int64     // bytes of the file, or of the session in a database
 
 	titleText string // the text that Title is the first line of, if Title may be part of a longer secret
 }
 
-// complete fills in missing fields, and replaces an id that is not a legal file name.
+// complete fills in missing fields, and replaces an id that is not a legal file name; a parent's is dropped.
 func (h *Head) complete(entry Entry) {
 	if h.UpdatedAt.IsZero() {
 		h.UpdatedAt = entry.ModTime.UTC()
@@ -53,6 +51,9 @@ func (h *Head) complete(entry Entry) {
 	if !legalID.MatchString(h.ID) {
 		h.ID = legalised(stem(entry.Path))
 	}
+	if !legalID.MatchString(h.ParentID) {
+		h.ParentID = ""
+	}
 	if h.FileID == "" && h.BaseID == "" {
 		h.FileID = h.ID
 	}
@@ -65,9 +66,7 @@ func (h *Head) subagent(path, parent, agent string) {
 	if agent != "" {
 		h.ID = "agent-" + agent
 	}
-	if legalID.MatchString(parent) {
-		h.ParentID = parent
-	}
+	h.ParentID = cmp.Or(parent, h.ParentID)
 }
 
 const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`

@@ -25,7 +25,6 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// elements returns the raw elements of a JSON array.
 func elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		if isArray(array) {

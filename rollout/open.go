@@ -99,7 +99,6 @@ type zstdFile struct {
 	file *os.File
 }
 
-// Close closes the decoder and the file.
 func (z *zstdFile) Close() error {
 	z.Decoder.Close()
 	return z.file.Close()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,54 +20,27 @@ type Pi struct{}
 // OMP reads the sessions of oh-my-pi.
 type OMP struct{ Pi }
 
-// Source is memoir.SourcePi.
 func (Pi) Source() memoir.Source { return memoir.SourcePi }
 
-// Source is memoir.SourceOMP.
 func (OMP) Source() memoir.Source { return memoir.SourceOMP }
 
 // Roots are the directory sessions below $PI_CODING_AGENT_DIR (~/.pi/agent), and the one in
 // $PI_CODING_AGENT_SESSION_DIR or pi's settings that replaces it; earlier sessions stay in the first.
 func (Pi) Roots(env Env) []Root {
 	dir := env.dir("PI_CODING_AGENT_DIR", ".pi/agent")
-	var roots []Root
-	if dir != "" {
-		roots = append(roots, Root{filepath.Join(dir, "sessions"), isJSONL})
-	}
-	other := env.get("PI_CODING_AGENT_SESSION_DIR")
-	if other == "" && dir != "" {
-		other = getText(smallJSON(filepath.Join(dir, "settings.json")), "sessionDir")
-	}
-	// A relative path depends on the directory in which the agent ran.
-	if other = env.expand(other); filepath.IsAbs(other) {
-		roots = append(roots, Root{other, isJSONL})
-	}
-	return roots
+	other := env.configured("PI_CODING_AGENT_SESSION_DIR", dir, "sessionDir")
+	return append(rootIn(dir, "sessions", isJSONL), rootIn(other, "", isJSONL)...)
 }
 
 // Roots are the directories sessions below $PI_CODING_AGENT_DIR, below ~/.omp/agent ($PI_CONFIG_DIR replaces
 // .omp) and its profiles, and below $XDG_DATA_HOME/omp, which in later versions has no directory agent.
 func (OMP) Roots(env Env) []Root {
-	var roots []Root
-	add := func(dir string, session func(string) bool) {
-		if dir != "" {
-			roots = append(roots, Root{dir, session})
-		}
-	}
 	below := func(path string) bool { return isJSONL(path) && strings.Contains("/"+path, "/sessions/") }
-	if set := env.get("PI_CODING_AGENT_DIR"); set != "" {
-		add(filepath.Join(env.expand(set), "sessions"), isJSONL)
-	}
-	if home := env.home(cmp.Or(env.get("PI_CONFIG_DIR"), ".omp")); home != "" {
-		add(filepath.Join(home, "agent", "sessions"), isJSONL)
-		add(filepath.Join(home, "profiles"), below)
-	}
-	if data := env.data(); data != "" {
-		add(filepath.Join(data, "omp", "sessions"), isJSONL)
-		add(filepath.Join(data, "omp", "agent", "sessions"), isJSONL)
-		add(filepath.Join(data, "omp", "profiles"), below)
-	}
-	return roots
+	set, data := env.expand(env.get("PI_CODING_AGENT_DIR")), env.data()
+	home := env.home(cmp.Or(env.get("PI_CONFIG_DIR"), ".omp"))
+	return slices.Concat(rootIn(set, "sessions", isJSONL),
+		rootIn(home, "agent/sessions", isJSONL), rootIn(home, "profiles", below),
+		rootIn(data, "omp/sessions", isJSONL), rootIn(data, "omp/agent/sessions", isJSONL), rootIn(data, "omp/profiles", below))
 }
 
 // data returns the XDG data directory; "" without a home directory.
@@ -158,10 +132,7 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	h.piTitle(head)
 	h.piTitle(tail)
 	if parent, ok := nestedIn(path); ok {
-		h.Kind = memoir.KindSubagent
-		if legalID.MatchString(parent) {
-			h.ParentID = parent
-		}
+		h.Kind, h.ParentID = memoir.KindSubagent, cmp.Or(parent, h.ParentID)
 	}
 }
 
@@ -244,7 +215,6 @@ func piHeaderOf(path string) []byte {
 // of pi's first version with a mark in the header. A file is written with Begin, then Line for each message.
 type Conversation struct{ Pi }
 
-// Source is memoir.SourceConversation.
 func (Conversation) Source() memoir.Source { return memoir.SourceConversation }
 
 // Roots are the directories of conversations in the folders of memoir's projects.

@@ -49,7 +49,8 @@ func (r *piReader) message(m []byte) {
 	case "user":
 		r.user(m, contentText(content))
 	case "assistant":
-		r.e.assistant(piText(content), getText(m, "stopReason") == "stop", r.w)
+		texts := textsOf(content, func(block []byte) bool { return getText(block, "type") == "text" })
+		r.e.assistant(strings.Join(texts, "\n\n"), getText(m, "stopReason") == "stop", r.w)
 		for block := range elements(content) {
 			if tool := getText(block, "name"); getText(block, "type") == "toolCall" {
 				r.e.call(getText(block, "id"), tool, callInput(tool == "bash", get(block, "arguments")), r.w)
@@ -90,20 +91,6 @@ func (r *piReader) custom(m []byte) {
 	case "collab-prompt":
 		r.e.user(memoir.OriginTyped, full, r.w)
 	}
-}
-
-// piText joins the text blocks of an answer, without its thinking.
-func piText(content []byte) string {
-	if isString(content) {
-		return text(content)
-	}
-	var said blocks
-	for block := range elements(content) {
-		if s := getText(block, "text"); getText(block, "type") == "text" && strings.TrimSpace(s) != "" {
-			said.add(s)
-		}
-	}
-	return strings.Join(said.texts, "\n\n")
 }
 
 // user emits a person's message without the files and skills that the agent expanded.

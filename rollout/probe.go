@@ -60,7 +60,7 @@ func Probe(entry Entry) (Head, error) {
 		}
 	}
 	h.entitle(h.Title, prompt)
-	if h.OwnRun = ownRun; ownRun {
+	if ownRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
@@ -113,7 +113,6 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool
 	return prompt, stats.OwnRun
 }
 
-// latest returns the last timestamp of the records.
 func latest(records [][]byte) time.Time {
 	for _, raw := range slices.Backward(records) {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {

@@ -15,26 +15,14 @@ import (
 // each line, linked by parentUuid as in Claude Code, with messages of Gemini's API.
 type Qwen struct{}
 
-// Source is memoir.SourceQwen.
 func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
 
 // Roots are the directories projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or the directory in
 // Qwen's settings.
 func (Qwen) Roots(env Env) []Root {
 	home := env.dir("QWEN_HOME", ".qwen")
-	var roots []Root
-	if home != "" {
-		roots = append(roots, Root{filepath.Join(home, "projects"), isQwenSession})
-	}
-	other := env.get("QWEN_RUNTIME_DIR")
-	if other == "" && home != "" {
-		other = getText(smallJSON(filepath.Join(home, "settings.json")), "advanced", "runtimeOutputDir")
-	}
-	// A relative path depends on the directory in which the agent ran.
-	if other = env.expand(other); filepath.IsAbs(other) {
-		roots = append(roots, Root{filepath.Join(other, "projects"), isQwenSession})
-	}
-	return roots
+	other := env.configured("QWEN_RUNTIME_DIR", home, "advanced", "runtimeOutputDir")
+	return append(rootIn(home, "projects", isQwenSession), rootIn(other, "projects", isQwenSession)...)
 }
 
 // isQwenSession accepts <project>/chats/<id>.jsonl, its archive, and the transcripts of subagents.
@@ -81,9 +69,7 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 				h.Kind = memoir.KindAutomation
 			}
 		}
-		if h.ParentID == "" && legalID.MatchString(parent) {
-			h.ParentID = parent
-		}
+		h.ParentID = cmp.Or(h.ParentID, parent)
 	}
 	if sidechain {
 		h.subagent(path, h.ID, agent)

@@ -93,7 +93,7 @@ func TestQwenHead(t *testing.T) {
 		{"a schedule", qwenID + ".jsonl", []string{`system "subtype":"session_source","systemPayload":{"sourceType":"scheduled_task"}`, qwUser("hi")}, Head{Kind: memoir.KindAutomation, ID: qwenID, ParentID: "", Title: "hi", CWD: "/w/app", Branch: "main"}},
 		{"a child", qwenID + ".jsonl", []string{`system "subtype":"parent_session","systemPayload":{"parentSessionId":"p1"}`, qwUser("hi")}, Head{Kind: memoir.KindMain, ID: qwenID, ParentID: "p1", Title: "hi", CWD: "/w/app", Branch: "main"}},
 		{"a sub-agent", "subagents/" + qwenID + "/agent-scout_1.jsonl", []string{`user "agentId":"scout_1","isSidechain":true,"message":{"parts":[{"text":"look"}]}`}, Head{Kind: memoir.KindSubagent, ID: "agent-scout_1", ParentID: qwenID, Title: "look", CWD: "/w/app", Branch: "main"}},
-		{"our own run", qwenID + ".jsonl", []string{qwUser("memoir:own-run\nextract")}, Head{Kind: memoir.KindOwnRun, ID: qwenID, ParentID: "", Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
+		{"our own run", qwenID + ".jsonl", []string{qwUser("memoir:own-run\nextract")}, Head{Kind: memoir.KindOwnRun, ID: qwenID, ParentID: "", Title: "memoir:own-run", CWD: "/w/app", Branch: "main"}},
 	})
 }
 

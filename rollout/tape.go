@@ -20,7 +20,6 @@ type tape struct {
 	spare *Reader       // of an earlier pass; the next one reuses its buffers
 }
 
-// place is the position of a record.
 type place struct {
 	part  int // index in the tape's parts
 	index int // of the record in the whole tape, from 0

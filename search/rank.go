@@ -30,7 +30,6 @@ type found struct {
 	score    float64
 }
 
-// size is the size of a document.
 type size struct {
 	document               int64
 	units, passages, words int // units are ranked: 1 document, or the lines of MEMORY.md or HISTORY.md

@@ -22,7 +22,6 @@ import (
 	"memoir/store"
 )
 
-// Query is a search request.
 type Query struct {
 	Text      string         // words, without syntax; only the first 4 KiB are used
 	ProjectID string         // only this project; empty: all
@@ -71,7 +70,6 @@ func (h Hit) Kind() string {
 	return "session"
 }
 
-// Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
 	More   bool  `json:"-"`      // there may be more than Query.Max
@@ -109,7 +107,6 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 
 const defaultHits = 10
 
-// finder answers one query.
 type finder struct {
 	st     *store.Store
 	home   string
@@ -194,7 +191,6 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	return hit, err
 }
 
-// inSession fills in a hit in a session.
 func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
 	passages := passagesOf(*d)
 	if r.kind == dayKind { // show the first message of the day

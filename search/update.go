@@ -197,7 +197,6 @@ func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	return have, rows.Err()
 }
 
-// remove removes a document.
 func (w *writer) remove(n int64) error {
 	_, err := w.tx.Exec(`DELETE FROM passage WHERE rowid BETWEEN ? AND ?`, number(n, 0, 0), number(n+1, 0, 0)-1)
 	if err == nil {

@@ -148,7 +148,6 @@ func (c *classes) contextOf(r rune) neighbour {
 	return atOther
 }
 
-// of returns the class of a character.
 func (c *classes) of(r rune) int {
 	if r < utf8.RuneSelf {
 		return int(c.ascii[r])

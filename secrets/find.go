@@ -14,7 +14,6 @@ const (
 	maxRead  = 64  // times the length of the text; regexp is slower than an automaton by a larger factor
 )
 
-// search is the state of one search.
 type search struct {
 	set   *ruleSet
 	text  string
@@ -26,7 +25,6 @@ type search struct {
 	found []finding
 }
 
-// ruleHit is a hit and the index of its rule.
 type ruleHit struct {
 	rule int32
 	hit

@@ -38,14 +38,7 @@ func newKnownSet() *knownSet {
 // knownSeed makes the hashes unpredictable, so that no text can be made to collide with a secret.
 var knownSeed = maphash.MakeSeed()
 
-func (k *knownSet) empty() bool { return k.size() == 0 }
-
-func (k *knownSet) size() int {
-	if k == nil {
-		return 0
-	}
-	return k.count
-}
+func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
 
 const (
 	// minLine is the least length of a line, in bytes, that is remembered alone from a secret of several lines, such

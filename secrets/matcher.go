@@ -213,7 +213,6 @@ func (m *matcher) look(text string, at int, hit func(literal int32, end int)) {
 	}
 }
 
-// hasKey reports whether a literal may have the key.
 func (m *matcher) hasKey(key uint32) bool {
 	h := key * hashFactor >> (32 - keyBits)
 	return m.keys[h>>6]>>(h&63)&1 != 0
@@ -250,7 +249,6 @@ func equalFolded(text, literal string) bool {
 	return true
 }
 
-// has reports whether text contains one of the literals.
 func (m *matcher) has(text string) bool {
 	found := false
 	m.scan(text, func(int32, int) { found = true })

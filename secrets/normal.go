@@ -39,7 +39,6 @@ func normalise(text string, labels map[string]bool) (view, bool) {
 	return n.view()
 }
 
-// normaliser writes the normalised view of a text.
 type normaliser struct {
 	viewWriter
 	labels map[string]bool

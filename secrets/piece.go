@@ -16,7 +16,6 @@ type Piece struct {
 	Column     int // characters before Text on its first line
 }
 
-// Part returns the part without the text around it.
 func (p Piece) Part() string { return p.Text[p.Start:p.End] }
 
 // pieceSizes bounds pieces, in bytes.
@@ -78,7 +77,6 @@ type cutter struct {
 	column int  // characters before held on its first line
 }
 
-// read calls r.Read once.
 func (c *cutter) read(r io.Reader, wanted int) error {
 	wanted += c.start
 	if len(c.held) == cap(c.held) {

@@ -21,16 +21,11 @@ func (s *Scanner) Redact(text string) (string, Counts) {
 // redact redacts part p of a text, including the secrets in known. If known is not nil, it adds the secrets found in
 // the text to known.
 func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) string {
-	for pass := range maxPasses {
-		parts := []view{{text: text}}
-		if pass > 0 {
-			parts = besideMarkers(text)
-		}
-		found := set.searchParts(text, parts)
+	for range maxPasses {
+		found := set.search(text)
 		if len(found) == 0 && known.empty() {
 			break
 		}
-		before := known.size()
 		if known == nil {
 			known = newKnownSet()
 		}
@@ -52,14 +47,9 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 				known.add(quotes.Replace(text[start:end]), f.rule)
 			}
 		}
-		if known.size() > before {
-			parts = []view{{text: text}}
-		}
-		for _, v := range parts {
-			for _, s := range known.occurrences(v.text) {
-				if s.start, s.end = v.raw(s.start), v.rawEnd(s.end); !set.isMarker(text, s.start, s.end) {
-					spans = append(spans, s)
-				}
+		for _, s := range known.occurrences(text) {
+			if !set.isMarker(text, s.start, s.end) {
+				spans = append(spans, s)
 			}
 		}
 		if len(spans) == 0 {
@@ -68,33 +58,6 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 		text, p = replaceKeepingJSON(text, p, mergeSpans(spans), counts)
 	}
 	return text[p.start:p.end]
-}
-
-// besideMarkers returns the parts of a text around its markers. The rest has not changed since the last search.
-func besideMarkers(text string) []view {
-	v := view{text: text}
-	for at := 0; ; at += len(markerOpen) {
-		i := strings.Index(text[at:], markerOpen)
-		if i < 0 {
-			return v.windows()
-		}
-		at += i
-		v.mark(at, at, 0)
-	}
-}
-
-// searchParts returns the findings in parts of a text.
-func (set *ruleSet) searchParts(text string, parts []view) []finding {
-	if len(parts) == 1 && len(parts[0].text) == len(text) {
-		return set.search(text)
-	}
-	var found []finding
-	for _, v := range parts {
-		for _, f := range set.search(v.text) {
-			found = append(found, v.place(f, text))
-		}
-	}
-	return found
 }
 
 // quotes removes the quotes inside a shell word.

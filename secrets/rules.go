@@ -47,7 +47,6 @@ func (r *rule) fragment() []bool {
 	return r.pieces.get(func() []bool { return fragments(r.parsed()) })
 }
 
-// ruleSet holds the rules of a Scanner.
 type ruleSet struct {
 	rules  []*rule // sorted by id
 	byID   map[string]*rule
@@ -118,14 +117,6 @@ func mustParse(expr string) *syntax.Regexp {
 	return tree
 }
 
-func (set *ruleSet) ids() []string {
-	ids := make([]string, len(set.rules))
-	for i, r := range set.rules {
-		ids[i] = r.RuleID
-	}
-	return ids
-}
-
 // label converts a rule's id for a marker or a skill's name: lower case letters, digits and dashes, at most maxLabel
 // bytes.
 func label(id string) string {
@@ -175,7 +166,6 @@ type specs struct {
 	global []int // indexes of the lists for all rules
 }
 
-// ruleSpec describes a rule.
 type ruleSpec struct {
 	RuleID      string
 	expr        string
@@ -187,7 +177,6 @@ type ruleSpec struct {
 	places      []anchor // the anchors of its expression, nil if it has none
 }
 
-// listSpec describes an allowlist.
 type listSpec struct {
 	all       bool // all of its conditions must hold
 	elsewhere bool // it has conditions on file names or commits

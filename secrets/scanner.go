@@ -47,7 +47,7 @@ func New(options Options) (*Scanner, error) {
 	if options.ConfigPath = existing(options.ConfigPath); options.ConfigPath == "" {
 		return ours, nil
 	}
-	s := newScannerOf(options, true)
+	s := newScanner(options, true)
 	if _, err := s.load(); err != nil {
 		return nil, err
 	}
@@ -69,17 +69,11 @@ func existing(path string) string {
 // initialiser would be a cycle.
 var ours *Scanner
 
-func init() { ours = newScanner("", true) }
+func init() { ours = newScanner(Options{}, true) }
 
 // newScanner returns a Scanner with or without the built-in extra rules.
-func newScanner(configPath string, extra bool) *Scanner {
-	return newScannerOf(Options{ConfigPath: configPath}, extra)
-}
-
-func newScannerOf(options Options, extra bool) *Scanner {
-	return &Scanner{load: sync.OnceValues(func() (*ruleSet, error) {
-		return loadRules(options, extra)
-	})}
+func newScanner(options Options, extra bool) *Scanner {
+	return &Scanner{load: sync.OnceValues(func() (*ruleSet, error) { return loadRules(options, extra) })}
 }
 
 // rules returns the compiled rules. It panics on an error: New has returned those of a person's rules, and the
@@ -91,9 +85,6 @@ func (s *Scanner) rules() *ruleSet {
 	}
 	return rules
 }
-
-// Rules returns the ids of all rules, sorted.
-func (s *Scanner) Rules() []string { return s.rules().ids() }
 
 // Find returns the secrets in text, by position. If several rules find the same span, only the most specific rule
 // has a finding.

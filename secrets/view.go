@@ -16,7 +16,6 @@ type view struct {
 // Otherwise, this part of the view replaces width bytes of the text at raw.
 type mark struct{ at, raw, width int }
 
-// markAt returns the mark for an offset of the view.
 func (v view) markAt(at int) mark {
 	i, found := slices.BinarySearchFunc(v.marks, at, func(m mark, at int) int { return cmp.Compare(m.at, at) })
 	if !found {
@@ -132,7 +131,6 @@ func (v view) windows() []view {
 	return windows
 }
 
-// part returns a part of a view with its marks.
 func (v view) part(from, to int, marks []mark) view {
 	p := view{text: v.text[from:to], marks: make([]mark, 0, len(marks)+1)}
 	p.mark(0, v.raw(from), 0)

@@ -32,7 +32,6 @@ type searcher struct {
 	anywhere lazy[*dfa]
 }
 
-// anchorSearch is an anchor with its automata.
 type anchorSearch struct {
 	anchor
 	of     *searcher

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -18,7 +19,6 @@ func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoi
 	return e, s.explain(err, "storing an entry")
 }
 
-// addEntry stores an entry and completes it.
 func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) error {
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = s.now()
@@ -126,9 +126,8 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 		}
 		if len(filed) > 0 {
 			failed = append(failed, s.durably(ctx, func(t tx) error {
-				_, err := t.exec(`UPDATE entry SET filed = 1 WHERE session_key IN (SELECT value FROM json_each(?))`,
+				return t.run(`UPDATE entry SET filed = 1 WHERE session_key IN (SELECT value FROM json_each(?))`,
 					jsonList(filed))
-				return err
 			}))
 		}
 		return s.explain(errors.Join(failed...), "filing entries")
@@ -142,9 +141,8 @@ func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text str
 		if err := c.job().held(t); err != nil {
 			return err
 		}
-		_, err := t.exec(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
+		return t.run(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
 			millis(at), text)
-		return err
 	})
 	return s.explain(err, "keeping the last messages of session %s", c.Session.Key())
 }
@@ -203,8 +201,7 @@ func (s *Store) fileHistory(ctx context.Context, id string, file func(string, []
 			}
 		}
 		// A project that was cleared and registered meanwhile begins anew.
-		_, err := t.exec(`UPDATE project SET history_seq = ?1 WHERE id = ?2 AND change_seq >= ?1`, seq, id)
-		return err
+		return t.run(`UPDATE project SET history_seq = ?1 WHERE id = ?2 AND change_seq >= ?1`, seq, id)
 	})
 }
 
@@ -246,9 +243,8 @@ func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry
 		for _, e := range found {
 			keys = append(keys, e.Key())
 		}
-		_, err = t.exec(`UPDATE entry SET accessed_at = ? WHERE session_key IN (SELECT value FROM json_each(?))`,
+		return t.run(`UPDATE entry SET accessed_at = ? WHERE session_key IN (SELECT value FROM json_each(?))`,
 			millis(s.now()), jsonList(keys))
-		return err
 	})
 	err = s.explain(err, "recalling entries")
 	if s.writer == nil || memoir.CodeOf(err) == memoir.CodeStorage {
@@ -258,30 +254,18 @@ func (s *Store) Recall(ctx context.Context, f EntryFilter) (found []memoir.Entry
 }
 
 func selectEntries(t tx, f EntryFilter) ([]memoir.Entry, error) {
-	where, args := ``, []any{}
-	for _, c := range []struct {
-		condition string
-		set       bool
-		arg       any
-	}{
-		{` AND n.id = ?`, f.ID != 0, f.ID},
-		{` AND s.project_id IN (SELECT value FROM json_each(?))`, f.Projects != nil, jsonList(f.Projects)},
-		{` AND n.kind = ?`, f.Kind != "", string(f.Kind)},
-		{` AND n.category = ?`, f.Category != "", f.Category},
-		{` AND n.author = ?`, f.Author != "", string(f.Author)},
-		{` AND NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(lower(m.text), lower(w.value)) = 0)`,
+	where, args := and(
+		condition{`n.id = ?`, f.ID != 0, f.ID},
+		condition{`s.project_id IN (SELECT value FROM json_each(?))`, f.Projects != nil, jsonList(f.Projects)},
+		condition{`n.kind = ?`, f.Kind != "", string(f.Kind)},
+		condition{`n.category = ?`, f.Category != "", f.Category},
+		condition{`n.author = ?`, f.Author != "", string(f.Author)},
+		condition{`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE instr(lower(m.text), lower(w.value)) = 0)`,
 			len(f.Words) > 0, jsonList(f.Words)},
-		{` AND NOT n.filed AND ?`, f.Unfiled, true},
-		{` AND s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
-	} {
-		if c.set {
-			where, args = where+c.condition, append(args, c.arg)
-		}
-	}
-	most := f.Max
-	if most == 0 {
-		most = -1
-	}
+		condition{`NOT n.filed AND ?`, f.Unfiled, true},
+		condition{`s.reason = ?`, !f.Disabled, string(memoir.ReasonUpToDate)},
+	)
+	most := cmp.Or(f.Max, -1)
 	return collect(t, `SELECT n.id, s.project_id, n.kind, n.category, n.author, m.text, s.created_at, n.accessed_at
 		FROM entry n JOIN session s ON s.key = n.session_key JOIN searchable q ON q.session_key = n.session_key
 		JOIN message m ON m.seq = q.seq WHERE s.project_id IS NOT NULL`+where+`

@@ -73,7 +73,6 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 	return claims, s.explain(err, "claiming sessions")
 }
 
-// claimAll claims sessions, in their order.
 func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, error) {
 	keys := make([]string, len(candidates))
 	for i, f := range candidates {
@@ -261,7 +260,6 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 	return nil
 }
 
-// Result is the result of extracting one claimed session.
 type Result struct {
 	// Extraction has its ContentHash and FilterVersion set even if it is empty. StoreExtraction sets
 	// SessionKey, ProjectID and Seq.
@@ -347,7 +345,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 
 // putExtraction writes an extraction and replaces an earlier one of its session.
 func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
-	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title,
+	return t.run(`INSERT INTO extraction (session_key, project_id, statements, rollout_summary, rollout_slug, title,
 			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at, history_entry)
 		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, statements = excluded.statements,
@@ -359,7 +357,6 @@ func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
 		e.SessionKey, e.ProjectID, statementColumn{&e.Statements}, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
 		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()),
 		e.HistoryEntry)
-	return err
 }
 
 // sameMemory reports whether two extractions are equal as inputs of a consolidation. Anchors and history

@@ -49,9 +49,8 @@ func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRec
 // still to be consolidated.
 func (s *Store) PublishOpen(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	return s.publish(ctx, c, g, swap, func(t tx) error {
-		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
+		return t.run(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
 			WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
-		return err
 	})
 }
 
@@ -101,10 +100,9 @@ func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) err
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE project SET generation = ?1, published_at = ?2,
+	return t.run(`UPDATE project SET generation = ?1, published_at = ?2,
 		consumed_seq = max(consumed_seq, min(?3, change_seq))
 		WHERE id = ?4 AND generation < ?1`, g.N, millis(g.At), g.Seq, projectID)
-	return err
 }
 
 // RecordGeneration records a generation that is already live, because a process was killed or the disk
@@ -156,11 +154,10 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 }
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
-	_, err := t.exec(`INSERT INTO hand_edit (project_id, base, file, action, section, after, text, at)
+	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, text, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
-	return err
 }
 
 // HandEdits returns the hand edits of a project that are in effect, oldest first. An edit of a later generation

@@ -27,9 +27,8 @@ func (s *Store) EndWork(ctx context.Context, work, projectID, outcome string) er
 }
 
 func endWork(t tx, work, projectID, outcome string) error {
-	_, err := t.exec(`UPDATE ledger SET outcome = ?, project_id = ?
+	return t.run(`UPDATE ledger SET outcome = ?, project_id = ?
 		WHERE work = ? AND work <> '' AND outcome = 'unfinished'`, outcome, projectID, work)
-	return err
 }
 
 // Spent sums the usage of a run, and of all runs on the current UTC day. Unfinished calls count by their estimate.
@@ -148,14 +147,12 @@ func (s *Store) BeginCall(
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if e.Usage.Calls == 0 {
-			_, err := t.exec(`DELETE FROM ledger WHERE id = ?`, id)
-			return err
+			return t.run(`DELETE FROM ledger WHERE id = ?`, id)
 		}
-		_, err := t.exec(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
+		return t.run(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
 				duration_ms = ?, call = ?, estimated = ? WHERE id = ?`,
 			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
 			e.Duration.Milliseconds(), e.Call, e.Estimated, id)
-		return err
 	})
 	return s.explain(err, "recording the usage of a call in the ledger")
 }

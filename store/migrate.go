@@ -238,7 +238,6 @@ func apply(t tx, steps []migration, after int64) error {
 	if left > before {
 		return fmt.Errorf("%d rows would refer to rows that are gone", left-before)
 	}
-	_, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
+	return t.run(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
 		steps[len(steps)-1].version))
-	return err
 }

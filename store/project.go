@@ -163,10 +163,9 @@ func moveSession(t tx, key, projectID string) error {
 			return err
 		}
 	}
-	_, err = t.exec(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END
+	return t.run(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END
 		WHERE session_key = ?3`,
 		projectID, seq, key)
-	return err
 }
 
 // ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
@@ -207,8 +206,7 @@ func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
 // FolderRemoved records that the folder of a removed project is gone.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		_, err := t.exec(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
-		return err
+		return t.run(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
 	}), "recording that the directory of %s was removed", projectID)
 }
 

@@ -87,7 +87,6 @@ func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
 	return g, err
 }
 
-// seqVersion is the input version of a project's job.
 func seqVersion(seq int64) string { return strconv.FormatInt(seq, 10) }
 
 // runningJob is a job whose claim has not ended.
@@ -201,10 +200,9 @@ func (s *Store) Extend(ctx context.Context, c Claimed, until time.Time) (ok bool
 
 // finish ends a job that succeeded, and records the version, content hash and filter version of its input.
 func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
-	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
+	return t.run(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
 			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
 		WHERE kind = ? AND key = ?`, version, hash, filter, millis(s.now()), j.kind, j.key)
-	return err
 }
 
 // Release releases a claim that is still ours without counting an attempt. The job returns to the state
@@ -217,7 +215,7 @@ func (s *Store) Release(ctx context.Context, c Claimed) error {
 }
 
 func (s *Store) release(t tx, j job) error {
-	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
+	return t.run(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
 			WHEN purpose = ?1 THEN 'dead'
 			WHEN next_attempt_at > ?2 THEN 'error'
 			WHEN EXISTS (SELECT 1 FROM project p WHERE job.kind = 'consolidate' AND p.id = job.key
@@ -225,5 +223,4 @@ func (s *Store) release(t tx, j job) error {
 			ELSE 'pending' END
 		WHERE kind = ?3 AND key = ?4 AND owner = ?5 AND status = 'running'`,
 		otherWorkOnDead, millis(s.now()), j.kind, j.key, j.token)
-	return err
 }

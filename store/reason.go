@@ -116,18 +116,8 @@ const isOpen = `s.reason NOT IN (` +
 
 // restriction is the part of a WHERE clause that selects the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
-	for _, r := range []struct {
-		condition string
-		values    []string
-	}{
-		{` AND s.key IN (SELECT value FROM json_each(?))`, w.Keys},
-		{` AND s.project_id IN (SELECT value FROM json_each(?))`, w.Projects},
-	} {
-		if len(r.values) > 0 {
-			clause, args = clause+r.condition, append(args, jsonList(r.values))
-		}
-	}
-	return clause, args
+	return and(condition{`s.key IN (SELECT value FROM json_each(?))`, len(w.Keys) > 0, jsonList(w.Keys)},
+		condition{`s.project_id IN (SELECT value FROM json_each(?))`, len(w.Projects) > 0, jsonList(w.Projects)})
 }
 
 // openIn selects the open sessions of the window, whose reasons must be computed.
@@ -310,8 +300,7 @@ func (s *Store) settleIn(t tx, w Window, key string) error {
 	if reason == f.reason || reason == memoir.ReasonEligible && timely(f.reason) {
 		return nil
 	}
-	_, err = t.exec(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
-	return err
+	return t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
 }
 
 // timely reports whether a reason depends on the window alone.

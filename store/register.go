@@ -264,7 +264,6 @@ func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
 	return out
 }
 
-// register stores one project and returns its id.
 func (a *projectIndex) register(t tx, p memoir.Project) (string, error) {
 	at := a.resolve(p)
 	next := a.next(p, at)

@@ -14,7 +14,6 @@ import (
 	"memoir"
 )
 
-// FileRow is a registered file.
 type FileRow struct {
 	memoir.File
 	SessionKey string          // the session that it belongs to; empty if none was recognised
@@ -184,7 +183,7 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	// It is right for most new sessions; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	// A file that was rewritten may begin later than the session did.
-	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+	return t.run(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
 			bytes, created_at, updated_at, version, error, reason)
 		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET project_id = iif(excluded.error = '', excluded.project_id, project_id),
@@ -195,7 +194,6 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 			version = excluded.version, error = excluded.error`,
 		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
 		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
-	return err
 }
 
 // Retitle replaces the title of a session, also in the recorded heads of its files.
@@ -205,13 +203,11 @@ func (s *Store) Retitle(ctx context.Context, key, title string) error {
 			AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`, title, key); err != nil {
 			return err
 		}
-		_, err := t.exec(`UPDATE session SET title = ? WHERE key = ?`, title, key)
-		return err
+		return t.run(`UPDATE session SET title = ? WHERE key = ?`, title, key)
 	})
 	return s.explain(err, "changing the title of session %s", key)
 }
 
-// removeFile removes a missing file from the registry.
 func (s *Store) removeFile(t tx, path string) error {
 	var key string
 	err := t.get(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key)

@@ -36,20 +36,11 @@ func (s *Store) Sessions(ctx context.Context, f Filter) ([]memoir.Session, error
 }
 
 func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
-	where, args := ` WHERE 1`, []any{}
-	if f.Project != "" {
-		where, args = where+` AND s.project_id = ?`, append(args, f.Project)
-	}
-	if f.Source != "" {
-		where, args = where+` AND s.source = ?`, append(args, string(f.Source))
-	}
-	if f.Reason != "" {
-		where, args = where+` AND s.reason = ?`, append(args, string(f.Reason))
-	}
-	if f.Keys != nil {
-		where, args = where+` AND s.key IN (SELECT value FROM json_each(?))`, append(args, jsonList(f.Keys))
-	}
-	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s`+where+` ORDER BY s.updated_at DESC, s.key`,
+	where, args := and(condition{`s.project_id = ?`, f.Project != "", f.Project},
+		condition{`s.source = ?`, f.Source != "", string(f.Source)},
+		condition{`s.reason = ?`, f.Reason != "", string(f.Reason)},
+		condition{`s.key IN (SELECT value FROM json_each(?))`, f.Keys != nil, jsonList(f.Keys)})
+	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where+` ORDER BY s.updated_at DESC, s.key`,
 		args, scanSession)
 	if err != nil {
 		return nil, err
@@ -59,7 +50,7 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 		at[se.Key()] = i
 	}
 	return sessions, t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s
-		JOIN file f ON f.session_key = s.key`+where+` AND f.position >= 0 ORDER BY f.session_key, f.position`, args,
+		JOIN file f ON f.session_key = s.key WHERE f.position >= 0`+where+` ORDER BY f.session_key, f.position`, args,
 		func(scan scanner) error {
 			var key string
 			var f memoir.File
@@ -101,12 +92,6 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	return sessions, err
 }
 
-// Extraction returns the extraction of a session, or nil.
-func (s *Store) Extraction(ctx context.Context, key string) (*memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
-		"reading the extraction of %s", key)
-}
-
 // SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
 // consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {
@@ -141,8 +126,7 @@ func (s *Store) Unforget(ctx context.Context, key string) error {
 			return err
 		}
 		// No file has this time, so the next scan treats it as changed.
-		_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
-		return err
+		return t.run(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
 	}), "admitting session %s again", key)
 }
 

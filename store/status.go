@@ -151,8 +151,7 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 			id, holder.String(), millis(s.now())); err != nil {
 			return err
 		}
-		_, err := t.exec(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
-		return err
+		return t.run(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
 	}), "recording the start of a run")
 }
 
@@ -161,9 +160,8 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
-		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
+		return t.run(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ? WHERE run = ?`,
 			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, id)
-		return err
 	}), "recording the end of a run")
 }
 

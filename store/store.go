@@ -168,22 +168,18 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return err
 }
 
-// openReaders opens the connections for reading.
 func (s *Store) openReaders() {
 	s.readers = sql.OpenDB(s.connector(false))
 	s.readers.SetMaxOpenConns(4)
 }
 
-// Exists reports whether a file exists at a path.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// Path returns the path of the database.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the database.
 func (s *Store) Close() error {
 	failpoint.After("close") // the last connection to close moves the log into the database
 	var errs []error

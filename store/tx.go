@@ -29,6 +29,12 @@ func (t tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
+// run is exec for a caller that does not need the number.
+func (t tx) run(query string, args ...any) error {
+	_, err := t.exec(query, args...)
+	return err
+}
+
 // execEach runs statements that take the same argument, in order.
 func (t tx) execEach(arg any, statements ...string) error {
 	for _, statement := range statements {
@@ -84,7 +90,6 @@ func (t tx) texts(query string, args ...any) ([]string, error) {
 	return collect(t, query, args, func(scan scanner, text *string) error { return scan(text) })
 }
 
-// exists reports whether a query has a row.
 func (t tx) exists(query string, args ...any) (found bool, err error) {
 	err = t.get(`SELECT EXISTS (`+query+`)`, args, &found)
 	return found, err
@@ -206,7 +211,6 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 // timeColumn reads a time from a column of unix milliseconds; 0 is the zero time.
 type timeColumn struct{ *time.Time }
 
-// Scan implements sql.Scanner.
 func (c timeColumn) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -219,7 +223,6 @@ func (c timeColumn) Scan(value any) error {
 // holderColumn reads the holder of a job or run; the zero Holder if it cannot be parsed.
 type holderColumn struct{ *lease.Holder }
 
-// Scan implements sql.Scanner.
 func (c holderColumn) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {
@@ -243,6 +246,23 @@ func unixMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// condition is a part of a WHERE clause with its argument.
+type condition struct {
+	sql string
+	set bool // otherwise it does not apply
+	arg any
+}
+
+// and returns the conditions that apply, to follow others.
+func and(conditions ...condition) (where string, args []any) {
+	for _, c := range conditions {
+		if c.set {
+			where, args = where+` AND `+c.sql, append(args, c.arg)
+		}
+	}
+	return where, args
 }
 
 // jsonList encodes a list for json_each.

@@ -46,9 +46,8 @@ func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error 
 				return err
 			}
 		}
-		_, err := t.exec(`INSERT INTO counter (name, n) VALUES ('user', ?) ON CONFLICT (name) DO UPDATE SET n = excluded.n`,
+		return t.run(`INSERT INTO counter (name, n) VALUES ('user', ?) ON CONFLICT (name) DO UPDATE SET n = excluded.n`,
 			state)
-		return err
 	})
 	return s.explain(err, "noting changes")
 }

@@ -307,14 +307,6 @@ func eolOf(text []byte) string {
 	return "\n"
 }
 
-// withLines inserts lines at a position where a line begins or the text ends.
-func withLines(text []byte, at int, lines string) []byte {
-	if at > 0 && text[at-1] != '\n' {
-		lines = "\n" + lines
-	}
-	return slices.Concat(text[:at], []byte(strings.ReplaceAll(lines, "\n", eolOf(text))), text[at:])
-}
-
 func parseTOML(text []byte) (value any, err error) {
 	err = toml.Unmarshal(text, &value)
 	return value, err
@@ -326,7 +318,10 @@ func insertTOML(text []byte, e Entry, _ int) ([]byte, error) {
 	if len(text) > 0 {
 		table = "\n" + table
 	}
-	return withLines(text, len(text), table), err
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		table = "\n" + table
+	}
+	return slices.Concat(text, []byte(strings.ReplaceAll(table, "\n", eolOf(text)))), err
 }
 
 // removeTOML removes a table and those below it, from their headers to their last keys.

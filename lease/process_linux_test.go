@@ -31,14 +31,3 @@ func TestTheStartOfAProcessIsField22(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParseStat(f *testing.F) {
-	f.Add(stat("memoir", "S", "777"))
-	f.Add(")")
-	f.Add("42 (a) Z")
-	f.Fuzz(func(t *testing.T, line string) {
-		if start, p := parseStat(line); (p == running) != (start != "") {
-			t.Fatalf("%q gave start %q, %v", line, start, p)
-		}
-	})
-}

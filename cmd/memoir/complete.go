@@ -253,16 +253,10 @@ func (at *completion) offer(kind string) {
 	}
 }
 
-// store opens the database of the home; nil if it does not exist or cannot be read now.
-func (at *completion) store() *store.Store {
-	st, _ := at.p.openToInject(at.c) // nil after an error
-	return st
-}
-
 // projects offers registered projects by name, or by id if several share the name; a path is completed as a file.
 func (at *completion) projects() {
 	at.files = strings.ContainsAny(at.word, "./~")
-	st := at.store()
+	st, _ := at.p.openToInject(at.c)
 	if st == nil {
 		return
 	}
@@ -285,7 +279,7 @@ func (at *completion) projects() {
 }
 
 func (at *completion) generations() (words []string) {
-	if st := at.store(); st != nil {
+	if st, _ := at.p.openToInject(at.c); st != nil {
 		defer st.Close()
 		home, _ := at.p.home(at.c) // without a home, the store is nil
 		if row, err := at.p.projectOf(at.c, st); err == nil {
@@ -300,7 +294,7 @@ func (at *completion) generations() (words []string) {
 
 // sessions offers the latest sessions whose id begins with the word, and notes where a command takes them.
 func (at *completion) sessions() {
-	st := at.store()
+	st, _ := at.p.openToInject(at.c)
 	if st == nil {
 		return
 	}

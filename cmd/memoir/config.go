@@ -15,8 +15,7 @@ import (
 	"memoir/model"
 )
 
-// cleanSetting redacts a setting. Some secrets show only beside their option, so a list with one is printed as one
-// text.
+// cleanSetting redacts a setting. Some secrets show only beside their option: a list with one is printed as one text.
 func (p *program) cleanSetting(v config.Value) config.Value {
 	out := config.Value{Name: p.redact(v.Name), Value: p.redact(v.Value), Origin: v.Origin, Doc: v.Doc}
 	for _, element := range v.List {

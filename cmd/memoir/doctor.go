@@ -93,9 +93,9 @@ func (d *doctor) project(c *cli.Context) {
 	}
 	settings := d.settings
 	if _, _, err := d.projectSettings(c, settings, here.top); err != nil {
-		d.fail("this project", memoir.HintOf(err), err.Error()+"; memory is off in this project")
+		d.fail("this project", memoir.HintOf(err), "%v; memory is off in this project", err)
 	} else if why := d.switchedOff(c, &settings, here); why != "" {
-		d.warn("this project", "remove that setting, if this project is to have a memory", why)
+		d.warn("this project", "remove that setting, if this project is to have a memory", "%s", why)
 	}
 }
 
@@ -107,14 +107,14 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
-		d.warn("home", "`memoir init` sets it up", home+" does not exist yet")
+		d.warn("home", "`memoir init` sets it up", "%s does not exist yet", home)
 		d.limits()
 		return
 	}
 	d.permissions(home)
 	st, err := d.openWith(c, d.settings)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		d.warn("database", memoir.HintOf(err), err.Error())
+		d.warn("database", memoir.HintOf(err), "%v", err)
 		return
 	}
 	if err != nil {
@@ -133,17 +133,17 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	for _, row := range rows {
-		projectCheck{d, memory.At(home, row.ID), row}.run()
+		projectCheck{d, "project " + row.ID, memory.At(home, row.ID), row}.run()
 	}
 }
 
 // check adds a check, which fails if err is not nil.
 func (d *doctor) check(name, good string, err error) {
 	if err != nil {
-		d.fail(name, memoir.HintOf(err), err.Error())
+		d.fail(name, memoir.HintOf(err), "%v", err)
 		return
 	}
-	d.ok(name, good)
+	d.ok(name, "%s", good)
 }
 
 // models reports for each role its model and the source of its key. No model is called.
@@ -158,17 +158,16 @@ func (d *doctor) models() {
 			if inner := errors.Unwrap(err); inner != nil { // the check has the role's name already
 				err = inner
 			}
-			d.fail(role.Setting, hint, err.Error())
+			d.fail(role.Setting, hint, "%v", err)
 			continue
 		}
 		switch {
 		case choice.Spec.Builtin():
-			d.ok(role.Setting, model.Builtin)
+			d.ok(role.Setting, "%s", model.Builtin)
 		case choice.Options.API == model.APIExec:
-			d.ok(role.Setting, choice.Spec.String()+" runs "+choice.Program())
+			d.ok(role.Setting, "%s runs %s", choice.Spec, choice.Program())
 		default:
-			d.ok(role.Setting, fmt.Sprintf("%s at %s; key: %s", choice.Spec, choice.Options.BaseURL,
-				choice.Key.Source(d.getenv)))
+			d.ok(role.Setting, "%s at %s; key: %s", choice.Spec, choice.Options.BaseURL, choice.Key.Source(d.getenv))
 		}
 	}
 }
@@ -194,7 +193,7 @@ func (d *doctor) agents(all bool) {
 			d.check(name, root.Dir, err)
 		}
 		if len(absent) > 0 {
-			others.ok(name, "not found: "+strings.Join(absent, ", "))
+			others.ok(name, "not found: %s", strings.Join(absent, ", "))
 			if found == before {
 				absentees = append(absentees, string(agent.Source()))
 			}
@@ -203,7 +202,7 @@ func (d *doctor) agents(all bool) {
 	if all || found == 0 {
 		d.checks = append(d.checks, others.checks...)
 	} else if len(absentees) > 0 {
-		d.ok("agents", "not found: "+strings.Join(absentees, ", ")+" (-v lists the directories)")
+		d.ok("agents", "not found: %s (-v lists the directories)", strings.Join(absentees, ", "))
 	}
 	if found == 0 {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
@@ -226,12 +225,12 @@ func (d *doctor) configuration(c *cli.Context) {
 		mode := info.Mode().Perm()
 		if mode&0o022 != 0 {
 			d.warn("configuration", "chmod go-w "+shellWord(path),
-				fmt.Sprintf("other users can change %s (%s), which names programs and servers", path, mode))
+				"other users can change %s (%s), which names programs and servers", path, mode)
 		}
 		content, err := disk.ReadFile(path, config.MaxFileSize)
 		if err == nil && mode&0o044 != 0 && path != rules && d.redact(string(content)) != string(content) {
 			d.warn("configuration", "chmod go= "+shellWord(path)+"; better, name a variable with keyEnv",
-				"other users can read "+path+", which seems to contain a key")
+				"other users can read %s, which seems to contain a key", path)
 		}
 	}
 	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
@@ -263,19 +262,19 @@ func (d *doctor) permissions(home string) {
 	})
 	switch path := (*fs.PathError)(nil); {
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
-		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), err.Error())
+		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), "%v", err)
 	case err != nil:
-		d.fail("permissions", "", err.Error())
+		d.fail("permissions", "", "%v", err)
 	case errors.Is(writable(home), syscall.EROFS):
-		d.fail("permissions", disk.HintOr(syscall.EROFS, "--home"), home+" is not writable: "+syscall.EROFS.Error())
+		d.fail("permissions", disk.HintOr(syscall.EROFS, "--home"), "%s is not writable: %v", home, syscall.EROFS)
 	case len(locked) > 0:
 		d.fail("permissions", "chmod -R u+rwX "+shellWord(home),
-			fmt.Sprintf("%s not writable, such as %s", count(len(locked), "path"), locked[0]))
+			"%s not writable, such as %s", count(len(locked), "path"), locked[0])
 	case len(open) > 0:
 		d.warn("permissions", "chmod -R go= "+shellWord(home),
-			fmt.Sprintf("other users can read %s, such as %s", count(len(open), "path"), open[0]))
+			"other users can read %s, such as %s", count(len(open), "path"), open[0])
 	default:
-		d.ok("permissions", home+" is readable only by you")
+		d.ok("permissions", "%s is readable only by you", home)
 	}
 }
 
@@ -283,7 +282,7 @@ func (d *doctor) permissions(home string) {
 func (d *doctor) limits() {
 	if name := pipeline.Unpriced(d.settings); name != "" {
 		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but the price of "+name+" is unknown: costs may exceed the limit")
+			"a limit on costs is set, but the price of %s is unknown: costs may exceed the limit", name)
 	}
 }
 
@@ -314,24 +313,24 @@ type checklist struct {
 	checks []check
 }
 
-func (l *checklist) ok(name, detail string) {
-	l.checks = append(l.checks, check{name, checkOK, detail, ""})
+func (l *checklist) ok(name, format string, args ...any) {
+	l.checks = append(l.checks, check{name, checkOK, fmt.Sprintf(format, args...), ""})
 }
 
-func (l *checklist) warn(name, hint, detail string) {
-	l.checks = append(l.checks, check{name, checkWarn, detail, hint})
+func (l *checklist) warn(name, hint, format string, args ...any) {
+	l.checks = append(l.checks, check{name, checkWarn, fmt.Sprintf(format, args...), hint})
 }
 
-func (l *checklist) fail(name, hint, detail string) {
-	l.checks = append(l.checks, check{name, checkFail, detail, hint})
+func (l *checklist) fail(name, hint, format string, args ...any) {
+	l.checks = append(l.checks, check{name, checkFail, fmt.Sprintf(format, args...), hint})
 }
 
 func (l *checklist) verify(name, good, problem string) {
 	if problem != "" {
-		l.fail(name, "", problem)
+		l.fail(name, "", "%s", problem)
 		return
 	}
-	l.ok(name, good)
+	l.ok(name, "%s", good)
 }
 
 func (l *checklist) failed() int {

@@ -25,7 +25,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 		for _, path := range aside {
 			command += " " + shellWord(path)
 		}
-		d.warn("database", command+", if you do not need its data", "a damaged copy is kept: "+aside[0])
+		d.warn("database", command+", if you do not need its data", "a damaged copy is kept: %s", aside[0])
 	}
 	damage, err := st.Check(ctx)
 	if err != nil {
@@ -38,10 +38,10 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 			line = fmt.Sprintf("%d more faults, such as: %s", len(damage)-i, line)
 		}
 		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup, or without one "+
-			"makes a new database from memories and sessions", line)
+			"makes a new database from memories and sessions", "%s", line)
 	}
 	if len(damage) == 0 {
-		d.ok("database", st.Path()+" is intact")
+		d.ok("database", "%s is intact", st.Path())
 	}
 	return true
 }
@@ -68,29 +68,18 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	for _, source := range sources {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
 		if unknown[source] {
-			d.warn(name, "the agent's format has changed: check for a newer memoir; all other records were read", detail)
+			d.warn(name, "the agent's format has changed: check for a newer memoir; all other records were read", "%s", detail)
 		} else {
-			d.ok(name, detail)
+			d.ok(name, "%s", detail)
 		}
 	}
 }
 
 type projectCheck struct {
 	*doctor
+	name string
 	root memory.Root
 	row  store.ProjectRow
-}
-
-func (p projectCheck) warn(hint, format string, args ...any) {
-	p.doctor.warn("project "+p.row.ID, hint, fmt.Sprintf(format, args...))
-}
-
-func (p projectCheck) fail(hint, format string, args ...any) {
-	p.doctor.fail("project "+p.row.ID, hint, fmt.Sprintf(format, args...))
-}
-
-func (p projectCheck) ok(format string, args ...any) {
-	p.doctor.ok("project "+p.row.ID, fmt.Sprintf(format, args...))
 }
 
 // rebuild returns the beginning of hints that publish the memory again.
@@ -103,7 +92,7 @@ func (p projectCheck) run() {
 	beside, _ := p.root.Beside() // another check reports unreadable files
 	for _, name := range beside.Paths() {
 		if strings.HasPrefix(name, "unmerged/") {
-			p.warn("copy what you need into the live memory, then remove it",
+			p.warn(p.name, "copy what you need into the live memory, then remove it",
 				"%s was saved after a newer generation was published, so it was not merged", filepath.Join(p.root.Dir(), name))
 			break
 		}
@@ -113,14 +102,14 @@ func (p projectCheck) run() {
 	switch {
 	case err != nil:
 		option := " --project " + p.row.ID + "`"
-		p.fail(strings.NewReplacer("`memoir rebuild`", "`memoir rebuild"+option, "`memoir clear`", "`memoir clear"+option).
-			Replace(memoir.HintOf(err)), "%v", err)
+		named := strings.NewReplacer("`memoir rebuild`", "`memoir rebuild"+option, "`memoir clear`", "`memoir clear"+option)
+		p.fail(p.name, named.Replace(memoir.HintOf(err)), "%v", err)
 	case snap.Generation == 0 && recorded > 0:
-		p.fail(p.rebuild()+" rebuild it", "generation %d is recorded, but has no live files", recorded)
+		p.fail(p.name, p.rebuild()+" rebuild it", "generation %d is recorded, but has no live files", recorded)
 	case snap.Generation != recorded:
-		p.warn(p.rebuild()+" record it", "generation %d is live, %d is recorded", snap.Generation, recorded)
+		p.warn(p.name, p.rebuild()+" record it", "generation %d is live, %d is recorded", snap.Generation, recorded)
 	case snap.Generation == 0:
-		p.ok("nothing published yet")
+		p.ok(p.name, "nothing published yet")
 	default:
 		p.live(snap)
 	}
@@ -136,13 +125,13 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	}
 	switch {
 	case len(damaged) > 0:
-		p.fail(fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
+		p.fail(p.name, fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" restores the published files and keeps hand edits as a generation",
 			"generation %d: deleted, empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
-		p.ok("generation %d, %s edited by hand; the next run publishes the edits", n, count(len(snap.Edited), "file"))
+		p.ok(p.name, "generation %d, %s edited by hand; the next run publishes the edits", n, count(len(snap.Edited), "file"))
 	default:
-		p.ok("generation %d, %s as published", n, count(len(snap.Files), "file"))
+		p.ok(p.name, "generation %d, %s as published", n, count(len(snap.Files), "file"))
 	}
 }
 
@@ -162,7 +151,7 @@ func looksDamaged(e memory.Edit) bool {
 func (p projectCheck) archives() {
 	kept, err := p.root.Generations()
 	if err != nil {
-		p.doctor.check("project "+p.row.ID, "", err)
+		p.check(p.name, "", err)
 		return
 	}
 	linked, _ := p.root.Linked() // Current reports an error
@@ -174,11 +163,11 @@ func (p projectCheck) archives() {
 			if g.Number == linked {
 				hint += "; " + p.rebuild() + " publish another one"
 			}
-			p.fail(hint, "%v", err)
+			p.fail(p.name, hint, "%v", err)
 		}
 	}
 	if !found {
-		p.warn("restore it from a backup, or "+p.rebuild()+" publish another one",
+		p.warn(p.name, "restore it from a backup, or "+p.rebuild()+" publish another one",
 			"the archive of the live generation %d is missing", linked)
 	}
 }
@@ -200,7 +189,7 @@ func (d *doctor) integrations(c *cli.Context) {
 	}
 	env, err := d.agentEnv()
 	if err != nil {
-		d.fail("integrations", memoir.HintOf(err), err.Error())
+		d.fail("integrations", memoir.HintOf(err), "%v", err)
 		return
 	}
 	for _, name := range names {
@@ -211,13 +200,13 @@ func (d *doctor) integrations(c *cli.Context) {
 		findings := record.Check(env, agent)
 		for _, f := range findings {
 			if f.Fails {
-				d.fail("integration "+name, f.Hint, f.Text)
+				d.fail("integration "+name, f.Hint, "%s", f.Text)
 			} else {
-				d.warn("integration "+name, f.Hint, f.Text)
+				d.warn("integration "+name, f.Hint, "%s", f.Text)
 			}
 		}
 		if len(findings) == 0 {
-			d.ok("integration "+name, agent.Channel)
+			d.ok("integration "+name, "%s", agent.Channel)
 		}
 	}
 }

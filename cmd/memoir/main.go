@@ -118,8 +118,15 @@ func versionCommand(p *program) *cli.Command {
 			"rules. `memoir --version` prints only the first.", "memoir version", "memoir version --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
-			out := versionJSON{Version: version(), Commit: Commit, Date: Date, Go: runtime.Version(),
-				SQLite: store.SQLiteVersion(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			out := struct {
+				Version  string `json:"version"`
+				Commit   string `json:"commit"` // empty if the build did not set it, like the date
+				Date     string `json:"date"`
+				Go       string `json:"go"`
+				SQLite   string `json:"sqlite"`
+				Gitleaks string `json:"gitleaks"`
+				Platform string `json:"platform"`
+			}{version(), Commit, Date, runtime.Version(), store.SQLiteVersion(), "", runtime.GOOS + "/" + runtime.GOARCH}
 			if info, ok := debug.ReadBuildInfo(); ok {
 				for _, m := range info.Deps {
 					if strings.HasSuffix(m.Path, "/gitleaks/v8") {
@@ -133,17 +140,6 @@ func versionCommand(p *program) *cli.Command {
 			})
 		},
 	}
-}
-
-// versionJSON is what `version --json` prints; commit and date are empty if the build did not set them.
-type versionJSON struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit"`
-	Date     string `json:"date"`
-	Go       string `json:"go"`
-	SQLite   string `json:"sqlite"`
-	Gitleaks string `json:"gitleaks"`
-	Platform string `json:"platform"`
 }
 
 // signalEcho is the time after a signal within which another one counts as the same: a terminal

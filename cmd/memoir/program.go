@@ -119,10 +119,8 @@ func (p *program) findConfigDir(c *cli.Context) (string, error) {
 		}
 		return filepath.Abs(dir)
 	}
-	if dir, err := config.ConfigDir(p.environ); err == nil {
-		return dir, nil
-	}
-	return "", nil
+	dir, _ := config.ConfigDir(p.environ)
+	return dir, nil
 }
 
 // settings returns the effective settings with flags as their last layer.

@@ -88,7 +88,8 @@ func (p *program) run(c *cli.Context) error {
 			memoir.Errorf(memoir.CodeInterrupted, "", "%w %s", errTimeout, c.String("timeout")))
 		defer cancel()
 	}
-	if err := disk.Handles(handlesToRun(opts.Settings.Memories.Concurrency)); err != nil {
+	// The database with its readers, and for each worker the files of a session or of a memory.
+	if err := disk.Handles(32 + 16*opts.Settings.Memories.Concurrency); err != nil {
 		return err
 	}
 	st, err := p.openStore(ctx, opts.Home, opts.Settings)
@@ -171,10 +172,6 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 	}
 	return nil
 }
-
-// handlesToRun returns the number of files that a run may have open: the database with its readers,
-// and for each worker the files of a session or of a memory.
-func handlesToRun(workers int) int { return 32 + 16*workers }
 
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}

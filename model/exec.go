@@ -83,7 +83,6 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 	return p.read(out)
 }
 
-// read makes an answer of a program's output.
 func (p *program) read(out printed) (received, *Error) {
 	r, why := received{text: string(out.stdout)}, ""
 	if p.preset != nil {

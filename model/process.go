@@ -15,7 +15,6 @@ import (
 // waits for it.
 const stopTime = 500 * time.Millisecond
 
-// printed is the result of a program.
 type printed struct {
 	begun  bool // it was started
 	stdout []byte
@@ -25,7 +24,6 @@ type printed struct {
 
 var errOutputTooLong = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
 
-// start is a program to run.
 type start struct {
 	command []string // the program and its arguments
 	dir     string

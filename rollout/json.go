@@ -126,7 +126,6 @@ func unescape(raw []byte) string {
 	return string(append(out, raw...))
 }
 
-// getText is text of the value at a path.
 func getText(object []byte, path ...string) string { return text(get(object, path...)) }
 
 // isString, isObject, isArray and isTrue report the type of a raw value.

@@ -134,7 +134,6 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// piTitle sets the title to the last one in records.
 func (h *Head) piTitle(records [][]byte) {
 	for _, raw := range records {
 		switch getText(raw, "type") {

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -93,7 +92,7 @@ func createIndex(home string) error {
 func Discard(home string) error {
 	// The journal goes first: SQLite would roll it back into a new index.
 	for _, name := range []string{fileName + "-journal", fileName} {
-		if err := failpoint.Remove(filepath.Join(home, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Discard(filepath.Join(home, name)); err != nil {
 			return explain(err, "remove the index")
 		}
 	}

@@ -130,7 +130,6 @@ func stateOf(ctx context.Context, st *store.Store, home string) (state string, m
 	return state, memories, err
 }
 
-// writer updates an index in a transaction.
 type writer struct {
 	tx     *sql.Tx
 	st     *store.Store
@@ -179,7 +178,6 @@ func (w *writer) update(ctx context.Context, memories []source) error {
 	return nil
 }
 
-// documents returns the numbers of each source's documents.
 func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	rows, err := w.tx.QueryContext(ctx, `SELECT n, project, seq, state FROM document ORDER BY n`)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // The functions here walk raw JSON without decoding it, since most of a large record is not used. They expect
@@ -252,17 +250,4 @@ func valueEnd(b []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is
-// none.
-func lastObject(line []byte) []byte {
-	best := -1
-	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
-		best = max(best, bytes.LastIndex(line, []byte(opening)))
-	}
-	if best <= 0 || !gjson.ValidBytes(line[best:]) {
-		return nil
-	}
-	return line[best:]
 }

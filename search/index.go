@@ -15,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 )
 
 // fileName is the name of the index below the home. The index is built from the database and the memories only,
@@ -78,14 +77,6 @@ func (x *index) state(ctx context.Context) (state string, err error) {
 		err = x.QueryRowContext(ctx, `SELECT state FROM indexed`).Scan(&state)
 	}
 	return state, err
-}
-
-// createIndex replaces an unusable index by an empty file. The next transaction fills it.
-func createIndex(home string) error {
-	if err := Discard(home); err != nil {
-		return err
-	}
-	return failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600)
 }
 
 // Discard removes the index of a home. The next run or search builds it again.

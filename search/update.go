@@ -43,7 +43,10 @@ func Update(ctx context.Context, st *store.Store, home string, redact func(strin
 	w := writer{st: st, home: home, redact: redact}
 	err := w.build(ctx, clean)
 	if errors.Is(err, errUnusable) || isDamage(err) {
-		if err = createIndex(home); err == nil {
+		if err = Discard(home); err == nil {
+			err = failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600) // the transaction fills it
+		}
+		if err == nil {
 			err = w.build(ctx, clean)
 		}
 	}

@@ -37,8 +37,8 @@ func (OMP) Roots(env Env) []Root {
 	set, data := env.expand(env.get("PI_CODING_AGENT_DIR")), env.data()
 	home := env.home(cmp.Or(env.get("PI_CONFIG_DIR"), ".omp"))
 	return slices.Concat(rootIn(set, "sessions", isJSONL),
-		rootIn(home, "agent/sessions", isJSONL), rootIn(home, "profiles", below),
-		rootIn(data, "omp/sessions", isJSONL), rootIn(data, "omp/agent/sessions", isJSONL), rootIn(data, "omp/profiles", below))
+		rootIn(home, "agent/sessions", isJSONL), rootIn(home, "profiles", below), rootIn(data, "omp/sessions", isJSONL),
+		rootIn(data, "omp/agent/sessions", isJSONL), rootIn(data, "omp/profiles", below))
 }
 
 // data returns the XDG data directory; "" without a home directory.

@@ -40,8 +40,8 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 		condition{`s.source = ?`, f.Source != "", string(f.Source)},
 		condition{`s.reason = ?`, f.Reason != "", string(f.Reason)},
 		condition{`s.key IN (SELECT value FROM json_each(?))`, f.Keys != nil, jsonList(f.Keys)})
-	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where+` ORDER BY s.updated_at DESC, s.key`,
-		args, scanSession)
+	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s WHERE 1`+where+`
+		ORDER BY s.updated_at DESC, s.key`, args, scanSession)
 	if err != nil {
 		return nil, err
 	}

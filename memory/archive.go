@@ -17,7 +17,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 )
 
 // encodeArchive packs a generation: a tar of the manifest and then the files in order of path, without times
@@ -236,7 +235,7 @@ func (r Root) RemoveArchive(n int) error {
 	if linked == n {
 		return memoir.Errorf(memoir.CodeUsage, "publish another generation first", "generation %d is live", n)
 	}
-	if err := remove(r.Archive(n)); err != nil {
+	if err := disk.Discard(r.Archive(n)); err != nil {
 		return storageError(err, "remove the archive of generation %d", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))
@@ -245,14 +244,6 @@ func (r Root) RemoveArchive(n int) error {
 func syncIfThere(dir string) error {
 	if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "flush %s", dir)
-	}
-	return nil
-}
-
-// remove deletes a file, if it is there.
-func remove(path string) error {
-	if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

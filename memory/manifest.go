@@ -44,7 +44,6 @@ type Manifest struct {
 	Lines map[string]memoir.LineOrigin `json:"lines,omitempty"`
 }
 
-// FileSum is one file of a generation as it was published.
 type FileSum struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
@@ -145,12 +144,8 @@ func parseManifest(data []byte) (Manifest, error) {
 	}
 	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RedactedFrom} {
 		if earlier < 0 || earlier >= m.Generation {
-			return Manifest{}, fmt.Errorf(
-				"%s of generation %d depends on generation %d",
-				manifestName,
-				m.Generation,
-				earlier,
-			)
+			return Manifest{}, fmt.Errorf("%s of generation %d depends on generation %d", manifestName, m.Generation,
+				earlier)
 		}
 	}
 	for i, f := range m.Files {

@@ -78,12 +78,8 @@ func resolve(place string) (string, error) {
 	if len(place) >= len(scheme) && strings.EqualFold(place[:len(scheme)], scheme) {
 		host, rest, _ := strings.Cut(place[len(scheme):], "/")
 		if host != "root" {
-			return "", memoir.Errorf(
-				memoir.CodeUsage,
-				"use memory://root, or memory://root/MEMORY.md",
-				"%q is not an address of this project's memory",
-				place,
-			)
+			return "", memoir.Errorf(memoir.CodeUsage, "use memory://root, or memory://root/MEMORY.md",
+				"%q is not an address of this project's memory", place)
 		}
 		if rest == "" {
 			return memoir.SummaryFile, nil
@@ -115,12 +111,8 @@ func resolve(place string) (string, error) {
 }
 
 func outside(place string) error {
-	return memoir.Errorf(
-		memoir.CodeUsage,
-		"name a file of it, such as memory://root/MEMORY.md",
-		"%q is not a file of the memory",
-		place,
-	)
+	return memoir.Errorf(memoir.CodeUsage, "name a file of it, such as memory://root/MEMORY.md",
+		"%q is not a file of the memory", place)
 }
 
 func list(root *os.Root, name string) ([]byte, error) {

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
-// Recovered is the result of Recover.
 type Recovered struct {
 	Linked  int       // the live generation afterwards, 0 if there is none
 	Ahead   *Manifest // of the live generation, if it is newer than the recorded one; the caller records it
@@ -164,7 +164,7 @@ func (r Root) relinked(recorded int) (linked int, err error) {
 			return n, err
 		}
 	}
-	if err := remove(r.Link()); err != nil {
+	if err := disk.Discard(r.Link()); err != nil {
 		return 0, storageError(err, "remove the dangling link %s", r.Link())
 	}
 	return 0, nil
@@ -196,7 +196,7 @@ func (r Root) rebuild(n int) error {
 }
 
 func (r Root) relink(n int) error {
-	err := remove(r.stagedLink(n))
+	err := disk.Discard(r.stagedLink(n))
 	if err == nil {
 		err = failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 	}

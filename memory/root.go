@@ -106,13 +106,9 @@ func (r Root) Linked() (int, error) {
 	}
 	if err != nil {
 		if info, statErr := os.Lstat(r.Link()); statErr == nil && info.Mode()&fs.ModeSymlink == 0 {
-			return 0, memoir.Errorf(
-				memoir.CodeInvalid,
+			return 0, memoir.Errorf(memoir.CodeInvalid,
 				"move it out of the project's directory, then run `memoir rebuild` and `memoir run`, which create the link again",
-				"%s is not the link that memoir made, but a %s",
-				r.Link(),
-				kind(info.Mode()),
-			)
+				"%s is not the link that memoir made, but a %s", r.Link(), kind(info.Mode()))
 		}
 		return 0, storageError(err, "read the link %s", r.Link())
 	}

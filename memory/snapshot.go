@@ -139,12 +139,9 @@ func (r Root) openLive(n int) (*os.Root, error) {
 	if err != nil {
 		for _, path := range []string{filepath.Join(r.dir, liveName), r.Live(n)} {
 			if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-				return nil, memoir.Errorf(
-					memoir.CodeStorage,
+				return nil, memoir.Errorf(memoir.CodeStorage,
 					"replace it with its target; to move the whole home, use --home DIR or MEMOIR_HOME",
-					"%s is a symbolic link, which is not followed out of the project's directory",
-					path,
-				)
+					"%s is a symbolic link, which is not followed out of the project's directory", path)
 			}
 		}
 		return nil, storageError(err, "open %s", r.Live(n))
@@ -169,12 +166,8 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	}
 	_, m, err := openArchive(r.Archive(n), n, false)
 	if err != nil {
-		return Manifest{}, fmt.Errorf(
-			"%s of generation %d is missing or damaged, and so is its archive: %w",
-			manifestName,
-			n,
-			err,
-		)
+		return Manifest{}, fmt.Errorf("%s of generation %d is missing or damaged, and so is its archive: %w",
+			manifestName, n, err)
 	}
 	return m, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -108,7 +109,7 @@ func (r Root) readArchiveBack(n int, m Manifest) error {
 // Discard removes the files of generation n that this Root staged. It does not change published generations and
 // the staged files of other processes.
 func (r Root) Discard(n int) error {
-	err := errors.Join(failpoint.RemoveAll(r.Staged(n)), remove(r.stagedArchive(n)), remove(r.stagedLink(n)))
+	err := errors.Join(failpoint.RemoveAll(r.Staged(n)), disk.Discard(r.stagedArchive(n)), disk.Discard(r.stagedLink(n)))
 	if err != nil && !isNotDir(err) {
 		return storageError(err, "discard the staged generation %d", n)
 	}

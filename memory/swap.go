@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -121,7 +122,7 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 		if n == linked || i >= beyond && !r.olderThan(n, before) {
 			continue
 		}
-		if err := remove(r.Archive(n)); err != nil {
+		if err := disk.Discard(r.Archive(n)); err != nil {
 			return nil, storageError(err, "remove the archive of generation %d", n)
 		}
 	}
@@ -168,7 +169,7 @@ func (r Root) removeLives(unwanted func(n int) bool) (kept []string, err error) 
 
 // Remove removes a project's whole folder, the link first, so that a reader finds the whole memory or none.
 func (r Root) Remove() error {
-	err := remove(r.Link())
+	err := disk.Discard(r.Link())
 	if err == nil {
 		err = failpoint.RemoveAll(r.dir)
 	}

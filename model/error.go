@@ -112,7 +112,6 @@ func (e *Error) Hint() string {
 	return ""
 }
 
-// settings names the setting of a model.
 func (e *Error) settings() string {
 	provider, _, _ := strings.Cut(e.Model, "/")
 	return "providers." + provider

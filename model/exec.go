@@ -86,7 +86,6 @@ func (p *program) call(ctx context.Context, q Request) (received, *Error) {
 	return p.read(out)
 }
 
-// read makes an answer of a program's output.
 func (p *program) read(out printed) (received, *Error) {
 	r, why := received{text: string(out.stdout)}, ""
 	if p.preset != nil {
@@ -179,7 +178,6 @@ func environ(ours []string, dir string) []string {
 // stopTime is the time that a program has to end after a signal: a person who interrupts a run waits for it.
 const stopTime = 500 * time.Millisecond
 
-// printed is the result of a program.
 type printed struct {
 	begun  bool // it was started
 	stdout []byte
@@ -189,7 +187,6 @@ type printed struct {
 
 var errOutputTooLong = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
 
-// start is a program to run.
 type start struct {
 	command []string // the program and its arguments
 	dir     string

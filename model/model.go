@@ -135,7 +135,6 @@ type Request struct {
 	Output    int             // tokens that the answer may need; a lower configured cap is raised to it; 0: unknown
 }
 
-// Exchange is an invalid answer with the objection to it.
 type Exchange struct{ Answer, Objection string }
 
 type Answer struct {
@@ -145,7 +144,6 @@ type Answer struct {
 	Estimated bool         // the provider reported no tokens: Usage is computed from the texts
 }
 
-// Stop is the reason why an answer ended.
 type Stop string
 
 // The reasons.

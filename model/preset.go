@@ -284,7 +284,6 @@ func texts(e gjson.Result, paths ...string) (out []string) {
 	return out
 }
 
-// sum returns the sum of the numbers at some paths.
 func sum(e gjson.Result, paths []string) (n int64) {
 	for _, path := range paths {
 		n += e.Get(path).Int()

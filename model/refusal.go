@@ -15,7 +15,6 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// readRefusal reads an error response of a server.
 func readRefusal(status int, header http.Header, body []byte) *Error {
 	e := refusalIn(status, body)
 	if e == nil {

@@ -30,7 +30,6 @@ const (
 	schemaName = "answer"
 )
 
-// wire is the form of one HTTP API.
 type wire interface {
 	// path returns the path of calls below a base URL.
 	path(base string) string
@@ -109,7 +108,6 @@ func (m *remote) call(ctx context.Context, q Request) (received, *Error) {
 	}
 }
 
-// send makes one request and reads its whole answer.
 func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e *Error) {
 	body, err := json.Marshal(fields)
 	if err != nil {

@@ -41,7 +41,6 @@ type claudeReader struct {
 	shellAt where
 }
 
-// line emits the items of an entry.
 func (r *claudeReader) line(at place, l claudeLine) {
 	if !r.counts(at, l) {
 		return
@@ -149,7 +148,6 @@ func (r *claudeReader) user(l claudeLine) {
 	}
 }
 
-// said emits one text of a user line with its origin.
 func (r *claudeReader) said(origin memoir.Origin, s string) {
 	r.closeShell(outcome{})
 	kind, own := splitClaudeUser(s)

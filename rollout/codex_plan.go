@@ -201,7 +201,6 @@ func (s *codexPlanner) begin(at int, opened bool) {
 	s.opening, s.opened, s.agentSpoke, s.counted = at, opened, false, false
 }
 
-// rollBack undoes the last n turns with a user message.
 func (s *codexPlanner) rollBack(n, here int) {
 	if len(s.turns) == 0 {
 		return

@@ -321,7 +321,6 @@ func (r *copilotReader) result(data []byte) {
 	}
 }
 
-// byPerson marks the command of a call as run by a person.
 func (r *copilotReader) byPerson(id string) {
 	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] {
 		call.Tool, call.Role, call.Origin = "user_shell", memoir.RoleUser, memoir.OriginShell

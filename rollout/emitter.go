@@ -15,7 +15,6 @@ const (
 	maxJoined  = 256 << 10 // bytes of an output in several pieces, without the last one
 )
 
-// where is the time and place of an item.
 type where struct {
 	at     time.Time
 	cwd    string
@@ -36,7 +35,6 @@ func (w *where) move(cwd, branch string) {
 	}
 }
 
-// item returns an item of a kind with this time and place.
 func (w where) item(kind, role string, origin memoir.Origin) memoir.Item {
 	return memoir.Item{Kind: kind, Role: role, Origin: origin, At: w.at, CWD: w.cwd, Branch: w.branch}
 }
@@ -252,7 +250,6 @@ func (e *emitter) clear(id string) {
 	}
 }
 
-// appended joins two pieces of an output.
 func appended(first, more string) string {
 	if first != "" && more != "" && !strings.HasSuffix(first, "\n") {
 		first += "\n"

@@ -182,7 +182,6 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	})
 }
 
-// cut removes the messages from an index on.
 func (p *geminiPlan) cut(from int) {
 	for _, m := range p.messages[from:] {
 		delete(p.byKey, m.key)

@@ -116,7 +116,6 @@ func (r *geminiReader) result(id string, o outcome) {
 	}
 }
 
-// geminiCalls emits the calls among the parts of an answer.
 func geminiCalls(e *emitter, content []byte, w where) {
 	for call := range parts(content, "functionCall") {
 		tool := getText(call, "name")

@@ -89,7 +89,6 @@ func legalised(name string) string {
 
 var illegal = lazyregexp.New(`[^A-Za-z0-9_.]+`)
 
-// stem returns a file's name without directory and endings.
 func stem(path string) string {
 	name := filepath.Base(path)
 	for _, ending := range []string{".zst", ".jsonl", ".json"} {

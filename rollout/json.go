@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // The functions here walk raw JSON without decoding it, since most of a large record is not used. They expect
@@ -126,7 +124,6 @@ func unescape(raw []byte) string {
 	return string(append(out, raw...))
 }
 
-// getText is text of the value at a path.
 func getText(object []byte, path ...string) string { return text(get(object, path...)) }
 
 // isString, isObject, isArray and isTrue report the type of a raw value.
@@ -252,16 +249,4 @@ func valueEnd(b []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is none.
-func lastObject(line []byte) []byte {
-	best := -1
-	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
-		best = max(best, bytes.LastIndex(line, []byte(opening)))
-	}
-	if best <= 0 || !gjson.ValidBytes(line[best:]) {
-		return nil
-	}
-	return line[best:]
 }

@@ -39,9 +39,8 @@ func (OMP) Roots(env Env) []Root {
 	set, data := env.expand(env.get("PI_CODING_AGENT_DIR")), env.data()
 	home := env.home(cmp.Or(env.get("PI_CONFIG_DIR"), ".omp"))
 	return slices.Concat(rootIn(set, "sessions", isJSONL),
-		rootIn(home, "agent/sessions", isJSONL), rootIn(home, "profiles", below),
-		rootIn(data, "omp/sessions", isJSONL), rootIn(data, "omp/agent/sessions", isJSONL),
-		rootIn(data, "omp/profiles", below))
+		rootIn(home, "agent/sessions", isJSONL), rootIn(home, "profiles", below), rootIn(data, "omp/sessions", isJSONL),
+		rootIn(data, "omp/agent/sessions", isJSONL), rootIn(data, "omp/profiles", below))
 }
 
 // data returns the XDG data directory; "" without a home directory.
@@ -137,7 +136,6 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// piTitle sets the title to the last one in records.
 func (h *Head) piTitle(records [][]byte) {
 	for _, raw := range records {
 		switch getText(raw, "type") {

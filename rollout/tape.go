@@ -224,8 +224,8 @@ type branchPlan struct {
 func (p *branchPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
 
 func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
-	p := &branchPlan{results: map[uint64]bool{},
-		tree: &tree{fragments: b.fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}}
+	of := &tree{fragments: b.fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}
+	p := &branchPlan{tree: of, results: map[uint64]bool{}}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		b.plan(p, at.index, raw)
 		return nil

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 )
 
 // fileName is the name of the index below the home. The index is built from the database and the memories only,
@@ -81,19 +79,11 @@ func (x *index) state(ctx context.Context) (state string, err error) {
 	return state, err
 }
 
-// createIndex replaces an unusable index by an empty file. The next transaction fills it.
-func createIndex(home string) error {
-	if err := Discard(home); err != nil {
-		return err
-	}
-	return failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600)
-}
-
 // Discard removes the index of a home. The next run or search builds it again.
 func Discard(home string) error {
 	// The journal goes first: SQLite would roll it back into a new index.
 	for _, name := range []string{fileName + "-journal", fileName} {
-		if err := failpoint.Remove(filepath.Join(home, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := disk.Discard(filepath.Join(home, name)); err != nil {
 			return explain(err, "remove the index")
 		}
 	}

@@ -223,7 +223,6 @@ func split(text string) []string {
 	return out
 }
 
-// wordsIn returns the words of one field between spaces.
 func wordsIn(field string) (out []string) {
 	parts := splitWord(field)
 	for _, part := range parts {

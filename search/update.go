@@ -43,7 +43,10 @@ func Update(ctx context.Context, st *store.Store, home string, redact func(strin
 	w := writer{st: st, home: home, redact: redact}
 	err := w.build(ctx, clean)
 	if errors.Is(err, errUnusable) || isDamage(err) {
-		if err = createIndex(home); err == nil {
+		if err = Discard(home); err == nil {
+			err = failpoint.WriteFile(filepath.Join(home, fileName), nil, 0o600) // the transaction fills it
+		}
+		if err == nil {
 			err = w.build(ctx, clean)
 		}
 	}
@@ -130,7 +133,6 @@ func stateOf(ctx context.Context, st *store.Store, home string) (state string, m
 	return state, memories, err
 }
 
-// writer updates an index in a transaction.
 type writer struct {
 	tx     *sql.Tx
 	st     *store.Store
@@ -179,7 +181,6 @@ func (w *writer) update(ctx context.Context, memories []source) error {
 	return nil
 }
 
-// documents returns the numbers of each source's documents.
 func (w *writer) documents(ctx context.Context) (map[source][]int64, error) {
 	rows, err := w.tx.QueryContext(ctx, `SELECT n, project, seq, state FROM document ORDER BY n`)
 	if err != nil {

@@ -148,19 +148,13 @@ func (c *classes) contextOf(r rune) neighbour {
 	return atOther
 }
 
+// of returns the class of a character outside ASCII; ascii has those of the others.
 func (c *classes) of(r rune) int {
-	if r < utf8.RuneSelf {
-		return int(c.ascii[r])
-	}
-	return int(c.search(r))
-}
-
-func (c *classes) search(r rune) uint16 {
 	at, found := slices.BinarySearch(c.firsts, r)
 	if !found {
 		at--
 	}
-	return c.class[at]
+	return int(c.class[at])
 }
 
 // edge returns the class of the end of the text.

@@ -198,15 +198,6 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 	base.Allowlists = append(base.Allowlists, more.Allowlists...)
 }
 
-// upgrade converts the older form of the file's own allowlist ([allowlist]) to [[allowlists]]. Both are in use.
-func upgrade(c *config.ViperConfig) {
-	//lint:ignore SA1019 the older form is still in use
-	if c.AllowList != nil {
-		//lint:ignore SA1019 the older form is still in use
-		c.Allowlists, c.AllowList = append(c.Allowlists, c.AllowList), nil
-	}
-}
-
 // untarget removes disabled rules from the targets of allowlists. A list without a target left is removed, since it
 // would otherwise apply to all rules.
 func untarget(base *config.ViperConfig, disabled []string) {
@@ -282,7 +273,8 @@ func readRules(options Options, extra bool) (specs, error) {
 			return specs{}, err
 		}
 	}
-	compiled, err := translate(merged)
+	merged.Extend, merged.MinVersion = config.Extend{}, "" // it is merged; gitleaks would print a warning
+	compiled, err := merged.Translate()
 	if err != nil {
 		if at != "" {
 			return specs{}, configError(at, err)
@@ -302,6 +294,10 @@ func parseConfig(text string) (config.ViperConfig, error) {
 		return c, lineNamed(err)
 	}
 	err := v.Unmarshal(&c)
-	upgrade(&c)
+	//lint:ignore SA1019 the older form, [allowlist], is still in use beside [[allowlists]]
+	if c.AllowList != nil {
+		//lint:ignore SA1019 as above
+		c.Allowlists, c.AllowList = append(c.Allowlists, c.AllowList), nil
+	}
 	return c, ruleNamed(err, c)
 }

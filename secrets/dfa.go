@@ -84,7 +84,7 @@ func (d *dfa) stride() int { return d.classes.edge() + 1 }
 // and the number of bytes read.
 func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	shortest, longest = -1, -1
-	t, entry := d.start(d.table.Load(), d.contextBefore(text, at))
+	t, entry := d.start(d.table.Load(), d.contextAt(text, at-1))
 	ascii := &d.classes.ascii
 	for i := at; i < len(text); {
 		class, width := 0, 1
@@ -171,20 +171,9 @@ func (d *dfa) backward(text string, at, limit int) (start, read int) {
 	return start, read
 }
 
-// contextBefore returns the context of the character before an offset.
-func (d *dfa) contextBefore(text string, at int) neighbour {
-	if at == 0 {
-		return atEdge
-	}
-	if c := text[at-1]; c < utf8.RuneSelf {
-		return d.classes.contextOf(rune(c))
-	}
-	return atOther
-}
-
-// contextAt returns the context of the character at an offset.
+// contextAt returns the context of the character at an offset, which may be one outside the text.
 func (d *dfa) contextAt(text string, at int) neighbour {
-	if at == len(text) {
+	if at < 0 || at == len(text) {
 		return atEdge
 	}
 	if c := text[at]; c < utf8.RuneSelf {

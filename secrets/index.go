@@ -71,8 +71,8 @@ func newIndex(rules []*rule) index {
 }
 
 // commonGrams are the 1,200 most frequent grams of code and documentation, the most frequent first, with each byte
-// changed by foldByte. They were counted in the Go distribution and in modules, in packages of Python, Perl and JavaScript,
-// and in Rust's documentation.
+// changed by foldByte. They were counted in the Go distribution and in modules, in packages of Python, Perl and
+// JavaScript, and in Rust's documentation.
 const commonGrams = "" +
 	"   *   th*)) = the {*ioning re)))he conent//  intioint costrasserrif {*)turreted estetuter" +
 	"urnor fortes** onsis ../las)*)selameilesta toodeclatriand;* elffil cl serintyp) {thiresse " +

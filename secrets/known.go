@@ -181,7 +181,6 @@ func (k *knownSet) plain(text string) []span {
 	return spans
 }
 
-// headOf returns the eight bytes of s from i.
 func headOf(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |

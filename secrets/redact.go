@@ -104,8 +104,8 @@ func tidy(text string, start, end int) (int, int) {
 // longest span.
 func mergeSpans(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end),
-			cmp.Compare(a.rule.rank, b.rule.rank), cmp.Compare(a.rule.RuleID, b.rule.RuleID))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.rule.rank, b.rule.rank),
+			cmp.Compare(a.rule.RuleID, b.rule.RuleID))
 	})
 	merged := spans[:0]
 	longest := 0 // length of the span whose rule the last merged span has

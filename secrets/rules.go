@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zricethezav/gitleaks/v8/config"
-
 	"memoir/internal/lazyregexp"
 )
 
@@ -72,13 +70,6 @@ func Check(options Options) error {
 	options.ConfigPath = existing(options.ConfigPath)
 	_, err := readRules(options, true)
 	return err
-}
-
-// translate compiles a merged configuration with gitleaks' own checks.
-func translate(c config.ViperConfig) (config.Config, error) {
-	c.Extend = config.Extend{} // already merged
-	c.MinVersion = ""          // gitleaks would print a warning
-	return c.Translate()
 }
 
 func newRuleSet(s specs) *ruleSet {

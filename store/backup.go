@@ -56,7 +56,7 @@ func (s *Store) Backup(ctx context.Context, now bool) error {
 // bring the text back. Backup makes a new one afterwards.
 func (s *Store) dropBackup() error {
 	for _, path := range []string{s.path + backupSuffix, s.path + backupSuffix + unfinishedSuffix} {
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := disk.Discard(path); err != nil {
 			return storageError(err, "removing the backup of database %s", s.path)
 		}
 	}
@@ -134,7 +134,7 @@ func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside
 			replaced = true
 		}
 	}
-	if err := failpoint.Remove(path + damagedSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := disk.Discard(path + damagedSuffix); err != nil {
 		return aside, replaced, storageError(err, "clearing the mark of database %s", path)
 	}
 	return aside, replaced, nil

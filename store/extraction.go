@@ -15,7 +15,6 @@ import (
 	"memoir/lease"
 )
 
-// ClaimOptions says what to claim and for whom.
 type ClaimOptions struct {
 	Holder     lease.Holder
 	Lease      time.Duration // how long claims last unless extended

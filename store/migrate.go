@@ -17,7 +17,6 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// migration is one step of the schema.
 type migration struct {
 	version int64 // PRAGMA user_version of a database that it was applied to
 	sql     string
@@ -46,7 +45,6 @@ func migrationsIn(dir fs.FS) ([]migration, error) {
 	return steps, nil
 }
 
-// schema is the state of a database's schema.
 type schema struct {
 	version int64 // number of the newest migration applied
 	empty   bool  // it has no tables
@@ -73,7 +71,6 @@ func (s *Store) schema(t tx) (schema, error) {
 	return now, nil
 }
 
-// version is the schema version of this program.
 func (s *Store) version() int64 { return s.steps[len(s.steps)-1].version }
 
 // checkVersion returns an error unless the database has the version that a reader needs.

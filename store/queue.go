@@ -48,7 +48,6 @@ func (j job) lost() error {
 		"the claim on %s was lost", j)
 }
 
-// terms are the parameters of a claim.
 type terms struct {
 	holder  lease.Holder
 	lasts   time.Duration // unless extended
@@ -56,7 +55,6 @@ type terms struct {
 	purpose purpose
 }
 
-// grant is the state of a job when it is claimed.
 type grant struct {
 	attempt, crashes int // attempt counts from 1
 	doneHash         string

@@ -166,7 +166,6 @@ type reasonChange struct {
 	keys     []string
 }
 
-// judgement is the result of judge.
 type judgement struct {
 	window   Window
 	held     map[string]bool // sessions with a valid claim

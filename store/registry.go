@@ -21,7 +21,6 @@ type FileRow struct {
 	Error      string          // why it cannot be read
 }
 
-// SessionScan is the result of a scan for one session.
 type SessionScan struct {
 	// Session as found. Its project, if any, must be registered. Its Reason is ignored. Its Files
 	// are those to read, in reading order; if there are none, Files below are read. The zero

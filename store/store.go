@@ -8,18 +8,8 @@
 //
 // # Jobs
 //
-// A job is the row of a session ("extract") or project ("consolidate"). Package lease explains owner
-// tokens, fences and heartbeats.
-//
-//	            claim                     result stored, or unchanged
-//	(no row) ───────────► running ─────────────────────────────────► done
-//	 pending ───────────►  │ │ │                                       │
-//	  ▲  ▲                 │ │ │ Fail                                  │
-//	  │  │ Release        │ │ ├──────────► error ── next attempt ──► running
-//	  │  └─────────────────┘ │ │              │ after the delay
-//	  │  holder dead, lease  │ │ MaxAttempts, or not transient
-//	  │  expired: crashes+1  │ └──────────► dead
-//	  └──────────────────────┴── crashes = 3 ──►▲
+// A job is the row of a session ("extract") or project ("consolidate"); docs/queue.md draws its life. Package lease
+// explains owner tokens, fences and heartbeats.
 //
 // A job in state done or dead becomes claimable again when the version of the session, or the change
 // sequence of the project, differs from the one that was tried. Retry does the same for error and dead. All
@@ -49,7 +39,6 @@ import (
 //go:embed migration/*.sql
 var embedded embed.FS
 
-// Options says how a database is opened.
 type Options struct {
 	// ReadOnly opens the database for reading: nothing is created, migrated or written.
 	ReadOnly bool
@@ -67,7 +56,6 @@ type Options struct {
 	Rand func() float64
 }
 
-// Store is an open database.
 type Store struct {
 	path    string
 	steps   []migration

@@ -53,10 +53,8 @@ func (t tx) get(query string, args []any, into ...any) error {
 // errStop ends each early, without an error.
 var errStop = errors.New("enough rows")
 
-// scanner reads the columns of one row.
 type scanner = func(into ...any) error
 
-// each calls fn for every row.
 func (t tx) each(query string, args []any, fn func(scan scanner) error) error {
 	rows, err := t.on.QueryContext(t.ctx, query, args...)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // The functions here walk raw JSON without decoding it, since most of a large record is not used. They expect
@@ -249,4 +251,17 @@ func valueEnd(b []byte, i int) int {
 		i++
 	}
 	return i
+}
+
+// lastObject finds a complete record at the end of an incomplete line, whose writer crashed; nil if there is
+// none.
+func lastObject(line []byte) []byte {
+	best := -1
+	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
+		best = max(best, bytes.LastIndex(line, []byte(opening)))
+	}
+	if best <= 0 || !gjson.ValidBytes(line[best:]) {
+		return nil
+	}
+	return line[best:]
 }

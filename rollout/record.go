@@ -30,8 +30,7 @@ var large sync.Mutex
 
 // Reader reads JSON objects one after the other from a stream to which programs append and in which they may
 // crash. Several values may be on one line, and one may span lines. Blank lines, CRLF, NUL bytes and a byte order
-// mark are ignored. Anything that is not an object is skipped to the end of its line and counted; so is a record that
-// was cut, with those after it on its line.
+// mark are ignored. Anything that is not an object is skipped to the end of its line and counted.
 //
 // A string longer than 1 MiB is cut at its last white space within the bound, so that no secret is cut in half. A
 // string without white space is data and becomes empty. A record that is still over 32 MiB, or has more than
@@ -103,7 +102,13 @@ func (r *Reader) Next() ([]byte, error) {
 			}
 			r.gave++
 			return raw, nil
-		case endBroken, endDeep:
+		case endBroken:
+			r.Malformed++
+			if raw = lastObject(raw); raw != nil {
+				r.gave++
+				return raw, nil
+			}
+		case endDeep:
 			r.Malformed++
 		case endOversized:
 			r.Oversized++

@@ -47,7 +47,7 @@ func TestReaderFindsEveryRecordOfADamagedStream(t *testing.T) {
 		{name: "a cut last line", in: "{\"a\":1}\n{\"b\":\"x", want: []string{`{"a":1}`}, cut: true},
 		{name: "a line cut in a string", in: "{\"a\":\"x\n{\"b\":2}\n", want: []string{`{"b":2}`}, malformed: 1},
 		{name: "a line cut outside a string", in: "{\"a\":1,\n{\"b\":2}\n", want: []string{`{"b":2}`}, malformed: 1},
-		{name: "a record glued to a cut one", in: `{"type":"x","a":"y{"type":"z"}` + "\n{\"b\":2}\n", want: []string{`{"b":2}`}, malformed: 1},
+		{name: "a record glued to a cut one", in: `{"type":"x","a":"y{"type":"z"}` + "\n{\"b\":2}\n", want: []string{`{"type":"z"}`, `{"b":2}`}, malformed: 1},
 		{name: "a printed record", in: "{\n  \"a\": {\n    \"b\": [1,\n 2]\n  }\n}\n{\"b\":2}\n", want: []string{"{\n  \"a\": {\n    \"b\": [1,\n 2]\n  }\n}", `{"b":2}`}},
 		{name: "escaped quotes and backslashes", in: `{"a":"\\","b":"\"{","c":"\\\"}"}` + "\n{\"b\":2}\n", want: []string{`{"a":"\\","b":"\"{","c":"\\\"}"}`, `{"b":2}`}},
 		{name: "nothing", in: "", want: nil},

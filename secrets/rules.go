@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/zricethezav/gitleaks/v8/config"
+
 	"memoir/internal/lazyregexp"
 )
 

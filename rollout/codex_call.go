@@ -86,7 +86,8 @@ func (r *codexReader) callEnd(at place, id string, end []byte) {
 	call.Failed = call.Failed || failed
 	if until, ok := r.plan.until[textHash(id)]; ok && until == at.index {
 		o := outcome{}
-		if all := endOutput(end); len(all) > len(call.Output) {
+		all := cmp.Or(getText(end, "aggregated_output"), getText(end, "aggregatedOutput"), getText(end, "stdout"))
+		if len(all) > len(call.Output) {
 			r.e.clear(id)
 			o.output = all
 		}
@@ -102,10 +103,6 @@ func endStatus(end []byte) (exit *int, failed bool) {
 		isObject(get(end, "error"))
 	status := getText(end, "status")
 	return exit, failed || status == "failed" || status == "declined"
-}
-
-func endOutput(end []byte) string {
-	return cmp.Or(getText(end, "aggregated_output"), getText(end, "aggregatedOutput"), getText(end, "stdout"))
 }
 
 // codexCells tracks the running scripts of code mode. Events report the commands of a script without naming

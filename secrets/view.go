@@ -148,7 +148,7 @@ func (v view) place(f finding, text string) finding {
 	if f.hidden == "" {
 		f.hidden = v.text[f.start:f.end]
 	}
-	if f.end-f.start >= 2 && quoteMark(v.text[f.start]) && v.text[f.start] == v.text[f.end-1] {
+	if f.end-f.start >= 2 && strings.IndexByte("\"'`", v.text[f.start]) >= 0 && v.text[f.start] == v.text[f.end-1] {
 		f.start, f.end = f.start+1, f.end-1
 	}
 	f.matchStart, f.matchEnd = v.raw(f.matchStart), v.rawEnd(f.matchEnd)
@@ -156,8 +156,6 @@ func (v view) place(f finding, text string) finding {
 	f.end, f.matchEnd = max(f.start, f.end), max(f.matchStart, f.matchEnd)
 	return f
 }
-
-func quoteMark(c byte) bool { return c == '\'' || c == '"' || c == '`' }
 
 const maxEscaped = 400 // bytes searched for escapes on each side of a secret
 

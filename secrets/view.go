@@ -148,7 +148,7 @@ func (v view) place(f finding, text string) finding {
 	if f.hidden == "" {
 		f.hidden = v.text[f.start:f.end]
 	}
-	if f.end-f.start >= 2 && strings.IndexByte("'\"`", v.text[f.start]) >= 0 && v.text[f.start] == v.text[f.end-1] {
+	if f.end-f.start >= 2 && strings.IndexByte("\"'`", v.text[f.start]) >= 0 && v.text[f.start] == v.text[f.end-1] {
 		f.start, f.end = f.start+1, f.end-1
 	}
 	f.matchStart, f.matchEnd = v.raw(f.matchStart), v.rawEnd(f.matchEnd)

@@ -16,9 +16,9 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// Stage writes the directory, the archive and the future link of generation n, flushes them and reads the
-// archive back. They are not visible before Swap; Discard removes them. Stage sets the manifest's Generation and
-// Files. For a state that people edited (EditedFrom), it writes only an archive.
+// Stage writes the directory, the archive and the future link of generation n, flushes them and reads them
+// back. They are not visible before Swap; Discard removes them. Stage sets the manifest's Generation and Files.
+// For a state that people edited (EditedFrom), it writes only an archive.
 //
 // On an error, Stage removes what it wrote; the earlier memory is unchanged. A failure of the disk is
 // memoir.CodeStorage.
@@ -68,7 +68,10 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := r.readArchiveBack(n, m); err != nil || byHand {
+	if byHand {
+		return r.readArchiveBack(n, m)
+	}
+	if err := errors.Join(r.readTreeBack(n, m), r.readArchiveBack(n, m)); err != nil {
 		return err
 	}
 	// The link is created here and not in Swap: its time must precede each edit that the caller's check of the
@@ -94,7 +97,23 @@ func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readArchiveBack finds a manifest or files that a later Recover could not use.
+// readTreeBack compares the staged files with the manifest.
+func (r Root) readTreeBack(n int, m Manifest) error {
+	root, err := os.OpenRoot(r.Staged(n))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, _, err := readTree(root)
+	if err == nil {
+		err = m.verify(files)
+	}
+	if err != nil {
+		return fmt.Errorf("read back the staged files: %w", err)
+	}
+	return nil
+}
+
 func (r Root) readArchiveBack(n int, m Manifest) error {
 	_, archived, err := openArchive(r.stagedArchive(n), n, true)
 	if err == nil && archived.Hash() != m.Hash() {

@@ -34,10 +34,10 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	}
 	input, dir = source(object), getText(object, "workdir")
 	switch tool {
-	case "shell", "shell_command", "exec_command", "unified_exec":
+	case "shell", "container.exec", "shell_command", "exec_command", "unified_exec", "local_shell":
 		for _, key := range []string{"command", "cmd", "input"} {
 			if line := commandLine(get(object, key)); line != "" {
-				return tool, line, dir
+				return shellName(tool), line, dir
 			}
 		}
 	case "apply_patch":
@@ -58,6 +58,15 @@ func callArguments(p []byte) []byte {
 		return arguments
 	}
 	return nil
+}
+
+// shellName maps the spellings of early versions to the one that later ones use.
+func shellName(tool string) string {
+	switch tool {
+	case "container.exec", "local_shell":
+		return "shell"
+	}
+	return tool
 }
 
 // commandLine makes a command line from a string or an argument vector. The -c argument of a shell is the line.

@@ -147,6 +147,10 @@ type treeEntry struct {
 	id, parent string
 }
 
+func newTree(fragments bool) *tree {
+	return &tree{fragments: fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}
+}
+
 // add adds an entry; the raw value of its parent is null for a root. tip says that it may be the last entry of the
 // conversation.
 func (t *tree) add(record int, id string, raw []byte, tip bool) {
@@ -224,8 +228,7 @@ type branchPlan struct {
 func (p *branchPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
 
 func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
-	of := &tree{fragments: b.fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}
-	p := &branchPlan{tree: of, results: map[uint64]bool{}}
+	p := &branchPlan{tree: newTree(b.fragments), results: map[uint64]bool{}}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		b.plan(p, at.index, raw)
 		return nil

@@ -16,8 +16,9 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows two formats: one file for
-// each thread, and "paginated" threads of several files that continue each other.
+// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension. It knows three formats: bare
+// response items (2025), items in envelopes, and "paginated" threads of several files that continue each
+// other.
 //
 // See codex_line.go for lines and forks, codex_plan.go for undone turns, codex_read.go for items, codex_text.go
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
@@ -47,12 +48,21 @@ func isRolloutName(path string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json")
 }
 
-// Recognises looks for an envelope of a known type.
+// Recognises looks for a session_meta, or for lines of the format before it.
 func (Codex) Recognises(_ string, head [][]byte) bool {
-	return slices.ContainsFunc(head[:min(len(head), 5)], func(raw []byte) bool {
+	for _, raw := range head[:min(len(head), 5)] {
 		l := parseCodexLine(raw)
-		return l.payload != nil && codexTypes[l.kind]
-	})
+		switch {
+		case l.kind == "session_meta":
+			return true
+		case !l.bare && l.payload != nil && codexTypes[l.kind]:
+			return true
+		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil ||
+			l.sub == "function_call"):
+			return true
+		}
+	}
+	return false
 }
 
 // rolloutName matches the ids in a rollout's name, rollout-<local time>-<thread>[_<rollout>].jsonl.
@@ -75,6 +85,9 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 		}
 		if h.CWD == "" && l.kind == "turn_context" {
 			h.CWD = codexDir(l.payload)
+		}
+		if h.CWD == "" && l.kind == "response_item" && l.sub == "message" {
+			h.CWD = environmentCWD(l.payload)
 		}
 		h.CWD = cmp.Or(codexDir(meta), h.CWD)
 	}
@@ -125,6 +138,26 @@ func codexKind(h *Head, meta []byte) {
 	case text(source) == "exec", text(source) == "mcp", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
 		h.Kind = memoir.KindAutomation
 	}
+}
+
+// environmentCWD returns the working directory in an injected environment_context: sessions of early 2025 have
+// it only there.
+func environmentCWD(message []byte) string {
+	if !bytes.Contains(message, []byte("environment_context>")) {
+		return ""
+	}
+	context, ok := element(contentText(get(message, "content")), "environment_context")
+	if !ok {
+		return ""
+	}
+	if cwd, ok := element(context, "cwd"); ok {
+		return strings.TrimSpace(cwd)
+	}
+	if _, rest, ok := strings.Cut(context, "Current working directory:"); ok {
+		line, _, _ := strings.Cut(rest, "\n")
+		return strings.TrimSpace(line)
+	}
+	return ""
 }
 
 // uuidTime returns the time in a version 7 UUID; ok is false for other ids.

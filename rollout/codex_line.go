@@ -13,12 +13,16 @@ type codexLine struct {
 	ordinal int64  // -1 without
 	payload []byte
 	meta    []byte // metadata beside the payload; nil in most lines
+	bare    bool   // without envelope
 }
 
 func (l codexLine) at() time.Time { return instant(l.time) }
 
+// parseCodexLine parses the envelope of a line. Lines of early 2025, which have none, get the types that they
+// would have today.
 func parseCodexLine(raw []byte) codexLine {
 	l := codexLine{ordinal: -1}
+	var id, record bool
 	for key, value := range members(raw) {
 		switch string(key) {
 		case "timestamp":
@@ -31,10 +35,21 @@ func parseCodexLine(raw []byte) codexLine {
 			l.kind = text(value)
 		case "payload":
 			l.payload = value
-			l.sub = getText(value, "type")
 		case "metadata":
 			l.meta = value
+		case "id":
+			id = true
+		case "record_type":
+			record = true
 		}
+	}
+	switch {
+	case l.payload != nil:
+		l.sub = getText(l.payload, "type")
+	case l.kind != "" && !codexTypes[l.kind]:
+		l.bare, l.payload, l.sub, l.kind = true, raw, l.kind, "response_item"
+	case l.kind == "" && !record && id && l.time != nil:
+		l.bare, l.payload, l.kind = true, raw, "session_meta"
 	}
 	return l
 }

@@ -170,10 +170,11 @@ func callID(p []byte) string {
 	return cmp.Or(getText(p, "call_id"), getText(p, "id"))
 }
 
-// userResponse reads a user message from a response item if no event has it, and shell commands, which only such items
-// have.
+// userResponse reads a user message from a response item if no event has it, and the working directory and
+// shell commands, which only such items have.
 func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	p := l.payload
+	r.w.move(environmentCWD(p), r.w.branch)
 	full := contentText(get(p, "content"))
 	r.e.findOwnRun(full)
 	if command, o, ok := userShell(full); ok {

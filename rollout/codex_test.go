@@ -186,6 +186,28 @@ func TestCodexPassesOverWhatItsParentGives(t *testing.T) {
 	})
 }
 
+func TestCodexReadsTheFirstGeneration(t *testing.T) {
+	t.Parallel()
+	path := write(t, "x.jsonl",
+		`{"id":"`+thread+`","timestamp":"2025-06-01T08:00:00Z","instructions":"be brief","git":{"branch":"dev"}}`,
+		`{"record_type":"state"}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\nCurrent working directory: /w/old\nApproval policy: never\n</environment_context>"}]}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"list files"}]}`,
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}`,
+		`{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"ls\"]}","call_id":"c1"}`,
+		`{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"a.go\\n\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}"}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"one file"}]}`)
+	items, _ := read(t, path)
+	expect(t, items, "typed: list files", "shell(ls) =0 a.go", "agent: one file")
+	head := probe(t, path)
+	if head.ID != thread || head.CWD != "/w/old" || head.Branch != "dev" || head.Title != "list files" {
+		t.Errorf("head %+v", head)
+	}
+	if items[1].CWD != "/w/old" || items[1].Branch != "dev" {
+		t.Errorf("in force: %q %q", items[1].CWD, items[1].Branch)
+	}
+}
+
 func TestCodexFindsItsFilesWhereverVersionsPutThem(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -23,6 +23,17 @@ var conversations = []struct {
 	lines   bool   // one record a line
 	records []string
 }{
+	{"codex of early 2025", memoir.SourceCodex, "shell", true, []string{
+		`{"id":"` + thread + `","timestamp":"2025-06-01T08:00:00Z","instructions":null}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context><cwd>/w</cwd></environment_context>"}]}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"first prompt"}]}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"first answer"}]}`,
+		`{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"make\"]}","call_id":"1"}`,
+		`{"type":"function_call_output","call_id":"1","output":"built"}`,
+		`{"type":"message","role":"user","content":[{"type":"input_text","text":"second prompt"}]}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"second answer"}]}`,
+		`{"type":"function_call","name":"shell","arguments":"{\"command\":[\"bash\",\"-lc\",\"sleep\"]}","call_id":"2"}`,
+	}},
 	{"codex", memoir.SourceCodex, "exec_command", true, cx(cxMeta(""), cxTurn("t1"), cxInput("<environment_context>x</environment_context>"),
 		cxInput("first prompt"), cxUser("first prompt"), `event_msg {"type":"agent_message","message":"first answer"}`, cxAgent("first answer"),
 		cxCall("1", "exec_command", `{"cmd":"make"}`), `event_msg {"type":"token_count"}`, cxOutput("1", q("built")), cxTurn("t2"),

@@ -11,7 +11,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 func note(id int64, action memoir.EditAction, section, after, text string) memoir.HandEdit {

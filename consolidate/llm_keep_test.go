@@ -8,7 +8,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 	"memoir/model"
 )
 

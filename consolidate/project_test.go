@@ -9,7 +9,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 // session makes an extraction that ended n days after a fixed one, from bullets written as "Kind: text".

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"memoir"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 // looked is the call of a tool that read a file, or searched, with what it returned.

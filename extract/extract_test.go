@@ -6,7 +6,7 @@ import (
 
 	"memoir"
 	"memoir/extract"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 func TestCheckHoldsAnExtractionToItsRules(t *testing.T) {

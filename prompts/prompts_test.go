@@ -13,7 +13,7 @@ import (
 	"memoir"
 
 	"github.com/google/go-cmp/cmp"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/internal/memoirtest"
 	"memoir/lease"
+	"memoir/memoirtest"
 	"memoir/memory"
 	"memoir/store"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/internal/memoirtest"
+	"memoir/memoirtest"
 )
 
 // Memory is an answer of Phase 2.

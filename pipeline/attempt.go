@@ -174,7 +174,7 @@ func hintOf(err error) string {
 // seconds turns a setting in seconds into a duration.
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-func (r *run) stage1Lease() time.Duration {
+func (r *run) phase1Lease() time.Duration {
 	return seconds(r.opts.Settings.Memories.Phase1LeaseSeconds)
 }
 

@@ -97,7 +97,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
 	return p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:     p.holder,
-		Lease:      p.stage1Lease(),
+		Lease:      p.phase1Lease(),
 		Limit:      limit,
 		RunningCap: max(p.opts.Limit, p.opts.Settings.Memories.MaxRolloutsPerStartup),
 		Window:     p.window(),
@@ -116,7 +116,7 @@ type finished struct {
 
 // work extracts from one claimed session and stores nothing. It renews the lease while it waits for room.
 func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time, room room) *finished {
-	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.stage1Lease(), attempt)
+	held, release := p.keep(ctx, "session "+claim.Session.ID, claim, p.phase1Lease(), attempt)
 	f := &finished{claim: claim, release: release}
 	held = forWork(held, store.Call{
 		Work:       claim.Token,

@@ -161,7 +161,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	all := by(t, false, true, true)
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
-	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
+	x.env = []string{"MEMOIR_MEMORIES_PHASE1_LEASE_SECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	// A process that is stopped within a write holds the database's lock, so these moments are left out.
 	moments := map[string]bool{}
 	for _, name := range x.points {

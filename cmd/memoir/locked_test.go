@@ -142,7 +142,7 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	by(t, 0, 0, 0) // skip before the preparation
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
-	x.env = []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
+	x.env = []string{"MEMOIR_MEMORIES_PHASE1_LEASE_SECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	x.each(t, "locked", 10, func(try trial, n int, what string) int {
 		home := try.home
 		cmd, errs, status := try.stopAt(t, fmt.Sprint(n))

@@ -44,6 +44,7 @@ type Manifest struct {
 	Lines map[string]memoir.LineOrigin `json:"lines,omitempty"`
 }
 
+// FileSum is one file of a generation as it was published.
 type FileSum struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`

@@ -15,6 +15,7 @@ import (
 	"memoir/internal/failpoint"
 )
 
+// Recovered is the result of Recover.
 type Recovered struct {
 	Linked  int       // the live generation afterwards, 0 if there is none
 	Ahead   *Manifest // of the live generation, if it is newer than the recorded one; the caller records it

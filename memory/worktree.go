@@ -56,12 +56,14 @@ type move struct {
 
 var errNoText = errors.New("not a text file, or too large")
 
+// OpenTree opens the working tree at a directory.
 func OpenTree(dir string) (*Tree, error) {
 	root, err := os.OpenRoot(dir)
 	return &Tree{root: root, files: map[string]treeFile{}, dirs: map[string]*os.Root{}, moves: map[string]move{},
 		verdicts: map[memoir.Anchor]Checked{}}, err
 }
 
+// Close releases the directories.
 func (t *Tree) Close() {
 	for _, d := range t.dirs {
 		_ = d.Close()

@@ -78,6 +78,7 @@ func (e *Error) timedOut(limit time.Duration) {
 	e.Message = fmt.Sprintf("no answer within %s%s", limit, words)
 }
 
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Hint returns advice for a person; empty if waiting is the only remedy.

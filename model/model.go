@@ -66,6 +66,7 @@ type received struct {
 	usage *memoir.Usage // nil: not reported
 }
 
+// Name is provider/model.
 func (m *opened) Name() string { return m.spec.String() }
 
 // Window is in tokens, as configured; 0: unknown.
@@ -126,6 +127,7 @@ func withoutThoughts(text string) string {
 	return text
 }
 
+// Request is one question to a model.
 type Request struct {
 	System    string          // the part that every call of a kind shares: cached if the provider can
 	Input     string          // the part that differs
@@ -135,8 +137,10 @@ type Request struct {
 	Output    int             // tokens that the answer may need; a lower configured cap is raised to it; 0: unknown
 }
 
+// Exchange is an invalid answer with the objection to it.
 type Exchange struct{ Answer, Objection string }
 
+// Answer is a model's answer.
 type Answer struct {
 	Text      string
 	Stop      Stop
@@ -144,6 +148,7 @@ type Answer struct {
 	Estimated bool         // the provider reported no tokens: Usage is computed from the texts
 }
 
+// Stop is the reason why an answer ended.
 type Stop string
 
 // The reasons.
@@ -154,6 +159,7 @@ const (
 	StopEmpty   Stop = "empty"   // it has no text
 )
 
+// API is the interface of a provider.
 type API string
 
 // The APIs.
@@ -163,6 +169,7 @@ const (
 	APIExec      API = "exec"
 )
 
+// Options are the options of a model's calls.
 type Options struct {
 	API         API
 	BaseURL     string

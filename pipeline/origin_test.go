@@ -71,17 +71,7 @@ func shows(t *testing.T, home, project string) (lines int, byHand []string) {
 
 func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	dir, _ := fixtures(t)
-	o := options(home, dir)
-	run(t, o)
-	in(t, home, func(st *store.Store) error {
-		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
-			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
-			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
-				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
-		return err
-	})
+	home, o := noted(t)
 	file := filepath.Join(home, "projects", lanternd(t, home), "memory", "MEMORY.md")
 	content, err := os.ReadFile(file)
 	must(t, err)
@@ -102,17 +92,7 @@ func TestEachLineOfAMemoryHasItsStatements(t *testing.T) {
 
 func TestADamagedFileOfStatementsLosesNoNote(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	dir, _ := fixtures(t)
-	o := options(home, dir)
-	run(t, o)
-	in(t, home, func(st *store.Store) error {
-		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
-			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
-			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
-				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
-		return err
-	})
+	home, o := noted(t)
 	run(t, o)
 	root := filepath.Join(home, "projects", lanternd(t, home), "memory")
 	before, err := os.ReadFile(filepath.Join(root, memoir.MemoryFile))
@@ -136,6 +116,23 @@ func TestADamagedFileOfStatementsLosesNoNote(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// noted is a home with the memories of the fixtures, and a note that no run has seen.
+func noted(t *testing.T) (home string, o pipeline.Options) {
+	t.Helper()
+	home = t.TempDir()
+	dir, _ := fixtures(t)
+	o = options(home, dir)
+	run(t, o)
+	in(t, home, func(st *store.Store) error {
+		_, err := st.AddEntry(t.Context(), memoir.Entry{ProjectID: lanternd(t, home), Kind: memoir.EntryNote,
+			Category: "fact", Author: memoir.AuthorUser, Text: "the lab has no network"},
+			[]memoir.Statement{{Kind: memoir.StatementFinding, Text: "the lab has no network", Signal: memoir.SignalNote,
+				By: memoir.ByPerson, Items: []int{1}, At: "2026-07-01"}})
+		return err
+	})
+	return home, o
 }
 
 // lanternd is the id of the project of that name.

@@ -16,6 +16,7 @@ import (
 // claude_read.go for items.
 type Claude struct{}
 
+// Source is memoir.SourceClaude.
 func (Claude) Source() memoir.Source { return memoir.SourceClaude }
 
 // Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and ~/.config/claude.

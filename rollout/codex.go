@@ -24,6 +24,7 @@ import (
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
+// Source is memoir.SourceCodex.
 func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).

@@ -18,6 +18,7 @@ import (
 // each line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and workspace.yaml with its context.
 type Copilot struct{}
 
+// Source is memoir.SourceCopilot.
 func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
 
 // Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the

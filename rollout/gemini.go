@@ -18,6 +18,7 @@ import (
 // the document's head. See gemini_message.go for messages.
 type Gemini struct{}
 
+// Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
 // Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME if that has no .gemini.

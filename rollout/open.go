@@ -99,6 +99,7 @@ type zstdFile struct {
 	file *os.File
 }
 
+// Close closes the decoder and the file.
 func (z *zstdFile) Close() error {
 	z.Decoder.Close()
 	return z.file.Close()

@@ -24,6 +24,7 @@ import (
 // each message. A message with many parts has several records.
 type OpenCode struct{}
 
+// Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 
 // Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and the one in $OPENCODE_DB.

@@ -15,6 +15,7 @@ import (
 // each line, linked by parentUuid as in Claude Code, with messages of Gemini's API.
 type Qwen struct{}
 
+// Source is memoir.SourceQwen.
 func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
 
 // Roots are the directories projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or the directory in

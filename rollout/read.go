@@ -229,6 +229,7 @@ const FilterVersion = 1
 // is ready.
 type Hasher struct{ h hash.Hash }
 
+// Add adds an item.
 func (h *Hasher) Add(it memoir.Item) {
 	if h.h == nil {
 		h.h = sha256.New()

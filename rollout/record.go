@@ -58,6 +58,7 @@ type Reader struct {
 	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 8 MiB
 }
 
+// NewReader returns a Reader of the stream.
 func NewReader(src io.Reader) *Reader {
 	return &Reader{src: src, in: make([]byte, chunkOf(src))}
 }

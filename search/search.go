@@ -22,6 +22,7 @@ import (
 	"memoir/store"
 )
 
+// Query is a search request.
 type Query struct {
 	Text      string         // words, without syntax; only the first 4 KiB are used
 	ProjectID string         // only this project; empty: all
@@ -70,6 +71,7 @@ func (h Hit) Kind() string {
 	return "session"
 }
 
+// Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
 	More   bool  `json:"-"`      // there may be more than Query.Max

@@ -16,6 +16,7 @@ type Piece struct {
 	Column     int // characters before Text on its first line
 }
 
+// Part returns the part without the text around it.
 func (p Piece) Part() string { return p.Text[p.Start:p.End] }
 
 // pieceSizes bounds pieces, in bytes.

@@ -30,6 +30,7 @@ type Scanner struct {
 	load func() (*ruleSet, error)
 }
 
+// Finding is one secret in a text.
 type Finding struct {
 	Rule   string // the id as in a marker
 	Start  int    // byte offsets of the secret in the text

@@ -33,6 +33,7 @@ func (s *Scanner) Session() *Redactor {
 	return &Redactor{rules: s.rules(), known: newKnownSet(), counts: Counts{}, clean: map[string]bool{}}
 }
 
+// Text redacts one text of the session.
 func (r *Redactor) Text(text string) string {
 	if text == "" {
 		return text
@@ -114,6 +115,7 @@ func (r *Redactor) Secrets() int {
 	return r.known.count
 }
 
+// Counts returns the replacements made so far, by rule.
 func (r *Redactor) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,12 +137,14 @@ func eachText(it memoir.Item, redact func(string) string) memoir.Item {
 // Counts is the number of replacements by rule. A rule is named by its id as in a marker.
 type Counts map[string]int
 
+// Merge adds the counts of other.
 func (c Counts) Merge(other Counts) {
 	for rule, n := range other {
 		c[rule] += n
 	}
 }
 
+// Total returns the number of replacements by all rules.
 func (c Counts) Total() int {
 	total := 0
 	for _, n := range c {

@@ -46,6 +46,7 @@ type connector struct {
 // Connect opens the file. It ignores the context, since the busy timeout bounds its waits.
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
 
+// Driver returns SQLite's driver.
 func (c connector) Driver() driver.Driver { return c.driver }
 
 // connector holds every pragma of a connection. The busy timeout comes first

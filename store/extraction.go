@@ -15,6 +15,7 @@ import (
 	"memoir/lease"
 )
 
+// ClaimOptions says what to claim and for whom.
 type ClaimOptions struct {
 	Holder     lease.Holder
 	Lease      time.Duration // how long claims last unless extended
@@ -259,6 +260,7 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 	return nil
 }
 
+// Result is the result of extracting one claimed session.
 type Result struct {
 	// Extraction has its ContentHash and FilterVersion set even if it is empty. StoreExtraction sets
 	// SessionKey, ProjectID and Seq.

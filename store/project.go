@@ -219,6 +219,7 @@ type Adoption struct {
 	HandEdits   map[int64][]memoir.HandEdit // hand edits, by the generation that was edited
 }
 
+// Adopted counts what Adopt stored.
 type Adopted struct {
 	New         bool // the project was not registered
 	Extractions int

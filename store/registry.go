@@ -14,6 +14,7 @@ import (
 	"memoir"
 )
 
+// FileRow is a registered file.
 type FileRow struct {
 	memoir.File
 	SessionKey string          // the session that it belongs to; empty if none was recognised
@@ -21,6 +22,7 @@ type FileRow struct {
 	Error      string          // why it cannot be read
 }
 
+// SessionScan is the result of a scan for one session.
 type SessionScan struct {
 	// Session as found. Its project, if any, must be registered. Its Reason is ignored. Its Files
 	// are those to read, in reading order; if there are none, Files below are read. The zero

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// Failure is the failure of a claimed job.
 type Failure struct {
 	Message    string
 	Transient  bool          // worth another attempt: a timeout, a limit, an invalid answer

@@ -13,6 +13,7 @@ import (
 // statementColumn reads and writes statements as JSON, without their ids, which follow from the session's project.
 type statementColumn struct{ of *[]memoir.Statement }
 
+// Scan reads a column.
 func (c statementColumn) Scan(value any) error {
 	text, _ := value.(string)
 	*c.of = nil
@@ -22,6 +23,7 @@ func (c statementColumn) Scan(value any) error {
 	return nil
 }
 
+// Value writes a column.
 func (c statementColumn) Value() (driver.Value, error) { return encodeStatements(*c.of) }
 
 func encodeStatements(statements []memoir.Statement) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"memoir/lease"
 )
 
+// Status is the state of the queue.
 type Status struct {
 	Jobs       map[string]int        // by status, of both kinds
 	Reasons    map[memoir.Reason]int // of all sessions, as last refreshed
@@ -113,6 +114,7 @@ func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
 // runsKept is the number of runs that the database keeps.
 const runsKept = 20
 
+// RunOutcome says how a run ended.
 type RunOutcome string
 
 // The outcomes of runs.
@@ -131,6 +133,7 @@ type RunEnd struct {
 	Hint    string // what a person can do about that; may be empty
 }
 
+// RunRow is one of the latest runs.
 type RunRow struct {
 	ID     string // as in the ledger
 	Holder lease.Holder

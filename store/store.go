@@ -39,6 +39,7 @@ import (
 //go:embed migration/*.sql
 var embedded embed.FS
 
+// Options says how a database is opened.
 type Options struct {
 	// ReadOnly opens the database for reading: nothing is created, migrated or written.
 	ReadOnly bool
@@ -56,6 +57,7 @@ type Options struct {
 	Rand func() float64
 }
 
+// Store is an open database.
 type Store struct {
 	path    string
 	steps   []migration
@@ -161,13 +163,16 @@ func (s *Store) openReaders() {
 	s.readers.SetMaxOpenConns(4)
 }
 
+// Exists reports whether a file exists at a path.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
+// Path returns the path of the database.
 func (s *Store) Path() string { return s.path }
 
+// Close closes the database.
 func (s *Store) Close() error {
 	failpoint.After("close") // the last connection to close moves the log into the database
 	var errs []error

@@ -209,6 +209,7 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 // timeColumn reads a time from a column of unix milliseconds; 0 is the zero time.
 type timeColumn struct{ *time.Time }
 
+// Scan implements sql.Scanner.
 func (c timeColumn) Scan(value any) error {
 	ms, ok := value.(int64)
 	if !ok {
@@ -221,6 +222,7 @@ func (c timeColumn) Scan(value any) error {
 // holderColumn reads the holder of a job or run; the zero Holder if it cannot be parsed.
 type holderColumn struct{ *lease.Holder }
 
+// Scan implements sql.Scanner.
 func (c holderColumn) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {

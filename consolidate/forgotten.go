@@ -21,7 +21,7 @@ const leastTelling = 16
 type forgetting struct {
 	register  register
 	hand      map[string]bool
-	said      []string        // statements of forgotten sessions only, in lower case
+	phrases   []string        // statements of forgotten sessions only, in lower case
 	forgotten string          // extractions of the forgotten sessions, in lower case
 	kept      string          // extractions of the others, in lower case
 	texts     []string        // folded
@@ -58,7 +58,7 @@ func (f Forgotten) in(in Input) *forgetting {
 			}
 		}
 		for _, st := range e.Statements {
-			g.said = append(g.said, tellings(oneLine(st.Text))...)
+			g.phrases = append(g.phrases, phrasesOf(oneLine(st.Text))...)
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
@@ -68,7 +68,7 @@ func (f Forgotten) in(in Input) *forgetting {
 		}
 	}
 	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
-	g.said = slices.DeleteFunc(g.said, func(text string) bool { return strings.Contains(g.kept, text) })
+	g.phrases = slices.DeleteFunc(g.phrases, func(text string) bool { return strings.Contains(g.kept, text) })
 	return g
 }
 
@@ -99,7 +99,7 @@ func (f *forgetting) quotes(line string) bool {
 		return false
 	}
 	return strings.Contains(f.forgotten, line) && !strings.Contains(f.kept, line) ||
-		slices.ContainsFunc(f.said, func(text string) bool { return strings.Contains(line, text) })
+		slices.ContainsFunc(f.phrases, func(text string) bool { return strings.Contains(line, text) })
 }
 
 // plainly returns a text in lower case, without the marks around it.
@@ -107,8 +107,8 @@ func plainly(text string) string {
 	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-…"))
 }
 
-// tellings returns the parts of a statement by which other text is recognised: the whole statement and its quotes.
-func tellings(text string) []string {
+// phrasesOf returns the parts of a statement by which other text is recognised: the whole statement and its quotes.
+func phrasesOf(text string) []string {
 	out := []string{plainly(text)}
 	for part := range strings.SplitSeq(text, "“") {
 		if quoted, _, ok := strings.Cut(part, "”"); ok {

@@ -41,9 +41,9 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			continue
 		}
 		l := originLine{words: memoir.WordsOf(Words(line))}
-		stated := false
-		l.ids, l.anchors, stated = o.of(line, l.words)
-		if !stated && strings.Contains(before.MemoryMD, line+"\n") {
+		has := false
+		l.ids, l.anchors, has = o.of(line, l.words)
+		if !has && strings.Contains(before.MemoryMD, line+"\n") {
 			l.anchors = before.Anchors[key]
 			if len(l.ids) == 0 {
 				l.ids = before.Lines[key].Statements
@@ -78,9 +78,9 @@ type originLine struct {
 	anchors []memoir.Anchor
 }
 
-// of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. stated reports whether
+// of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. has reports whether
 // a session of the input has one.
-func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, stated bool) {
+func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, has bool) {
 	ids = o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
 	near, nearest := "", 0.0 // of a line in a model's own words
@@ -93,7 +93,7 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 		if s == nil {
 			continue
 		}
-		first := !stated
+		first := !has
 		var found []memoir.Anchor
 		for _, st := range s.statements {
 			want := memoir.WordsOf(st.Text)
@@ -103,20 +103,20 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 			if st.Kind == memoir.StatementClaim || !have.Repeats(want) {
 				continue
 			}
-			stated = true
+			has = true
 			found = append(found, st.Anchors...)
 			if !made {
 				ids = append(ids, st.ID)
 			}
 		}
-		if first && stated {
+		if first && has {
 			anchors = namedIn(line, found)
 		}
 	}
 	if len(ids) == 0 {
 		ids = append(ids, near)
 	}
-	return distinct(ids), anchors, stated
+	return distinct(ids), anchors, has
 }
 
 // namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.

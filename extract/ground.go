@@ -27,9 +27,9 @@ type evidence struct {
 	texts []string    // of the items, normalised by loose
 	whole string      // all of these
 
-	tool, typed string       // tool results; people's texts
-	done, said  string       // typed and the executed commands; done and the agent's words
-	orders      memoir.Words // words of people's lines that read like an instruction to an agent
+	tool, typed  string       // tool results; people's texts
+	done, spoken string       // typed and the executed commands; done and the agent's words
+	orders       memoir.Words // words of people's lines that read like an instruction to an agent
 }
 
 func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
@@ -61,7 +61,7 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	ev.whole += strings.Join(ev.texts, "")
 	ev.tool, ev.typed = loose(tool.String()), loose(person.String())
 	ev.done = ev.typed + loose(input.String())
-	ev.said = ev.done + loose(agent.String())
+	ev.spoken = ev.done + loose(agent.String())
 	for line := range strings.Lines(person.String()) {
 		if prompts.Instructs(line) {
 			ev.orders = append(ev.orders, memoir.WordsOf(line)...)
@@ -137,7 +137,7 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 	case memoir.StatementCommand, memoir.StatementProcedure:
 		allowed = ev.done
 	case memoir.StatementPreference, memoir.StatementTask: // agents propose, people agree
-		allowed = ev.said
+		allowed = ev.spoken
 	default:
 		return ""
 	}

@@ -108,8 +108,8 @@ func (a Access) Say(ctx context.Context, st *store.Store, opts pipeline.Options,
 
 // Recap is the end of a session.
 type Recap struct {
-	Session  string          `json:"session"`
-	Messages []pipeline.Said `json:"messages"`
+	Session  string                  `json:"session"`
+	Messages []pipeline.RecapMessage `json:"messages"`
 }
 
 // recapText bounds each message of a recap, in characters.
@@ -121,6 +121,6 @@ func (a Access) Recap(ctx context.Context, session memoir.Session) (Recap, error
 	if err != nil {
 		return Recap{}, err
 	}
-	said, _ := pipeline.Recap(loaded.Items, recapText, a.Redact)
-	return Recap{session.Key(), said}, nil
+	messages, _ := pipeline.Recap(loaded.Items, recapText, a.Redact)
+	return Recap{session.Key(), messages}, nil
 }

@@ -121,14 +121,14 @@ func (m projectMemory) find(ref, folded string, out *Why) (ids []string) {
 	return ids
 }
 
-type stated struct {
+type withExtraction struct {
 	statement memoir.Statement
 	session   memoir.Extraction
 }
 
 // statements returns the statements of a project, those of the newest session first: those that its generation was
 // made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions.
-func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]stated, error) {
+func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
 	if err != nil {
 		return nil, err
@@ -156,17 +156,17 @@ func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]state
 	slices.SortStableFunc(extractions, func(a, b memoir.Extraction) int {
 		return cmp.Or(b.EndedAt.Compare(a.EndedAt), strings.Compare(a.SessionKey, b.SessionKey))
 	})
-	var all []stated
+	var all []withExtraction
 	for _, e := range extractions {
 		for _, s := range e.Statements {
-			all = append(all, stated{s, e})
+			all = append(all, withExtraction{s, e})
 		}
 	}
 	return all, nil
 }
 
 // evidence returns the statements with some ids, in their order, and the sessions of each.
-func (a Access) evidence(ids []string, all []stated) []Statement {
+func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
 	at := map[string]int{}
 	for _, id := range ids {

@@ -102,9 +102,9 @@ type extracted struct {
 }
 
 // extractOne reads, redacts and extracts one session. After reading, it calls takes with the bytes that the
-// session needs from then on, and stores its messages in said: the extraction may take long.
+// session needs from then on, and stores its messages in texts: the extraction may take long.
 func (p *phase1) extractOne(
-	ctx context.Context, claim store.Claim, takes func(bytes int64), said *atomic.Pointer[[]store.Message],
+	ctx context.Context, claim store.Claim, takes func(bytes int64), texts *atomic.Pointer[[]store.Message],
 ) (extracted, error) {
 	parts, err := Parts(ctx, claim.Session, p.heads.take)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *phase1) extractOne(
 		return out, nil
 	}
 	out.Messages = messages(loaded.Items)
-	said.Store(&out.Messages)
+	texts.Store(&out.Messages)
 	out.copied = len(loaded.Items) == 0 && loaded.Stats.Copied > 0
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := p.extractor.Extract(ctx, in) // the ledger has its usage
@@ -161,7 +161,7 @@ func (p *phase1) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) err
 	e.SessionKey = s.Key()
 	e.ProjectID = s.ProjectID
 	e.CWD, e.Branch = s.CWD, s.Branch
-	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
+	e.StartedAt, e.EndedAt = s.CreatedAt, lastItemAt(loaded.Items, s.UpdatedAt)
 	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
 	e.Model = p.extractor.Name()
 	extract.Date(e.Statements, loaded.Items, e.EndedAt)

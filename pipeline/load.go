@@ -215,9 +215,9 @@ func (h *holding) shed() {
 	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
 }
 
-// lastSaid returns the time of the session's last item. Agents write further records without content,
+// lastItemAt returns the time of the session's last item. Agents write further records without content,
 // which must not change the date that memory cites.
-func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
+func lastItemAt(items []memoir.Item, otherwise time.Time) time.Time {
 	for _, it := range slices.Backward(items) {
 		if !it.At.IsZero() {
 			return it.At
@@ -244,18 +244,18 @@ func messages(items []memoir.Item) []store.Message {
 	bytes := 0
 	for _, it := range items {
 		typed := it.Origin.ByPerson()
-		text := cutMiddle(strings.TrimSpace(it.Text), maxSaid)
+		text := cutMiddle(strings.TrimSpace(it.Text), maxMessageBytes)
 		if it.Kind != memoir.ItemMessage || text == "" || !typed && it.Origin != memoir.OriginAgent {
 			continue
 		}
 		all = append(all, store.Message{Item: it.N, Typed: typed, At: it.At, Text: text})
-		bytes += len(text) + saidCost
+		bytes += len(text) + messageCost
 	}
 	for _, typed := range []bool{false, true} {
 		all = slices.DeleteFunc(all, func(m store.Message) bool {
-			drop := bytes > maxSpoken && m.Typed == typed
+			drop := bytes > maxMessagesBytes && m.Typed == typed
 			if drop {
-				bytes -= len(m.Text) + saidCost
+				bytes -= len(m.Text) + messageCost
 			}
 			return drop
 		})
@@ -265,9 +265,9 @@ func messages(items []memoir.Item) []store.Message {
 
 // Bounds on the messages that are stored for searching, in bytes.
 const (
-	maxSaid   = 4 << 10   // one message; a longer one is cut in the middle
-	maxSpoken = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
-	saidCost  = 64        // cost of a message besides its text
+	maxMessageBytes  = 4 << 10   // one message; a longer one is cut in the middle
+	maxMessagesBytes = 256 << 10 // a session; the agent's oldest messages are dropped first, those of people last
+	messageCost      = 64        // cost of a message besides its text
 )
 
 // same reports whether two states of a file have the same size, modification time and inode.

@@ -107,11 +107,11 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 
 // finished is a claim with its result, not yet stored. Its lease is renewed until release is called.
 type finished struct {
-	claim   store.Claim
-	result  extracted
-	said    atomic.Pointer[[]store.Message] // the session's messages
-	err     error
-	release func()
+	claim    store.Claim
+	result   extracted
+	messages atomic.Pointer[[]store.Message] // the session's messages
+	err      error
+	release  func()
 }
 
 // work extracts from one claimed session and stores nothing. It renews the lease while it waits for room.
@@ -131,7 +131,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 		}
 		defer at.leave()
 		p.extracting(ctx, claim.Session)
-		return p.extractOne(held, claim, at.shrink, &f.said)
+		return p.extractOne(held, claim, at.shrink, &f.messages)
 	})
 	if f.err != nil && held.Err() != nil {
 		f.err = context.Cause(held)
@@ -186,12 +186,12 @@ const (
 
 // fallBack stores the last messages of a session for the history if its extraction failed or timed out.
 func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
-	said := f.said.Load()
-	if said == nil || len(*said) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
+	messages := f.messages.Load()
+	if messages == nil || len(*messages) == 0 || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
 		ownFault(cause) || isRefused(cause) || coded(cause, memoir.CodeLeaseLost, memoir.CodeConfig) {
 		return
 	}
-	last := (*said)[max(0, len(*said)-fallbackMessages):]
+	last := (*messages)[max(0, len(*messages)-fallbackMessages):]
 	at, lines := f.claim.Session.UpdatedAt, []string{}
 	for _, m := range last {
 		role := memoir.RoleAssistant

@@ -28,28 +28,29 @@ const (
 	contextOnly  = "Context only: do not answer these messages.\n\n"
 )
 
-// Said is a message of a session.
-type Said struct {
+// RecapMessage is a message of a session.
+type RecapMessage struct {
 	Item    int    `json:"item"`
 	Role    string `json:"role"`
 	Content string `json:"content"` // neutralised
 }
 
 // Line returns the line of a recap for a message.
-func (s Said) Line() string {
+func (s RecapMessage) Line() string {
 	return "- " + s.Role + ": " + strings.ReplaceAll(s.Content, "\n", "\n  ") + "\n"
 }
 
 // Recap returns the last 10 messages of a session, each cut to at most most characters, and the number of all its
 // messages. redact is called on neutralised text, since removing invisible characters may complete a secret.
-func Recap(items []memoir.Item, most int, redact func(string) string) (last []Said, all int) {
-	said := []Said{}
+func Recap(items []memoir.Item, most int, redact func(string) string) (last []RecapMessage, all int) {
+	messages := []RecapMessage{}
 	for _, it := range items {
 		if it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginAgent) {
-			said = append(said, Said{it.N, it.Role, memoir.Cut(redact(memory.Neutralise(strings.TrimSpace(it.Text))), most)})
+			text := redact(memory.Neutralise(strings.TrimSpace(it.Text)))
+			messages = append(messages, RecapMessage{it.N, it.Role, memoir.Cut(text, most)})
 		}
 	}
-	return said[max(0, len(said)-recapMessages):], len(said)
+	return messages[max(0, len(messages)-recapMessages):], len(messages)
 }
 
 // LastSession returns the last session of a project that Recapped accepts; an error of code memoir.CodeNotFound if

@@ -138,9 +138,9 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 	if err := entry.Append(path, text); err != nil {
 		return err
 	}
-	scan, said, err := c.session(ctx, path)
+	scan, texts, err := c.session(ctx, path)
 	if err == nil {
-		err = c.store.Converse(ctx, c.soon(), scan, said)
+		err = c.store.Converse(ctx, c.soon(), scan, texts)
 	}
 	if err == nil {
 		return nil
@@ -223,7 +223,7 @@ func (c conversation) part(at time.Time) (path, id string, room int, err error) 
 
 // session reads a conversation's file as a scanned session and its messages.
 func (c conversation) session(ctx context.Context, path string) (
-	scan store.SessionScan, said []store.Message, err error) {
+	scan store.SessionScan, texts []store.Message, err error) {
 	f, err := rollout.Stat(path)
 	if err != nil {
 		return scan, nil, err

@@ -95,7 +95,7 @@ func TestWritersOfAConversationWaitForEachOther(t *testing.T) {
 	defer st.Close()
 	found, err := st.Searchable(t.Context())
 	must(t, err)
-	said, err := st.Said(t.Context(), found[len(found)-1].Seq)
+	said, err := st.SessionText(t.Context(), found[len(found)-1].Seq)
 	must(t, err)
 	if len(found) != 1 || len(said.Messages) != 30 {
 		t.Errorf("%d of 30 messages are found", len(said.Messages))

@@ -103,7 +103,7 @@ func (r *claudeReader) attachment(l claudeLine) {
 	if shell {
 		r.command(prompt)
 	} else {
-		r.said(memoir.OriginQueued, prompt)
+		r.message(memoir.OriginQueued, prompt)
 	}
 }
 
@@ -140,15 +140,15 @@ func (r *claudeReader) user(l claudeLine) {
 		case kind == memoir.OriginTyped && own == strings.TrimSpace(s) && !strings.HasPrefix(own, "<bash-"):
 			words = append(words, s)
 		case !r.shellText(s):
-			r.said(origin, s)
+			r.message(origin, s)
 		}
 	}
 	if len(words) > 0 {
-		r.said(origin, strings.Join(words, "\n"))
+		r.message(origin, strings.Join(words, "\n"))
 	}
 }
 
-func (r *claudeReader) said(origin memoir.Origin, s string) {
+func (r *claudeReader) message(origin memoir.Origin, s string) {
 	r.closeShell(outcome{})
 	kind, own := splitClaudeUser(s)
 	switch kind {
@@ -200,7 +200,7 @@ func (r *claudeReader) system(l claudeLine) {
 	s := getText(l.raw, "content")
 	if strings.Contains(s, "<command-name>") {
 		r.closeAnswer()
-		r.said(memoir.OriginSlashCommand, s)
+		r.message(memoir.OriginSlashCommand, s)
 	} else if strings.HasPrefix(s, "<bash-") {
 		r.closeAnswer()
 		r.shellText(s)

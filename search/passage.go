@@ -56,7 +56,7 @@ var gap = make([]passage, len(nearness))
 const dates = "2006-01-02 2 January 2006"
 
 // passagesOf returns the passages of a session: the day on which it began, its messages in order, its statements.
-func passagesOf(d store.Said) []passage {
+func passagesOf(d store.SessionText) []passage {
 	var out []passage
 	at := d.EndedAt
 	if len(d.Messages) > 0 && !d.Messages[0].At.IsZero() {

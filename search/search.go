@@ -186,14 +186,14 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 		f.inFile(ctx, &hit, path, r)
 		return hit, nil
 	}
-	said, err := f.st.Said(ctx, seq)
-	if err == nil && said != nil {
-		f.inSession(&hit, said, r)
+	text, err := f.st.SessionText(ctx, seq)
+	if err == nil && text != nil {
+		f.inSession(&hit, text, r)
 	}
 	return hit, err
 }
 
-func (f *finder) inSession(hit *Hit, d *store.Said, r found) {
+func (f *finder) inSession(hit *Hit, d *store.SessionText, r found) {
 	passages := passagesOf(*d)
 	if r.kind == dayKind { // show the first message of the day
 		r.place = slices.IndexFunc(passages, func(p passage) bool { return p.kind != dayKind && p.text != "" })

@@ -208,11 +208,11 @@ func (w *writer) remove(n int64) error {
 
 // addSession adds a session unless it was removed meanwhile.
 func (w *writer) addSession(ctx context.Context, s source) error {
-	said, err := w.st.Said(ctx, s.seq)
-	if err != nil || said == nil {
+	text, err := w.st.SessionText(ctx, s.seq)
+	if err != nil || text == nil {
 		return err
 	}
-	return w.add(s, "", passagesOf(*said))
+	return w.add(s, "", passagesOf(*text))
 }
 
 // summariesDir is below a root.

@@ -70,7 +70,7 @@ func newWorld(t testing.TB) *world {
 			st, err := w.read(ctx)
 			must(t, err)
 			defer st.Close()
-			notes, err := entry.Told(ctx, st, projectID)
+			notes, err := entry.Injected(ctx, st, projectID)
 			must(t, err)
 			summary, err := memory.At(w.options.Home, projectID).Summary()
 			return notes + summary, err

@@ -21,8 +21,8 @@ type Searchable struct {
 	ProjectID string // empty: none
 }
 
-// Said is the stored text of a session.
-type Said struct {
+// SessionText is the stored text of a session.
+type SessionText struct {
 	SessionKey string
 	EndedAt    time.Time
 	Statements []memoir.Statement // none: none were extracted
@@ -47,11 +47,11 @@ func putMessages(t tx, key string, messages []Message) error {
 
 // Converse registers a conversation's session as its file was read, with its reason in the window, and stores its
 // messages. The caller read the file within the same call of Alone.
-func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, said []Message) error {
+func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messages []Message) error {
 	err := s.durably(ctx, func(t tx) error {
 		err := s.saveScan(t, scan)
 		if err == nil {
-			err = putMessages(t, scan.Session.Key(), said)
+			err = putMessages(t, scan.Session.Key(), messages)
 		}
 		if err == nil {
 			err = s.settleIn(t, w, scan.Session.Key())
@@ -90,12 +90,12 @@ func (s *Store) Searchable(ctx context.Context) ([]Searchable, error) {
 	}, "listing searchable texts")
 }
 
-// Said returns the stored text of the session with a number; nil if it is no longer searchable.
-func (s *Store) Said(ctx context.Context, seq int64) (*Said, error) {
-	return fetch(ctx, s, func(t tx) (*Said, error) {
+// SessionText returns the stored text of the session with a number; nil if it is no longer searchable.
+func (s *Store) SessionText(ctx context.Context, seq int64) (*SessionText, error) {
+	return fetch(ctx, s, func(t tx) (*SessionText, error) {
 		found, err := collect(t, `SELECT q.session_key, s.updated_at,
 			coalesce((SELECT statements FROM extraction e WHERE e.session_key = q.session_key), '[]')`+fromSearchable+`
-			AND q.seq = ?`, []any{seq}, func(scan scanner, d *Said) error {
+			AND q.seq = ?`, []any{seq}, func(scan scanner, d *SessionText) error {
 			return scan(&d.SessionKey, timeColumn{&d.EndedAt}, statementColumn{&d.Statements})
 		})
 		if err != nil || len(found) == 0 {

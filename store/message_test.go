@@ -15,7 +15,7 @@ func said(t *testing.T, s *Store) map[string][]Message {
 	must(t, err)
 	out := map[string][]Message{}
 	for _, q := range found {
-		d, err := s.Said(t.Context(), q.Seq)
+		d, err := s.SessionText(t.Context(), q.Seq)
 		must(t, err)
 		out[d.SessionKey] = d.Messages
 	}

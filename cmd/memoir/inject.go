@@ -339,7 +339,7 @@ func (p *program) notesOf(c *cli.Context, home, project string) (string, error) 
 		return "", err
 	}
 	defer st.Close()
-	return entry.Told(c.Context, st, project)
+	return entry.Injected(c.Context, st, project)
 }
 
 var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)

@@ -20,14 +20,14 @@ func Any(root memory.Root) bool {
 	return err == nil
 }
 
-// maxTold bounds the notes that a session gets. The last accessed ones are chosen.
-const maxTold = 100
+// maxInjected bounds the notes that a session gets. The last accessed ones are chosen.
+const maxInjected = 100
 
-// Told returns the person's notes that a session in a project gets, those of the user included: Markdown with a
+// Injected returns the person's notes that a session in a project gets, those of the user included: Markdown with a
 // heading, a section for each category, and the number of each note. It is neutralised, and "" if there are none.
-func Told(ctx context.Context, st *store.Store, projectID string) (string, error) {
+func Injected(ctx context.Context, st *store.Store, projectID string) (string, error) {
 	notes, err := st.Entries(ctx, store.EntryFilter{Projects: []string{memoir.UserProjectID, projectID},
-		Kind: memoir.EntryNote, Author: memoir.AuthorUser, Max: maxTold})
+		Kind: memoir.EntryNote, Author: memoir.AuthorUser, Max: maxInjected})
 	if err != nil || len(notes) == 0 {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"memoir"
 )
@@ -173,16 +172,12 @@ func (set *ruleSet) markerEnd(text string, at int) int {
 
 // hint returns the first characters of a secret, at most four and at most a fifth, and its length in bytes.
 func hint(secret string) string {
-	n := min(4, utf8.RuneCountInString(secret)/5)
-	shown := make([]rune, 0, n)
-	for _, c := range secret {
-		if len(shown) == n {
-			break
-		}
+	shown := []rune(secret)
+	shown = shown[:min(4, len(shown)/5)]
+	for i, c := range shown {
 		if !strconv.IsPrint(c) {
-			c = '.'
+			shown[i] = '.'
 		}
-		shown = append(shown, c)
 	}
 	return string(shown) + "… (" + strconv.Itoa(len(secret)) + " bytes)"
 }

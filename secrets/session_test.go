@@ -167,20 +167,6 @@ func TestAPartIsRedactedByWhatStandsAroundIt(t *testing.T) {
 	}
 }
 
-func TestLineEndsOfWindowsStayInWhatIsRedacted(t *testing.T) {
-	t.Parallel()
-	for _, text := range manyLines(maker{newRandom(12)}) {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-		out, _ := ours.Redact(text)
-		if n := strings.Count(text, "\n"); strings.Count(out, "\r\n") != n || strings.Count(out, "\n") != n || strings.Count(out, "\r") != n {
-			t.Errorf("%q became %q", text, out)
-		}
-		if again, counts := ours.Redact(out); again != out || len(counts) > 0 {
-			t.Errorf("redacting twice changes %q to %q", out, again)
-		}
-	}
-}
-
 func TestWhatIsLearnedGoesFromOtherTextsAndIsNotCounted(t *testing.T) {
 	t.Parallel()
 	password := maker{newRandom(13)}.strong("!%*")

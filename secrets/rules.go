@@ -13,6 +13,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
+//go:generate go test -run ^TestTheRulesOfCommandsAreThoseOfTheirTable$ -update .
 //go:generate go test -run ^TestTheBuiltInRulesAreThoseOfTheConfigurations$ -update .
 
 //go:embed extra.toml
@@ -21,7 +22,10 @@ var extraRules string
 //go:embed passwords.toml
 var passwordRules string
 
-var extraConfig = extraRules + "\n" + passwordRules
+//go:embed commands.toml
+var commandRules string
+
+var extraConfig = extraRules + "\n" + passwordRules + "\n" + commandRules
 
 // rank orders the rules that find the same secret. The rule with the lowest rank names it.
 type rank int

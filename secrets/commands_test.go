@@ -12,6 +12,7 @@ import (
 // by blanks, or by what separates the strings of a list.
 const (
 	betweenWords = `(?:[ \t]{1,3}|["'],\s{0,12}["'])`
+	behindFirst  = "\x00" // few strings, so that the first two words of a command are one literal of the search
 	commandValue = `["']?([^\s"'\x60$<{(\[|;&,=>-][^\s"'\x60|;&<>,]{7,})`
 	otherOptions = `(?:--?[\w-]{1,30}(?:=\S{0,80})?` + betweenWords + `){0,4}`
 )
@@ -24,7 +25,8 @@ func rulesOfCommands(table string) string {
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		command := strings.ReplaceAll(words, " ", betweenWords)
+		command := strings.ReplaceAll(strings.Replace(words, " ", behindFirst, 1), " ", betweenWords)
+		command = strings.Replace(command, behindFirst, `(?: |", ?"|', ?')`, 1)
 		var options []string
 		for place := range strings.FieldsSeq(places) {
 			switch {

@@ -23,7 +23,12 @@ var special = func() (set [256]bool) {
 // variables or arguments. Terminal sequences, invisible characters and markers inside words are removed. A marker
 // must have the label of a rule. Without labels, markers stay.
 func normalise(text string, labels map[string]bool) (view, bool) {
-	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: labels == nil || hasURLEscapes(text)}
+	return decodedView(text, labels, labels == nil || hasURLEscapes(text))
+}
+
+// decodedView is normalise with or without URL escapes.
+func decodedView(text string, labels map[string]bool, urls bool) (view, bool) {
+	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: urls}
 	for at := 0; at < len(text); {
 		if !special[text[at]] {
 			at++
@@ -96,6 +101,9 @@ func unescape(text string) (with string, length int) {
 	switch text[at] {
 	case 'n', 'r':
 		c = '\n'
+		if behind := strings.TrimLeft(text[end:], `\`); text[at] == 'r' && len(behind) < len(text)-end && behind[:min(1, len(behind))] == "n" {
+			return "", end
+		}
 	case 't':
 		c = '\t'
 	case '"', '\'', '/', ':', '=', '_', '|':
@@ -118,7 +126,7 @@ func unescape(text string) (with string, length int) {
 		}
 	case c == 0:
 		return separated(text[end:]), end
-	case c == '\n' || c == '\t' || c >= ' ' && c <= '~':
+	case c == '\n' || c == '\t' || c >= ' ' && c <= '~' || c > 0xa0 && c < utf8.RuneError && utf8.ValidRune(c):
 		return string(c), end
 	}
 	return "", -at

@@ -74,6 +74,7 @@ type Status struct {
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
 	Unfinished []Unfinished         `json:"unfinished"`
+	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
 }
 
@@ -95,13 +96,19 @@ type Unfinished struct {
 	Hint    string `json:"hint"`
 }
 
+// Unreadable is a session, or a store of sessions, that cannot be read.
+type Unreadable struct {
+	Session string `json:"session"`
+	Error   string `json:"error"` // it names the path
+}
+
 // ReadStatus returns the status. A nil store is one in which nothing is registered. redact cleans titles and errors,
 // project the texts of projects.
 func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
 	if st == nil {
 		return out, nil
 	}
@@ -120,6 +127,13 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	out.Projects = projects.Projects
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
 		return out, err
+	}
+	unread, err := st.Sessions(ctx, store.Filter{Reason: memoir.ReasonUnreadable})
+	if err != nil {
+		return out, err
+	}
+	for _, s := range unread {
+		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
 	}
 	next, err := pipeline.Glance(ctx, st, opts)
 	if err != nil && ctx.Err() != nil {

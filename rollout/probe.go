@@ -70,6 +70,30 @@ func Probe(entry Entry) (Head, error) {
 	return h, nil
 }
 
+// Unread calls fn with the errors of the agents' directories and stores that cannot be read, and of each agent's newest
+// files, by which a new format is noticed first.
+func Unread(ctx context.Context, env Env, fn func(memoir.Source, error)) error {
+	newest := map[memoir.Source][]Entry{}
+	err := Walk(ctx, env, func(e Entry) error {
+		if e.Err != nil {
+			fn(e.Source, e.Err)
+		} else if e.Size > 0 { // otherwise it has only been created
+			all := append(newest[e.Source], e)
+			slices.SortFunc(all, func(a, b Entry) int { return b.ModTime.Compare(a.ModTime) })
+			newest[e.Source] = all[:min(len(all), 3)]
+		}
+		return nil
+	})
+	for source, entries := range newest {
+		for _, e := range entries {
+			if _, failed := Probe(e); failed != nil {
+				fn(source, failed)
+			}
+		}
+	}
+	return err
+}
+
 // ProbeAgain is Probe for a file in which a session was found before. Marks of oh-my-pi may appear late in a
 // session; a session that was recognised as pi's stays pi's.
 func ProbeAgain(entry Entry, before Head) (Head, error) {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -80,7 +82,7 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
-	d.agents(c.Bool("verbose") || c.Bool("json"))
+	d.agents(c.Context, c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -173,24 +175,38 @@ func (d *doctor) models() {
 }
 
 // agents reports the directories of each agent's sessions: those that exist, and also the others if all is set
-// or none exists.
-func (d *doctor) agents(all bool) {
+// or none exists. It names what cannot be read in them.
+func (d *doctor) agents(ctx context.Context, all bool) {
+	unread := map[memoir.Source][]error{}
+	err := rollout.Unread(ctx, d.env(), func(source memoir.Source, err error) {
+		unread[source] = append(unread[source], err)
+	})
+	if err != nil {
+		d.check("agents", "", err)
+	}
 	var others checklist
 	var absentees []string // agents without any directory
 	found := 0
 	for _, agent := range rollout.Agents {
 		name, absent, before := "agent "+string(agent.Source), []string{}, found
 		for _, root := range agent.Roots(d.env()) {
-			info, err := os.Stat(root.Dir)
+			_, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
 				absent = append(absent, root.Dir)
 				continue
 			}
-			if err == nil && info.IsDir() {
-				_, err = os.ReadDir(root.Dir)
-			}
 			found++
-			d.check(name, root.Dir, err)
+			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
+			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
+				d.check(name, root.Dir, err)
+			}
+		}
+		for _, err := range unread[agent.Source] {
+			say := d.fail
+			if errors.Is(err, rollout.ErrNoSession) { // one file
+				say = d.warn
+			}
+			say(name, memoir.HintOf(err), "%v", err)
 		}
 		if len(absent) > 0 {
 			others.ok(name, "not found: %s", strings.Join(absent, ", "))

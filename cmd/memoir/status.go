@@ -116,6 +116,7 @@ func (p *program) printStatus(s operation.Status) {
 	statusList(p, "unfinished", s.Unfinished, func(u operation.Unfinished) string {
 		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
 	})
+	statusList(p, "unreadable", s.Unreadable, func(u operation.Unreadable) string { return u.Error })
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
 	if len(s.Dead) > 0 {
 		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` retries dead jobs")

@@ -63,9 +63,6 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
-		return err
-	}
 	return (&forgetter{s.phases}).finishForgetting(ctx)
 }
 

@@ -26,7 +26,7 @@ func logCommand(p *program) *cli.Command {
 }
 
 func (p *program) log(c *cli.Context) error {
-	home, err := p.home(c)
+	home, id, err := p.projectID(c)
 	if err != nil {
 		return err
 	}
@@ -35,11 +35,7 @@ func (p *program) log(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	project, err := p.projectOf(c, st)
-	if err != nil {
-		return err
-	}
-	out, err := operation.ListGenerations(c.Context, st, home, project.ID)
+	out, err := operation.ListGenerations(c.Context, st, home, id)
 	if err != nil {
 		return err
 	}

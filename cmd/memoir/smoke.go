@@ -57,7 +57,7 @@ func (p *program) smoke(c *cli.Context) error {
 	if dir == "" {
 		s.planted, err = testdata.Write(s.dir)
 	} else {
-		s.dir, err = sessionsDirectory("smoke", dir)
+		s.dir, err = directory("smoke", dir, hintSessions)
 	}
 	if err != nil {
 		return err

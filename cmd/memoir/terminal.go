@@ -246,22 +246,15 @@ func (p *pager) wait() {
 // --color takes precedence.
 func (u *ui) setColor(when string, getenv func(string) string) error {
 	force := getenv("CLICOLOR_FORCE")
-	switch when {
-	case "always":
-		u.color, u.outColor = true, true
-	case "never":
-		u.color, u.outColor = false, false
-	case "", "auto":
-		switch {
-		case getenv("NO_COLOR") != "":
-			u.color, u.outColor = false, false
-		case force != "" && force != "0":
-			u.color, u.outColor = true, true
-		default:
-			u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
-		}
-	default:
+	switch {
+	case !slices.Contains([]string{"", "auto", "always", "never"}, when):
 		return usagef("one of auto, always, never", "--color: %q is not known", when)
+	case when == "never", when != "always" && getenv("NO_COLOR") != "":
+		u.color, u.outColor = false, false
+	case when == "always", force != "" && force != "0":
+		u.color, u.outColor = true, true
+	default:
+		u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
@@ -138,12 +137,8 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 		p.ui.say("%s: generation %d keeps the hand edits", name, n)
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
-	notes := 0
-	for _, key := range out.Deferred {
-		if memoir.EntryID(key) != 0 {
-			notes++
-		}
-	}
+	kinds := byKind(out.Deferred)
+	notes := kinds["note"] + kinds["journal line"]
 	if n := len(out.Deferred) - notes; n > 0 {
 		p.ui.say("%s: left out until changed: %s that generation %d does not have", name, count(n, "session"),
 			out.Restored)

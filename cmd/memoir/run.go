@@ -112,35 +112,7 @@ func (p *program) run(c *cli.Context) error {
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
-	if err == nil {
-		defer p.sayNext(c, st, opts, report)
-	}
 	return p.reportRun(c, report, err)
-}
-
-// sayNext says how to read a published memory: that of this directory's project, else another.
-func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options, report pipeline.Report) {
-	if !p.ui.errTTY || c.Bool("json") || c.Bool("background") {
-		return
-	}
-	here := store.ProjectRow{}
-	if at, err := p.here(opts.Settings); err == nil {
-		here, _ = p.projectHere(c.Context, st, at)
-	}
-	next := ""
-	for _, project := range report.Phase2 {
-		switch {
-		case project.Outcome != pipeline.OutcomePublished || project.Project == memoir.UserProjectID:
-		case project.Project == here.ID:
-			p.ui.say("next: `memoir view` shows what the next session here gets")
-			return
-		case next == "":
-			next = project.Project
-		}
-	}
-	if next != "" {
-		p.ui.say("next: `memoir view --project %s` shows what its next session gets", next)
-	}
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {

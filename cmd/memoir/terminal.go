@@ -187,23 +187,17 @@ func (p *program) pagerCommand() string {
 	if !p.ui.outTTY || p.getenv("TERM") == "dumb" {
 		return ""
 	}
-	for _, entry := range p.environ {
-		if value, ok := strings.CutPrefix(entry, "PAGER="); ok { // an empty one means none
-			words := strings.Fields(value)
-			if len(words) == 0 || value == "cat" {
-				return ""
-			}
-			if _, err := exec.LookPath(words[0]); err != nil {
-				p.ui.warn("", "PAGER: %v", err)
-				return ""
-			}
-			return value
-		}
-	}
-	if _, err := exec.LookPath("less"); err != nil {
+	command := cmp.Or(strings.TrimSpace(p.getenv("PAGER")), "less")
+	if command == "cat" || slices.Contains(p.environ, "PAGER=") { // an empty one means none
 		return ""
 	}
-	return "less"
+	if _, err := exec.LookPath(strings.Fields(command)[0]); err != nil {
+		if command != "less" {
+			p.ui.warn("", "PAGER: %v", err)
+		}
+		return ""
+	}
+	return command
 }
 
 // Write writes results to the pager, or to standard output if it does not start. The caller holds ui.mu.

@@ -176,7 +176,7 @@ func (d *doctor) agents(all bool) {
 	var absentees []string // agents without any directory
 	any := false
 	for _, agent := range rollout.Agents {
-		name, roots := "agent "+string(agent.Source()), agent.Roots(d.env())
+		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
 		found := len(roots) == 0
 		for _, root := range roots {
 			info, err := os.Stat(root.Dir)
@@ -193,7 +193,7 @@ func (d *doctor) agents(all bool) {
 			d.check(name, root.Dir, err)
 		}
 		if !found {
-			absentees = append(absentees, string(agent.Source()))
+			absentees = append(absentees, string(agent.Source))
 		}
 	}
 	if len(absentees) > 0 && !all {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,9 +74,6 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 		plainFlags(c.Flags)
 		c.Flags = append(c.Flags, app.Flags...)
 		c.HideHelp, c.OnUsageError, c.Before = true, usageError, p.before
-		for _, sub := range c.Subcommands {
-			sub.HelpName = "memoir " + c.Name + " " + sub.Name
-		}
 		if slices.Contains([]string{"init", "run", "clear", "forget", "restore"}, c.Name) { // they change memories
 			c.After = p.refreshSkills
 		}
@@ -203,10 +201,14 @@ func manual(app *cli.App) string {
 	}
 	section(".SH DESCRIPTION", appHelp, app)
 	b.WriteString(".SH COMMANDS\n")
+	parent := ""
 	for c := range everyCommand(app.VisibleCommands()) {
+		if c.HelpName != "" { // a subcommand gets its own only when it is called
+			parent = c.HelpName
+		}
 		one := *c
-		one.Flags = c.Flags[:len(c.Flags)-len(app.Flags)]
-		section(".SS \""+roff(strings.TrimSpace(c.HelpName+" "+c.ArgsUsage))+"\"", commandHelp, &one)
+		one.HelpName, one.Flags = cmp.Or(c.HelpName, parent+" "+c.Name), c.Flags[:len(c.Flags)-len(app.Flags)]
+		section(".SS \""+roff(strings.TrimSpace(one.HelpName+" "+c.ArgsUsage))+"\"", commandHelp, &one)
 	}
 	return b.String()
 }

@@ -298,15 +298,9 @@ type Spending struct {
 func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
 	out := Spending{[]Spent{}}
-	var last Spent // key of the last element; rows that differ only in their call are adjacent
 	for _, r := range rows {
-		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
-		if of != last {
-			out.UsageBy, last = append(out.UsageBy, of), of
-		}
-		sum := &out.UsageBy[len(out.UsageBy)-1]
-		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
-		sum.DurationMS += r.Duration.Milliseconds()
+		out.UsageBy = append(out.UsageBy, Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated,
+			r.Duration.Milliseconds()})
 	}
 	return out, err
 }

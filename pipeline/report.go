@@ -73,7 +73,6 @@ const (
 	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, but not the memory
 	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing memory stays as it is
 	OutcomeBusy      Outcome = "busy"      // another process works on this project
-	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
 	OutcomeEdited    Outcome = "edited"    // its files kept changing, so nothing was published
 	OutcomeBackoff   Outcome = "backoff"   // it failed before and is tried again later, or its job is dead
 	OutcomeOff       Outcome = "off"       // the project's own file switches memory off

@@ -130,7 +130,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
 	}
-	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
+	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
 	for _, w := range next.Would {
 		if w.Action == "extract" {
@@ -253,11 +253,10 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
 			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
 	}
-	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 {
+	r, err := st.LastRun(ctx)
+	if err != nil || r.ID == "" {
 		return out, err
 	}
-	r := runs[0]
 	out.LastRun = &LastRun{r.Holder.Describe(), Time(r.Began), Time(r.Ended), string(r.Outcome), redact(r.Reason), r.Hint}
 	if r.Ended.IsZero() {
 		out.LastRun.Outcome = "running"

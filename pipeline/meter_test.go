@@ -17,7 +17,6 @@ import (
 	"memoir/extract"
 	"memoir/model"
 	"memoir/rollout"
-	"memoir/secrets"
 	"memoir/store"
 	"memoir/testdata"
 )
@@ -53,10 +52,9 @@ func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{Now: func() time.Time { return now }})
 	must(t, err)
 	defer st.Close()
-	scanner, err := secrets.New(secrets.Options{})
+	r, err := newRun(st, Options{Home: t.TempDir(), Settings: config.Settings{Limits: config.Limits{TokensPerDay: 100}}})
 	must(t, err)
-	meter := newMeter(&run{store: st, scanner: scanner, opts: Options{Settings: config.Settings{Limits: config.Limits{TokensPerDay: 100}}}})
-	m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+	m := r.meter.of(scripted(func(model.Request) (model.Answer, error) {
 		return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: 60}}, nil
 	}), model.Options{MaxOutput: 50})
 	ask := func() error { _, err := m.Call(t.Context(), model.Request{}); return err }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"log/slog"
 	"slices"
 	"sync"
@@ -208,12 +207,6 @@ type reporter struct {
 	mu     sync.Mutex
 	report Report
 	fault  error // of a worker; it ends the run
-}
-
-func (r *reporter) begin(log *slog.Logger, show func(Progress)) {
-	r.log, r.show = cmp.Or(log, slog.New(slog.DiscardHandler)), show
-	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
-	r.report.Scan.Reasons = map[memoir.Reason]int{}
 }
 
 // count changes Phase 1's figures.

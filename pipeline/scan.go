@@ -64,8 +64,7 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
 	s.report.Scan.Files = len(seen)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)

@@ -278,11 +278,11 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if memoir.IsEntry(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
-		millis(e.EndedAt))
+	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
+	if err == nil && !known {
+		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
+			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "")
+	}
 	if err != nil {
 		return false, err
 	}

@@ -74,13 +74,11 @@ func (s *share) shrink(to int64) {
 	}
 }
 
-// leave releases the share.
 func (s *share) leave() {
 	s.shrink(0)
 	s.room.workers.Release(1)
 }
 
-// extracted is the result of extractOne.
 type extracted struct {
 	store.Result
 	unchanged bool // the content equals that of the last extraction

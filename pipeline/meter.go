@@ -77,7 +77,6 @@ func forWork(ctx context.Context, call store.Call) context.Context {
 	return context.WithValue(ctx, workKey{}, &work{Call: call})
 }
 
-// workOf returns the work of a context.
 func workOf(ctx context.Context) *work {
 	if w, ok := ctx.Value(workKey{}).(*work); ok {
 		return w

@@ -97,7 +97,6 @@ func (r *run) redact(text string) string {
 	return r.scanner.Message(text)
 }
 
-// clean redacts a text.
 func (r *run) clean(text string) string {
 	text, _ = r.scanner.Redact(text)
 	return text
@@ -146,7 +145,6 @@ func (r *run) settingsOf(p memoir.Project) (config.Settings, error) {
 	return r.opts.Settings, nil
 }
 
-// getenv reads a variable of the run's environment.
 func (r *run) getenv(name string) string {
 	if r.opts.Env.Getenv == nil {
 		return ""

@@ -196,7 +196,6 @@ func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	}
 }
 
-// countStored counts a claim whose result is stored.
 func (p *phase1) countStored(result extracted) {
 	p.count(func(r *Phase1Report) {
 		switch {

@@ -193,7 +193,6 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 	}, "reading hand edits")
 }
 
-// outdates reports whether a edit replaces an earlier one.
 func outdates(n, old memoir.HandEdit) bool {
 	if n.File != old.File {
 		return false

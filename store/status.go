@@ -145,12 +145,13 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
-		return errors.Join(t.run(`DELETE FROM run`), t.run(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`,
-			id, holder.String(), millis(s.now())))
+		return errors.Join(t.run(`DELETE FROM run`),
+			t.run(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`, id, holder.String(), millis(s.now())))
 	}), "recording the start of a run")
 }
 
-// EndRun records the end of a run, unless another has begun since. Like Release, it also works if ctx has ended, for at most a second.
+// EndRun records the end of a run, unless another has begun since. Like Release, it also works if ctx has ended, for
+// at most a second.
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()

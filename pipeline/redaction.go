@@ -153,7 +153,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	})
 	manifest.Lines = originsOf(c.project.ID, manifest.Lines, live.Files, files)
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
-	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, store.PublishPart)
 }
 
 // originsOf returns the origins of the lines of redacted files, and gives redacted statements new ids: keys and ids are

@@ -25,29 +25,16 @@ func Folded(text string) string {
 	space := false
 	for _, r := range text {
 		switch {
-		case r > ' ' && r < utf8.RuneSelf: // most characters
-			if space {
-				b.WriteByte(' ')
-				space = false
-			}
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			b.WriteByte(byte(r))
-			continue
 		case unicode.IsSpace(r):
 			space = true
 			continue
-		}
-		r = unicode.ToLower(r)
-		if r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064' {
+		case r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064':
 			continue
-		}
-		if space {
+		case space:
 			b.WriteByte(' ')
 			space = false
 		}
-		b.WriteRune(r)
+		b.WriteRune(unicode.ToLower(r))
 	}
 	if space {
 		b.WriteByte(' ')
@@ -110,31 +97,15 @@ const MaxMarks = 5
 // WithoutFloods removes the combining marks of a text that exceed MaxMarks on one character.
 func WithoutFloods(text string) string {
 	marks := 0
-	flood := false
-	for _, r := range text {
-		if marks = marksTo(r, marks); marks > MaxMarks {
-			flood = true
-			break
-		}
-	}
-	if !flood {
-		return text
-	}
-	marks = 0
 	return strings.Map(func(r rune) rune {
-		if marks = marksTo(r, marks); marks > MaxMarks {
+		if marks++; r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		if marks > MaxMarks {
 			return -1
 		}
 		return r
 	}, text)
-}
-
-// marksTo counts the marks on a character up to r, of which marks came before.
-func marksTo(r rune, marks int) int {
-	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	return marks + 1
 }
 
 // Hidden reports whether a character is invisible: controls, format characters

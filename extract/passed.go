@@ -60,8 +60,7 @@ func passedCommands(s *session) []candidate {
 		items := append(slices.Clone(ends(sh.items)), sh.best.item)
 		slices.Sort(items)
 		c := state(signalPassed, memoir.StatementCommand, text, slices.Compact(items)...)
-		c.times, c.paths = sh.times, sh.best.files()
-		c.Command, c.Dir, c.Purpose, c.Times = sh.best.text, sh.best.dir, sh.purpose, sh.times
+		c.paths, c.Command, c.Dir, c.Purpose, c.Times = sh.best.files(), sh.best.text, sh.best.dir, sh.purpose, sh.times
 		out = append(out, c)
 	}
 	return out

@@ -38,7 +38,7 @@ func rank(all []candidate) []memoir.Statement {
 		case memoir.StatementCommand:
 			list = perPurpose(list)
 		case memoir.StatementFile:
-			slices.SortStableFunc(list, func(a, b candidate) int { return b.times - a.times })
+			slices.SortStableFunc(list, func(a, b candidate) int { return b.Times - a.Times })
 		default:
 			slices.SortStableFunc(list, func(a, b candidate) int { return b.Items[0] - a.Items[0] })
 		}

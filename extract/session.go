@@ -30,7 +30,6 @@ type session struct {
 type turn struct {
 	ask     ask
 	runs    []*run
-	edits   []edit
 	says    []say
 	final   say // the agent's closing answer, with no call after it; item 0 if there is none
 	tools   int
@@ -106,7 +105,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		return ""
 	}
 	if diff, ok := EditOf(it); ok {
-		s.change(t, it, diff)
+		s.change(it, diff)
 		return ""
 	}
 	s.postTool(it, strings.ToLower(it.Tool))
@@ -114,7 +113,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 }
 
 // change records the files of an edit: its diff names each on a line of its own.
-func (s *session) change(t *turn, it *memoir.Item, diff string) {
+func (s *session) change(it *memoir.Item, diff string) {
 	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
 		head, lines, _ := strings.Cut(part, "\n")
 		verb, name, _ := strings.Cut("*** "+head, ": ")
@@ -122,9 +121,9 @@ func (s *session) change(t *turn, it *memoir.Item, diff string) {
 		switch verb + ": " {
 		case addFile:
 			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
-			s.edit(t, it.N, name)
+			s.edit(it.N, name)
 		case updateFile:
-			s.edit(t, it.N, name)
+			s.edit(it.N, name)
 		case deleteFile:
 			s.gone[s.relative(name)] = it.N
 		}
@@ -157,7 +156,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
-			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))
+			s.edit(it.N, path.Join(r.dir, r.args[len(r.args)-1]))
 		}
 	}
 }
@@ -193,13 +192,12 @@ func (s *session) write(name, text string) {
 	}
 }
 
-func (s *session) edit(t *turn, item int, name string) {
+func (s *session) edit(item int, name string) {
 	e := edit{item, s.relative(name)}
 	if n := len(s.edits); n > 0 && s.edits[n-1] == e {
 		return
 	}
 	s.edits = append(s.edits, e)
-	t.edits = append(t.edits, e)
 }
 
 // relative returns a path relative to the session's root if it is below it, else unchanged.

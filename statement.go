@@ -249,7 +249,6 @@ type LineOrigin struct {
 	Hand       bool     // a person wrote it
 }
 
-// byHand is the text of an origin that is a person.
 const byHand = "hand-written"
 
 // MarshalText writes the ids of the statements, or that a person wrote the line.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -170,7 +169,6 @@ func CutBytes(text string, most int, mark string) string {
 	return strings.ToValidUTF8(text[:max(most-len(mark), 0)], "") + mark
 }
 
-// maxTitle bounds the characters of a displayed title.
 const maxTitle = 80
 
 // ShortTitle cuts a title for display, at a word if possible. The title must be redacted
@@ -189,16 +187,12 @@ func ShortTitle(title string) string {
 }
 
 // fillers are words that do not change the meaning of a statement.
-var fillers = sync.OnceValue(func() map[string]bool {
-	return SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
+var fillers = SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
 		those so then than please also just ok okay i you we me my our your will would should can could do does did
 		done has have had when if into up out there here must always make sure ensure prefer`)
-})
 
 // negations reject the words after them, up to the end of the clause.
-var negations = sync.OnceValue(func() map[string]bool {
-	return SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
-})
+var negations = SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
 
 // SetOf returns the set of the words of a list.
 func SetOf(words string) map[string]bool {
@@ -237,11 +231,11 @@ func WordsOf(text string) Words {
 				mark = "!"
 			}
 			switch {
-			case negations()[w]:
+			case negations[w]:
 				negative = true
 			case w == "but":
 				negative = false
-			case fillers()[w]:
+			case fillers[w]:
 			case w[0] >= 0x80: // a script without spaces: compare by pairs of characters
 				runes := []rune(w)
 				for i := range max(1, len(runes)-1) {
@@ -256,7 +250,6 @@ func WordsOf(text string) Words {
 	return slices.Compact(out)
 }
 
-// clauseEnd reports whether a character ends a clause.
 func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
 
 // split returns the words of a text in lower case, in order.

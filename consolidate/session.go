@@ -20,7 +20,6 @@ type session struct {
 	statements []memoir.Statement
 }
 
-// cite returns the citation of the session.
 func (s *session) cite() string { return s.short + " " + s.date }
 
 // asked returns the title of a session, else its first task.

@@ -109,7 +109,6 @@ var parties = map[string]memoir.Party{
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent,
 }
 
-// state returns a candidate of a signal with one text.
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {
 	by := cmp.Or(parties[signal], memoir.ByTool)
 	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}

@@ -111,7 +111,6 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 	return candidate{}, false
 }
 
-// servesFor reports whether another command has the purpose of a run and its file.
 func servesFor(r, other *run) bool {
 	want, _ := r.purpose()
 	has, _ := other.purpose()
@@ -198,12 +197,10 @@ func firstClause(message string) string {
 
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
-// namesWord reports whether a message has a whole word.
 func namesWord(message, word string) bool {
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
 }
 
-// failure returns the statement of a failure and its remedy.
 func failure(r *run, message, remedy string, item int) candidate {
 	message = strings.TrimRight(message, ". ")
 	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)

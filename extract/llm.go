@@ -75,7 +75,6 @@ func NewLLM(o LLM) Extractor { return llm{o} }
 // Name returns the model's name.
 func (x llm) Name() string { return x.Model.Name() }
 
-// answerSchema is the JSON Schema of an answer.
 var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"},` +
 	`"history_entry":{"type":"string"}},` +
@@ -158,7 +157,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if answer.Stop == model.StopRefusal {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "it declined to answer")
 		}
-		if answer.Stop == model.StopEmpty || answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
+		if answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "its answer was empty")
 		}
 		got, bad := readAnswer(answer.Text, a.session, s.items)
@@ -199,7 +198,6 @@ func (o LLM) Budget(frame int) int {
 	return max(room, minBudget)
 }
 
-// request makes the model request for the shown part of a session.
 func (x llm) request(a *inquiry, s shown) model.Request {
 	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
@@ -274,7 +272,6 @@ func fitShown(read []reading, tokens int) (s shown) {
 	}
 }
 
-// render writes items as JSON, one per line.
 func render(items []memoir.Item) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)

@@ -127,7 +127,6 @@ func (r *run) adds(head string) bool {
 	return false
 }
 
-// flags returns the names of a command's options, sorted.
 func (r *run) flags() []string {
 	var out []string
 	for _, w := range r.args {
@@ -140,7 +139,6 @@ func (r *run) flags() []string {
 	return slices.Compact(out)
 }
 
-// files returns the file names among a command's words, joined to its directory.
 func (r *run) files() []string {
 	var out []string
 	for _, w := range append([]string{r.program}, r.args...) {

@@ -13,7 +13,6 @@ const (
 	maxPurpose   = 4    // commands of one purpose
 )
 
-// most bounds the statements per kind.
 var most = map[memoir.StatementKind]int{
 	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
 	memoir.StatementFailure: 8,
@@ -64,7 +63,6 @@ func rank(all []candidate) []memoir.Statement {
 	return out
 }
 
-// perPurpose keeps the first commands of every purpose.
 func perPurpose(list []candidate) []candidate {
 	n := map[string]int{}
 	return slices.DeleteFunc(list, func(c candidate) bool {
@@ -76,7 +74,6 @@ func perPurpose(list []candidate) []candidate {
 // maxCompared bounds the earlier statements that each one is compared with.
 const maxCompared = 60
 
-// distinct drops repetitions of earlier statements.
 func distinct(list []candidate) []candidate {
 	var out []candidate
 	var words []memoir.Words
@@ -142,7 +139,6 @@ func (s *session) retractedAfter(text string, item int) bool {
 	return false
 }
 
-// retracting returns the last retractions of the session.
 func (s *session) retracting() []retraction {
 	out := []retraction{}
 	add := func(item int, text string) {

@@ -72,7 +72,6 @@ func plainPath(p string) bool {
 	return true
 }
 
-// editedFiles states the changed files with their number of edits, in order of the first edit.
 func editedFiles(s *session) []candidate {
 	at := map[string]int{}
 	var out []candidate

@@ -36,13 +36,11 @@ type turn struct {
 	refused string // the last call of the turn before, if the person refused it
 }
 
-// A say is one text of the agent.
 type say struct {
 	item int
 	text string
 }
 
-// An edit is a change to one file.
 type edit struct {
 	item int
 	path string // relative to the session's root where it lies below it
@@ -52,7 +50,6 @@ type edit struct {
 // contains data, the beginning and the end are read.
 const maxMessage = 64 << 10
 
-// arrange reads the items of a session.
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
 		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}}
@@ -82,7 +79,6 @@ func arrange(in Input) *session {
 	return s
 }
 
-// next closes a turn and opens another one.
 func (s *session) next(t *turn) *turn {
 	if t.ask.item == 0 && len(t.says) == 0 && t.tools == 0 {
 		return t
@@ -130,7 +126,6 @@ func (s *session) change(it *memoir.Item, diff string) {
 	}
 }
 
-// shell records a command line.
 func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	c := &call{item: it.N, output: it.Output, status: ended(it, s.Source)}
 	runs, wrote := parser.parse(clean(it.Input), it.CWD)
@@ -213,7 +208,6 @@ func (s *session) relative(p string) string {
 	return p
 }
 
-// acted reports whether the agent used tools in the turn.
 func (t *turn) acted() bool { return t.tools > 0 }
 
 // callName returns a short name of a call: the first line of its command, or its tool and file.
@@ -253,7 +247,6 @@ const (
 	deleteFile = "*** Delete File: "
 )
 
-// isDiff reports whether a call's input is the diff of an edit.
 func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
@@ -300,7 +293,6 @@ func EditOf(it *memoir.Item) (diff string, ok bool) {
 // pathArguments name the file that a call reads or edits.
 var pathArguments = []string{"file_path", "path", "filePath", "absolute_path", "file", "notebook_path"}
 
-// firstText returns the first of some arguments that is a non-empty string.
 func firstText(args gjson.Result, names ...string) string {
 	for _, name := range names {
 		if text := args.Get(name); text.Type == gjson.String && text.Str != "" {

@@ -62,10 +62,8 @@ func balance(line string) string {
 	return line
 }
 
-// code renders text as a code span of Markdown on one line.
 func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }
 
-// quote renders a person's words in quotation marks.
 func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }
 
 // notEnds are words after which a full stop ends no sentence.
@@ -164,7 +162,6 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// section reports whether the paragraph's heading has one of some words.
 func (p paragraph) section(names ...string) bool {
 	return p.heading != "" && hasAny(lowerWords(p.heading), names...)
 }

@@ -281,7 +281,6 @@ var ours = lazyregexp.New(`(^|[/\\\s'"])memoir(\.exe)?['"]?\s+(inject|mcp|run)(\
 // isOurs reports whether a decoded value calls memoir.
 func isOurs(value any) bool { return ours.MatchString(strings.Join(texts(value), " ")) }
 
-// texts lists the texts in a value in the order of programs and their arguments.
 func texts(value any) (out []string) {
 	switch v := value.(type) {
 	case string:

@@ -42,16 +42,11 @@ func (r Root) findEdits(snap *Snapshot) error {
 // previous returns the number of the newest live directory before the linked generation, 0 if none exists.
 func (r Root) previous(linked int) (int, error) {
 	lives, err := r.lives()
-	if err != nil {
+	i, _ := slices.BinarySearch(lives, linked)
+	if i == 0 {
 		return 0, err
 	}
-	previous := 0
-	for _, n := range lives {
-		if n < linked {
-			previous = n
-		}
-	}
-	return previous, nil
+	return lives[i-1], err
 }
 
 // PastEdits lists the hand edits of one generation: the difference between its archive and the archive of the

@@ -79,7 +79,6 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	return failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 }
 
-// writeArchive writes the archive of generation n under its staged name.
 func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	packed, err := encodeArchive(files, manifest)
 	if err != nil {
@@ -97,7 +96,6 @@ func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readTreeBack compares the staged files with the manifest.
 func (r Root) readTreeBack(n int, m Manifest) error {
 	root, err := os.OpenRoot(r.Staged(n))
 	if err != nil {

@@ -53,7 +53,6 @@ var piEvents = []event{{
 	cost: "message.usage.cost.total",
 }}
 
-// presets are the known agents.
 var presets = []preset{
 	{
 		// It reads no settings, so no hooks and no memory.

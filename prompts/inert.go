@@ -145,7 +145,6 @@ func inline(text string) string {
 	return text
 }
 
-// bullets returns texts as a list, one per line.
 func bullets(texts []string) string {
 	var b strings.Builder
 	for _, text := range texts {

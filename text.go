@@ -187,9 +187,9 @@ func ShortTitle(title string) string {
 }
 
 // fillers are words that do not change the meaning of a statement.
-var fillers = SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
-		those so then than please also just ok okay i you we me my our your will would should can could do does did
-		done has have had when if into up out there here must always make sure ensure prefer`)
+var fillers = SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that
+	these those so then than please also just ok okay i you we me my our your will would should can could do does did
+	done has have had when if into up out there here must always make sure ensure prefer`)
 
 // negations reject the words after them, up to the end of the clause.
 var negations = SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)

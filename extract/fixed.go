@@ -151,7 +151,8 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 		}
 		for _, w := range r.args {
 			bare, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
-			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) && namesWord(message, bare) {
+			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) &&
+				regexp.MustCompile(`(?:^|\W)`+regexp.QuoteMeta(bare)+`(?:\W|$)`).MatchString(message) {
 				return failure(r, message, l.text, l.item), true
 			}
 		}
@@ -196,10 +197,6 @@ func firstClause(message string) string {
 }
 
 var firstEnd = lazyregexp.New(`;|\.\s`)
-
-func namesWord(message, word string) bool {
-	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
-}
 
 func failure(r *run, message, remedy string, item int) candidate {
 	message = strings.TrimRight(message, ". ")

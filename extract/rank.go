@@ -121,9 +121,6 @@ type retraction struct {
 
 // retractedAfter reports whether a sentence after an item retracts a text.
 func (s *session) retractedAfter(text string, item int) bool {
-	if s.retracted == nil {
-		s.retracted = s.retracting()
-	}
 	var words memoir.Words
 	for _, r := range s.retracted {
 		if r.item <= item {
@@ -140,7 +137,7 @@ func (s *session) retractedAfter(text string, item int) bool {
 }
 
 func (s *session) retracting() []retraction {
-	out := []retraction{}
+	var out []retraction
 	add := func(item int, text string) {
 		if startsAny(withoutLead(lowerWords(text)), retractions...) {
 			out = append(out, retraction{item, memoir.WordsOf(text)})

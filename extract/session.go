@@ -22,7 +22,7 @@ type session struct {
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
 	gone      map[string]int    // path -> the item that removed or restored the file
-	retracted []retraction      // see retractedAfter; nil until it is called
+	retracted []retraction      // see retractedAfter
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -76,6 +76,7 @@ func arrange(in Input) *session {
 		}
 	}
 	s.next(t)
+	s.retracted = s.retracting()
 	return s
 }
 

@@ -56,10 +56,7 @@ func balance(line string) string {
 		i := strings.LastIndexByte(line, '`')
 		line = line[:i] + line[i+1:]
 	}
-	if strings.Contains(line, "**") {
-		line = strings.ReplaceAll(line, "**", "")
-	}
-	return line
+	return strings.ReplaceAll(line, "**", "")
 }
 
 func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }

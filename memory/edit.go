@@ -126,9 +126,9 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		}
 		return []string{to}, failpoint.Rename(r.Live(n), to)
 	}
-	published := live.manifest.sums()
+	published := live.manifest.published(live.files)
 	for _, f := range live.list {
-		if !changed(f.info).After(since) || published[f.path].SHA256 == sum(live.files[f.path]) {
+		if _, unchanged := published[f.path]; unchanged || !changed(f.info).After(since) {
 			continue
 		}
 		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))

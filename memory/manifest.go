@@ -94,14 +94,6 @@ func (m Manifest) Encode() []byte {
 // Hash returns the SHA-256 of the encoded manifest, in hex. It identifies the generation's whole content.
 func (m Manifest) Hash() string { return sum(m.Encode()) }
 
-func (m Manifest) sums() map[string]FileSum {
-	out := make(map[string]FileSum, len(m.Files))
-	for _, f := range m.Files {
-		out[f.Path] = f
-	}
-	return out
-}
-
 // verify returns an error for the first difference between files and the manifest.
 func (m Manifest) verify(files Files) error {
 	if len(files) != len(m.Files) {

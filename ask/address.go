@@ -110,7 +110,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	default:
 		return nil, d.err
 	}
-	p := d.render(mostTokens*4-envelope, getFrom)
+	p := d.render(mostTokens*4, getFrom)
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
 		{URI: req.Params.URI, MIMEType: markdown, Text: strings.TrimSuffix(p.Text+"\n"+p.Note, "\n")}}}, nil
 }

@@ -200,7 +200,7 @@ func TestAnAnswerKeepsToItsBudget(t *testing.T) {
 			}
 		}
 	}
-	put(t, w.live(lanternd, "halves.md"), strings.Repeat("x", 3_000)+"\n"+strings.Repeat("y", 3_000)+"\n")
+	put(t, w.live(lanternd, "halves.md"), strings.Repeat("x", 6_000)+"\n"+strings.Repeat("y", 6_000)+"\n")
 	out, _ := w.call(session, 2000, "fetch", map[string]any{"id": "memory://root/halves.md"})
 	id, found := strings.CutPrefix(fmt.Sprint(out["metadata"].(map[string]any)["note"]), "line 2 left out: fetch ")
 	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": id}); !found || failed != "" ||

@@ -111,6 +111,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		return nil, d.err
 	}
 	p := d.render(mostTokens*4, getFrom)
+	text := strings.TrimSuffix(frameStart+p.Text+frameEnd+"\n"+p.Note, "\n")
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-		{URI: req.Params.URI, MIMEType: markdown, Text: strings.TrimSuffix(p.Text+"\n"+p.Note, "\n")}}}, nil
+		{URI: req.Params.URI, MIMEType: markdown, Text: text}}}, nil
 }

@@ -98,7 +98,9 @@ func (w *world) text(project, name string) string {
 }
 
 // connect connects the SDK's client to a server over pipes.
-func (w *world) connect() *mcp.ClientSession {
+func (w *world) connect() *mcp.ClientSession { return w.connectAs("test") }
+
+func (w *world) connectAs(name string) *mcp.ClientSession {
 	w.t.Helper()
 	inner, theirs := io.Pipe()
 	ours, outer := io.Pipe()
@@ -106,7 +108,7 @@ func (w *world) connect() *mcp.ClientSession {
 	go func() {
 		served <- ask.Serve(w.t.Context(), ask.New(w.asked), inner, outer)
 	}()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	session, err := client.Connect(w.t.Context(), &mcp.IOTransport{Reader: ours, Writer: theirs}, nil)
 	must(w.t, err)
 	w.t.Cleanup(func() {

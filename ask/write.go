@@ -60,7 +60,6 @@ type memoryMessagesOut struct {
 	Stored  int    `json:"stored"`
 	Recap   string `json:"recap,omitempty"`
 	Note    string `json:"note,omitempty"`
-	Notice  string `json:"notice,omitempty"`
 }
 
 func (s *server) memoryMessages(ctx context.Context, in memoryMessagesIn) (out memoryMessagesOut, err error) {
@@ -100,11 +99,11 @@ func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	recap, err := s.Recap(ctx, session)
 	said := recap.Messages
 	return fit(usualTokens, len(said), func(n int) memoryMessagesOut {
-		answer, text := memoryMessagesOut{Session: recap.Session, Notice: notice}, pipeline.RecapHead
+		answer, text := memoryMessagesOut{Session: recap.Session}, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
-		answer.Recap = frame(s.Redact(text))
+		answer.Recap = s.Redact(text)
 		return answer
 	}), err
 }
@@ -141,7 +140,7 @@ func (s *server) memoryPatch(ctx context.Context, in memoryPatchIn) (out memoryP
 	}
 	text := s.Clean(done.Content)
 	return fit(mostTokens, len(text), func(room int) memoryPatchOut {
-		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
+		out := memoryPatchOut{Content: cut(text, room), Lines: done.Lines}
 		if room < len(text) {
 			out.Note = "cut to size; memory_get reads the rest"
 		}

@@ -3,7 +3,7 @@
 // tool call joined to its result. It does not know memory, models or the database. The content of a file is
 // untrusted: no line may crash a reader or make it use more than a bounded amount of memory.
 //
-// Read agent.go first (the interface of an agent), then read.go and probe.go (the functions for callers),
+// Read agent.go first (what an agent is), then read.go and probe.go (the functions for callers),
 // record.go (JSON values of damaged files) and one agent, for instance copilot.go. Only OpenCode keeps
 // sessions in a database: opencode.go describes their paths and streams.
 package rollout
@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"syscall"
 
 	"memoir"
 )
@@ -82,10 +81,14 @@ func rootIn(dir, name string, session func(path string) bool) []Root {
 	return []Root{{filepath.Join(dir, name), session}}
 }
 
-// Agent knows one coding agent's format. Each is in a file of its own.
-type Agent interface {
-	// Source names the agent.
-	Source() memoir.Source
+// Agent is a coding agent with its format. Each is in a file of its own.
+type Agent struct {
+	Source memoir.Source
+	Format
+}
+
+// Format knows the files of an agent.
+type Format interface {
 	// Roots lists where the agent keeps sessions, whether they exist or not.
 	Roots(env Env) []Root
 	// Recognises reports whether the first records of a file, at least one, can only be this agent's.
@@ -97,16 +100,10 @@ type Agent interface {
 }
 
 // Agents lists the agents in the order in which they are asked to recognise a file: the more specific format first.
-var Agents = []Agent{Conversation{}, Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
-
-// AgentOf returns the agent of a source, nil if there is none.
-func AgentOf(source memoir.Source) Agent {
-	for _, a := range Agents {
-		if a.Source() == source {
-			return a
-		}
-	}
-	return nil
+var Agents = []Agent{
+	{memoir.SourceConversation, Conversation{}}, {memoir.SourceCodex, Codex{}}, {memoir.SourceOMP, OMP{}},
+	{memoir.SourcePi, Pi{}}, {memoir.SourceGemini, Gemini{}}, {memoir.SourceOpenCode, OpenCode{}},
+	{memoir.SourceQwen, Qwen{}}, {memoir.SourceCopilot, Copilot{}}, {memoir.SourceClaude, Claude{}},
 }
 
 // Entry is a file that may be a session.
@@ -124,17 +121,14 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {
-			if root.Dir == "" {
-				continue
-			}
-			w.source, w.session = agent.Source(), root.Session
+			w.source, w.session = agent.Source, root.Session
 			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
 				if err := w.file(root.Dir, info); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := w.dir(root.Dir, "", "", true); err != nil {
+			if err := w.dir(root.Dir, "", ""); err != nil {
 				return err
 			}
 		}
@@ -157,7 +151,7 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if w.within, err = filepath.EvalSymlinks(dir); err != nil {
 		return openError(dir, err)
 	}
-	return w.dir(dir, "", w.within, false)
+	return w.dir(dir, "", w.within)
 }
 
 type walker struct {
@@ -189,7 +183,7 @@ func (w *walker) first(at location) bool {
 
 // dir walks a directory. rel is its slash-separated path below the root, real its path without symbolic
 // links, or "" if that is unknown.
-func (w *walker) dir(dir, rel, real string, root bool) error {
+func (w *walker) dir(dir, rel, real string) error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
 	}
@@ -204,7 +198,7 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
+		if gone(err) {
 			return nil // removed meanwhile, or the agent is not installed
 		}
 		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
@@ -226,7 +220,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	case d.IsDir() && d.Name() == ".git":
 		return nil
 	case d.IsDir():
-		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
+		return w.dir(path, rel, filepath.Join(realDir, d.Name()))
 	case !isLink && !wanted:
 		return nil
 	}
@@ -238,7 +232,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or a dangling link
 	case err == nil && info.IsDir():
-		return w.dir(path, rel, "", false)
+		return w.dir(path, rel, "")
 	case !wanted:
 	case err != nil:
 		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})

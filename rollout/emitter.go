@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -189,7 +190,7 @@ func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 // bound emits the oldest calls without a result if too many wait.
 func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
-		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
+		e.lose(0)
 	}
 }
 
@@ -208,7 +209,7 @@ func (e *emitter) waiting(id string) *memoir.Item {
 // line, is emitted alone.
 func (e *emitter) result(id string, o outcome, w where) {
 	if i := slices.Index(e.ids, id); i >= 0 {
-		e.takeAt(i, o)
+		e.settle(e.removeAt(i), o)
 		return
 	}
 	if _, ok := e.done[textHash(id)]; ok {
@@ -217,10 +218,7 @@ func (e *emitter) result(id string, o outcome, w where) {
 	if id != "" {
 		e.done[textHash(id)] = struct{}{}
 	}
-	if o.tool == "" {
-		o.tool = "unknown"
-	}
-	e.settle(toolItem(o.tool, "", w), o)
+	e.settle(toolItem(cmp.Or(o.tool, "unknown"), "", w), o)
 }
 
 // more adds to the output of a waiting call; pieces beyond maxJoined are left out and counted.
@@ -243,14 +241,6 @@ func (e *emitter) more(id string, o outcome) {
 	e.bound()
 }
 
-// clear drops the output that a waiting call has so far.
-func (e *emitter) clear(id string) {
-	if it := e.waiting(id); it != nil {
-		e.held -= len(it.Output)
-		it.Output = ""
-	}
-}
-
 func appended(first, more string) string {
 	if first != "" && more != "" && !strings.HasSuffix(first, "\n") {
 		first += "\n"
@@ -265,8 +255,10 @@ func (e *emitter) forget(id string) {
 	}
 }
 
-func (e *emitter) takeAt(i int, o outcome) {
-	e.settle(e.removeAt(i), o)
+// lose emits a call without a result.
+func (e *emitter) lose(i int) {
+	it := e.removeAt(i)
+	e.settle(it, outcome{lost: it.Output == ""})
 }
 
 func (e *emitter) removeAt(i int) *memoir.Item {
@@ -302,14 +294,14 @@ func (e *emitter) flushLost() {
 		if e.results[textHash(e.ids[i])] {
 			i++
 		} else {
-			e.takeAt(i, outcome{lost: e.pending[i].Output == ""})
+			e.lose(i)
 		}
 	}
 }
 
 func (e *emitter) finish() {
 	for len(e.pending) > 0 {
-		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
+		e.lose(0)
 	}
 }
 

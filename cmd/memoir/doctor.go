@@ -179,7 +179,7 @@ func (d *doctor) agents(all bool) {
 	var absentees []string // agents without any directory
 	found := 0
 	for _, agent := range rollout.Agents {
-		name, absent, before := "agent "+string(agent.Source()), []string{}, found
+		name, absent, before := "agent "+string(agent.Source), []string{}, found
 		for _, root := range agent.Roots(d.env()) {
 			info, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +195,7 @@ func (d *doctor) agents(all bool) {
 		if len(absent) > 0 {
 			others.ok(name, "not found: %s", strings.Join(absent, ", "))
 			if found == before {
-				absentees = append(absentees, string(agent.Source()))
+				absentees = append(absentees, string(agent.Source))
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (p *program) sessions(c *cli.Context) error {
 func sources() []string {
 	var names []string
 	for _, agent := range rollout.Agents {
-		names = append(names, string(agent.Source()))
+		names = append(names, string(agent.Source))
 	}
 	slices.Sort(names)
 	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry))

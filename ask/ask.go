@@ -110,7 +110,8 @@ func (s *server) addTools(m *mcp.Server) {
 	addTool(m, s.search, reads, nil, "search", "The search of memory_search, for clients that use no other tools.")
 	addTool(m, s.fetch, reads, nil, "fetch", "Read a search result by its id.")
 	addTool(m, s.memoryRemember, adds, nil, "memory_remember",
-		"Store a note for later sessions, or add a line to today's journal.")
+		"Store a note, which a search finds and later sessions get once the user has confirmed it, or add a line to "+
+			"today's journal.")
 	addTool(m, s.memoryMessages, adds, nil, "memory_messages",
 		"For an application that keeps no transcript: add messages to a conversation. "+
 			"Without messages: the last 10 of the last session, as context only.")

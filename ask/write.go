@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -21,7 +22,7 @@ type memoryRememberOut struct {
 }
 
 // memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
-// nor consolidated until a person states it, too.
+// nor consolidated until a person confirms it.
 func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out memoryRememberOut, err error) {
 	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
 	switch {
@@ -43,11 +44,11 @@ func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out m
 	if err != nil {
 		return out, err
 	}
-	note := "stored; memory_search finds it"
+	note := "stored"
 	if !added {
 		note = "it is stored already"
 	}
-	return memoryRememberOut{ID: stored.ID, Note: note}, nil
+	return memoryRememberOut{ID: stored.ID, Note: note + "; " + cmp.Or(stored.Note, "memory_search finds it")}, nil
 }
 
 type memoryMessagesIn struct {

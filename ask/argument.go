@@ -44,10 +44,10 @@ func argumentsOf[In any](s *jsonschema.Schema, raw json.RawMessage) (in In, err 
 	if len(raw) > 0 {
 		err = json.Unmarshal(raw, &given)
 	}
-	fit, fault := json.Marshal(fitted(s, given))
-	if err = cmp.Or(err, fault); err != nil {
-		return in, err
+	if err != nil {
+		return in, usage("", "arguments: %w", err)
 	}
+	fit, _ := json.Marshal(fitted(s, given)) // cannot fail for what was JSON
 	d := json.NewDecoder(bytes.NewReader(fit))
 	d.DisallowUnknownFields()
 	if err = d.Decode(&in); err != nil {

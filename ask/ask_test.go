@@ -72,7 +72,7 @@ func TestMemoryIsReadByItsAddress(t *testing.T) {
 		{"items of a session", map[string]any{"path": "session:" + ofLanternd, "from": 4, "lines": 1}, `[4] Bash\n$ make test`},
 		{"a session by the beginning of its id", map[string]any{"path": "session:2b9ad815#6", "lines": 1}, `[6] user (queued)`},
 		{"several", map[string]any{"paths": []string{"MEMORY.md#7", "session:2b9ad815#6", "no.md"}, "lines": 1},
-			`"error":"no file no.md in the memory"`},
+			`"error":"no file no.md in the memory`},
 		{"more than there is", map[string]any{"path": "MEMORY.md", "from": 5000}, `the last one is 27`},
 	} {
 		out, failed := w.call(session, 2000, "memory_get", test.arguments)

@@ -52,7 +52,6 @@ type document struct {
 	asked int // units that the client asked for, 0: all
 	total int
 	err   error
-	cause string // the error as it is shown
 }
 
 type unit struct {
@@ -77,7 +76,7 @@ func (s *server) memoryGet(ctx context.Context, in memoryGetIn) (out memoryGetOu
 	}
 	return fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
-			return memoryGetOut{part: documents[0].render(room, getFrom)}
+			return memoryGetOut{part: s.render(documents[0], room, getFrom)}
 		}
 		out := memoryGetOut{}
 		for i, d := range documents {
@@ -85,7 +84,7 @@ func (s *server) memoryGet(ctx context.Context, in memoryGetIn) (out memoryGetOu
 				out.Note = fmt.Sprintf("paths left out: %d; name fewer", len(documents)-i)
 				break
 			}
-			out.Results = append(out.Results, d.render(room/len(documents), getFrom))
+			out.Results = append(out.Results, s.render(d, room/len(documents), getFrom))
 		}
 		return out
 	}), nil
@@ -110,7 +109,7 @@ func (s *server) fetch(ctx context.Context, in fetchIn) (out fetchOut, err error
 		return out, d.err
 	}
 	return fit(usualTokens, mostTokens*4, func(room int) fetchOut {
-		p := d.render(room, "fetch "+d.text+"#")
+		p := s.render(d, room, "fetch "+d.text+"#")
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
 			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note}}
 	}), nil
@@ -120,17 +119,13 @@ func (s *server) fetch(ctx context.Context, in fetchIn) (out fetchOut, err error
 // the address, or else the first.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
 	d.asked = lines
-	d.address, d.err = parse(path)
-	switch {
-	case len(path) > maxAddress: // not worth redacting
-	case d.session != "":
-		d.err = s.readSession(ctx, &d)
-	case d.err == nil:
-		d.err = s.readFile(ctx, &d)
-	}
-	if d.err != nil {
-		d.text, d.cause = cut(s.Clean(path[:min(len(path), maxAddress)]), 100), cut(s.Clean(d.err.Error()), 200)
+	if d.address, d.err = parse(path); d.err != nil {
 		return d
+	}
+	if d.session != "" {
+		d.err = s.readSession(ctx, &d)
+	} else {
+		d.err = s.readFile(ctx, &d)
 	}
 	if from <= 0 {
 		from = d.line
@@ -271,11 +266,11 @@ const getFrom = "call memory_get with from "
 
 // render returns the lines or items of a document that fit into room bytes. The note says what was cut, and how to read
 // on: next, with a number after it.
-func (d document) render(room int, next string) part {
+func (s *server) render(d document, room int, next string) part {
 	p := part{Path: d.address.text, Total: d.total}
 	switch {
 	case d.err != nil:
-		p.Error = d.cause
+		p.Path, p.Error = memoir.CutBytes(s.Clean(p.Path), 100, "…"), memoir.CutBytes(s.brief(d.err), 200, "…")
 		return p
 	case len(d.units) == 0:
 		p.Note = fmt.Sprintf("the last one is %d", d.total)

@@ -29,7 +29,7 @@ func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out m
 	case e.Kind == "":
 		e.Kind = memoir.EntryNote
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
-		return out, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
+		return out, usage("note or journal", "%q is not a kind", memoir.Cut(in.Kind, 100))
 	}
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
@@ -141,7 +141,7 @@ func (s *server) memoryPatch(ctx context.Context, in memoryPatchIn) (out memoryP
 	}
 	text := s.Clean(done.Content)
 	return fit(mostTokens, len(text), func(room int) memoryPatchOut {
-		out := memoryPatchOut{Content: cut(text, room), Lines: done.Lines}
+		out := memoryPatchOut{Content: memoir.CutBytes(text, room, "…"), Lines: done.Lines}
 		if room < len(text) {
 			out.Note = "cut to size; memory_get reads the rest"
 		}

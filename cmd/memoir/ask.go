@@ -162,8 +162,8 @@ func (p *program) search(c *cli.Context) error {
 	if query == "" {
 		return usagef("", "search needs words")
 	}
-	if n := c.Int("max"); n < 1 || n > 1000 {
-		return usagef("", "--max: must be from 1 to 1000, not %d", n)
+	if n := c.Int("max"); n > 1000 {
+		return usagef("", "--max: must be at most 1000, not %d", n)
 	}
 	home, project, err := p.searchedProject(c)
 	if err != nil {

@@ -98,14 +98,7 @@ func recallCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, operation.EntriesOf(notes), func() {
-				for _, n := range notes {
-					p.ui.write(p.noteLine(n) + "\n")
-				}
-				if len(notes) == 0 {
-					p.ui.say("no note matches")
-				}
-			})
+			return p.printNotes(c, notes, false)
 		},
 	}
 }
@@ -127,22 +120,24 @@ func memoriesCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.result(c, operation.EntriesOf(notes), func() {
-				for i, n := range notes {
-					if i == 0 || n.Category != notes[i-1].Category {
-						p.ui.write("## " + n.Category + "\n")
-					}
-					p.ui.write(p.noteLine(n) + "\n")
-				}
-				if len(notes) == 0 && c.String("category") != "" {
-					p.ui.say("no note matches")
-				} else if len(notes) == 0 {
-					p.ui.say("no notes")
-					p.ui.sayHint("`memoir remember TEXT` adds one")
-				}
-			})
+			return p.printNotes(c, notes, true)
 		},
 	}
+}
+
+func (p *program) printNotes(c *cli.Context, notes []memoir.Entry, byCategory bool) error {
+	return p.result(c, operation.EntriesOf(notes), func() {
+		for i, n := range notes {
+			if byCategory && (i == 0 || n.Category != notes[i-1].Category) {
+				p.ui.write("## " + n.Category + "\n")
+			}
+			p.ui.write(p.noteLine(n) + "\n")
+		}
+		if len(notes) == 0 {
+			p.ui.say("no note matches")
+			p.ui.sayHint("`memoir remember TEXT` adds one")
+		}
+	})
 }
 
 func (p *program) noteLine(n memoir.Entry) string {

@@ -9,9 +9,11 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // ErrNoSession is in the error chain of a file that is not a session, or of a link out of the directory.
@@ -64,11 +66,23 @@ func Probe(entry Entry) (Head, error) {
 		}
 	}
 	h.entitle(h.Title, prompt)
+	place := strings.ReplaceAll(h.CWD, `\`, "/")
+	if h.Kind == memoir.KindMain && (scriptedPlace.MatchString(place) || scriptedPrompt.MatchString(prompt)) {
+		h.Kind = memoir.KindAutomation
+	}
 	if ownRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
 }
+
+// scriptedPlace matches directories in which only programs start sessions: observers of a memory tool, and agents'
+// schedules and memories. scriptedPrompt matches the beginnings of their prompts.
+var (
+	scriptedPlace  = lazyregexp.New(`/\.(?:claude-mem|claude/scheduled-tasks|codex/(?:automations|memories))(?:/|$)`)
+	scriptedPrompt = lazyregexp.New(`^(?:<scheduled-task name=|Automation: [^\n]+\nAutomation ID: |` +
+		`You are a Claude-Mem, |Hello memory agent, you are continuing to observe )`)
+)
 
 // Unread calls fn with the errors of the agents' directories and stores that cannot be read, and of each agent's newest
 // files, by which a new format is noticed first.

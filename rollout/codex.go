@@ -121,8 +121,8 @@ func codexDir(payload []byte) string {
 	return cwd
 }
 
-// codexSubagents are the thread sources of Codex's own threads. In threads of codexThreads, from one of codexSources and
-// codexClients, a person types.
+// codexSubagents are the thread sources of Codex's own threads. In threads of codexThreads, from one of codexSources
+// and codexClients, a person types.
 var (
 	codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
 	codexThreads   = memoir.SetOf("user fork quick_chat")

@@ -127,7 +127,8 @@ func checkWord(c *cli.Context) error {
 }
 
 // exclusive are pairs of flags that mean two different things.
-var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"}}
+var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
+	{"line", "match"}, {"line", "purge"}, {"line", "undo"}}
 
 // checkFlags refuses flags that exclude each other, and numbers below 1.
 func checkFlags(c *cli.Context) error {

@@ -40,6 +40,7 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it; " +
 				"with --undo: all its sessions (a forgotten project: by its id)"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
+			&cli.StringFlag{Name: "line", Usage: "remove the line `TEXT` of MEMORY.md; the sessions that say it stay"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
 			waitFlag(), yesFlag(), jsonFlag(),
@@ -49,6 +50,9 @@ func forgetCommand(p *program) *cli.Command {
 }
 
 func (p *program) forget(c *cli.Context) error {
+	if c.IsSet("line") {
+		return p.forgetLine(c)
+	}
 	refs, match := c.Args().Slice(), strings.TrimSpace(c.String("match"))
 	switch {
 	case c.IsSet("match") && !longEnough(match):

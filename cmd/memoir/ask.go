@@ -195,17 +195,22 @@ func (p *program) search(c *cli.Context) error {
 
 // searchedProject is the home and the id of the project that is searched, "" for all.
 func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
-	if c.Bool("all") {
-		home, err = p.home(c)
+	st, err := p.openForReading(c)
+	if err != nil {
+		return "", "", err
+	}
+	defer st.Close()
+	home, err = p.home(c)
+	if err != nil || c.Bool("all") {
 		return home, "", err
 	}
-	home, id, err = p.projectID(c)
-	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
+	row, err := p.projectOf(c, st)
+	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") {
 		p.ui.detail("no project here: %v", err)
 		p.ui.say("no project is known for this directory; searching all projects")
 		return home, "", nil
 	}
-	return home, id, err
+	return home, row.ID, err
 }
 
 func (p *program) printHit(n int, h search.Hit, named bool) {

@@ -132,7 +132,7 @@ func (p *program) withoutRuns(c *cli.Context) string {
 	case err != nil:
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
 	case n > 0:
-		return fmt.Sprintf("runs fail since %s: %s; memory is not updated", when(failed[n-1].Ended), oneLine(failed[0].Reason))
+		return fmt.Sprintf("runs fail since %s: %s; memory is not updated", zoned(failed[n-1].Ended), oneLine(failed[0].Reason))
 	}
 	return ""
 }

@@ -222,7 +222,7 @@ func (p *program) printUsage(s operation.Status) {
 		p.ui.say("no language model was used")
 		return
 	}
-	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
+	t := newTable("day (UTC)", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
 	row := func(by operation.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {

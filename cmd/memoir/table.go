@@ -133,13 +133,16 @@ func kinds(keys []string, lines []pipeline.FoundLine) string {
 	return strings.Join(parts, ", ")
 }
 
-// when formats a time for tables: UTC, to the minute, "-" if it is zero.
+// when formats a time for tables: local, to the minute, "-" if it is zero.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return none
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return t.Local().Format("2006-01-02 15:04")
 }
+
+// zoned formats a time for messages: when with its zone.
+func zoned(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
 
 // whenKnown is when for a time that may be unknown.
 func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }

@@ -147,7 +147,7 @@ func sayNext(n operation.Next) string {
 		text += fmt.Sprintf("; the cap leaves %s for a later run", count(n.Left, "session"))
 	}
 	if n.Estimate != nil && n.Estimate.Calls > 0 && n.Sessions+n.Projects > 0 {
-		text += "; about " + sayUsage(*n.Estimate)
+		text += "; about " + sayEstimate(*n.Estimate)
 	}
 	return text
 }

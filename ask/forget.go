@@ -42,7 +42,7 @@ func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memor
 	}
 	defer st.Close()
 	options.ProjectIDs = []string{project.ID}
-	what := pipeline.Forgetting{Projects: []string{project.ID}}
+	what := store.Forgetting{Projects: []string{project.ID}}
 	var lines []string
 	if in.Session != "" {
 		session, err := s.findSession(ctx, st, strings.TrimPrefix(in.Session, sessionScheme))
@@ -75,7 +75,7 @@ func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memor
 // findLine sets what to the text of a line of MEMORY.md and the sessions that contain it. It returns the lines of
 // memory that contain the text, framed.
 func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
-	what *pipeline.Forgetting) (lines []string, err error) {
+	what *store.Forgetting) (lines []string, err error) {
 	live, err := root.Current()
 	if err != nil {
 		return nil, err

@@ -44,14 +44,6 @@ func Time(t time.Time) *time.Time {
 	return &t
 }
 
-// list returns items, and an empty slice for nil: JSON then has [], not null.
-func list[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
-}
-
 // Entry is the form of a note, a journal line or another entry.
 type Entry struct {
 	ID         int64  `json:"id"`

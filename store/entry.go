@@ -137,10 +137,7 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 // PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
 // The text is redacted; at is the time of its last message.
 func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
+	err := s.owning(ctx, quick, c.job(), func(t tx) error {
 		return t.run(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
 			millis(at), text)
 	})

@@ -122,17 +122,11 @@ func (p *program) withoutRuns(c *cli.Context) string {
 		return ""
 	}
 	defer st.Close()
-	runs, _ := st.Runs(c.Context)
-	failed := slices.DeleteFunc(runs, func(r store.RunRow) bool { return r.Ended.IsZero() })
-	n := slices.IndexFunc(failed, func(r store.RunRow) bool { return r.Outcome != store.RunFailed })
-	if n < 0 {
-		n = len(failed)
-	}
-	switch err := st.Room(); {
-	case err != nil:
+	if err := st.Room(); err != nil {
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
-	case n > 0:
-		return fmt.Sprintf("runs fail since %s: %s; memory is not updated", zoned(failed[n-1].Ended), oneLine(failed[0].Reason))
+	}
+	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
+		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
 	}
 	return ""
 }

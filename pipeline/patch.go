@@ -44,7 +44,8 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 
 // DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
 // sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line.
-func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (Patched, error) {
+func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (
+	Patched, error) {
 	r, err := newPhases(st, opts)
 	if err != nil {
 		return Patched{}, err

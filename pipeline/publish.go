@@ -183,7 +183,8 @@ func (c *consolidation) publish(
 	c.claim.Generation = int64(n)
 	c.report.Outcome, c.report.Generation, c.report.Root = OutcomePublished, n, c.root.Link()
 	c.report.ByHand = append(c.report.ByHand, byHand...)
-	if c.report.Detail = ""; !slices.ContainsFunc(strings.Split(string(files[memoir.MemoryFile]), "\n"), consolidate.IsEntry) {
+	lines := strings.Split(string(files[memoir.MemoryFile]), "\n")
+	if c.report.Detail = ""; !slices.ContainsFunc(lines, consolidate.IsEntry) {
 		c.report.Detail = "nothing was worth keeping in " + memoir.MemoryFile
 	}
 	c.dropOld()

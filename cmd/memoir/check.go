@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/memory"
+	"memoir/operation"
 	"memoir/pipeline"
 )
 
@@ -197,8 +198,9 @@ func (p *program) projectInTree(c *cli.Context, id string) injection {
 	}
 	defer st.Close()
 	if row, err := st.FindProject(c.Context, id); err == nil {
-		if i := slices.IndexFunc(row.Directories, isDirectory); i >= 0 {
-			found.tree = row.Directories[i]
+		dirs := operation.CheckoutsFirst(row.Directories)
+		if i := slices.IndexFunc(dirs, isDirectory); i >= 0 {
+			found.tree = dirs[i]
 		}
 	}
 	return found

@@ -144,8 +144,8 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 }
 
 // hookOutput wraps a context in the form that an agent takes, and a fault of memoir's in the field that the agent shows
-// to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields, Copilot and
-// Cursor drop nested ones.
+// to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields, Copilot
+// and Cursor drop nested ones.
 func hookOutput(agent, event, context, fault string) string {
 	v := map[string]any{}
 	switch agent {

@@ -156,7 +156,8 @@ func waitFlag() cli.Flag {
 }
 
 func nowFlag() cli.Flag {
-	return &cli.StringFlag{Name: "now", Usage: "use `TIME` as the current time: 2026-07-01 (midnight UTC) or 2026-07-01T12:00:00Z"}
+	return &cli.StringFlag{Name: "now",
+		Usage: "use `TIME` as the current time: 2026-07-01 (midnight UTC) or 2026-07-01T12:00:00Z"}
 }
 
 func projectRefFlag() cli.Flag {

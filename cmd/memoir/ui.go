@@ -53,6 +53,7 @@ type ui struct {
 	pager     *pager // nil: results go to stdout
 	outBroken error
 	redact    func(string) string // removes secrets from messages; nil in tests
+	home      string              // of the person, ~ in tables
 	command   string              // its name without memoir: "sessions disable"; empty if none was given
 
 	mu  sync.Mutex
@@ -62,6 +63,7 @@ type ui struct {
 func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	u := &ui{
 		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
+		home:   getenv("HOME"),
 		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
 	}
 	if getenv("TERM") == "dumb" {

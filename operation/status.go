@@ -86,7 +86,7 @@ type Status struct {
 	Queue
 	Projects   []Project            `json:"projects"`
 	Usage      memoir.Usage         `json:"usage"`
-	Entries    map[string]int       `json:"entries"` // by kind
+	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`

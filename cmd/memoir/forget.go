@@ -168,14 +168,17 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if forget.Project != "" || slices.ContainsFunc(forget.Keys, memoir.IsKept) {
 		what += " (notes, journals and conversations cannot be brought back)"
 	}
+	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
+	if purge {
+		what += ", and the earlier generations, logs and database copies that contain it"
+	}
 	if !c.Bool("json") {
-		p.showFound(found)
+		p.showFound(found, forget.Text)
 	}
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
-	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
 	if p.sayForgotten(report.Projects, purge); err != nil {
 		return err
 	}
@@ -200,7 +203,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 }
 
 // showFound lists what would be forgotten.
-func (p *program) showFound(found pipeline.Found) {
+func (p *program) showFound(found pipeline.Found, match string) {
 	t := newTable("session or entry", "updated", "project", "title")
 	for _, s := range found.Sessions {
 		one := operation.SessionOf(s, p.redact)
@@ -208,7 +211,7 @@ func (p *program) showFound(found pipeline.Found) {
 	}
 	p.ui.table(t)
 	for _, line := range found.Lines {
-		text := fmt.Sprintf(":%d: %s", line.Line, oneLine(p.redact(line.Text)))
+		text := fmt.Sprintf(":%d: %s", line.Line, excerpt(oneLine(p.redact(line.Text)), match))
 		if line.Line == 0 {
 			text = " (its name)"
 		}

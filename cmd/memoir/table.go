@@ -223,6 +223,14 @@ func list[T any](items []T) []T {
 	return items
 }
 
+// excerpt cuts a text to maxText characters around a match.
+func excerpt(text, match string) string {
+	if i := strings.Index(strings.ToLower(text), strings.ToLower(match)); i > maxText/2 && i < len(text) {
+		text = "…" + strings.ToValidUTF8(text[i-maxText/2:], "")
+	}
+	return memoir.Cut(text, maxText)
+}
+
 func orDash(text string) string { return cmp.Or(text, none) }
 
 func shortened(names []string) string {

@@ -234,7 +234,7 @@ func (u *ui) close() error {
 	u.mu.Lock()
 	u.flush()
 	err := u.outBroken
-	u.pager.wait()
+	u.pager.wait(true)
 	u.mu.Unlock()
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -278,6 +278,7 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
 	u.mu.Lock()
 	u.flush()
+	u.pager.wait(false)
 	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
 	answer, err := interruptibly(ctx, func() (string, error) {

@@ -139,6 +139,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 		return out, err
 	}
 	next, err := pipeline.Glance(ctx, st, opts)
+	if err == nil {
+		err = st.Room()
+	}
 	if err != nil && ctx.Err() != nil {
 		return out, err
 	} else if err != nil {

@@ -112,8 +112,13 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	return nil
 }
 
-// noMemory says why a session gets no context.
-func (p *program) noMemory(err error) string { return oneLine(p.redact(err.Error())) + "; no memory" }
+// noMemory says why a session gets no context; "" of a locked database, which the next session can read.
+func (p *program) noMemory(err error) string {
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return ""
+	}
+	return oneLine(p.redact(err.Error())) + "; no memory"
+}
 
 // withoutRuns says why what is new does not get into memory: the disk is full, or the last run failed.
 func (p *program) withoutRuns(c *cli.Context) string {

@@ -119,10 +119,6 @@ func (in hookInput) directory() string {
 	return in.WorkingDir
 }
 
-// silence is the output for "no context", by agent, if it is not empty: Gemini CLI shows standard error instead of
-// an empty output.
-var silence = map[string]string{"gemini": "{}\n"}
-
 // formNames are the names that --agent and --format take.
 func formNames() []string { return append(agentNames(), "plain") }
 
@@ -147,28 +143,37 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form that an agent takes. No form is understood by all: Codex rejects unknown
-// fields, Copilot and Cursor drop nested ones.
-func hookOutput(agent, event, context string) (string, error) {
-	v := map[string]any{"additionalContext": context}
+// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's in the field that the agent shows
+// to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields, Copilot
+// and Cursor drop nested ones.
+func hookOutput(agent, event, context, fault string) string {
+	v := map[string]any{}
 	switch agent {
 	case "claude", "codex", "gemini", "qwen":
 		if !eventName.MatchString(event) {
 			event = "SessionStart"
 		}
-		v["hookEventName"] = event
-		v = map[string]any{"hookSpecificOutput": v}
+		if context != "" {
+			v["hookSpecificOutput"] = map[string]any{"hookEventName": event, "additionalContext": context}
+		}
+		if fault != "" {
+			v["systemMessage"] = "memoir: " + fault
+		}
 	case "copilot":
+		v["additionalContext"] = context
 	case "cursor":
-		v = map[string]any{"additional_context": context}
+		v["additional_context"] = context
 	default:
-		return context, nil
+		return context
+	}
+	if context == "" && v["systemMessage"] == nil && agent != "gemini" { // Gemini CLI shows standard error then
+		return ""
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.String(), err
+	_ = enc.Encode(v) // texts can be encoded
+	return b.String()
 }
 
 // Bounds of the records of injections. Two hooks of one start run within sameStart of each other.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,8 +18,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/store"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own
@@ -174,6 +177,30 @@ func hookOutput(agent, event, context, fault string) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // texts can be encoded
 	return b.String()
+}
+
+// noMemory says why a session gets no context; "" of a locked database, which the next session can read.
+func (p *program) noMemory(err error) string {
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return ""
+	}
+	return oneLine(p.redact(err.Error())) + "; no memory"
+}
+
+// withoutRuns says why what is new does not get into memory: the disk is full, or the last run failed.
+func (p *program) withoutRuns(c *cli.Context) string {
+	st, err := p.openToInject(c)
+	if st == nil || err != nil { // no memory, or inject has failed already
+		return ""
+	}
+	defer st.Close()
+	if err := st.Room(); err != nil {
+		return oneLine(p.redact(err.Error())) + "; memory is not updated"
+	}
+	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
+		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
+	}
+	return ""
 }
 
 // Bounds of the records of injections. Two hooks of one start run within sameStart of each other.

@@ -18,7 +18,6 @@ import (
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/prompts"
-	"memoir/store"
 )
 
 // injectPatience is how long inject waits for the input of a hook. Agents write at once; a pipe that
@@ -110,30 +109,6 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
-}
-
-// noMemory says why a session gets no context; "" of a locked database, which the next session can read.
-func (p *program) noMemory(err error) string {
-	if memoir.CodeOf(err) == memoir.CodeBusy {
-		return ""
-	}
-	return oneLine(p.redact(err.Error())) + "; no memory"
-}
-
-// withoutRuns says why what is new does not get into memory: the disk is full, or the last run failed.
-func (p *program) withoutRuns(c *cli.Context) string {
-	st, err := p.openToInject(c)
-	if st == nil || err != nil { // no memory, or inject has failed already
-		return ""
-	}
-	defer st.Close()
-	if err := st.Room(); err != nil {
-		return oneLine(p.redact(err.Error())) + "; memory is not updated"
-	}
-	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
-		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
-	}
-	return ""
 }
 
 func viewCommand(p *program) *cli.Command {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -65,8 +66,9 @@ func parseAnswer(text string) (a answer, faults []string) {
 
 // layOut converts a page of an answer to the program's form: each line neutralised and without repetition. In
 // MEMORY.md (cites is set) it drops lines that neither cite a session nor are a person's, and returns the lists
-// of sessions of the others.
-func (r *renewal) layOut(p *page, cites bool) map[string][]string {
+// of sessions of the others. It drops lines that the sessions that they cite do not support; lines of other files need
+// the given support.
+func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 	lists := map[string][]string{}
 	seen := map[string]bool{}
 	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
@@ -80,7 +82,10 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			switch {
 			case kept:
 				text = have
-			case text == "" || isHeading(text) || ownHead.MatchString(text) || r.unordered(s.heading, text):
+			case text == "" || isHeading(text) || ownHead.MatchString(text):
+				continue
+			case r.unordered(s.heading, text):
+				r.unsupported++
 				continue
 			default:
 				text = r.line(text)
@@ -89,12 +94,19 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
+			var entries []entry
 			if cites && !own {
-				entries := r.backed(text)
-				if len(entries) == 0 {
+				if entries = r.backed(text); len(entries) == 0 {
 					r.uncited++
 					continue
 				}
+				by = r.supportOf(keysOf(entries)...)
+			}
+			if !own && !by.backsIn(s.heading, text) {
+				r.unsupported++
+				continue
+			}
+			if len(entries) > 0 {
 				r.kept++
 				text = cited(withoutBracket(text), entries, lists)
 			}
@@ -112,6 +124,10 @@ func (r *renewal) headingOf(heading string) string {
 		return have
 	}
 	words := cut(bare(strings.Trim(heading, "# ")), 80)
+	if spoken, others := quotations(html.UnescapeString(words)); len(spoken)+len(others) > 0 { // it cites nothing
+		r.unsupported++
+		return headKnown
+	}
 	if words == "" {
 		return headKnown
 	}

@@ -103,13 +103,15 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 		slices.Sort(faults)
 		return memoir.Consolidation{}, faults
 	}
-	skills, faults := r.skillsOf(a)
-	faults = append(faults, r.register.faults("memory_md", a.Memory, r.hand)...)
+	faults = r.register.faults("memory_md", a.Memory, r.hand)
 	faults = append(faults, r.register.faults("memory_summary", a.Summary, r.hand)...)
-	r.kept, r.uncited = 0, 0
+	r.kept, r.uncited, r.unsupported = 0, 0, 0
 	memory, summary := readPage(a.Memory), readPage(a.Summary)
-	lists := r.layOut(memory, true)
-	r.layOut(summary, false)
+	lists := r.layOut(memory, true, support{})
+	keys := r.citedBy(memory.String(), lists)
+	r.layOut(summary, false, r.supportOf(keys...))
+	skills, wrong := r.skillsOf(a, keys)
+	faults = append(faults, wrong...)
 	bytes, tokens := r.in.limits()
 	before := readPage(r.present.MemorySummary).lines()
 	for _, rule := range []struct {
@@ -158,7 +160,9 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 	all, kept := 0, 0
 	for _, s := range readPage(r.present.MemoryMD).sections {
 		for _, l := range s.lines {
-			if s.heading == headRecent || !slices.ContainsFunc(r.entries(l, r.present.Citations), firm) {
+			entries := r.entries(l, r.present.Citations)
+			if s.heading == headRecent || !slices.ContainsFunc(entries, firm) ||
+				!r.supportOf(keysOf(entries)...).backsIn(s.heading, l) { // it would be dropped
 				continue
 			}
 			all++

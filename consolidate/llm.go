@@ -30,6 +30,9 @@ type Report struct {
 	Project string // its id
 	Kept    int    // lines that cite a session
 	Uncited int    // lines that cite none and were dropped
+	// Unsupported counts lines of all files that were dropped since no session that they cite has what they quote, the
+	// commands that they name or the wish that they attribute to a person.
+	Unsupported int
 }
 
 var _ Consolidator = LLM{}
@@ -61,7 +64,7 @@ func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, m
 	}
 	out.Open = r.stillDue(q.sessions)
 	if m.Report != nil {
-		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
+		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited, Unsupported: r.unsupported})
 	}
 	return out, usage, nil
 }

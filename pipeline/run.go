@@ -164,7 +164,7 @@ func (p *phases) endedWell(ctx context.Context) bool {
 // runEnd returns how the run ended, and why it is incomplete.
 func (p *phases) runEnd(err error) store.RunEnd {
 	rep := p.report
-	end := store.RunEnd{Outcome: store.RunDone}
+	end := store.RunEnd{Outcome: store.RunDone, Reason: rep.Grounding.Unsupported()}
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeInterrupted,
 		errors.Is(err, context.Canceled),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/internal/lazyregexp"
 	"memoir/model"
 )
@@ -100,9 +101,9 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 					r.uncited++
 					continue
 				}
-				by = r.supportOf(keysOf(entries)...)
+				by = r.supportOf(entries)
 			}
-			if !own && !by.backsIn(s.heading, text) {
+			if !own && !by.backs(s.heading, text) {
 				r.unsupported++
 				continue
 			}
@@ -124,11 +125,7 @@ func (r *renewal) headingOf(heading string) string {
 		return have
 	}
 	words := cut(bare(strings.Trim(heading, "# ")), 80)
-	if spoken, others := quotations(html.UnescapeString(words)); len(spoken)+len(others) > 0 { // it cites nothing
-		r.unsupported++
-		return headKnown
-	}
-	if words == "" {
+	if words == "" || !(support{}).quotes(html.UnescapeString(words)) { // it cites nothing
 		return headKnown
 	}
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
@@ -164,7 +161,7 @@ func (r *renewal) line(text string) string {
 	if body == "" || fence(body) {
 		return ""
 	}
-	return indent + "- " + r.recite(body)
+	return indent + "- " + extract.Titled(r.recite(body))
 }
 
 var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)

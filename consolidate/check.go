@@ -108,9 +108,9 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	r.kept, r.uncited, r.unsupported = 0, 0, 0
 	memory, summary := readPage(a.Memory), readPage(a.Summary)
 	lists := r.layOut(memory, true, support{})
-	keys := r.citedBy(memory.String(), lists)
-	r.layOut(summary, false, r.supportOf(keys...))
-	skills, wrong := r.skillsOf(a, keys)
+	cited := r.cites(memory.String(), lists)
+	r.layOut(summary, false, r.supportOf(cited))
+	skills, wrong := r.skillsOf(a, cited)
 	faults = append(faults, wrong...)
 	bytes, tokens := r.in.limits()
 	before := readPage(r.present.MemorySummary).lines()
@@ -162,7 +162,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 		for _, l := range s.lines {
 			entries := r.entries(l, r.present.Citations)
 			if s.heading == headRecent || !slices.ContainsFunc(entries, firm) ||
-				!r.supportOf(keysOf(entries)...).backsIn(s.heading, l) { // it would be dropped
+				!r.supportOf(entries).backs(s.heading, l) { // it would be dropped
 				continue
 			}
 			all++

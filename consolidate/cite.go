@@ -72,13 +72,6 @@ func withoutBracket(line string) string {
 
 type entry struct{ key, short, date string }
 
-func keysOf(entries []entry) (keys []string) {
-	for _, e := range entries {
-		keys = append(keys, e.key)
-	}
-	return keys
-}
-
 // newestFirst converts sessions, oldest first, to entries, newest first.
 func newestFirst(sessions []*session) (out []entry) {
 	for _, s := range slices.Backward(sessions) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/model"
 	"memoir/prompts"
 )
@@ -247,7 +248,7 @@ func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
 	for _, st := range s.Extraction.Statements {
 		if st.Kind != memoir.StatementClaim {
-			st.Text, st.Items = cut(strings.Join(strings.Fields(st.Text), " "), maxStatement), nil
+			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)
 		}
 	}

@@ -19,10 +19,10 @@ const (
 	maxAnsweredSkills = 16
 )
 
-// skillsOf returns the skills of an answer. Lines of a SKILL.md that no cited session supports are dropped; keys are the
-// sessions that MEMORY.md cites. A skill of which little is left, or with an order that no person gave or such a line in
+// skillsOf returns the skills of an answer. Lines of a SKILL.md that no session supports which it or MEMORY.md cites are
+// dropped. A skill of which little is left, or with an order that no person gave or such a line in
 // another file, stays as it is in the present memory.
-func (r *renewal) skillsOf(a answer, keys []string) (skills []memoir.Skill, faults []string) {
+func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faults []string) {
 	if a.Skills == nil {
 		return r.present.Skills, nil
 	}
@@ -30,14 +30,13 @@ func (r *renewal) skillsOf(a answer, keys []string) (skills []memoir.Skill, faul
 		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
 	}
 	for _, given := range *a.Skills {
-		by := r.supportOf(distinct(append(r.citedBy(given.Content, nil), keys...))...)
+		by := r.supportOf(append(r.cites(given.Content, nil), cited...))
 		for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
 			by.add(memoir.Statement{Text: text})
 		}
 		for _, n := range r.edits {
 			by.add(memoir.Statement{Text: n.Text})
 		}
-		by.gaps = true
 		s, lost, fault := r.skillOf(given, by)
 		if fault == "" && (lost || r.strange(s, by)) {
 			var there bool
@@ -125,7 +124,7 @@ func (r *renewal) skillText(name, description, content string, by support) (text
 	front := frontOf(body)
 	body = body[len(front):]
 	description = cmp.Or(describe(memoir.Skill{Content: front}), description)
-	if strings.TrimSpace(description) == "" || !by.backs(description, false, true) {
+	if strings.TrimSpace(description) == "" || !by.backsStep(description, false) {
 		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
 	var b strings.Builder
@@ -138,7 +137,7 @@ func (r *renewal) skillText(name, description, content string, by support) (text
 			made = have
 		} else if fence(l) {
 			fenced = !fenced
-		} else if !by.backs(strings.TrimSpace(l), fenced && strings.TrimSpace(l) != "", true) {
+		} else if !by.backsStep(strings.TrimSpace(l), fenced) {
 			dropped++
 			continue
 		}
@@ -199,7 +198,7 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 			case kept || r.hand[l]:
 			case fence(l):
 				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), at != memoir.SkillsDir+"/"+s.Name+"/"+memoir.SkillMD && !by.backs(l, fenced, true):
+			case prompts.Instructs(l) && !r.wanted(l), at != memoir.SkillsDir+"/"+s.Name+"/"+memoir.SkillMD && !by.backsStep(l, fenced):
 				r.unsupported++
 				return true
 			}

@@ -2,7 +2,6 @@ package consolidate
 
 import (
 	"html"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,153 +15,110 @@ type support struct {
 	words  []string // people's words: what may stand in “ ”
 	stated []string // whole statements
 	steps  []string // the same without environments and the output of failed commands
-	gaps   bool     // a command may have placeholders
 }
 
-// supportOf returns the support of sessions by their keys. Of a session that was not selected it is what the present
-// memory says of it.
-func (r *renewal) supportOf(keys ...string) (all support) {
-	for _, key := range keys {
-		s := r.supports[key]
+// supportOf returns the support of sessions. Of a session that was not selected it is what the present memory says of
+// it.
+func (r *renewal) supportOf(entries []entry) (all support) {
+	seen := map[string]bool{}
+	for _, e := range entries {
+		s := r.supports[e.key]
 		if s == nil {
 			s = &support{}
-			if known := r.by[key]; known != nil {
-				for _, st := range known.Extraction.Statements {
-					s.add(st)
-				}
+			if known := r.by[e.key]; known != nil {
+				s.add(known.Extraction.Statements...)
 			} else {
 				for _, line := range r.lines {
-					if slices.ContainsFunc(r.inputsOf(line, r.present.Citations), func(e entry) bool { return e.key == key }) {
+					if slices.ContainsFunc(r.inputsOf(line, r.present.Citations), func(o entry) bool { return o.key == e.key }) {
 						s.add(memoir.Statement{Text: line})
 					}
 				}
 			}
-			r.supports[key] = s
+			r.supports[e.key] = s
 		}
-		all.words, all.stated, all.steps = append(all.words, s.words...), append(all.stated, s.stated...),
-			append(all.steps, s.steps...)
+		if !seen[e.key] {
+			all.words, all.stated, all.steps = append(all.words, s.words...), append(all.stated, s.stated...),
+				append(all.steps, s.steps...)
+		}
+		seen[e.key] = true
 	}
 	return all
 }
 
-func (s *support) add(st memoir.Statement) {
-	if st.Kind == memoir.StatementClaim {
-		return
+// cites returns the sessions that the lines of a text cite.
+func (r *renewal) cites(text string, lists map[string][]string) (all []entry) {
+	for l := range strings.Lines(text) {
+		all = append(all, r.inputsOf(l, lists)...)
 	}
-	spoken, _ := quotations(st.Text)
-	if spoken = append(spoken, st.Quote); st.Signal == memoir.SignalNote || st.Signal == memoir.SignalJournal {
-		spoken = append(spoken, st.Text)
-	}
-	for _, words := range spoken {
-		s.words = append(s.words, folded(words))
-	}
-	whole := folded(strings.Join([]string{st.Text, st.Quote, st.Command, st.Error, st.Fix}, "\n"))
-	s.stated = append(s.stated, whole)
-	switch st.Kind {
-	case memoir.StatementEnvironment:
-	case memoir.StatementFailure:
-		s.steps = append(s.steps, folded(st.Command), folded(st.Fix))
-	default:
-		s.steps = append(s.steps, whole)
+	return all
+}
+
+var spoken = lazyregexp.New(`“[^“”]*”`)
+
+func (s *support) add(statements ...memoir.Statement) {
+	for _, st := range statements {
+		if st.Kind == memoir.StatementClaim {
+			continue
+		}
+		words := append(spoken.FindAllString(st.Text, -1), st.Quote)
+		if st.Signal == memoir.SignalNote || st.Signal == memoir.SignalJournal {
+			words = append(words, st.Text)
+		}
+		for _, w := range words {
+			s.words = append(s.words, folded(w))
+		}
+		whole := folded(strings.Join([]string{st.Text, st.Quote, st.Command, st.Error, st.Fix}, "\n"))
+		s.stated = append(s.stated, whole)
+		switch st.Kind {
+		case memoir.StatementEnvironment:
+		case memoir.StatementFailure:
+			s.steps = append(s.steps, folded(st.Command), folded(st.Fix))
+		default:
+			s.steps = append(s.steps, whole)
+		}
 	}
 }
 
-// backs reports whether sessions state what a line quotes and the commands that it names. script says that the whole
-// line is a command, steps that a command must be one that was run or asked for.
-func (s support) backs(line string, script, steps bool) bool {
-	commands := s.stated
-	if steps {
-		commands = s.steps
+// backs reports whether sessions state what a line below a heading quotes, and the commands that it names. What people
+// want and what is to be run was run or asked for; a line without code below a heading of commands is a command behind
+// its purpose.
+func (s support) backs(heading, line string) bool {
+	line = html.UnescapeString(Words(line))
+	commands, stated := commandsIn(line, false), s.stated
+	switch heading {
+	case headCommands, headBuild:
+		if stated = s.steps; !strings.Contains(line, "`") {
+			commands = append(commands, line[strings.Index(line, ": ")+1:])
+		}
+	case headPreferences, headWants:
+		stated = s.steps
 	}
-	line = html.UnescapeString(line)
-	for _, command := range commandsIn(line, script) {
-		if !holds(commands, command, s.gaps) {
+	return hold(stated, commands...) && s.quotes(line)
+}
+
+// backsStep is backs for a line of a skill; script says that the whole line is a command. Placeholders of a command,
+// and what is joined to them, may be anything.
+func (s support) backsStep(line string, script bool) bool {
+	for _, command := range commandsIn(html.UnescapeString(line), script) {
+		if !hold(s.steps, strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00")...) {
 			return false
 		}
 	}
-	spoken, others := quotations(line)
-	return script || !slices.ContainsFunc(spoken, func(words string) bool { return !holds(s.words, words, false) }) &&
-		!slices.ContainsFunc(others, func(part string) bool { return !holds(s.stated, part, false) })
+	return script || s.quotes(html.UnescapeString(line))
 }
 
-// backsIn is backs for a line below a heading of a memory. What people want and what is to be run was run or asked for.
-// Below the headings of commands, a line without code is a command behind its purpose.
-func (s support) backsIn(heading, line string) bool {
-	commands := heading == headCommands || heading == headBuild
-	words := Words(line)
-	if commands && !strings.Contains(line, "`") {
-		if _, command, ok := strings.Cut(words, ": "); ok {
-			words = command
-		}
-		return s.backs(words, true, true)
-	}
-	return s.backs(words, false, commands || heading == headPreferences || heading == headWants)
-}
-
-// holds reports whether one of some texts has a part, in whole words. With gaps, other words may stand in place of its
-// placeholders.
-func holds(texts []string, part string, gaps bool) bool {
-	parts := []string{part}
-	if gaps {
-		parts = strings.Split(placeholder.ReplaceAllString(part, "\x00"), "\x00")
-	}
-	for i, p := range parts {
-		if p = folded(p); i > 0 {
-			p = strings.TrimLeft(p, " ")
-		}
-		if i+1 < len(parts) {
-			p = strings.TrimRight(p, " ")
-		}
-		parts[i] = p
-	}
-	return strings.TrimSpace(strings.Join(parts, "")) == "" || slices.ContainsFunc(texts, func(text string) bool {
-		for _, p := range parts {
-			_, rest, ok := strings.Cut(text, p)
-			if text = rest; !ok {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
-
-// textMarks are what a quotation may lack or have in another form.
-var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ", "’", "'",
-	"(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
-	"『", " ", "』", " ", "〝", " ", "〞", " ", "〟", " ", "＂", " ")
-
-// folded returns a text in the form in which quotations are compared: memoir.Folded, without Markdown marks, quotation
-// marks and the punctuation at the ends of words. A blank at each end keeps the first and the last word whole, except
-// in scripts without blanks between words.
-func folded(text string) string {
-	words := strings.Fields(memoir.Folded(textMarks.Replace(text)))
-	for i, w := range words {
-		words[i] = strings.TrimRight(strings.TrimPrefix(strings.Trim(w, "'"), "..."), ".,;:!?")
-	}
-	runes := []rune(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
-	const withoutBlanks = '\u2e80' // the scripts of East Asia begin here
-	if len(runes) > 0 && runes[0] < withoutBlanks {
-		runes = append([]rune{' '}, runes...)
-	}
-	if len(runes) > 0 && runes[len(runes)-1] < withoutBlanks {
-		runes = append(runes, ' ')
-	}
-	return string(runes)
-}
+var placeholder = lazyregexp.New(`\S*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")\S*`)
 
 // otherWords match what a line has from elsewhere, besides “ ” and code: quotations of several words in other marks,
 // addresses, options, and pipes into a shell.
 var otherWords = lazyregexp.New(`„[^“”„]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’|〝[^〞〟]*[〞〟]|＂[^＂]*＂` +
 	`|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|https?://[^\s)\]>"”]+|(?:^|\s)--\w[\w-]*|\S+ *\| *(?:ba|z|da)?sh\b`)
 
-// inCode are the marks that mean nothing in code.
 var inCode = strings.NewReplacer("“", " ", "”", " ", `"`, " ", "'", " ", "‘", " ", "--", " ", "|", " ", "://", " ")
 
-// quotations returns what stands in “ ” in a line, outside code, and otherWords. A quotation that is not closed ends
-// with the line; one that is not opened begins with it.
-func quotations(line string) (spoken, others []string) {
+// quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherWords. If the marks
+// are not in pairs, that is the whole line.
+func (s support) quotes(line string) bool {
 	var prose strings.Builder
 	for part, code := range pieces(line) {
 		if code {
@@ -170,37 +126,41 @@ func quotations(line string) (spoken, others []string) {
 		}
 		prose.WriteString(part)
 	}
-	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string {
-		others = append(others, found)
-		return strings.Trim(found, "„“”")
-	})
-	depth, from := 0, 0
-	for i, c := range text + "”" {
-		switch c {
-		case '“':
-			if depth++; depth == 1 {
-				from = i
-			}
-		case '”':
-			last := i == len(text)
-			if depth == 0 && last {
-				continue
-			}
-			if depth = max(depth-1, 0); depth == 0 || last {
-				spoken, from = append(spoken, text[from:i]), i
-			}
-		}
+	others := otherWords.FindAllString(prose.String(), -1)
+	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string { return strings.Trim(found, "„“”") })
+	words := spoken.FindAllString(text, -1)
+	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
+		words = []string{text}
 	}
-	return spoken, others
+	return hold(s.words, words...) && hold(s.stated, others...)
 }
 
-// citedBy returns the keys of the sessions that the lines of a text cite.
-func (r *renewal) citedBy(text string, lists map[string][]string) []string {
-	keys := map[string]bool{}
-	for l := range strings.Lines(text) {
-		for _, e := range r.inputsOf(l, lists) {
-			keys[e.key] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(keys))
+// hold reports whether some texts have all of some parts, in whole words.
+func hold(texts []string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool {
+		part = folded(part)
+		return part != "" && !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, part) })
+	})
 }
+
+// textMarks are what a quotation may lack or have in another form.
+var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ", "’", "'",
+	"(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
+	"『", " ", "』", " ", "〝", " ", "〞", " ", "〟", " ", "＂", " ")
+
+// folded returns a text in the form in which quotations are compared: memoir.Folded, without marks and the punctuation
+// at the ends of words. A blank at each end keeps the first and the last word whole, except in the scripts without
+// blanks between words, those of East Asia.
+func folded(text string) string {
+	words := strings.Fields(memoir.Folded(textMarks.Replace(text)))
+	for i, w := range words {
+		words[i] = strings.TrimRight(strings.TrimPrefix(strings.Trim(w, "'"), "..."), ".,;:!?")
+	}
+	text = strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+	return blankBefore.ReplaceAllString(blankBehind.ReplaceAllString(text, "$1 "), " $1")
+}
+
+var (
+	blankBefore = lazyregexp.New(`^([^\x{2e80}-\x{10ffff}])`)
+	blankBehind = lazyregexp.New(`([^\x{2e80}-\x{10ffff}])$`)
+)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"memoir"
 	"memoir/extract"
 	"memoir/internal/lazyregexp"
@@ -43,8 +45,19 @@ func parseAnswer(text string) (a answer, faults []string) {
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
-	var whole []byte
-	if whole, err = json.Marshal(fields); err == nil {
+	// A hostile answer may have a million skills or files: they are counted before they are decoded.
+	skills := gjson.ParseBytes(fields["skills"])
+	if n := skills.Get("#").Int(); n > maxAnsweredSkills {
+		return a, []string{fmt.Sprintf("there are %d skills, more than %d", n, maxAnsweredSkills)}
+	}
+	for _, s := range skills.Array() {
+		n := s.Get("scripts.#").Int() + s.Get("templates.#").Int() + s.Get("examples.#").Int() + 1
+		if n > maxSkillFiles {
+			return a, []string{fmt.Sprintf("the skill %s has %d files, more than %d", bare(s.Get("name").String()), n, maxSkillFiles)}
+		}
+	}
+	whole, err := json.Marshal(fields)
+	if err == nil {
 		err = json.Unmarshal(whole, &a)
 	}
 	if err != nil {
@@ -58,9 +71,6 @@ func parseAnswer(text string) (a answer, faults []string) {
 		case !fencesClose(*text):
 			faults = append(faults, name+" opens a code fence and does not close it")
 		}
-	}
-	if a.Skills != nil && len(*a.Skills) > maxAnsweredSkills {
-		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(*a.Skills), maxAnsweredSkills))
 	}
 	return a, faults
 }

@@ -92,6 +92,7 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 // Tolerances for answers.
 const (
 	leastLines = 6    // lines of a summary below which it may lose any number of them
+	readable   = 8    // multiple of the larger limit above which an answer is not read: it would take too much memory
 	tolerated  = 1.25 // multiple of a limit that the program cuts itself, since models cannot count
 )
 
@@ -99,6 +100,10 @@ const (
 // citations, no frames or control characters, legal skills, and most of the memory still there.
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
+	bytes, tokens := r.in.limits()
+	if most := readable*max(bytes, 4*tokens) + editBytes(r.edits, ""); len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
+		faults = []string{fmt.Sprintf("memory_md and memory_summary may have %d bytes and %d tokens of 4 characters", bytes, tokens)}
+	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
 		return memoir.Consolidation{}, faults
@@ -112,7 +117,6 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	r.layOut(summary, false, r.supportOf(cited))
 	skills, wrong := r.skillsOf(a, cited)
 	faults = append(faults, wrong...)
-	bytes, tokens := r.in.limits()
 	before := readPage(r.present.MemorySummary).lines()
 	for _, rule := range []struct {
 		broken bool

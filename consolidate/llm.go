@@ -77,8 +77,9 @@ const (
 	maxHalved    = 3       // times that a prompt that was too long is halved
 	maxFaults    = 12      // faults of an answer that are listed
 	maxEdits     = 16 << 10
-	listEntry    = 12   // tokens of a session in the list of new sessions
-	maxStatement = 4000 // bytes of a statement in a prompt
+	maxShownBad  = 256 << 10 // bytes of a bad answer that its model is shown again
+	listEntry    = 12        // tokens of a session in the list of new sessions
+	maxStatement = 4000      // bytes of a statement in a prompt
 
 	restLeft = "…\n(the rest is left out)\n" // the end of a text that was cut
 )
@@ -180,7 +181,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 				"the memory is unchanged; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}
-		request.Earlier = []model.Exchange{{Answer: a.Text, Objection: objection(faults)}}
+		request.Earlier = []model.Exchange{{Answer: memoir.CutBytes(a.Text, maxShownBad, restLeft), Objection: objection(faults)}}
 	}
 }
 

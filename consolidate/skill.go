@@ -30,7 +30,7 @@ func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faul
 		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
 	}
 	for _, given := range *a.Skills {
-		by := r.supportOf(append(r.cites(given.Content, nil), cited...))
+		by := r.supportOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
 		for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
 			by.add(memoir.Statement{Text: text})
 		}
@@ -90,6 +90,9 @@ func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost boo
 			continue
 		}
 		text := strings.ReplaceAll(given[at], "\r\n", "\n")
+		if len(text) > maxSkillBytes {
+			return s, false, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+		}
 		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
 			return s, false, faults[0]
 		}
@@ -101,8 +104,6 @@ func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost boo
 			return s, false, err.Error()
 		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
 			return s, false, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
-		case len(text) > maxSkillBytes:
-			return s, false, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
 		case folder == "":
 			text, lost = r.skillText(a.Name, a.Description, text, by)
 		case strings.EqualFold(path.Ext(at), ".md"):
@@ -111,9 +112,6 @@ func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost boo
 			text = sanitise(text)
 		}
 		files[at] = text
-	}
-	if len(files) > maxSkillFiles {
-		return s, false, fmt.Sprintf("the skill %s has %d files, more than %d", a.Name, len(files), maxSkillFiles)
 	}
 	return files.close().Skills[0], lost, ""
 }

@@ -2,6 +2,7 @@ package consolidate_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -121,5 +122,35 @@ func TestWhatPeopleWroteMayQuoteAnybody(t *testing.T) {
 	}
 	if got, want := under(c.MemoryMD, "## User preferences"), under(whole.MemoryMD, "## User preferences"); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What an answer allocates bounds what it takes at its peak. Other tests must not run beside this one.
+func TestAHostileAnswerTakesLittleMemory(t *testing.T) {
+	const size, most = 2<<20 - 1000, 64 << 20 // bytes
+	filled := func(before, by, after string) string {
+		return before + strings.Repeat(by, (size-len(before)-len(after))/len(by)) + after
+	}
+	const summary = `","memory_summary":"## What to know\n- a\n","skills":[]}`
+	for name, text := range map[string]string{
+		"skills":      filled(`{"memory_md":"x","memory_summary":"y","skills":[{}`, `,{}`, `]}`),
+		"scripts":     filled(`{"memory_md":"x","memory_summary":"y","skills":[{"name":"a","content":"b","scripts":[{}`, `,{}`, `]}]}`),
+		"fields":      filled(`{"memory_md":"x","memory_summary":"y","skills":[]`, `,"a":1`, `}`),
+		"lines":       filled(`{"memory_md":"## a\n`, `- a\n`, summary),
+		"headings":    filled(`{"memory_md":"## a\n`, `# a\n`, summary),
+		"citations":   filled(`{"memory_md":"## a\n`, `- a [00001001 2026-07-01]\n`, summary),
+		"code spans":  filled("{\"memory_md\":\"## a\\n- ", "`a b` ", summary),
+		"quotations":  filled(`{"memory_md":"## a\n- `, `“a b” `, summary),
+		"a skill":     filled(`{"memory_md":"x","memory_summary":"y","skills":[{"name":"a","content":"`, `a\n`, `"}]}`),
+		"no object":   filled("", `"memory_md":"",`, ""),
+		"open braces": filled("", "{", ""),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(text)}}}.Consolidate(t.Context(), input(first, second))
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; memoir.CodeOf(err) != memoir.CodeInvalid || used > most {
+			t.Errorf("%s: %d MB for both answers, %v", name, used>>20, err)
+		}
 	}
 }

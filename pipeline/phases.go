@@ -192,8 +192,10 @@ func (p *phases) countConsolidation(c consolidate.Report) {
 	p.meter.named(p.consolidator.Name()).served()
 	p.ground(func(g *Grounding) {
 		g.Lines += c.Kept
-		if c.Uncited > 0 {
-			g.Dropped["line"] += c.Uncited // of MEMORY.md
+		for reason, n := range map[string]int{"line": c.Uncited, unsupported: c.Unsupported} {
+			if n > 0 {
+				g.Dropped[reason] += n
+			}
 		}
 	})
 }

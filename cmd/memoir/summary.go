@@ -72,6 +72,9 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	if g := r.Grounding; g != nil {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
 			cmp.Or(strings.Replace(byRule(g.Dropped), "missing", "citing items that were not shown", 1), "none"))
+		if text := g.Unsupported(); text != "" {
+			u.say("%s", text)
+		}
 		if g.Cut > 0 {
 			u.say("%s too large for a call: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))

@@ -120,6 +120,7 @@ func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
 		known.Remote = cmp.Or(known.Remote, p.Remote)
 		known.Directories = append(known.Directories, p.Directories...)
 		known.Aliases = append(known.Aliases, p.Aliases...)
+		known.Inodes, known.Upstreams = append(known.Inodes, p.Inodes...), append(known.Upstreams, p.Upstreams...)
 	}
 	var later []*foundSession
 	for i := range found {

@@ -8,10 +8,11 @@ package project
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -19,6 +20,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 )
 
 // Status is a text for people: what identified a project, or why a directory has none.
@@ -81,17 +83,20 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	f := r.look(cwd)
 	if f.explicit != "" {
 		p := memoir.Project{Name: sanitise(f.explicit), Identity: "project:" + f.explicit, Remote: f.remote}
-		p.ID = id(p.Name, p.Identity)
+		p.ID = memoir.ProjectID(p.Name, p.Identity)
 		return f.at(p), Explicit
 	}
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
+	if recorded := normalise(remote); recorded != "" && recorded != f.foreign && !f.renamed(recorded) {
 		p := fromIdentity(recorded)
 		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
-		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
+		switch {
+		case recorded == f.remote:
+			p = f.known(p)
+		case f.common == "" && f.plain == "" && f.never == "":
 			p.Aliases = f.aliases()
 		}
 		return f.at(p), Remote
@@ -101,19 +106,23 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 		return memoir.Project{}, f.never
 	case f.remote != "":
 		p := fromIdentity(f.remote)
-		p.Remote, p.Aliases = f.remote, f.aliases()
-		return f.at(p), Remote
+		p.Remote = f.remote
+		return f.at(f.known(p)), Remote
 	case f.common != "":
-		return f.at(fromIdentity(f.common)), GitDir
+		p := fromIdentity(f.common)
+		p.Inodes = f.inodes
+		return f.at(p), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	return f.at(fromIdentity(f.place)), Directory
+	p := fromIdentity(f.place)
+	p.Inodes = f.inodes
+	return f.at(p), Directory
 }
 
 func fromIdentity(identity string) memoir.Project {
 	name := nameOf(identity)
-	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
+	return memoir.Project{ID: memoir.ProjectID(name, identity), Name: name, Identity: identity}
 }
 
 // Changed returns a project with a function applied to its texts: identity, remote, directories and aliases. If
@@ -125,6 +134,7 @@ func Changed(p memoir.Project, change func(string) string) memoir.Project {
 	}
 	p.Remote = change(p.Remote)
 	p.Directories, p.Aliases = each(p.Directories, change), each(p.Aliases, change)
+	p.Inodes, p.Upstreams = each(p.Inodes, change), each(p.Upstreams, change)
 	return p
 }
 
@@ -142,14 +152,32 @@ type facts struct {
 	explicit string
 	remote   string // the repository's present remote, normalised
 	common   string // identity by the common git directory
-	foreign  string // remote of a repository that is ignored
-	never    Status // why dir is never a project
-	plain    Status // why dir is not a project outside of a repository
+	cloned   string // remote that the repository was cloned from, normalised; "" if unknown
+	inodes   []string
+	others   []string // other remotes of the repository, normalised
+	foreign  string   // remote of a repository that is ignored
+	never    Status   // why dir is never a project
+	plain    Status   // why dir is not a project outside of a repository
 }
 
 func (f facts) at(p memoir.Project) memoir.Project {
 	if f.top != "" {
 		p.Directories = []string{f.top}
+	}
+	return p
+}
+
+// renamed reports whether a recorded remote is a former name of the repository's present one.
+func (f facts) renamed(recorded string) bool {
+	return recorded != "" && recorded == f.cloned && f.remote != "" && recorded != f.remote &&
+		!slices.Contains(f.others, recorded)
+}
+
+// known adds what is known of the repository to its project.
+func (f facts) known(p memoir.Project) memoir.Project {
+	p.Aliases, p.Inodes, p.Upstreams = f.aliases(), f.inodes, f.others
+	if f.renamed(f.cloned) {
+		p.Aliases = append(p.Aliases, f.cloned)
 	}
 	return p
 }
@@ -179,23 +207,35 @@ func (r *Resolver) read(cwd string) facts {
 	f := facts{top: dir, place: filepath.ToSlash(dir), plain: r.places.plain(dir),
 		never: cmp.Or(r.places.never(dir), r.places.never(filepath.Clean(cwd)))}
 	if repo, ok := findRepository(dir); ok && f.never == "" {
-		url := repo.remoteURL()
-		if r.opts.Clean != nil && url != "" {
-			url = r.opts.Clean(url)
-		}
-		remote := normalise(url)
+		url, others := repo.remotes()
+		remote := r.normal(url)
 		// The repository of a home directory does not include the projects below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
 			f.foreign = remote
 		} else {
 			f.top, f.remote, f.common = repo.top, remote, common
+			f.cloned, f.inodes = r.normal(repo.clonedFrom()), repo.inode()
+			for _, url := range others {
+				f.others = append(f.others, r.normal(url))
+			}
 		}
+	}
+	if info, err := os.Stat(dir); err == nil && f.common == "" {
+		f.inodes = []string{fmt.Sprintf("dir:%d:%s", disk.Inode(info), f.place)}
 	}
 	if r.opts.Explicit != nil {
 		f.explicit = cmp.Or(r.opts.Explicit(cwd), r.opts.Explicit(f.top))
 	}
 	return f
+}
+
+// normal redacts the URL of a remote in git's files, and normalises it.
+func (r *Resolver) normal(url string) string {
+	if r.opts.Clean != nil && url != "" {
+		url = r.opts.Clean(url)
+	}
+	return normalise(url)
 }
 
 // commonIdentity returns the identity by a common git directory. For an ordinary repository it is the working
@@ -222,7 +262,8 @@ func normalise(remote string) string {
 	if !ok {
 		return commonIdentity(at)
 	}
-	if origin := NormalizeRemote(repo.remoteURL()); origin != "" && !isLocal(origin) {
+	url, _ := repo.remotes()
+	if origin := NormalizeRemote(url); origin != "" && !isLocal(origin) {
 		return origin
 	}
 	return commonIdentity(repo.common)
@@ -230,12 +271,6 @@ func normalise(remote string) string {
 
 // maxNameBytes bounds a project's name, which is part of a directory's name.
 const maxNameBytes = 48
-
-// id returns the project's id, which is also the name of its folder. The hash distinguishes projects of the same name.
-func id(name, identity string) string {
-	sum := sha256.Sum256([]byte(identity))
-	return name + "-" + hex.EncodeToString(sum[:])[:12]
-}
 
 // nameOf returns a project's name. It depends only on the identity, so that it is the same for all sessions.
 func nameOf(identity string) string {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"memoir"
 )
 
 func TestNames(t *testing.T) {
@@ -43,7 +45,7 @@ func TestNamesNeverCollide(t *testing.T) {
 		}
 		seen[got] = identity
 	}
-	if got, want := id("mise", "github.com/jdx/mise"), "mise-"; !regexp.MustCompile(`^mise-[0-9a-f]{12}$`).MatchString(got) {
+	if got, want := memoir.ProjectID("mise", "github.com/jdx/mise"), "mise-"; !regexp.MustCompile(`^mise-[0-9a-f]{12}$`).MatchString(got) {
 		t.Errorf("got %s, want %s and 12 hex digits", got, want)
 	}
 }

@@ -1,7 +1,9 @@
 package project
 
 import (
-	"cmp"
+	"bufio"
+	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path"
@@ -173,8 +175,11 @@ func within(path, dir string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]))
 }
 
-// maxGitFile bounds a file of git that is read, in bytes.
-const maxGitFile = 1 << 20
+// Bounds on what is read of git's files, in bytes.
+const (
+	maxGitFile = 1 << 20
+	maxLogLine = 4 << 10
+)
 
 type repository struct {
 	top    string // the working tree's top directory, or a bare repository's own directory
@@ -256,10 +261,12 @@ var (
 	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
 )
 
-// remoteURL returns the URL of origin, else of the first remote, else "". If a remote has several URLs, it is
-// the first, which git fetches from. Includes and insteadOf are not applied. Invalid lines are skipped.
-func (r repository) remoteURL() string {
-	name, first := "", ""
+// remotes returns the URL of origin, else of the first remote, else "", and those of the others. If a remote has
+// several URLs, it is the first, which git fetches from. Includes and insteadOf are not applied. Invalid lines are
+// skipped.
+func (r repository) remotes() (url string, others []string) {
+	name, origin := "", 0
+	seen := map[string]bool{}
 	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
@@ -269,15 +276,45 @@ func (r repository) remoteURL() string {
 			}
 		}
 		m := remoteAddress.FindStringSubmatch(line)
-		switch {
-		case m == nil || m[1] == "" || name == "":
-		case name == "origin":
-			return m[1]
-		default:
-			first = cmp.Or(first, m[1])
+		if m == nil || m[1] == "" || name == "" || seen[name] {
+			continue
 		}
+		if seen[name] = true; name == "origin" {
+			origin = len(others)
+		}
+		others = append(others, m[1])
 	}
-	return first
+	if len(others) == 0 {
+		return "", nil
+	}
+	url = others[origin]
+	return url, slices.Delete(others, origin, origin+1)
+}
+
+// inode returns what tells the git directory from others, wherever it was moved: the time and inode of a file that git
+// writes when it makes a repository, and never again. Copies of a repository share its time.
+func (r repository) inode() []string {
+	info, err := os.Stat(filepath.Join(r.common, "description"))
+	if err != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("git:%d:%d", info.ModTime().UnixNano(), disk.Inode(info))}
+}
+
+// clonedFrom returns the URL that the repository was cloned from, "" for a path, or if git's log of HEAD does not have
+// it (any more).
+func (r repository) clonedFrom() string {
+	f, err := disk.Open(filepath.Join(r.common, "logs", "HEAD"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, maxLogLine)).ReadString('\n')
+	_, url, _ := strings.Cut(line, "\tclone: from ")
+	if isLocal(NormalizeRemote(url)) {
+		return ""
+	}
+	return strings.TrimSpace(url)
 }
 
 // readSmall reads a regular file of at most maxGitFile bytes; "" on any error.

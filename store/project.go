@@ -44,7 +44,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key LIKE 'memoir:note-%' AND `+isInput+`),
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
-			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))
+			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias
+				WHERE project_id = p.id AND kind <> 'inode' ORDER BY alias))
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan scanner, r *ProjectRow) error {
 			var directories, aliases []byte
@@ -103,6 +104,16 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 	}
 	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
 		"%d projects are named %q", len(found), ref)
+}
+
+// SharedPaths returns the ids of the projects that only a path identifies, and at whose path more than one directory
+// was.
+func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT p.id FROM project p JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
+			GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
+				AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
+	}, "looking for shared paths")
 }
 
 // Resolve returns the registered project that a found project is identified with; an error of code

@@ -14,6 +14,7 @@ import (
 const (
 	aliasName     = "name"     // a name that a person may use for the project
 	aliasIdentity = "identity" // sessions with this identity belong to the project
+	aliasInode    = "inode"    // as in memoir.Project.Inodes
 )
 
 // explicitIdentity is the prefix of the identity of a project that is named in the settings.
@@ -22,8 +23,8 @@ const explicitIdentity = "project:"
 // projectIndex indexes the registered projects by what identifies them.
 type projectIndex struct {
 	projects map[string]*known   // by id
-	identity map[string]string   // identity -> id
-	aliases  map[string][]string // identity that is an alias -> ids, in order
+	identity map[string][]string // identity -> ids, in order
+	aliases  map[string][]string // identity or inode that is an alias -> ids, in order
 	dirs     map[string]string   // directory -> id
 }
 
@@ -34,7 +35,7 @@ type known struct {
 
 // readProjectIndex reads three small tables, but no sessions.
 func readProjectIndex(t tx) (*projectIndex, error) {
-	a := &projectIndex{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
+	a := &projectIndex{projects: map[string]*known{}, identity: map[string][]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
 	err := t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil,
 		func(scan scanner) error {
@@ -71,9 +72,7 @@ func (k *known) keepsName(p memoir.Project) bool {
 
 func (a *projectIndex) add(k *known) {
 	a.projects[k.ID] = k
-	if _, taken := a.identity[k.Identity]; !taken {
-		a.identity[k.Identity] = k.ID
-	}
+	a.identity[k.Identity] = append(a.identity[k.Identity], k.ID)
 	k.remotes = append(k.remotes, remoteIdentity(k.Identity)...)
 }
 
@@ -89,28 +88,39 @@ func (a *projectIndex) addDirectory(path, id string) {
 
 func (a *projectIndex) addAlias(alias, kind, id string) {
 	k := a.projects[id]
-	if k == nil || slices.Contains(k.Aliases, alias) {
+	if k == nil || slices.Contains(k.Aliases, alias) || slices.Contains(k.Inodes, alias) {
 		return
 	}
-	k.Aliases = append(k.Aliases, alias)
-	if kind == aliasIdentity {
-		a.aliases[alias] = append(a.aliases[alias], id)
+	switch kind {
+	case aliasInode:
+		k.Inodes = append(k.Inodes, alias)
+	case aliasIdentity:
 		k.remotes = append(k.remotes, remoteIdentity(alias)...)
+	}
+	if kind != aliasInode {
+		k.Aliases = append(k.Aliases, alias)
+	}
+	if kind != aliasName {
+		a.aliases[alias] = append(a.aliases[alias], id)
 	}
 }
 
 // resolution says with which registered project a found project is identified.
 type resolution struct {
-	id       string // empty: none
+	id       string // of a new project, if no registered one has it
 	takeOver bool   // the registered project takes over the name and identity of the found one
 }
 
 // resolve identifies p with a registered project: the one with its identity; else the one that had this
-// identity before; else one that was known only by a place of p, such as the directory of a repository
-// without a remote. Projects with different remotes are never merged because of a place.
+// identity before; else the one whose git directory it has, under another remote or at another place; else one that
+// was known only by a place of p, such as the directory of a repository without a remote. Projects with different
+// remotes are never merged because of a place, nor are different git directories at one place.
 func (a *projectIndex) resolve(p memoir.Project) resolution {
 	var found resolution
-	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
+	found.id = cmp.Or(a.pick(a.identity[p.Identity], p), a.pick(a.aliases[p.Identity], p))
+	if found.id == "" {
+		found = a.byInode(p)
+	}
 	for _, place := range p.Aliases {
 		k, identified := a.holder(place)
 		if k == nil {
@@ -118,7 +128,7 @@ func (a *projectIndex) resolve(p memoir.Project) resolution {
 		}
 		id := k.ID
 		switch {
-		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity):
+		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity) || k.apart(p):
 		case found.id == "" && identified && (p.Remote == "" || k.Remote == "" || k.Remote == p.Remote):
 			found.id, found.takeOver = id, true
 		case found.id == "" && !identified && (p.Remote == "" || !k.hasOtherRemote(p.Identity)):
@@ -126,21 +136,60 @@ func (a *projectIndex) resolve(p memoir.Project) resolution {
 		}
 	}
 	if found.id == "" {
-		// The id is derived from the first identity of a project.
-		if _, ok := a.projects[p.ID]; ok {
-			found.id = p.ID
+		found.id = p.ID // derived from the first identity of a project
+		if k := a.projects[p.ID]; k != nil && p.Remote == "" && k.apart(p) {
+			found.id = memoir.ProjectID(p.Name, p.Identity+strings.Join(p.Inodes, ""))
 		}
 	}
 	return found
 }
 
-// holder returns the project whose identity is a place, else the only one that has it as an alias, else nil.
-func (a *projectIndex) holder(place string) (k *known, identified bool) {
-	id, identified := a.identity[place]
-	if holders := a.aliases[place]; !identified && len(holders) == 1 {
-		id = holders[0]
+// byInode returns the project that the git directory of p belonged to. A repository whose origin was renamed stays with
+// its project. A fork does not: its repository still has the project's remote, under another name.
+func (a *projectIndex) byInode(p memoir.Project) (found resolution) {
+	for _, inode := range p.Inodes {
+		found.id = a.pick(slices.DeleteFunc(slices.Clone(a.aliases[inode]), func(id string) bool {
+			k := a.projects[id]
+			return !strings.HasPrefix(inode, gitInode) || strings.HasPrefix(k.Identity, explicitIdentity) ||
+				slices.ContainsFunc(k.remotes, func(r string) bool { return slices.Contains(p.Upstreams, r) })
+		}), p)
+		if k := a.projects[found.id]; k != nil {
+			found.takeOver = k.Remote == ""
+			break
+		}
 	}
-	return a.projects[id], identified
+	return found
+}
+
+// gitInode is the prefix of the inode of a git directory.
+const gitInode = "git:"
+
+// apart reports whether the git directory of p is none of the project's: git made it at another time.
+func (k *known) apart(p memoir.Project) bool {
+	made := func(inodes []string) (at []string) {
+		for _, inode := range inodes {
+			if strings.HasPrefix(inode, gitInode) {
+				at = append(at, inode[:strings.LastIndexByte(inode, ':')])
+			}
+		}
+		return at
+	}
+	before, now := made(k.Inodes), made(p.Inodes)
+	return len(before) > 0 && len(now) > 0 && !slices.ContainsFunc(now, func(at string) bool {
+		return slices.Contains(before, at)
+	})
+}
+
+// holder returns the only project whose identity is a place, else the only one that has it as an alias, else nil.
+func (a *projectIndex) holder(place string) (k *known, identified bool) {
+	holders := a.identity[place]
+	if identified = len(holders) > 0; !identified {
+		holders = a.aliases[place]
+	}
+	if len(holders) == 1 {
+		k = a.projects[holders[0]]
+	}
+	return k, identified
 }
 
 // hasOtherRemote reports whether the project has or had a remote other than the given one.
@@ -148,12 +197,19 @@ func (k *known) hasOtherRemote(identity string) bool {
 	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
 }
 
-// byAlias returns the id of the project that has p's identity as an alias. If several have it, p's
-// directory decides.
-func (a *projectIndex) byAlias(p memoir.Project) string {
-	holders := a.aliases[p.Identity]
+// pick returns the one of several projects that p is, "" if none is. If several may be, p's git directory decides,
+// else its path.
+func (a *projectIndex) pick(holders []string, p memoir.Project) string {
+	holders = slices.DeleteFunc(slices.Clone(holders), func(id string) bool {
+		return p.Remote == "" && a.projects[id].apart(p)
+	})
 	if len(holders) == 1 {
 		return holders[0]
+	}
+	for _, id := range holders {
+		if slices.ContainsFunc(p.Inodes, func(inode string) bool { return slices.Contains(a.projects[id].Inodes, inode) }) {
+			return id
+		}
 	}
 	for _, dir := range p.Directories {
 		if id := a.dirs[dir]; slices.Contains(holders, id) {
@@ -227,7 +283,7 @@ func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func
 	for _, id := range slices.Sorted(maps.Keys(a.projects)) {
 		projects = append(projects, a.projects[id].Project)
 	}
-	return projects, func(p memoir.Project) string { return cmp.Or(a.resolve(p).id, p.ID) }, nil
+	return projects, func(p memoir.Project) string { return a.resolve(p).id }, nil
 }
 
 // changes reports whether registering p would write anything.
@@ -238,17 +294,18 @@ func (a *projectIndex) changes(p memoir.Project, at resolution) bool {
 	}
 	next := a.next(p, at)
 	return k.Name != next.Name || k.Identity != next.Identity || k.Remote != next.Remote ||
-		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases)
+		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases) ||
+		!containsAll(k.Inodes, next.Inodes)
 }
 
 // next returns the values with which p will be registered.
 func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
+	out := p
+	out.ID = at.id
 	k := a.projects[at.id]
 	if k == nil {
-		return p
+		return out
 	}
-	out := p
-	out.ID = k.ID
 	if p.Identity != k.Identity && !at.takeOver {
 		// p has a former identity of the project: it adds aliases and directories, and changes nothing else.
 		out.Name, out.Identity, out.Remote = k.Name, k.Identity, k.Remote
@@ -289,7 +346,7 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		return err
 	}
 	was := k.Project
-	delete(a.identity, was.Identity)
+	a.identity[was.Identity] = slices.DeleteFunc(a.identity[was.Identity], func(id string) bool { return id == p.ID })
 	k.ID, k.Name, k.Identity, k.Remote = p.ID, p.Name, p.Identity, p.Remote
 	a.add(k)
 	for _, dir := range p.Directories {
@@ -315,6 +372,9 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		if aliases[alias] != aliasIdentity {
 			aliases[alias] = aliasKind(alias)
 		}
+	}
+	for _, inode := range p.Inodes {
+		aliases[inode] = aliasInode
 	}
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
 		_, err := t.exec(`INSERT INTO project_alias (alias, project_id, kind) VALUES (?, ?, ?)

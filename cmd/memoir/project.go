@@ -25,6 +25,10 @@ type place struct {
 	status  project.Status
 }
 
+// sure reports whether the id of the project is that of the registry, if it has the project. A path may have been
+// another project's.
+func (p place) sure() bool { return p.status.OK() && !filepath.IsAbs(p.project.Identity) }
+
 // identify finds the project of a directory without the registry.
 func (p *program) identify(settings config.Settings, dir string) place {
 	resolver := project.NewResolver(project.Options{Explicit: settings.ProjectFor, Home: config.UserHome(p.environ)})
@@ -211,7 +215,7 @@ func (p *program) projectID(c *cli.Context) (home, id string, err error) {
 		if err != nil {
 			return opts.Home, "", err
 		}
-		if here.status.OK() && isProjectFolder(opts.Home, here.project.ID) {
+		if here.sure() && isProjectFolder(opts.Home, here.project.ID) {
 			return opts.Home, here.project.ID, nil
 		}
 	}

@@ -26,8 +26,9 @@ CREATE INDEX project_directory_project ON project_directory (project_id);
 CREATE TABLE project_alias (
     alias      TEXT NOT NULL,
     project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
-    -- A name that people may say, or an identity, by which sessions find their project.
-    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity')),
+    -- A name that people may say; an identity, by which sessions find their project; or the inode of a directory,
+    -- which tells it from others at its path.
+    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity') OR kind = 'inode'),
     PRIMARY KEY (alias, project_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX project_alias_project ON project_alias (project_id);

@@ -90,7 +90,7 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 		return memoir.Project{}, f.never
 	}
 	if recorded := normalise(remote); recorded != "" && recorded != f.foreign && !f.renamed(recorded) {
-		p := fromIdentity(recorded)
+		p := Named(recorded)
 		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
 		switch {
@@ -105,22 +105,23 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	case f.never != "":
 		return memoir.Project{}, f.never
 	case f.remote != "":
-		p := fromIdentity(f.remote)
+		p := Named(f.remote)
 		p.Remote = f.remote
 		return f.at(f.known(p)), Remote
 	case f.common != "":
-		p := fromIdentity(f.common)
+		p := Named(f.common)
 		p.Inodes = f.inodes
 		return f.at(p), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	p := fromIdentity(f.place)
+	p := Named(f.place)
 	p.Inodes = f.inodes
 	return f.at(p), Directory
 }
 
-func fromIdentity(identity string) memoir.Project {
+// Named returns the project with an identity, without what is known of its directories.
+func Named(identity string) memoir.Project {
 	name := nameOf(identity)
 	return memoir.Project{ID: memoir.ProjectID(name, identity), Name: name, Identity: identity}
 }
@@ -129,7 +130,7 @@ func fromIdentity(identity string) memoir.Project {
 // the identity changes, the id and name follow from the new one.
 func Changed(p memoir.Project, change func(string) string) memoir.Project {
 	if identity := change(p.Identity); identity != p.Identity {
-		named := fromIdentity(identity)
+		named := Named(identity)
 		p.ID, p.Name, p.Identity = named.ID, named.Name, named.Identity
 	}
 	p.Remote = change(p.Remote)

@@ -39,7 +39,7 @@ func TestNamesNeverCollide(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]string)
 	for _, identity := range []string{"/a/b-c", "/a-b/c", "/a/b/c", "/x/c", "h/c", "/a/b c", "/a/b_c", "/a/b-c/", "/A/b-c", "/a/B-C", "/a/B/c", "H/c"} {
-		got := strings.ToLower(fromIdentity(identity).ID) // as on a file system that ignores case
+		got := strings.ToLower(Named(identity).ID) // as on a file system that ignores case
 		if other, ok := seen[got]; ok {
 			t.Errorf("%s and %s are both %s", other, identity, got)
 		}

@@ -181,7 +181,7 @@ func moveSession(t tx, key, projectID string) error {
 
 // ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
 // and the project's hand edits, generations and aliases. A later session begins a new project. The folder
-// remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
+// remains to be removed: see RemovedFolders. It returns the keys of the project's sessions and entries, without
 // their subagents.
 func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool) (keys []string, err error) {
 	err = s.durably(ctx, func(t tx) error {
@@ -207,14 +207,22 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool)
 	return keys, s.explain(err, "forgetting project %s", projectID)
 }
 
-// RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.
-func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
+// RemovedFolders returns the projects whose folders remain to be removed, and the project that gets the files of each
+// that are not part of its memory, empty for none. A project that was split is listed with itself: only conversations
+// of other projects are moved.
+func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
+		folders := map[string]string{}
+		return folders, t.each(`SELECT project_id, files_to FROM removed_folder`, nil, func(scan scanner) error {
+			var id, to string
+			err := scan(&id, &to)
+			folders[id] = to
+			return err
+		})
 	}, "listing directories to remove")
 }
 
-// FolderRemoved records that the folder of a removed project is gone.
+// FolderRemoved records that the work of RemovedFolders on a project is done.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		return t.run(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)

@@ -111,7 +111,7 @@ func (s *Store) removeCopies() (removed []string, err error) {
 // Clear removes a project from the database: its sessions and their files and extractions, jobs,
 // generations, hand edits and redactions. Claims on them are lost. The ledger stays, and so do the marks of
 // sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
-// removed: see RemovedProjects. The backup is removed first, as by BeginForgetting. Clearing an unknown
+// removed: see RemovedFolders. The backup is removed first, as by BeginForgetting. Clearing an unknown
 // project is not an error.
 func (s *Store) Clear(ctx context.Context, projectID string) error {
 	const sessions = `(SELECT key FROM session WHERE project_id = ?1

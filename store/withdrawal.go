@@ -163,7 +163,7 @@ func (s *Store) forget(t tx, projectID string, keys []string) error {
 	}
 	err = t.execEach(list,
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
+		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = '', origin = ''
 			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`, // with its messages

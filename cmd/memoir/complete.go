@@ -219,7 +219,7 @@ func (at *completion) offer(kind string) {
 	case "-":
 	case "DIR", "FILE", "PATH":
 		at.files = true
-	case "REF":
+	case "REF", "PROJECT", "INTO":
 		at.projects()
 	case "SESSION":
 		at.sessions()

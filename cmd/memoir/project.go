@@ -1,19 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
-	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
+	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 )
@@ -254,12 +258,132 @@ func projectsCommand(p *program) *cli.Command {
 		Name: "projects", Category: groupMemory,
 		Usage: "list projects with the paths of their memory",
 		Description: help("Lists all registered projects, each with its directory and the path of its live memory.\n"+
-			"A project is identified by its remote, else by its repository or directory; --json adds all\n"+
-			"directories where it was seen and its earlier identities.",
-			"memoir projects", "memoir projects --json"),
+			"A project is identified by its remote, else by its repository or directory, and keeps its memory\n"+
+			"if the remote is renamed: other names are listed below. --json adds all directories.",
+			"memoir projects", "memoir projects --json", "memoir projects merge oldname newname",
+			"memoir projects split newname"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.projects,
+		Subcommands: []*cli.Command{
+			{
+				Name: "merge", ArgsUsage: "PROJECT INTO", Usage: "move everything of a project into another one",
+				Description: help("Moves the sessions, notes, journals, conversations, hand edits and history of PROJECT to the\n"+
+					"project INTO, whose aliases its names become. Its memory with all generations is removed; the next\n"+
+					"run consolidates the memory of INTO. `memoir projects split` undoes it. Asks first; without a\n"+
+					"terminal it needs --yes.",
+					"memoir projects merge oldname newname", "memoir projects merge ~/src/a ~/src/b --dry-run"),
+				Flags: joinFlags(), Action: p.mergeProjects,
+			},
+			{
+				Name: "split", ArgsUsage: "PROJECT", Usage: "separate what a project got by merges and renamed remotes",
+				Description: help("Makes each merged project a project again, with what it brought. Makes each remote that\n"+
+					"PROJECT adopted a project, with the sessions that were found by it; notes, journals and hand\n"+
+					"edits stay. The history stays in PROJECT as well. The next run consolidates all of them. Asks\n"+
+					"first; without a terminal it needs --yes.",
+					"memoir projects split newname", "memoir projects split . --dry-run --json"),
+				Flags: joinFlags(), Action: p.splitProject,
+			},
+		},
 	}
+}
+
+func joinFlags() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "show what would be moved, and change nothing"},
+		waitFlag(), yesFlag(), jsonFlag()}
+}
+
+// movedJSON is what `projects merge` and `split` print: what goes to which project. A project that is new has no id yet.
+type movedJSON struct {
+	Project string      `json:"project"`
+	DryRun  bool        `json:"dry_run"`
+	Moves   []movedPart `json:"moves"`
+}
+
+type movedPart struct {
+	To       string   `json:"to"`
+	Sessions []string `json:"sessions"` // keys, also of notes and lines of journals
+}
+
+func (p *program) mergeProjects(c *cli.Context) error {
+	if c.NArg() != 2 {
+		return usagef("`memoir projects` lists them", "projects merge needs two projects")
+	}
+	opts, st, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	from, err := p.findProject(c, st, opts.Settings, c.Args().Get(0))
+	into, fault := p.findProject(c, st, opts.Settings, c.Args().Get(1))
+	if err = cmp.Or(err, fault); err != nil {
+		return err
+	}
+	if from.ID == into.ID || from.IsUser() || into.IsUser() {
+		return usagef("name two projects", "%s cannot be merged into %s", from.ID, into.ID)
+	}
+	sessions, err := st.Sessions(c.Context, store.Filter{Project: from.ID})
+	if err != nil {
+		return err
+	}
+	return p.move(c, opts.Home, from.ID, []movedPart{{into.ID, keysOf(sessions)}},
+		fmt.Sprintf(", with its journals, hand edits and history, and remove its memory of %s",
+			count(int(from.Generation), "generation")),
+		func() error { return pipeline.Merge(c.Context, st, opts, from.Project, into.Project) })
+}
+
+func (p *program) splitProject(c *cli.Context) error {
+	ref, err := argument(c, "project")
+	if err != nil {
+		return err
+	}
+	opts, st, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	from, err := p.findProject(c, st, opts.Settings, ref)
+	if err != nil {
+		return err
+	}
+	found, err := st.Parts(c.Context, from.ID)
+	if err == nil && len(found) == 0 {
+		err = notFoundf("the setting projects separates directories",
+			"%s has nothing to split: it got nothing by a merge or a renamed remote", from.ID)
+	}
+	var parts []store.Part
+	var moves []movedPart
+	for _, identity := range slices.Sorted(maps.Keys(found)) {
+		parts = append(parts, store.Part{Project: project.Named(identity), Keys: found[identity]})
+		moves = append(moves, movedPart{p.redact(identity), append([]string{}, found[identity]...)})
+	}
+	if err != nil {
+		return err
+	}
+	return p.move(c, opts.Home, from.ID, moves, "",
+		func() error { return pipeline.Split(c.Context, st, opts, from.Project, parts) })
+}
+
+// move says what moves from a project, asks, does it unless --dry-run is given, and prints the result.
+func (p *program) move(c *cli.Context, home, from string, moves []movedPart, more string, do func() error) error {
+	var plan []string
+	for _, m := range moves {
+		plan = append(plan, fmt.Sprintf("%s to %s", cmp.Or(kinds(m.Sessions, nil), "no session"), m.To))
+	}
+	what := fmt.Sprintf("move %s from %s%s", strings.Join(plan, ", "), from, more)
+	out := movedJSON{from, c.Bool("dry-run"), moves}
+	if out.DryRun {
+		return p.result(c, out, func() { p.ui.printf("would %s\n", what) })
+	}
+	if err := p.confirmTo(c, what, home, "nothing was changed"); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return p.result(c, out, func() {
+		p.ui.say("moved %s from %s", strings.Join(plan, ", "), from)
+		p.ui.sayHint("`memoir run` consolidates them")
+	})
 }
 
 func (p *program) projects(c *cli.Context) error {
@@ -285,47 +409,16 @@ func (p *program) projects(c *cli.Context) error {
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
+		for _, one := range out.Projects {
+			one.Aliases = slices.DeleteFunc(one.Aliases, func(alias string) bool {
+				return !strings.Contains(alias, "/") || slices.Contains(one.Directories, alias)
+			})
+			if len(one.Aliases) > 0 {
+				p.ui.printf("%s is also %s\n", one.ID, strings.Join(one.Aliases, ", "))
+			}
+		}
 		if st != nil {
 			p.ui.say("%s", count(len(out.Projects), "project"))
-		}
-	})
-}
-
-// largestProject returns the id of the published project with the largest memory; "" if none is published.
-func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
-	projects, err := st.Projects(ctx)
-	most := 0
-	for _, p := range projects {
-		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
-			id, most = p.ID, p.Extractions
-		}
-	}
-	return id, err
-}
-
-// listTrusted prints the files that are trusted, and those that were in an earlier version.
-func (p *program) listTrusted(c *cli.Context, home string) error {
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	files := map[string][]string{"trusted": {}, "changed": {}}
-	for _, file := range trusted.Files() {
-		state := "trusted"
-		if content, err := disk.ReadFile(file, config.MaxFileSize); err != nil || !trusted.Trusted(file, content) {
-			state = "changed"
-		}
-		files[state] = append(files[state], file)
-	}
-	return p.result(c, files, func() {
-		for _, file := range files["trusted"] {
-			p.ui.printf("%s\n", file)
-		}
-		for _, file := range files["changed"] {
-			p.ui.printf("%s: changed since; not trusted\n", file)
-		}
-		if len(trusted) == 0 {
-			p.ui.say("no project is trusted")
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,7 +37,7 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := p.openWith(c, opts.Settings)
+	st, err := p.openForReading(c)
 	if err == nil {
 		err = st.Close()
 	}
@@ -53,7 +54,30 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.openWith(c, settings)
+	st, err := p.openWith(c, settings)
+	if err == nil {
+		err = p.finishMoves(c, st, settings)
+	}
+	return st, err
+}
+
+// finishMoves moves the files that a killed merge or split of projects left, if it can; else the next run does.
+func (p *program) finishMoves(c *cli.Context, st *store.Store, settings config.Settings) error {
+	folders, err := st.RemovedFolders(c.Context)
+	if maps.DeleteFunc(folders, func(_, to string) bool { return to == "" }); err != nil || len(folders) == 0 {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	if st, err = p.openStore(c.Context, home, settings); err == nil {
+		err = errors.Join(pipeline.RemoveFolders(c.Context, st, home, p.redact), st.Close())
+	}
+	if err != nil {
+		p.ui.warn(memoir.HintOf(err), "files of merged or split projects are not moved yet: %v", err)
+	}
+	return nil
 }
 
 // openWith is openForReading with given settings.

@@ -1,12 +1,13 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"path"
-	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -21,20 +22,7 @@ func Merge(ctx context.Context, st *store.Store, opts Options, from, into memoir
 // Split makes parts of a project projects of their own, and all of them due. The memory and the history of the project
 // stay as they are until the next run. Errors and crashes are as for Merge.
 func Split(ctx context.Context, st *store.Store, opts Options, from memoir.Project, parts []store.Part) error {
-	return separate(ctx, st, opts, from, func(c *consolidation) error {
-		var lines []string
-		for _, p := range parts {
-			lines = append(lines, slices.DeleteFunc(slices.Clone(p.Keys), func(key string) bool { return !memoir.IsJournal(key) })...)
-		}
-		err := st.BeginSplit(ctx, from.ID, lines)
-		if err == nil {
-			err = c.book().Erase(ctx, lines)
-		}
-		if err != nil {
-			return err
-		}
-		return st.Split(ctx, *c.claim, parts)
-	})
+	return separate(ctx, st, opts, from, func(c *consolidation) error { return st.Split(ctx, *c.claim, parts) })
 }
 
 // separate takes sessions out of a project, under its lease, after its hand edits are recorded.
@@ -62,8 +50,8 @@ func separate(
 	return err
 }
 
-// moveBeside moves the files of a merged project to the one that has its sessions now, and the conversations of a split
-// one to those that have them.
+// moveBeside moves the files of a merged project to the one that has its sessions now. Of a split one it moves the
+// conversations, and removes the lines of journals that are to be filed again.
 func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error {
 	var failed error
 	err := memory.At(home, id).MoveBeside(func(name string) string {
@@ -78,8 +66,8 @@ func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error
 		}
 		return sessions[0].ProjectID
 	})
-	if err == nil {
-		err = failed
+	if err = cmp.Or(err, failed); err == nil && to == id {
+		err = entry.Book{Store: st, Home: home}.EraseUnfiled(ctx, id)
 	}
 	return err
 }

@@ -44,6 +44,8 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 			`UPDATE hand_edit SET origin = `+pushed+`, base = base - 1 - (SELECT max(base) FROM hand_edit WHERE project_id = ?1)
 				+ min(0, (SELECT coalesce(min(base), 0) FROM hand_edit WHERE project_id = ?2)) WHERE project_id = ?1`,
 			`UPDATE hand_edit SET project_id = ?2 WHERE project_id = ?1`,
+			`DELETE FROM project_alias WHERE project_id = ?2 AND kind = 'name' AND alias IN
+				(SELECT alias FROM project_alias WHERE project_id = ?1 AND kind <> 'name')`,
 			`UPDATE OR IGNORE project_alias SET origin = `+pushed+`, project_id = ?2 WHERE project_id = ?1`,
 			`UPDATE project_directory SET origin = `+pushed+`, project_id = ?2 WHERE project_id = ?1`,
 			`UPDATE mark SET project_id = ?2 WHERE project_id = ?1`); err != nil {
@@ -70,7 +72,7 @@ func renameSkills(t tx, id, into string) error {
 		name, _, _, ok := memoir.SkillPath(file)
 		dir := memoir.SkillsDir + "/" + name
 		if ok && slices.ContainsFunc(theirs, func(other string) bool { return strings.HasPrefix(other, dir+"/") }) {
-			free := memoir.SkillsDir + "/" + strings.TrimRight(name[:min(len(name), 57)], "-") + id[len(id)-7:]
+			free := memoir.SkillsDir + "/" + strings.TrimRight(name[:min(len(name), 57)], "-") + "-" + id[len(id)-6:]
 			fault = errors.Join(fault, t.run(`UPDATE hand_edit SET file = ? WHERE project_id = ? AND file = ?`,
 				free+strings.TrimPrefix(file, dir), id, file))
 		}
@@ -133,20 +135,8 @@ func (s *Store) Parts(ctx context.Context, projectID string) (map[string][]strin
 	}, "looking for parts of project %s", projectID)
 }
 
-// BeginSplit records that files of a project are to be moved, and unfiles journal entries, whose lines are then removed
-// from its pages. FileEntries files them, in the project that they are in then.
-func (s *Store) BeginSplit(ctx context.Context, projectID string, keys []string) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		return t.execAll([]any{projectID, jsonList(keys)},
-			`INSERT INTO removed_folder (project_id, files_to) VALUES (?1, ?1) ON CONFLICT DO NOTHING`,
-			// An entry with the same text loses its line, too.
-			`UPDATE entry SET filed = 0 WHERE kind = 'journal' AND session_key IN (SELECT key FROM session WHERE project_id = ?1
-				AND title IN (SELECT title FROM session WHERE key IN (SELECT value FROM json_each(?2))))`)
-	}), "beginning to split project %s", projectID)
-}
-
 // Split makes parts of a claimed project projects of their own, or joins them to those that have their identities, in
-// one durable transaction. All become due. It follows BeginSplit.
+// one durable transaction. All become due. Journal entries are unfiled: their lines are to be moved.
 func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []Part) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		if err := c.unexpired(t, s.ticks()); err != nil {
@@ -160,6 +150,13 @@ func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []Part) error {
 				}
 				err = t.run(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)`, p.ID, p.Name, p.Identity,
 					strings.Join(remoteIdentity(p.Identity), ""))
+			}
+			if err == nil {
+				err = t.execAll([]any{c.ProjectID, jsonList(p.Keys)},
+					`INSERT INTO removed_folder (project_id, files_to) VALUES (?1, ?1) ON CONFLICT DO NOTHING`,
+					// An entry with the same text loses its line, too.
+					`UPDATE entry SET filed = 0 WHERE kind = 'journal' AND session_key IN (SELECT key FROM session
+						WHERE project_id = ?1 AND title IN (SELECT title FROM session WHERE key IN (SELECT value FROM json_each(?2))))`)
 			}
 			if err == nil {
 				err = s.moveSessions(t, p.Keys, c.ProjectID, p.ID)

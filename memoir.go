@@ -227,8 +227,8 @@ type Project struct {
 	Directories []string
 	Aliases     []string // earlier identities and names
 
-	// Inodes tell the directories of a found project from others that were at their paths; empty: nothing does.
-	// "git:TIME:INODE" is a git directory, wherever it is now; "dir:INODE:PATH" a directory outside of a repository.
+	// Inodes tell the directories of a found project from others that were at their paths. git:TIME is when git made a
+	// git directory, which copies share; inode:TIME:INODE is that one alone; dir:INODE:PATH is a directory without git.
 	Inodes    []string
 	Upstreams []string // other remotes of a found project's repository
 }

@@ -217,16 +217,6 @@ func (b Book) Erase(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// EraseUnfiled removes the lines of all unfiled journal entries from a project's pages. The caller has Store.Alone.
-func (b Book) EraseUnfiled(ctx context.Context, projectID string) error {
-	unfiled, err := b.Store.Entries(ctx, store.EntryFilter{Kind: memoir.EntryJournal, Unfiled: true})
-	for _, e := range unfiled {
-		e.ProjectID = projectID
-		err = errors.Join(err, b.erase(e))
-	}
-	return err
-}
-
 // bare is a line of a page without its list mark and surplus space; "" for a heading.
 func bare(line string) string {
 	text := strings.Join(strings.Fields(line), " ")

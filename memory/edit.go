@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"memoir/internal/disk"
@@ -177,61 +176,6 @@ func (r Root) Beside() (Files, error) {
 		}
 	}
 	return files, nil
-}
-
-// MoveBeside moves files that Beside reads to the folders of the projects that to returns for their names. A page that
-// is there already gets the text that it lacks, so a repeated call adds nothing twice. A history stays in the order of
-// time. Files saved too late go to a folder named after this project.
-func (r Root) MoveBeside(to func(name string) string) error {
-	files, err := r.Beside()
-	if err != nil {
-		return err
-	}
-	for _, name := range files.Paths() {
-		dir := filepath.Join(filepath.Dir(r.dir), to(name))
-		target := name
-		if late, ok := strings.CutPrefix(name, unmergedName+"/"); ok {
-			target = filepath.Join(unmergedName, filepath.Base(r.dir), late)
-		}
-		from, path := filepath.Join(r.dir, name), filepath.Join(dir, target)
-		if dir == r.dir {
-			continue
-		}
-		err := makeDir(filepath.Dir(path))
-		there, missing := os.ReadFile(path)
-		switch joined := join(name, string(there), string(files[name])); {
-		case err != nil:
-		case errors.Is(missing, fs.ErrNotExist):
-			err = failpoint.Rename(from, path)
-		case missing != nil:
-			err = missing
-		default:
-			if err = disk.Replace(path, []byte(joined), fileMode); err == nil {
-				err = failpoint.Remove(from)
-			}
-		}
-		if err != nil {
-			return storageError(err, "move %s to %s", from, path)
-		}
-	}
-	return nil
-}
-
-// join adds the text of a page that another one of its name lacks.
-func join(name, there, text string) string {
-	if strings.HasPrefix(name, "HISTORY") {
-		a, b := strings.Split("\n"+there, "\n## "), strings.Split("\n"+text, "\n## ")
-		joined, paragraphs := strings.TrimSpace(join("", a[0], b[0])), slices.Concat(a[1:], b[1:])
-		for i, p := range paragraphs {
-			paragraphs[i] = "\n\n## " + strings.TrimSpace(p)
-		}
-		slices.Sort(paragraphs)
-		return strings.TrimSpace(joined+strings.Join(slices.Compact(paragraphs), "")) + "\n\n"
-	}
-	if strings.Contains(there, text) {
-		return there
-	}
-	return strings.TrimRight(there, "\n") + "\n" + text
 }
 
 // RewriteBeside rewrites each file that Beside reads. It removes a file whose new text is empty.

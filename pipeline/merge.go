@@ -1,73 +1,82 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
-	"path"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/entry"
+	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/store"
 )
 
-// Merge moves everything of a project into another one, which becomes due: sessions, notes, journals, conversations,
-// hand edits, history. The project's memory with its generations is removed. Merge waits opts.Wait for its lease; then
-// the error has the code memoir.CodeBusy. After a crash, the next command moves the rest.
-func Merge(ctx context.Context, st *store.Store, opts Options, from, into memoir.Project) error {
-	return separate(ctx, st, opts, from, func(c *consolidation) error { return st.Merge(ctx, *c.claim, into.ID) })
-}
-
-// Split makes parts of a project projects of their own, and all of them due. The memory and the history of the project
-// stay as they are until the next run. Errors and crashes are as for Merge.
-func Split(ctx context.Context, st *store.Store, opts Options, from memoir.Project, parts []store.Part) error {
-	return separate(ctx, st, opts, from, func(c *consolidation) error { return st.Split(ctx, *c.claim, parts) })
-}
-
-// separate takes sessions out of a project, under its lease, after its hand edits are recorded.
-func separate(
-	ctx context.Context, st *store.Store, opts Options, from memoir.Project, do func(*consolidation) error,
-) error {
+// Regroup moves sessions out of a project by store.Merge or store.Split, and the files that belong to them. Hand edits
+// are recorded before. It waits opts.Wait for the project's lease; then the error has the code memoir.CodeBusy. After a
+// crash, the next command moves the files that are left.
+func Regroup(ctx context.Context, st *store.Store, opts Options, from memoir.Project,
+	do func(context.Context, store.ProjectClaim) error) error {
 	p, err := newPhases(st, opts)
+	if err != nil {
+		return err
+	}
+	err = p.holding(ctx, from, opts.Wait, func(ctx context.Context, c *consolidation) error {
+		if _, err := c.current(ctx); err != nil {
+			return err
+		}
+		return do(ctx, *c.claim)
+	})
 	if err == nil {
 		err = RemoveFolders(ctx, st, opts.Home, p.clean)
-	}
-	if err == nil {
-		err = p.holding(ctx, from, opts.Wait, func(ctx context.Context, c *consolidation) error {
-			if _, err := c.current(ctx); err != nil {
-				return err
-			}
-			return do(c)
-		})
-	}
-	if err == nil {
-		err = RemoveFolders(ctx, st, opts.Home, p.clean)
-	}
-	if err == nil {
 		p.keepBackup(ctx, true)
 	}
 	return err
 }
 
 // moveBeside moves the files of a merged project to the one that has its sessions now. Of a split one it moves the
-// conversations, and removes the lines of journals that are to be filed again.
+// conversations, and removes the lines of journals that are to be filed again. A repeated call adds nothing twice.
 func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error {
-	var failed error
-	err := memory.At(home, id).MoveBeside(func(name string) string {
-		conversation, ok := strings.CutPrefix(name, "conversations/")
-		if to != id || !ok {
-			return to
-		}
-		key := memoir.SessionKey(memoir.SourceConversation, strings.TrimSuffix(path.Base(conversation), ".jsonl"))
-		sessions, err := st.Sessions(ctx, store.Filter{Keys: []string{key}})
-		if failed = err; err != nil || len(sessions) == 0 || sessions[0].ProjectID == "" {
-			return id
-		}
-		return sessions[0].ProjectID
-	})
-	if err = cmp.Or(err, failed); err == nil && to == id {
-		err = entry.Book{Store: st, Home: home}.EraseUnfiled(ctx, id)
+	again := map[string]bool{}
+	unfiled, fault := st.Entries(ctx, store.EntryFilter{Kind: memoir.EntryJournal, Unfiled: true})
+	for _, e := range unfiled {
+		again["journal/"+e.CreatedAt.UTC().Format(time.DateOnly)+".md- "+e.Text] = true
 	}
-	return err
+	root := memory.At(home, id)
+	err := root.RewriteBeside(func(name, text string) string {
+		if thread, ok := strings.CutPrefix(strings.TrimSuffix(name, ".jsonl"), "conversations/"); ok {
+			key, owner := memoir.SessionKey(memoir.SourceConversation, thread), to
+			sessions, err := st.Sessions(ctx, store.Filter{Keys: []string{key}})
+			if len(sessions) > 0 && sessions[0].ProjectID != "" {
+				owner = sessions[0].ProjectID
+			}
+			dir := memory.At(home, owner).Conversations()
+			if err = errors.Join(err, failpoint.MkdirAll(dir, 0o700)); err == nil { // the same file need not be read again
+				err = failpoint.Rename(filepath.Join(root.Dir(), name), filepath.Join(dir, thread+".jsonl"))
+			}
+			fault = errors.Join(fault, err)
+			return text
+		}
+		if to == id {
+			var left strings.Builder
+			for line := range strings.Lines(text) {
+				if !again[name+strings.TrimSpace(line)] {
+					left.WriteString(line)
+				}
+			}
+			return left.String()
+		}
+		path := filepath.Join(memory.At(home, to).Dir(), name)
+		if there, _ := os.ReadFile(path); !strings.Contains(string(there), text) {
+			if err := entry.Append(path, text); err != nil {
+				fault = errors.Join(fault, err)
+				return text
+			}
+		}
+		return ""
+	})
+	return errors.Join(err, fault)
 }

@@ -111,15 +111,6 @@ func TestAProjectIsRecognisedAfterAChange(t *testing.T) {
 			g.run()
 			g.repo("second", renamed)
 		}, cwd: "second", same: true},
-		{name: "the old name was recorded, the repository's log knows that it was cloned from there", before: func(g ground) {
-			g.repo("src/app", renamed)
-			log := g.path("src/app/.git/logs/HEAD")
-			text, err := os.ReadFile(log)
-			must(g.t, err)
-			before, _, _ := strings.Cut(string(text), "\t")
-			must(g.t, os.WriteFile(log, []byte(before+"\tclone: from "+appURL+"\n"), 0o600))
-		}, remote: appURL, same: true, alias: appID},
-
 		{name: "a fork beside its upstream", after: func(g ground) {
 			g.repo("fork", "https://example.com/me/app")
 			g.git("fork", "remote", "add", "upstream", appURL)

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -89,15 +88,12 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := normalise(remote); recorded != "" && recorded != f.foreign && !f.renamed(recorded) {
+	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
 		p := Named(recorded)
 		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
-		switch {
-		case recorded == f.remote:
+		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
 			p = f.known(p)
-		case f.common == "" && f.plain == "" && f.never == "":
-			p.Aliases = f.aliases()
 		}
 		return f.at(p), Remote
 	}
@@ -109,15 +105,11 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 		p.Remote = f.remote
 		return f.at(f.known(p)), Remote
 	case f.common != "":
-		p := Named(f.common)
-		p.Inodes = f.inodes
-		return f.at(p), GitDir
+		return f.at(f.known(Named(f.common))), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	p := Named(f.place)
-	p.Inodes = f.inodes
-	return f.at(p), Directory
+	return f.at(f.known(Named(f.place))), Directory
 }
 
 // Named returns the project with an identity, without what is known of its directories.
@@ -153,7 +145,6 @@ type facts struct {
 	explicit string
 	remote   string // the repository's present remote, normalised
 	common   string // identity by the common git directory
-	cloned   string // remote that the repository was cloned from, normalised; "" if unknown
 	inodes   []string
 	others   []string // other remotes of the repository, normalised
 	foreign  string   // remote of a repository that is ignored
@@ -168,27 +159,13 @@ func (f facts) at(p memoir.Project) memoir.Project {
 	return p
 }
 
-// renamed reports whether a recorded remote is a former name of the repository's present one.
-func (f facts) renamed(recorded string) bool {
-	return recorded != "" && recorded == f.cloned && f.remote != "" && recorded != f.remote &&
-		!slices.Contains(f.others, recorded)
-}
-
-// known adds what is known of the repository to its project.
+// known adds what tells the directory from others, and the identity that the project has without its remote.
 func (f facts) known(p memoir.Project) memoir.Project {
-	p.Aliases, p.Inodes, p.Upstreams = f.aliases(), f.inodes, f.others
-	if f.renamed(f.cloned) {
-		p.Aliases = append(p.Aliases, f.cloned)
+	if identity := cmp.Or(f.common, f.place); identity != "" && identity != p.Identity {
+		p.Aliases = []string{identity}
 	}
+	p.Inodes, p.Upstreams = f.inodes, f.others
 	return p
-}
-
-// aliases returns the identity that the project has without its remote.
-func (f facts) aliases() []string {
-	if identity := cmp.Or(f.common, f.place); identity != "" {
-		return []string{identity}
-	}
-	return nil
 }
 
 func (r *Resolver) look(cwd string) facts {
@@ -208,18 +185,21 @@ func (r *Resolver) read(cwd string) facts {
 	f := facts{top: dir, place: filepath.ToSlash(dir), plain: r.places.plain(dir),
 		never: cmp.Or(r.places.never(dir), r.places.never(filepath.Clean(cwd)))}
 	if repo, ok := findRepository(dir); ok && f.never == "" {
-		url, others := repo.remotes()
-		remote := r.normal(url)
+		urls := repo.remotes()
+		for i, url := range urls {
+			if r.opts.Clean != nil && url != "" {
+				url = r.opts.Clean(url)
+			}
+			urls[i] = normalise(url)
+		}
+		remote := urls[0]
 		// The repository of a home directory does not include the projects below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
 			f.foreign = remote
 		} else {
 			f.top, f.remote, f.common = repo.top, remote, common
-			f.cloned, f.inodes = r.normal(repo.clonedFrom()), repo.inode()
-			for _, url := range others {
-				f.others = append(f.others, r.normal(url))
-			}
+			f.others, f.inodes = urls[1:], repo.inodes()
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && f.common == "" {
@@ -229,14 +209,6 @@ func (r *Resolver) read(cwd string) facts {
 		f.explicit = cmp.Or(r.opts.Explicit(cwd), r.opts.Explicit(f.top))
 	}
 	return f
-}
-
-// normal redacts the URL of a remote in git's files, and normalises it.
-func (r *Resolver) normal(url string) string {
-	if r.opts.Clean != nil && url != "" {
-		url = r.opts.Clean(url)
-	}
-	return normalise(url)
 }
 
 // commonIdentity returns the identity by a common git directory. For an ordinary repository it is the working
@@ -263,8 +235,7 @@ func normalise(remote string) string {
 	if !ok {
 		return commonIdentity(at)
 	}
-	url, _ := repo.remotes()
-	if origin := NormalizeRemote(url); origin != "" && !isLocal(origin) {
+	if origin := NormalizeRemote(repo.remotes()[0]); origin != "" && !isLocal(origin) {
 		return origin
 	}
 	return commonIdentity(repo.common)

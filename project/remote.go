@@ -1,9 +1,7 @@
 package project
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path"
@@ -175,11 +173,8 @@ func within(path, dir string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]))
 }
 
-// Bounds on what is read of git's files, in bytes.
-const (
-	maxGitFile = 1 << 20
-	maxLogLine = 4 << 10
-)
+// maxGitFile bounds a file of git that is read, in bytes.
+const maxGitFile = 1 << 20
 
 type repository struct {
 	top    string // the working tree's top directory, or a bare repository's own directory
@@ -261,12 +256,10 @@ var (
 	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
 )
 
-// remotes returns the URL of origin, else of the first remote, else "", and those of the others. If a remote has
-// several URLs, it is the first, which git fetches from. Includes and insteadOf are not applied. Invalid lines are
-// skipped.
-func (r repository) remotes() (url string, others []string) {
-	name, origin := "", 0
-	seen := map[string]bool{}
+// remotes returns the URL of origin, else of the first remote, else "", then those of the others. If a remote has several
+// URLs, git fetches from the first. Includes and insteadOf are not applied. Invalid lines are skipped.
+func (r repository) remotes() []string {
+	name, urls := "", []string{""}
 	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
@@ -276,45 +269,28 @@ func (r repository) remotes() (url string, others []string) {
 			}
 		}
 		m := remoteAddress.FindStringSubmatch(line)
-		if m == nil || m[1] == "" || name == "" || seen[name] {
-			continue
+		switch {
+		case m == nil || m[1] == "" || name == "":
+		case name == "origin" && urls[0] == "":
+			urls[0] = m[1]
+		default:
+			urls = append(urls, m[1])
 		}
-		if seen[name] = true; name == "origin" {
-			origin = len(others)
-		}
-		others = append(others, m[1])
 	}
-	if len(others) == 0 {
-		return "", nil
+	if urls[0] == "" && len(urls) > 1 {
+		urls = urls[1:]
 	}
-	url = others[origin]
-	return url, slices.Delete(others, origin, origin+1)
+	return urls
 }
 
-// inode returns what tells the git directory from others, wherever it was moved: the time and inode of a file that git
-// writes when it makes a repository, and never again. Copies of a repository share its time.
-func (r repository) inode() []string {
+// inodes returns the inodes of the git directory: of a file that git writes when it makes a repository, and never again.
+func (r repository) inodes() []string {
 	info, err := os.Stat(filepath.Join(r.common, "description"))
 	if err != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("git:%d:%d", info.ModTime().UnixNano(), disk.Inode(info))}
-}
-
-// clonedFrom returns the URL that the repository was cloned from, "" for a path, or if git's log of HEAD does not have
-// it (any more).
-func (r repository) clonedFrom() string {
-	f, err := disk.Open(filepath.Join(r.common, "logs", "HEAD"))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, maxLogLine)).ReadString('\n')
-	_, url, _ := strings.Cut(line, "\tclone: from ")
-	if isLocal(NormalizeRemote(url)) {
-		return ""
-	}
-	return strings.TrimSpace(url)
+	made := info.ModTime().UnixNano()
+	return []string{fmt.Sprintf("git:%d", made), fmt.Sprintf("inode:%d:%d", made, disk.Inode(info))}
 }
 
 // readSmall reads a regular file of at most maxGitFile bytes; "" on any error.

@@ -20,7 +20,7 @@ func newThree(t *testing.T) *Store {
 	for i, id := range []string{project, other, third} {
 		register(t, s, id)
 		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id[:len(id)-13], Identity: "host/" + id,
-			Aliases: []string{"/was/" + id, "nick" + id}, Inodes: []string{"git:1:" + id}}))
+			Aliases: []string{"/was/" + id, "nick" + id}, Inodes: []string{"inode:1:" + id}}))
 		se := session(id, ended(1), func(se *memoir.Session) { se.ProjectID, se.CWD = id, "/src/"+id })
 		must(t, s.SaveScan(t.Context(), []SessionScan{{Session: se, Identity: "host/" + id}}, nil))
 		extracted(t, s, worth(id))
@@ -64,10 +64,10 @@ func split(t *testing.T, s *Store, from string) {
 	t.Helper()
 	found, err := s.Parts(t.Context(), from)
 	must(t, err)
-	var parts []Part
-	for identity, keys := range found {
+	var parts []memoir.Project
+	for identity := range found {
 		id := identity[len("host/"):]
-		parts = append(parts, Part{memoir.Project{ID: id, Name: id[:len(id)-13], Identity: identity}, keys})
+		parts = append(parts, memoir.Project{ID: id, Name: id[:len(id)-13], Identity: identity})
 	}
 	must(t, s.Split(t.Context(), claimAs(t, s, from, forMinutes), parts))
 }
@@ -116,8 +116,8 @@ func TestAMergeKeepsWhatIsWrittenByHand(t *testing.T) {
 	for _, n := range edits {
 		got = append(got, n.File+": "+n.Text)
 	}
-	want := []string{"MEMORY.md: by hand in " + third, "skills/deploy-fedcba/SKILL.md: how " + third + " is deployed",
-		"MEMORY.md: by hand in " + project, "skills/deploy-6789ab/SKILL.md: how " + project + " is deployed",
+	want := []string{"MEMORY.md: by hand in " + third, "skills/fedcba-deploy/SKILL.md: how " + third + " is deployed",
+		"MEMORY.md: by hand in " + project, "skills/6789ab-deploy/SKILL.md: how " + project + " is deployed",
 		"MEMORY.md: by hand in " + other, "skills/deploy/SKILL.md: how " + other + " is deployed", "MEMORY.md: later still"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
@@ -127,7 +127,7 @@ func TestAMergeKeepsWhatIsWrittenByHand(t *testing.T) {
 	}
 	// Sessions of the merged project are found, whatever they are found by.
 	for _, p := range []memoir.Project{{ID: project, Identity: "host/" + project}, {ID: "x", Identity: "/was/" + project},
-		{ID: "x", Identity: "host/x", Remote: "host/x", Inodes: []string{"git:1:" + project}}} {
+		{ID: "x", Identity: "host/x", Remote: "host/x", Inodes: []string{"inode:1:" + project}}} {
 		if row, err := s.Resolve(t.Context(), p); err != nil || row.ID != other {
 			t.Errorf("%s is in %s, %v", p.Identity, row.ID, err)
 		}

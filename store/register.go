@@ -23,7 +23,7 @@ const explicitIdentity = "project:"
 // projectIndex indexes the registered projects by what identifies them.
 type projectIndex struct {
 	projects map[string]*known   // by id
-	identity map[string][]string // identity -> ids, in order
+	identity map[string]string   // identity -> id
 	aliases  map[string][]string // identity or inode that is an alias -> ids, in order
 	dirs     map[string]string   // directory -> id
 }
@@ -35,7 +35,7 @@ type known struct {
 
 // readProjectIndex reads three small tables, but no sessions.
 func readProjectIndex(t tx) (*projectIndex, error) {
-	a := &projectIndex{projects: map[string]*known{}, identity: map[string][]string{}, aliases: map[string][]string{},
+	a := &projectIndex{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
 	err := t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil,
 		func(scan scanner) error {
@@ -72,7 +72,9 @@ func (k *known) keepsName(p memoir.Project) bool {
 
 func (a *projectIndex) add(k *known) {
 	a.projects[k.ID] = k
-	a.identity[k.Identity] = append(a.identity[k.Identity], k.ID)
+	if _, taken := a.identity[k.Identity]; !taken {
+		a.identity[k.Identity] = k.ID
+	}
 	k.remotes = append(k.remotes, remoteIdentity(k.Identity)...)
 }
 
@@ -91,14 +93,13 @@ func (a *projectIndex) addAlias(alias, kind, id string) {
 	if k == nil || slices.Contains(k.Aliases, alias) || slices.Contains(k.Inodes, alias) {
 		return
 	}
-	switch kind {
-	case aliasInode:
+	if kind == aliasInode {
 		k.Inodes = append(k.Inodes, alias)
-	case aliasIdentity:
-		k.remotes = append(k.remotes, remoteIdentity(alias)...)
-	}
-	if kind != aliasInode {
+	} else {
 		k.Aliases = append(k.Aliases, alias)
+	}
+	if kind == aliasIdentity {
+		k.remotes = append(k.remotes, remoteIdentity(alias)...)
 	}
 	if kind != aliasName {
 		a.aliases[alias] = append(a.aliases[alias], id)
@@ -112,12 +113,12 @@ type resolution struct {
 }
 
 // resolve identifies p with a registered project: the one with its identity; else the one that had this
-// identity before; else the one whose git directory it has, under another remote or at another place; else one that
-// was known only by a place of p, such as the directory of a repository without a remote. Projects with different
-// remotes are never merged because of a place, nor are different git directories at one place.
+// identity before; else the one that had its git directory, at another place or under another remote; else one that was
+// known only by a place of p, such as the directory of a repository without a remote. Projects with different remotes
+// are never merged because of a place, nor are repositories that took turns there.
 func (a *projectIndex) resolve(p memoir.Project) resolution {
 	var found resolution
-	found.id = cmp.Or(a.pick(a.identity[p.Identity], p), a.pick(a.aliases[p.Identity], p))
+	found.id = cmp.Or(a.pick([]string{a.identity[p.Identity]}, p), a.pick(a.aliases[p.Identity], p))
 	if found.id == "" {
 		found = a.byInode(p)
 	}
@@ -138,58 +139,45 @@ func (a *projectIndex) resolve(p memoir.Project) resolution {
 	if found.id == "" {
 		found.id = p.ID // derived from the first identity of a project
 		if k := a.projects[p.ID]; k != nil && p.Remote == "" && k.apart(p) {
-			found.id = memoir.ProjectID(p.Name, p.Identity+strings.Join(p.Inodes, ""))
+			found.id = memoir.ProjectID(p.Name, p.Identity+p.Inodes[0])
 		}
 	}
 	return found
 }
 
-// byInode returns the project that the git directory of p belonged to. A repository whose origin was renamed stays with
-// its project. A fork does not: its repository still has the project's remote, under another name.
+// byInode returns the project that had the git directory of p. A fork is another project: its repository still has the
+// project's remote, under another name.
 func (a *projectIndex) byInode(p memoir.Project) (found resolution) {
+	var holders []string
 	for _, inode := range p.Inodes {
-		found.id = a.pick(slices.DeleteFunc(slices.Clone(a.aliases[inode]), func(id string) bool {
-			k := a.projects[id]
-			return !strings.HasPrefix(inode, gitInode) || strings.HasPrefix(k.Identity, explicitIdentity) ||
-				slices.ContainsFunc(k.remotes, func(r string) bool { return slices.Contains(p.Upstreams, r) })
-		}), p)
-		if k := a.projects[found.id]; k != nil {
-			found.takeOver = k.Remote == ""
-			break
+		if strings.HasPrefix(inode, "inode:") {
+			holders = append(holders, a.aliases[inode]...)
 		}
+	}
+	slices.Sort(holders)
+	found.id = a.pick(slices.DeleteFunc(slices.Compact(holders), func(id string) bool {
+		return slices.ContainsFunc(a.projects[id].remotes, func(r string) bool { return slices.Contains(p.Upstreams, r) })
+	}), p)
+	if k := a.projects[found.id]; k != nil {
+		found.takeOver = k.Remote == "" && !strings.HasPrefix(k.Identity, explicitIdentity)
 	}
 	return found
 }
-
-// gitInode is the prefix of the inode of a git directory.
-const gitInode = "git:"
 
 // apart reports whether the git directory of p is none of the project's: git made it at another time.
 func (k *known) apart(p memoir.Project) bool {
-	made := func(inodes []string) (at []string) {
-		for _, inode := range inodes {
-			if strings.HasPrefix(inode, gitInode) {
-				at = append(at, inode[:strings.LastIndexByte(inode, ':')])
-			}
-		}
-		return at
-	}
-	before, now := made(k.Inodes), made(p.Inodes)
-	return len(before) > 0 && len(now) > 0 && !slices.ContainsFunc(now, func(at string) bool {
-		return slices.Contains(before, at)
-	})
+	git := func(inode string) bool { return strings.HasPrefix(inode, "git:") }
+	return slices.ContainsFunc(k.Inodes, git) && slices.ContainsFunc(p.Inodes, git) &&
+		!slices.ContainsFunc(p.Inodes, func(inode string) bool { return git(inode) && slices.Contains(k.Inodes, inode) })
 }
 
-// holder returns the only project whose identity is a place, else the only one that has it as an alias, else nil.
+// holder returns the project whose identity is a place, else the only one that has it as an alias, else nil.
 func (a *projectIndex) holder(place string) (k *known, identified bool) {
-	holders := a.identity[place]
-	if identified = len(holders) > 0; !identified {
-		holders = a.aliases[place]
+	id, identified := a.identity[place]
+	if holders := a.aliases[place]; !identified && len(holders) == 1 {
+		id = holders[0]
 	}
-	if len(holders) == 1 {
-		k = a.projects[holders[0]]
-	}
-	return k, identified
+	return a.projects[id], identified
 }
 
 // hasOtherRemote reports whether the project has or had a remote other than the given one.
@@ -197,19 +185,13 @@ func (k *known) hasOtherRemote(identity string) bool {
 	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
 }
 
-// pick returns the one of several projects that p is, "" if none is. If several may be, p's git directory decides,
-// else its path.
+// pick returns the one of several projects that p is, "" if none is. If several may be, p's directory decides.
 func (a *projectIndex) pick(holders []string, p memoir.Project) string {
 	holders = slices.DeleteFunc(slices.Clone(holders), func(id string) bool {
-		return p.Remote == "" && a.projects[id].apart(p)
+		return a.projects[id] == nil || p.Remote == "" && a.projects[id].apart(p)
 	})
 	if len(holders) == 1 {
 		return holders[0]
-	}
-	for _, id := range holders {
-		if slices.ContainsFunc(p.Inodes, func(inode string) bool { return slices.Contains(a.projects[id].Inodes, inode) }) {
-			return id
-		}
 	}
 	for _, dir := range p.Directories {
 		if id := a.dirs[dir]; slices.Contains(holders, id) {
@@ -300,10 +282,8 @@ func (a *projectIndex) changes(p memoir.Project, at resolution) bool {
 
 // next returns the values with which p will be registered.
 func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
-	out := p
-	out.ID = at.id
-	k := a.projects[at.id]
-	if k == nil {
+	out, k := p, a.projects[at.id]
+	if out.ID = at.id; k == nil {
 		return out
 	}
 	if p.Identity != k.Identity && !at.takeOver {
@@ -346,7 +326,7 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		return err
 	}
 	was := k.Project
-	a.identity[was.Identity] = slices.DeleteFunc(a.identity[was.Identity], func(id string) bool { return id == p.ID })
+	delete(a.identity, was.Identity)
 	k.ID, k.Name, k.Identity, k.Remote = p.ID, p.Name, p.Identity, p.Remote
 	a.add(k)
 	for _, dir := range p.Directories {

@@ -94,11 +94,11 @@ func (p *program) clear(c *cli.Context) error {
 
 // confirm asks whether to remove something from a home, unless --yes was given.
 func (p *program) confirm(c *cli.Context, what, home string) error {
-	return p.confirmTo(c, "remove "+what, home, "nothing was removed")
+	return p.confirmTo(c, "remove "+what, home)
 }
 
 // confirmTo is confirm for something else than to remove.
-func (p *program) confirmTo(c *cli.Context, do, home, unless string) error {
+func (p *program) confirmTo(c *cli.Context, do, home string) error {
 	if c.Bool("yes") {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (p *program) confirmTo(c *cli.Context, do, home, unless string) error {
 			calledAs(c), do)
 	}
 	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {
-		return notConfirmed(p.ui, err, unless)
+		return notConfirmed(p.ui, err, "nothing was removed")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -265,125 +264,99 @@ func projectsCommand(p *program) *cli.Command {
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.projects,
 		Subcommands: []*cli.Command{
-			{
-				Name: "merge", ArgsUsage: "PROJECT INTO", Usage: "move everything of a project into another one",
-				Description: help("Moves the sessions, notes, journals, conversations, hand edits and history of PROJECT to the\n"+
-					"project INTO, whose aliases its names become. Its memory with all generations is removed; the next\n"+
-					"run consolidates the memory of INTO. `memoir projects split` undoes it. Asks first; without a\n"+
-					"terminal it needs --yes.",
-					"memoir projects merge oldname newname", "memoir projects merge ~/src/a ~/src/b --dry-run"),
-				Flags: joinFlags(), Action: p.mergeProjects,
-			},
-			{
-				Name: "split", ArgsUsage: "PROJECT", Usage: "separate what a project got by merges and renamed remotes",
-				Description: help("Makes each merged project a project again, with what it brought. Makes each remote that\n"+
-					"PROJECT adopted a project, with the sessions that were found by it; notes, journals and hand\n"+
-					"edits stay. The history stays in PROJECT as well. The next run consolidates all of them. Asks\n"+
-					"first; without a terminal it needs --yes.",
-					"memoir projects split newname", "memoir projects split . --dry-run --json"),
-				Flags: joinFlags(), Action: p.splitProject,
-			},
+			regroupCommand(p, "merge", "PROJECT INTO", "move everything of a project into another one",
+				"Moves the sessions, notes, journals, conversations, hand edits and history of PROJECT to the\n"+
+					"project INTO. Its names become aliases of INTO; its memory with all generations is removed.\n"+
+					"`memoir projects split` undoes this.",
+				"memoir projects merge oldname newname", "memoir projects merge ~/src/a ~/src/b --dry-run"),
+			regroupCommand(p, "split", "PROJECT", "separate what a project got by merges and renamed remotes",
+				"Makes a project of each that was merged into PROJECT, with what it brought, and of each remote\n"+
+					"that PROJECT adopted, with the sessions that were found by it. The history stays in PROJECT.",
+				"memoir projects split newname", "memoir projects split . --dry-run --json"),
 		},
 	}
 }
 
-func joinFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "show what would be moved, and change nothing"},
-		waitFlag(), yesFlag(), jsonFlag()}
+func regroupCommand(p *program, name, args, usage, about string, examples ...string) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: p.regroup,
+		Description: help(about+" The next\nrun consolidates the projects. Asks first; without a terminal it needs --yes.",
+			examples...),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "show what would be moved, and change nothing"},
+			waitFlag(), yesFlag(), jsonFlag()}}
 }
 
-// movedJSON is what `projects merge` and `split` print: what goes to which project. A project that is new has no id yet.
-type movedJSON struct {
-	Project string      `json:"project"`
-	DryRun  bool        `json:"dry_run"`
-	Moves   []movedPart `json:"moves"`
-}
-
-type movedPart struct {
-	To       string   `json:"to"`
-	Sessions []string `json:"sessions"` // keys, also of notes and lines of journals
-}
-
-func (p *program) mergeProjects(c *cli.Context) error {
-	if c.NArg() != 2 {
-		return usagef("`memoir projects` lists them", "projects merge needs two projects")
+// regroup says what will move from a project, asks, moves it unless --dry-run was given, and prints the result.
+func (p *program) regroup(c *cli.Context) error {
+	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) {
+		return usagef("`memoir projects` lists projects", "%s needs %s", calledAs(c), c.Command.ArgsUsage)
 	}
 	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	from, err := p.findProject(c, st, opts.Settings, c.Args().Get(0))
-	into, fault := p.findProject(c, st, opts.Settings, c.Args().Get(1))
-	if err = cmp.Or(err, fault); err != nil {
-		return err
+	var rows []store.ProjectRow
+	for _, ref := range c.Args().Slice() {
+		row, err := p.findProject(c, st, opts.Settings, ref)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
 	}
-	if from.ID == into.ID || from.IsUser() || into.IsUser() {
-		return usagef("name two projects", "%s cannot be merged into %s", from.ID, into.ID)
-	}
-	sessions, err := st.Sessions(c.Context, store.Filter{Project: from.ID})
+	moves, do, err := regrouping(c.Context, st, rows)
 	if err != nil {
 		return err
 	}
-	return p.move(c, opts.Home, from.ID, []movedPart{{into.ID, keysOf(sessions)}},
-		fmt.Sprintf(", with its journals, hand edits and history, and remove its memory of %s",
-			count(int(from.Generation), "generation")),
-		func() error { return pipeline.Merge(c.Context, st, opts, from.Project, into.Project) })
+	var what []string
+	for _, to := range slices.Sorted(maps.Keys(moves)) {
+		what = append(what, cmp.Or(kinds(moves[to], nil), "no session")+" to "+p.redact(to))
+	}
+	text := strings.Join(what, ", ") + " from " + rows[0].ID
+	if len(rows) > 1 {
+		text += ", with journals, hand edits and history, and remove its " + count(int(rows[0].Generation), "generation")
+	}
+	dry := c.Bool("dry-run")
+	if !dry {
+		if err := p.confirmTo(c, "move "+text, opts.Home); err != nil {
+			return err
+		}
+		if err := pipeline.Regroup(c.Context, st, opts, rows[0].Project, do); err != nil {
+			return err
+		}
+	}
+	return p.result(c, map[string]any{"project": rows[0].ID, "dry_run": dry, "moves": moves}, func() {
+		if dry {
+			p.ui.printf("would move %s\n", text)
+			return
+		}
+		p.ui.say("moved %s", strings.Join(what, ", "))
+		p.ui.sayHint("`memoir run` consolidates them")
+	})
 }
 
-func (p *program) splitProject(c *cli.Context) error {
-	ref, err := argument(c, "project")
-	if err != nil {
-		return err
+// regrouping returns what a merge of two projects moves, or a split of one, and does it. Keys are listed by the id or
+// identity of the project that gets them.
+func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
+	moves map[string][]string, do func(context.Context, store.ProjectClaim) error, err error) {
+	from, into := rows[0], rows[len(rows)-1]
+	if len(rows) > 1 {
+		if from.ID == into.ID || from.IsUser() || into.IsUser() {
+			return nil, nil, usagef("name two projects", "%s cannot be merged into %s", from.ID, into.ID)
+		}
+		sessions, err := st.Sessions(ctx, store.Filter{Project: from.ID})
+		return map[string][]string{into.ID: keysOf(sessions)},
+			func(ctx context.Context, c store.ProjectClaim) error { return st.Merge(ctx, c, into.ID) }, err
 	}
-	opts, st, err := p.openToChange(c)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	from, err := p.findProject(c, st, opts.Settings, ref)
-	if err != nil {
-		return err
-	}
-	found, err := st.Parts(c.Context, from.ID)
-	if err == nil && len(found) == 0 {
+	moves, err = st.Parts(ctx, from.ID)
+	if err == nil && len(moves) == 0 {
 		err = notFoundf("the setting projects separates directories",
 			"%s has nothing to split: it got nothing by a merge or a renamed remote", from.ID)
 	}
-	var parts []store.Part
-	var moves []movedPart
-	for _, identity := range slices.Sorted(maps.Keys(found)) {
-		parts = append(parts, store.Part{Project: project.Named(identity), Keys: found[identity]})
-		moves = append(moves, movedPart{p.redact(identity), append([]string{}, found[identity]...)})
+	var parts []memoir.Project
+	for _, identity := range slices.Sorted(maps.Keys(moves)) {
+		parts = append(parts, project.Named(identity))
 	}
-	if err != nil {
-		return err
-	}
-	return p.move(c, opts.Home, from.ID, moves, "",
-		func() error { return pipeline.Split(c.Context, st, opts, from.Project, parts) })
-}
-
-// move says what moves from a project, asks, does it unless --dry-run is given, and prints the result.
-func (p *program) move(c *cli.Context, home, from string, moves []movedPart, more string, do func() error) error {
-	var plan []string
-	for _, m := range moves {
-		plan = append(plan, fmt.Sprintf("%s to %s", cmp.Or(kinds(m.Sessions, nil), "no session"), m.To))
-	}
-	what := fmt.Sprintf("move %s from %s%s", strings.Join(plan, ", "), from, more)
-	out := movedJSON{from, c.Bool("dry-run"), moves}
-	if out.DryRun {
-		return p.result(c, out, func() { p.ui.printf("would %s\n", what) })
-	}
-	if err := p.confirmTo(c, what, home, "nothing was changed"); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	return p.result(c, out, func() {
-		p.ui.say("moved %s from %s", strings.Join(plan, ", "), from)
-		p.ui.sayHint("`memoir run` consolidates them")
-	})
+	return moves, func(ctx context.Context, c store.ProjectClaim) error { return st.Split(ctx, c, parts) }, err
 }
 
 func (p *program) projects(c *cli.Context) error {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -55,29 +56,18 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		return nil, err
 	}
 	st, err := p.openWith(c, settings)
-	if err == nil {
-		err = p.finishMoves(c, st, settings)
-	}
-	return st, err
-}
-
-// finishMoves moves the files that a killed merge or split of projects left, if it can; else the next run does.
-func (p *program) finishMoves(c *cli.Context, st *store.Store, settings config.Settings) error {
-	folders, err := st.RemovedFolders(c.Context)
-	if maps.DeleteFunc(folders, func(_, to string) bool { return to == "" }); err != nil || len(folders) == 0 {
-		return err
-	}
-	home, err := p.home(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if st, err = p.openStore(c.Context, home, settings); err == nil {
-		err = errors.Join(pipeline.RemoveFolders(c.Context, st, home, p.redact), st.Close())
+	// A killed merge or split of projects left files to move. If that fails, the next run reports it.
+	if folders, _ := st.RemovedFolders(c.Context); slices.Max(append(slices.Collect(maps.Values(folders)), "")) != "" {
+		home, _ := p.home(c)
+		if writer, err := p.openStore(c.Context, home, settings); err == nil {
+			_ = pipeline.RemoveFolders(c.Context, writer, home, p.redact)
+			writer.Close()
+		}
 	}
-	if err != nil {
-		p.ui.warn(memoir.HintOf(err), "files of merged or split projects are not moved yet: %v", err)
-	}
-	return nil
+	return st, nil
 }
 
 // openWith is openForReading with given settings.

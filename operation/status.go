@@ -70,7 +70,7 @@ type Status struct {
 	Queue
 	Projects   []Project            `json:"projects"`
 	Usage      memoir.Usage         `json:"usage"`
-	Entries    map[string]int       `json:"entries"` // by kind
+	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
@@ -131,7 +131,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
 	}
-	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
+	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
 	for _, w := range next.Would {
 		if w.Action == "extract" {
@@ -160,11 +160,8 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 		return nil, err
 	}
 	for _, w := range withdrawals {
-		detail, hint := "its memory still contains forgotten text", "the next run removes it"
-		if w.Error != "" {
-			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
-		}
-		out = append(out, Unfinished{"forgetting", w.ProjectID, detail, hint})
+		out = append(out, Unfinished{"forgetting", w.ProjectID, "its memory still contains forgotten text",
+			"the next run removes it, or says why it cannot"})
 	}
 	purging, err := st.Purging(ctx)
 	if err != nil {
@@ -254,11 +251,10 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
 			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
 	}
-	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 {
+	r, err := st.LastRun(ctx)
+	if err != nil || r.ID == "" {
 		return out, err
 	}
-	r := runs[0]
 	out.LastRun = &LastRun{r.Holder.Describe(), Time(r.Began), Time(r.Ended), string(r.Outcome), redact(r.Reason), r.Hint}
 	if r.Ended.IsZero() {
 		out.LastRun.Outcome = "running"
@@ -299,15 +295,9 @@ type Spending struct {
 func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
 	out := Spending{[]Spent{}}
-	var last Spent // key of the last element; rows that differ only in their call are adjacent
 	for _, r := range rows {
-		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
-		if of != last {
-			out.UsageBy, last = append(out.UsageBy, of), of
-		}
-		sum := &out.UsageBy[len(out.UsageBy)-1]
-		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
-		sum.DurationMS += r.Duration.Milliseconds()
+		out.UsageBy = append(out.UsageBy, Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated,
+			r.Duration.Milliseconds()})
 	}
 	return out, err
 }

@@ -221,7 +221,7 @@ func denied(err error) bool {
 }
 
 // asBefore reports whether a file still cannot be read, for the same reason.
-func (s *scan) asBefore(known map[string]store.FileRow, p probedFile) bool {
+func asBefore(known map[string]store.FileRow, p probedFile) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 

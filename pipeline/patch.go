@@ -228,7 +228,7 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	files[memoir.SummaryFile] = []byte(told.MemorySummary)
 	manifest := live.Manifest
 	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
-	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, store.PublishPart)
 }
 
 // begin publishes a first memory with the MEMORY.md of files. The template's headings count as hand edits, but not its
@@ -248,6 +248,6 @@ func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files m
 		return err
 	}
 	made := consolidate.Written(in, string(files[memoir.MemoryFile]))
-	_, err = c.publishDraft(ctx, draft{live, in, &made}, c.store.PublishPart)
+	_, err = c.publishDraft(ctx, draft{live, in, &made}, store.PublishPart)
 	return err
 }

@@ -53,13 +53,12 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 		if p.ended(ctx) {
 			break
 		}
-		if p.keptBack(ctx, i) {
-			continue
+		if !p.keptBack(ctx, i) {
+			group.Go(func() error {
+				p.consolidate(ctx, i, false)
+				return nil
+			})
 		}
-		group.Go(func() error {
-			p.consolidate(ctx, i, false)
-			return nil
-		})
 	}
 	_ = group.Wait() // no goroutine returns an error
 
@@ -69,12 +68,8 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 		if p.ended(ctx) {
 			break
 		}
-		busy := p.reports[i].Outcome == OutcomeBusy
-		if p.keptBack(ctx, i) {
-			continue
-		}
-		if p.consolidate(ctx, i, true); busy && p.reports[i].Outcome == "" {
-			p.reports[i].Outcome, p.reports[i].Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
+		if !p.keptBack(ctx, i) {
+			p.consolidate(ctx, i, true)
 		}
 	}
 	for _, report := range p.reports {

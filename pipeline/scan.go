@@ -29,11 +29,11 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	heads *seenHeads
+	heads seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
 }
 
-func newScan(r *run) *scan { return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
+func newScan(r *run) *scan { return &scan{r, seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -67,8 +67,7 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
 	s.report.Scan.Files = len(seen)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)

@@ -256,8 +256,8 @@ var (
 	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
 )
 
-// remotes returns the URL of origin, else of the first remote, else "", then those of the others. If a remote has several
-// URLs, git fetches from the first. Includes and insteadOf are not applied. Invalid lines are skipped.
+// remotes returns the URL of origin, else of the first remote, else "", then those of the others. If a remote has
+// several URLs, git fetches from the first. Includes and insteadOf are not applied. Invalid lines are skipped.
 func (r repository) remotes() []string {
 	name, urls := "", []string{""}
 	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
@@ -283,7 +283,7 @@ func (r repository) remotes() []string {
 	return urls
 }
 
-// inodes returns the inodes of the git directory: of a file that git writes when it makes a repository, and never again.
+// inodes returns those of the git directory: of a file that git writes when it makes a repository, and never again.
 func (r repository) inodes() []string {
 	info, err := os.Stat(filepath.Join(r.common, "description"))
 	if err != nil {

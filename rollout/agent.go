@@ -3,7 +3,7 @@
 // tool call joined to its result. It does not know memory, models or the database. The content of a file is
 // untrusted: no line may crash a reader or make it use more than a bounded amount of memory.
 //
-// Read agent.go first (the interface of an agent), then read.go and probe.go (the functions for callers),
+// Read agent.go first (what an agent is), then read.go and probe.go (the functions for callers),
 // record.go (JSON values of damaged files) and one agent, for instance copilot.go. Only OpenCode keeps
 // sessions in a database: opencode.go describes their paths and streams.
 package rollout
@@ -17,7 +17,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"memoir"
 )
@@ -81,10 +80,14 @@ func rootIn(dir, name string, session func(path string) bool) []Root {
 	return []Root{{filepath.Join(dir, name), session}}
 }
 
-// Agent knows one coding agent's format. Each is in a file of its own.
-type Agent interface {
-	// Source names the agent.
-	Source() memoir.Source
+// Agent is a coding agent with its format. Each is in a file of its own.
+type Agent struct {
+	Source memoir.Source
+	Format
+}
+
+// Format knows the files of an agent.
+type Format interface {
 	// Roots lists where the agent keeps sessions, whether they exist or not.
 	Roots(env Env) []Root
 	// Recognises reports whether the first records of a file, at least one, can only be this agent's.
@@ -96,16 +99,10 @@ type Agent interface {
 }
 
 // Agents lists the agents in the order in which they are asked to recognise a file: the more specific format first.
-var Agents = []Agent{Conversation{}, Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
-
-// AgentOf returns the agent of a source, nil if there is none.
-func AgentOf(source memoir.Source) Agent {
-	for _, a := range Agents {
-		if a.Source() == source {
-			return a
-		}
-	}
-	return nil
+var Agents = []Agent{
+	{memoir.SourceConversation, Conversation{}}, {memoir.SourceCodex, Codex{}}, {memoir.SourceOMP, OMP{}},
+	{memoir.SourcePi, Pi{}}, {memoir.SourceGemini, Gemini{}}, {memoir.SourceOpenCode, OpenCode{}},
+	{memoir.SourceQwen, Qwen{}}, {memoir.SourceCopilot, Copilot{}}, {memoir.SourceClaude, Claude{}},
 }
 
 // Entry is a file that may be a session.
@@ -123,17 +120,14 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {
-			if root.Dir == "" {
-				continue
-			}
-			w.source, w.session = agent.Source(), root.Session
+			w.source, w.session = agent.Source, root.Session
 			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
 				if err := w.file(root.Dir, info); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := w.dir(root.Dir, "", "", true); err != nil {
+			if err := w.dir(root.Dir, "", ""); err != nil {
 				return err
 			}
 		}
@@ -156,7 +150,7 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if w.within, err = filepath.EvalSymlinks(dir); err != nil {
 		return openError(dir, err)
 	}
-	return w.dir(dir, "", w.within, false)
+	return w.dir(dir, "", w.within)
 }
 
 type walker struct {
@@ -188,7 +182,7 @@ func (w *walker) first(at location) bool {
 
 // dir walks a directory. rel is its slash-separated path below the root, real its path without symbolic
 // links, or "" if that is unknown.
-func (w *walker) dir(dir, rel, real string, root bool) error {
+func (w *walker) dir(dir, rel, real string) error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
 	}
@@ -203,7 +197,7 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
+		if gone(err) {
 			return nil // removed meanwhile, or the agent is not installed
 		}
 		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
@@ -225,7 +219,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	case d.IsDir() && d.Name() == ".git":
 		return nil
 	case d.IsDir():
-		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
+		return w.dir(path, rel, filepath.Join(realDir, d.Name()))
 	case !isLink && !wanted:
 		return nil
 	}
@@ -237,7 +231,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile, or a dangling link
 	case err == nil && info.IsDir():
-		return w.dir(path, rel, "", false)
+		return w.dir(path, rel, "")
 	case !wanted:
 	case err != nil:
 		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})

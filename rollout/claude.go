@@ -16,9 +16,6 @@ import (
 // claude_read.go for items.
 type Claude struct{}
 
-// Source is memoir.SourceClaude.
-func (Claude) Source() memoir.Source { return memoir.SourceClaude }
-
 // Roots are the directories projects below those in $CLAUDE_CONFIG_DIR, else below ~/.claude and ~/.config/claude.
 func (Claude) Roots(env Env) []Root {
 	dirs := []string{env.home(".claude"), env.home(".config", "claude")}
@@ -60,12 +57,8 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 // it, else that of the last line: the file of a resumed session begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	s := claudeHead{Head: h, ids: map[string]bool{}}
-	for i, raw := range slices.Concat(head, tail) {
-		l := parseClaudeLine(raw)
-		s.line(l)
-		if i < len(head) {
-			s.opening(l)
-		}
+	for _, raw := range slices.Concat(head, tail) {
+		s.line(parseClaudeLine(raw))
 	}
 	if s.scripted && !s.driven {
 		h.Kind = memoir.KindAutomation
@@ -104,6 +97,7 @@ type claudeHead struct {
 func (s *claudeHead) line(l claudeLine) {
 	s.ids[l.uuid], s.ids[l.session] = l.uuid != "", l.session != ""
 	s.last = cmp.Or(l.session, s.last)
+	s.CWD, s.Branch = cmp.Or(s.CWD, l.cwd), cmp.Or(s.Branch, l.branch)
 	switch l.kind {
 	case "worktree-state":
 		if at := get(l.raw, "worktreeSession"); getText(at, "originalCwd") != "" {
@@ -127,17 +121,6 @@ func (s *claudeHead) line(l claudeLine) {
 	}
 }
 
-// opening reads the fields whose first value counts.
-func (s *claudeHead) opening(l claudeLine) {
-	if s.CreatedAt.IsZero() && l.kind != "file-history-snapshot" {
-		s.CreatedAt = instant(l.time)
-	}
-	s.CWD, s.Branch = cmp.Or(s.CWD, l.cwd), cmp.Or(s.Branch, l.branch)
-}
-
-// ownTool matches the tools of memoir's own server.
-var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
-
 // result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a question.
 func (r *claudeReader) result(block []byte, l claudeLine) {
 	id, tool := getText(block, "tool_use_id"), ""
@@ -154,9 +137,6 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 	}
 	if inner, rest, ok := cutElement(o.output, "tool_use_error"); ok {
 		o.output, o.failed = strings.TrimSpace(inner+"\n"+rest), true
-	}
-	if ownTool.MatchString(tool) {
-		o.output = "" // memory is not made of memory
 	}
 	r.e.result(id, o, r.w)
 	origin, words := memoir.OriginAnswer, ""

@@ -240,11 +240,8 @@ func (r *claudeReader) assistant(l claudeLine) {
 				begin()
 			}
 			r.add(getText(block, "text"))
-		case "tool_use", "server_tool_use", "mcp_tool_use":
+		case "tool_use":
 			r.call(block)
-		case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result":
-			begin()
-			r.result(block, l)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,9 +24,6 @@ import (
 // See codex_line.go for lines and forks, codex_plan.go for undone turns, codex_read.go for items, codex_text.go
 // for the author of a text, codex_call.go and codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
-
-// Source is memoir.SourceCodex.
-func (Codex) Source() memoir.Source { return memoir.SourceCodex }
 
 // Roots are the session directories below $CODEX_HOME (~/.codex).
 func (Codex) Roots(env Env) []Root {
@@ -124,7 +122,7 @@ func codexDir(payload []byte) string {
 }
 
 // codexSubagents are the thread sources of Codex's own threads. In threads of any other source a person types.
-var codexSubagents = wordSet("subagent guardian_review memory_consolidation review compact system")
+var codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
 
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
@@ -166,11 +164,8 @@ func uuidTime(id string) (t time.Time, ok bool) {
 	if len(id) != 36 || id[14] != '7' || !uuidForm.MatchString(id) {
 		return time.Time{}, false
 	}
-	var ms int64
-	for _, c := range id[:8] + id[9:13] {
-		ms = ms<<4 | int64(strings.IndexRune("0123456789abcdef", c))
-	}
-	return time.UnixMilli(ms), true
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return time.UnixMilli(ms), err == nil
 }
 
 // codexHome returns the $CODEX_HOME of a rollout's path, the directory above one of codexDirs; "" if there is none.

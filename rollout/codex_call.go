@@ -86,8 +86,8 @@ func (r *codexReader) callEnd(at place, id string, end []byte) {
 		o := outcome{}
 		all := cmp.Or(getText(end, "aggregated_output"), getText(end, "aggregatedOutput"), getText(end, "stdout"))
 		if len(all) > len(call.Output) {
-			r.e.clear(id)
-			o.output = all
+			r.e.held -= len(call.Output)
+			call.Output, o.output = "", all
 		}
 		r.e.result(id, o, r.w)
 	}
@@ -209,23 +209,12 @@ func codexAsks(kind string, p []byte) string {
 	}
 	switch tool, input, _ := codexCall(kind, p); tool {
 	case "write_stdin":
-		return sessionHandle(number(get([]byte(input), "session_id")))
+		return handle("session ", string(unquotedNumber(get([]byte(input), "session_id"))))
 	case "wait":
-		return cellHandle(number(get([]byte(input), "cell_id")))
+		return handle("cell ", string(unquotedNumber(get([]byte(input), "cell_id"))))
 	}
 	return ""
 }
-
-// number returns the text of a raw number, or of a string.
-func number(raw []byte) string {
-	if isString(raw) {
-		return text(raw)
-	}
-	return string(raw)
-}
-
-func sessionHandle(id string) string { return handle("session ", id) }
-func cellHandle(id string) string    { return handle("cell ", id) }
 
 func handle(kind, id string) string {
 	if id == "" || len(id) > 64 {

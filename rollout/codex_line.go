@@ -1,8 +1,10 @@
 package rollout
 
 import (
-	"strings"
+	"math"
 	"time"
+
+	"memoir"
 )
 
 // codexLine is a line without its envelope, not decoded further.
@@ -79,8 +81,8 @@ func (l codexLine) opensTurn() bool {
 
 // codexCalls are the types of calls with a result, codexOutputs those of results.
 var (
-	codexCalls   = wordSet("function_call custom_tool_call local_shell_call tool_search_call")
-	codexOutputs = wordSet("function_call_output custom_tool_call_output local_shell_call_output tool_search_output" +
+	codexCalls   = memoir.SetOf("function_call custom_tool_call local_shell_call tool_search_call")
+	codexOutputs = memoir.SetOf("function_call_output custom_tool_call_output local_shell_call_output tool_search_output" +
 		" tool_search_call_output")
 )
 
@@ -132,18 +134,10 @@ func (l codexLine) utterance() utterance {
 
 // codexTypes are the known types of envelopes. Others, and unknown response items, are counted as unknown.
 // Unknown events are skipped, since every version adds some.
-var codexTypes = wordSet("session_meta response_item event_msg turn_context compacted world_state" +
+var codexTypes = memoir.SetOf("session_meta response_item event_msg turn_context compacted world_state" +
 	" inter_agent_communication" +
 	" inter_agent_communication_metadata token_usage_record rollout_reference retained_context" +
 	" security_risk_score realtime_item")
-
-func wordSet(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[word] = true
-	}
-	return set
-}
 
 // codexFork finds where the own history of a forked or spawned thread begins. Its file repeats the parent's
 // records with new timestamps but the old turn ids, which are version 7 UUIDs: a turn older than the thread
@@ -154,7 +148,6 @@ type codexFork struct {
 	sawOld   bool      // a turn older than the thread, or another thread's session_meta
 	dated    bool      // turn ids have a time
 	ownStart int       // index of the first own record, 0: not found
-	last     int
 }
 
 func newCodexFork(id string, l codexLine) codexFork {
@@ -168,16 +161,11 @@ func (f *codexFork) foreign(at place) {
 	if at.index <= 3 {
 		f.possible, f.sawOld = true, true
 	}
-	f.last = at.index
 }
 
 // line processes a record. opening is the index at which its turn began; opened reports whether an event marks it.
 func (f *codexFork) line(at place, l codexLine, opening int, opened bool) {
-	if !f.possible || f.born.IsZero() {
-		return
-	}
-	f.last = at.index
-	if f.ownStart > 0 || !l.opensTurn() && l.kind != "turn_context" {
+	if !f.possible || f.born.IsZero() || f.ownStart > 0 || !l.opensTurn() && l.kind != "turn_context" {
 		return
 	}
 	t, ok := uuidTime(l.turnID())
@@ -202,5 +190,5 @@ func (f *codexFork) ownFrom() int {
 	case f.ownStart > 0:
 		return f.ownStart
 	}
-	return f.last + 1
+	return math.MaxInt
 }

@@ -25,8 +25,8 @@ type span struct{ from, to int }
 
 // codexVoices says which copies of messages a file has: newer versions write each as a response item and as an event.
 type codexVoices struct {
-	userItems, userEvents   bool
-	messages, items, events bool // assistant
+	userItems, userEvents bool
+	messages, items       bool // assistant
 }
 
 // void reports whether a record was reverted: it is after the point at which the next file continues.
@@ -59,11 +59,7 @@ func (p *codexPlan) skip(at place, l codexLine) (undone, replayed bool) {
 	switch {
 	case p.void(at, l):
 		return true, false
-	case isTrue(get(l.meta, "inherited_user_message")):
-		return false, true
-	case p.startOrd >= 0 && l.ordinal >= 0 && l.ordinal < p.startOrd:
-		return false, true
-	case at.index < p.own:
+	case isTrue(get(l.meta, "inherited_user_message")), l.ordinal >= 0 && l.ordinal < p.startOrd, at.index < p.own:
 		return false, true
 	}
 	for len(p.undone) > 0 && at.index >= p.undone[0].to {
@@ -135,7 +131,7 @@ func (s *codexPlanner) noteMessage(at place, l codexLine, said utterance) {
 	case assistantMessage:
 		voices.messages, s.lastMessage = true, at.index
 	case assistantEvent:
-		voices.events, s.lastEvent = true, at.index
+		s.lastEvent = at.index
 	case assistantItem:
 		voices.items, s.lastEvent = true, at.index
 	}
@@ -184,13 +180,11 @@ func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 	case l.opensTurn():
 		s.begin(at.index, true)
 		s.lastMessage, s.lastEvent = -1, -1
-	case said == userResponse || said == userEvent || said == userItem || l.kind == "turn_context":
-		if s.agentSpoke && !s.opened {
-			s.begin(at.index, false)
-		} else if s.counted && s.countedBy == said && !s.opened { // the agent has not answered
+	case said > saysNothing && said < assistantMessage || l.kind == "turn_context":
+		if !s.opened && (s.agentSpoke || s.counted && s.countedBy == said) { // or the agent has not answered
 			s.begin(at.index, false)
 		}
-	case said == assistantMessage || said == assistantEvent || said == assistantItem || said == toolCall:
+	case said >= assistantMessage:
 		s.agentSpoke = true
 	case l.sub == "task_complete" || l.sub == "turn_complete" || l.sub == "turn_aborted":
 		s.opened, s.agentSpoke = false, true

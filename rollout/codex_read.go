@@ -53,16 +53,13 @@ func (r *codexReader) line(at place, l codexLine) {
 			return
 		case replayed:
 			r.e.stats.Copied++
-			r.follow(at, l, said)
+			r.follow(l, said)
 			return
 		}
 		r.leadIn()
 	}
 	r.w.at = l.at()
-	switch said {
-	case assistantMessage, assistantEvent, assistantItem, toolCall:
-		r.turn.acted = true
-	}
+	r.turn.acted = r.turn.acted || said >= assistantMessage
 	if id := l.turnID(); id != "" && id != r.turnID {
 		r.turnID = id
 		clear(r.said)
@@ -97,19 +94,11 @@ func (r *codexReader) summary(message string) {
 
 // follow keeps the last request of the history that a fork copies, since the fork's first message may refer to
 // it. It is emitted as context and not as a request.
-func (r *codexReader) follow(at place, l codexLine, said utterance) {
-	if r.e.kind != memoir.KindMain {
+func (r *codexReader) follow(l codexLine, said utterance) {
+	if r.e.kind != memoir.KindMain || said != userEvent && said != userItem {
 		return
 	}
-	voices := r.plan.parts[at.part]
-	own := ""
-	switch {
-	case said == userEvent || said == userItem:
-		_, own = splitCodex(rawCodexUserText(l, said), true)
-	case said == userResponse && !voices.userEvents && !voices.userItems:
-		_, own = splitCodex(contentText(get(l.payload, "content")), false)
-	}
-	if own != "" {
+	if _, own := splitCodex(rawCodexUserText(l, said), true); own != "" {
 		r.lead = own
 	}
 }

@@ -162,10 +162,10 @@ func framedOutput(s string) outcome {
 			break
 		}
 		if id, ok := strings.CutPrefix(line, "Process running with session ID "); ok {
-			o.goesOn = sessionHandle(strings.TrimSpace(id))
+			o.goesOn = handle("session ", strings.TrimSpace(id))
 		}
 		if id, ok := strings.CutPrefix(line, "Script running with cell ID "); ok {
-			o.goesOn = cellHandle(strings.TrimSpace(id))
+			o.goesOn = handle("cell ", strings.TrimSpace(id))
 		}
 		for _, label := range []string{"Exit code: ", "Process exited with code "} {
 			if code, ok := strings.CutPrefix(line, label); ok {
@@ -270,7 +270,8 @@ func scriptResult(s string) (output string, exit *int, session string, ok bool) 
 	if !isString(raw) {
 		return "", nil, "", false
 	}
-	return text(raw), exitStatus(get(object, "exit_code")), sessionHandle(number(get(object, "session_id"))), true
+	session = handle("session ", string(unquotedNumber(get(object, "session_id"))))
+	return text(raw), exitStatus(get(object, "exit_code")), session, true
 }
 
 // inTurn returns the directory of a call, which may be relative to the turn's.

@@ -18,9 +18,6 @@ import (
 // each line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and workspace.yaml with its context.
 type Copilot struct{}
 
-// Source is memoir.SourceCopilot.
-func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
-
 // Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the
 // events into a file of the session's id instead of a directory.
 func (Copilot) Roots(env Env) []Root {
@@ -49,17 +46,12 @@ const copilotHeadless = "You are running in non-interactive mode"
 func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	var place copilotContext
 	prompted := false
-	for i, raw := range slices.Concat(head, tail) {
+	for _, raw := range slices.Concat(head, tail) {
 		data := get(raw, "data")
-		if i < len(head) && h.CreatedAt.IsZero() {
-			h.CreatedAt = instant(get(raw, "timestamp"))
-		}
 		switch getText(raw, "type") {
 		case "session.start":
 			h.ID = cmp.Or(h.ID, getText(data, "sessionId"))
-			if t := instant(get(data, "startTime")); !t.IsZero() {
-				h.CreatedAt = t
-			}
+			h.CreatedAt = instant(get(data, "startTime"))
 			// A run that another session started in the background.
 			if parent := getText(data, "detachedFromSpawningParentSessionId"); legalID.MatchString(parent) {
 				h.Kind, h.ParentID = memoir.KindSubagent, parent
@@ -285,14 +277,9 @@ func (r *copilotReader) call(call []byte, name string) {
 	if inner := []byte(text(arguments)); isObject(inner) && gjson.ValidBytes(inner) {
 		arguments = inner
 	}
-	input := ""
-	switch command := get(arguments, "command"); {
-	case isString(arguments):
-		input = text(arguments)
-	case copilotShells[tool] && isString(command):
-		input = text(command)
-	case isObject(arguments), isArray(arguments):
-		input = compact(arguments)
+	input := text(arguments)
+	if isObject(arguments) || isArray(arguments) {
+		input = callInput(copilotShells[tool], []byte(compact(arguments)))
 	}
 	r.e.call(getText(call, "toolCallId"), tool, input, r.w)
 }

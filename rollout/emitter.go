@@ -1,11 +1,13 @@
 package rollout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 const (
@@ -188,7 +190,7 @@ func source(raw []byte) string { return string(raw[:min(len(raw), maxText+1)]) }
 // bound emits the oldest calls without a result if too many wait.
 func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
-		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
+		e.lose(0)
 	}
 }
 
@@ -207,7 +209,7 @@ func (e *emitter) waiting(id string) *memoir.Item {
 // line, is emitted alone.
 func (e *emitter) result(id string, o outcome, w where) {
 	if i := slices.Index(e.ids, id); i >= 0 {
-		e.takeAt(i, o)
+		e.settle(e.removeAt(i), o)
 		return
 	}
 	if _, ok := e.done[textHash(id)]; ok {
@@ -216,10 +218,7 @@ func (e *emitter) result(id string, o outcome, w where) {
 	if id != "" {
 		e.done[textHash(id)] = struct{}{}
 	}
-	if o.tool == "" {
-		o.tool = "unknown"
-	}
-	e.settle(toolItem(o.tool, "", w), o)
+	e.settle(toolItem(cmp.Or(o.tool, "unknown"), "", w), o)
 }
 
 // more adds to the output of a waiting call; pieces beyond maxJoined are left out and counted.
@@ -242,14 +241,6 @@ func (e *emitter) more(id string, o outcome) {
 	e.bound()
 }
 
-// clear drops the output that a waiting call has so far.
-func (e *emitter) clear(id string) {
-	if it := e.waiting(id); it != nil {
-		e.held -= len(it.Output)
-		it.Output = ""
-	}
-}
-
 func appended(first, more string) string {
 	if first != "" && more != "" && !strings.HasSuffix(first, "\n") {
 		first += "\n"
@@ -264,8 +255,10 @@ func (e *emitter) forget(id string) {
 	}
 }
 
-func (e *emitter) takeAt(i int, o outcome) {
-	e.settle(e.removeAt(i), o)
+// lose emits a call without a result.
+func (e *emitter) lose(i int) {
+	it := e.removeAt(i)
+	e.settle(it, outcome{lost: it.Output == ""})
 }
 
 func (e *emitter) removeAt(i int) *memoir.Item {
@@ -278,7 +271,14 @@ func (e *emitter) removeAt(i int) *memoir.Item {
 	return it
 }
 
+// ownTool matches the tools of memoir's own server, by the names that agents give them.
+var ownTool = lazyregexp.New(`^(?:mcp_{1,2}(?:plugin_\w+_)?)?memoir(?:_{1,2}|-)[a-z]|` +
+	`^memory_(?:search|get|remember|messages|patch|forget)$`)
+
 func (e *emitter) settle(it *memoir.Item, o outcome) {
+	if ownTool.MatchString(it.Tool) { // memory is not made of memory
+		it.Output, o.output = "", ""
+	}
 	it.Output = clip(strings.TrimRight(withoutData(stripOwn(appended(it.Output, o.output))), " \t\r\n"))
 	if o.exit != nil {
 		it.Exit = o.exit
@@ -294,14 +294,14 @@ func (e *emitter) flushLost() {
 		if e.results[textHash(e.ids[i])] {
 			i++
 		} else {
-			e.takeAt(i, outcome{lost: e.pending[i].Output == ""})
+			e.lose(i)
 		}
 	}
 }
 
 func (e *emitter) finish() {
 	for len(e.pending) > 0 {
-		e.takeAt(0, outcome{lost: e.pending[0].Output == ""})
+		e.lose(0)
 	}
 }
 

@@ -18,9 +18,6 @@ import (
 // the document's head. See gemini_message.go for messages.
 type Gemini struct{}
 
-// Source is memoir.SourceGemini.
-func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
-
 // Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME if that has no .gemini.
 func (Gemini) Roots(env Env) []Root {
 	home := env.home(".gemini")
@@ -30,7 +27,7 @@ func (Gemini) Roots(env Env) []Root {
 		}
 	}
 	return rootIn(home, "tmp", func(path string) bool {
-		return strings.Contains(path, "/chats/") && (isDocumentName(path) || isJSONL(path))
+		return strings.Contains(path, "/chats/") && (strings.HasSuffix(path, ".json") || isJSONL(path))
 	})
 }
 
@@ -58,11 +55,11 @@ func geminiHeader(raw []byte) []byte {
 // resumption. The directory of a session is not in its file.
 func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	hash, kind := "", "main"
-	for i, raw := range slices.Concat(head, tail) {
+	for _, raw := range slices.Concat(head, tail) {
 		of := geminiHeader(raw)
 		h.ID, hash = cmp.Or(h.ID, getText(of, "sessionId")), cmp.Or(hash, getText(of, "projectHash"))
 		kind, h.Title = cmp.Or(getText(of, "kind"), kind), cmp.Or(getText(of, "summary"), h.Title)
-		if i < len(head) && h.CreatedAt.IsZero() {
+		if h.CreatedAt.IsZero() {
 			h.CreatedAt = instant(get(of, "startTime"))
 		}
 		h.UpdatedAt = laterOf(h.UpdatedAt, instant(get(of, "lastUpdated")), instant(get(raw, "timestamp")))

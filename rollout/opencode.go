@@ -24,9 +24,6 @@ import (
 // each message. A message with many parts has several records.
 type OpenCode struct{}
 
-// Source is memoir.SourceOpenCode.
-func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
-
 // Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and the one in $OPENCODE_DB.
 // Each release channel has a database of its own.
 func (OpenCode) Roots(env Env) []Root {
@@ -82,9 +79,6 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	for _, raw := range append(head[1:len(head):len(head)], tail...) {
 		m := get(raw, "info")
 		h.UpdatedAt = laterOf(h.UpdatedAt, instant(get(m, "time", "created")), instant(get(m, "time", "completed")))
-		if h.CWD == "" {
-			h.CWD = getText(m, "path", "cwd")
-		}
 	}
 	switch {
 	case h.ParentID != "" || subagentTitle.MatchString(h.Title):

@@ -218,7 +218,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 const opencodeRejection = "The user rejected permission to use this specific tool call"
 
 // opencodeTools are OpenCode's tools. Errors of other tools, such as those of MCP servers, may imitate a refusal.
-var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patch read" +
+var opencodeTools = memoir.SetOf("apply_patch bash edit glob grep list multiedit patch read" +
 	" shell task todoread todowrite write")
 
 func (r *opencodeReader) tool(p []byte, own bool, w where) {

@@ -20,12 +20,6 @@ type Pi struct{}
 // OMP reads the sessions of oh-my-pi.
 type OMP struct{ Pi }
 
-// Source is memoir.SourcePi.
-func (Pi) Source() memoir.Source { return memoir.SourcePi }
-
-// Source is memoir.SourceOMP.
-func (OMP) Source() memoir.Source { return memoir.SourceOMP }
-
 // Roots are the directory sessions below $PI_CODING_AGENT_DIR (~/.pi/agent), and the one in
 // $PI_CODING_AGENT_SESSION_DIR or pi's settings that replaces it; earlier sessions stay in the first.
 func (Pi) Roots(env Env) []Root {
@@ -215,9 +209,6 @@ func piHeaderOf(path string) []byte {
 // Conversation reads the messages of applications without transcripts. memoir stores them in its home, in the format
 // of pi's first version with a mark in the header. A file is written with Begin, then Line for each message.
 type Conversation struct{ Pi }
-
-// Source is memoir.SourceConversation.
-func (Conversation) Source() memoir.Source { return memoir.SourceConversation }
 
 // Roots are the directories of conversations in the folders of memoir's projects.
 func (Conversation) Roots(env Env) (roots []Root) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -40,7 +41,7 @@ func Probe(entry Entry) (Head, error) {
 		return Head{}, err
 	}
 	agent := recognise(entry, head)
-	if agent == nil {
+	if agent.Format == nil {
 		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is %w of any known agent", entry.Path, ErrNoSession)
 	}
 	tail := head
@@ -49,9 +50,12 @@ func Probe(entry Entry) (Head, error) {
 			return Head{}, err
 		}
 	}
-	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size,
-		UpdatedAt: latest(tail)}
+	h := Head{Source: agent.Source, Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size,
+		UpdatedAt: firstTime(slices.Backward(tail))}
 	agent.Head(&h, entry.Path, head, tail)
+	if h.CreatedAt.IsZero() {
+		h.CreatedAt = firstTime(slices.All(head))
+	}
 	h.complete(entry)
 	prompt, ownRun := firstPrompt(agent, h, head)
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
@@ -76,23 +80,23 @@ func ProbeAgain(entry Entry, before Head) (Head, error) {
 	return h, err
 }
 
+// recognise returns the agent of a file, if possible the one in whose directory it is; none if no agent knows it.
 func recognise(entry Entry, head [][]byte) Agent {
-	if agent := AgentOf(entry.Source); agent != nil && agent.Recognises(entry.Path, head) {
-		return agent
-	}
-	for _, agent := range Agents {
-		if agent.Recognises(entry.Path, head) {
-			return agent
+	for _, all := range []bool{false, true} {
+		for _, agent := range Agents {
+			if (all || agent.Source == entry.Source) && agent.Recognises(entry.Path, head) {
+				return agent
+			}
 		}
 	}
-	return nil
+	return Agent{}
 }
 
 // opening returns the first records, by which an agent is recognised.
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
 // firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
-func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
+func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, ownRun bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
@@ -113,8 +117,9 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool
 	return prompt, stats.OwnRun
 }
 
-func latest(records [][]byte) time.Time {
-	for _, raw := range slices.Backward(records) {
+// firstTime returns the first time in records.
+func firstTime(records iter.Seq2[int, []byte]) time.Time {
+	for _, raw := range records {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {
 			return t
 		}
@@ -142,15 +147,20 @@ func readHead(path string, budget int64) (head [][]byte, whole bool, err error) 
 	r := NewReader(f)
 	defer r.Close()
 	r.budget, r.brief = budget, true
+	if head, err = r.rest(); err != io.EOF {
+		return head, false, openError(path, err)
+	}
+	return head, r.eof, nil
+}
+
+// rest returns copies of the records up to the error that ends them.
+func (r *Reader) rest() (records [][]byte, err error) {
 	for {
 		raw, err := r.Next()
-		if err == io.EOF {
-			return head, r.eof, nil
-		}
 		if err != nil {
-			return head, false, openError(path, err)
+			return records, err
 		}
-		head = append(head, append([]byte(nil), raw...))
+		records = append(records, bytes.Clone(raw))
 	}
 }
 
@@ -197,13 +207,8 @@ func tailRecords(piece []byte, partial bool) (out [][]byte) {
 	}
 	r := NewReader(bytes.NewReader(piece[skipped:]))
 	defer r.Close()
-	for {
-		raw, err := r.Next()
-		if err != nil {
-			return out
-		}
-		out = append(out, append([]byte(nil), raw...))
-	}
+	out, _ = r.rest()
+	return out
 }
 
 // lastPiece reads to the end, or to damage, and keeps the last n to 2n bytes.

@@ -15,9 +15,6 @@ import (
 // each line, linked by parentUuid as in Claude Code, with messages of Gemini's API.
 type Qwen struct{}
 
-// Source is memoir.SourceQwen.
-func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
-
 // Roots are the directories projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or the directory in
 // Qwen's settings.
 func (Qwen) Roots(env Env) []Root {
@@ -47,19 +44,14 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 // A subagent's lines have its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	agent, sidechain := "", strings.Contains(filepath.ToSlash(path), "/subagents/")
-	for i, raw := range slices.Concat(head, tail) {
+	for _, raw := range slices.Concat(head, tail) {
 		h.ID = cmp.Or(h.ID, getText(raw, "sessionId"))
 		payload, parent := get(raw, "systemPayload"), getText(raw, "forkedFrom", "sessionId")
-		if i < len(head) {
-			if h.CreatedAt.IsZero() {
-				h.CreatedAt = instant(get(raw, "timestamp"))
-			}
-			if h.CWD == "" {
-				h.CWD, h.Branch = getText(raw, "cwd"), getText(raw, "gitBranch")
-			}
-			agent = cmp.Or(agent, getText(raw, "agentId"))
-			sidechain = sidechain || isTrue(get(raw, "isSidechain"))
+		if h.CWD == "" {
+			h.CWD, h.Branch = getText(raw, "cwd"), getText(raw, "gitBranch")
 		}
+		agent = cmp.Or(agent, getText(raw, "agentId"))
+		sidechain = sidechain || isTrue(get(raw, "isSidechain"))
 		switch getText(raw, "subtype") {
 		case "custom_title":
 			h.Title = getText(payload, "customTitle")

@@ -9,7 +9,6 @@ import (
 	"hash"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"memoir"
 )
@@ -77,13 +76,13 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 		}
 		parts[i].Head = head
 	}
-	agent := AgentOf(parts[0].Head.Source)
-	if agent == nil {
+	i := slices.IndexFunc(Agents, func(a Agent) bool { return a.Source == parts[0].Head.Source })
+	if i < 0 {
 		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: no reader for %q", parts[0].Path,
 			parts[0].Head.Source)
 	}
 	e := newEmitter(fn, &stats, parts[0].Head.Kind)
-	err := agent.Read(ctx, &tape{parts: parts, stats: &stats}, e)
+	err := Agents[i].Read(ctx, &tape{parts: parts, stats: &stats}, e)
 	if err == nil {
 		e.finish()
 		err = unstop(e.err)
@@ -194,9 +193,10 @@ func dropCopies(parts []Part) (kept, dropped []Part) {
 func better(a, b Part) bool {
 	return cmp.Or(
 		cmpBool(!a.Withheld, !b.Withheld),
-		cmpBool(!compressed(a.Path), !compressed(b.Path)),
+		cmpBool(filepath.Ext(a.Path) != ".zst", filepath.Ext(b.Path) != ".zst"),
 		cmpBool(!archived(a.Path), !archived(b.Path)),
-		cmpBool(!isDocumentName(a.Path), !isDocumentName(b.Path)),
+		// Gemini CLI continues a document in a file of lines, whose name has one letter more.
+		cmpBool(filepath.Ext(a.Path) != ".json", filepath.Ext(b.Path) != ".json"),
 		cmp.Compare(a.Head.Size, b.Head.Size),
 		cmp.Compare(b.Path, a.Path)) > 0
 }
@@ -210,12 +210,6 @@ func cmpBool(a, b bool) int {
 	}
 	return -1
 }
-
-// isDocumentName reports whether a file has the name of a JSON document. Gemini CLI continues a session of that
-// form in a file of lines, whose name has one letter more.
-func isDocumentName(path string) bool { return strings.HasSuffix(path, ".json") }
-
-func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
 func archived(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == "archived_sessions"

@@ -126,13 +126,16 @@ func (t *tape) bounded(f io.Reader, part int) io.Reader {
 	return io.LimitReader(f, size)
 }
 
-// tree is a conversation whose entries name their parents. The entries on the path from the last one to the root
-// are live; records that are not entries are always live. If a parent is missing, all records before its child
-// are live, since it is unknown whether they were undone. An entry without a parent member follows the one before
-// it. If no entry has a parent, all are live.
-type tree struct {
-	fragments bool // entries with the same id are parts of one; otherwise the last replaces the others
-
+// branchPlan says which records of a session are live. Its entries name their parents, and those on the path from
+// the last one to the root are live; records that are not entries are always live. If a parent is missing, all
+// records before its child are live, since it is unknown whether they were undone. An entry without a parent member
+// follows the one before it. If no entry has a parent, all are live.
+type branchPlan struct {
+	branching
+	resets  []int           // indexes of the records at which the conversation was reset
+	reset   int             // the last live one of these; earlier records are dead
+	results map[uint64]bool // hashed ids of calls with a result
+	parent  string          // original session of a fork, as the fork names it
 	entries []treeEntry
 	byID    map[string]int // index in entries of the last one with the id
 	last    int            // index in entries of the tip; -1: none
@@ -147,13 +150,9 @@ type treeEntry struct {
 	id, parent string
 }
 
-func newTree(fragments bool) *tree {
-	return &tree{fragments: fragments, byID: map[string]int{}, last: -1, index: map[int]int{}}
-}
-
 // add adds an entry; the raw value of its parent is null for a root. tip says that it may be the last entry of the
 // conversation.
-func (t *tree) add(record int, id string, raw []byte, tip bool) {
+func (t *branchPlan) add(record int, id string, raw []byte, tip bool) {
 	parent := text(raw)
 	if raw == nil && t.last >= 0 && t.entries[t.last].id != id {
 		parent = t.entries[t.last].id
@@ -171,7 +170,7 @@ func (t *tree) add(record int, id string, raw []byte, tip bool) {
 }
 
 // grow finds the live entries after all were added.
-func (t *tree) grow() {
+func (t *branchPlan) grow() {
 	t.live = map[string]bool{}
 	if t.last < 0 {
 		t.from = 1 << 62
@@ -197,7 +196,10 @@ func (t *tree) grow() {
 }
 
 // dead reports whether a record is an entry that is not live.
-func (t *tree) dead(record int) bool {
+func (t *branchPlan) dead(record int) bool {
+	if record < t.reset {
+		return true
+	}
 	i, ok := t.index[record]
 	if !ok || record < t.from {
 		return false
@@ -210,32 +212,21 @@ func (t *tree) dead(record int) bool {
 // session with copies of the original entries, with their ids, and name the original session. Entries that are
 // live in the original are left out of the fork; those that were undone there are kept.
 type branching struct {
-	fragments bool                                       // as in tree
+	fragments bool                                       // entries with one id are parts of one; else the last counts
 	plan      func(p *branchPlan, index int, raw []byte) // adds a record
 	keys      func(raw []byte) []uint64                  // equal for an entry and its copy; none if it is not an entry
 	file      func(path, session string) string          // of another session beside a file, "" if there is none
 }
 
-// branchPlan says which records of a session are live.
-type branchPlan struct {
-	*tree
-	resets  []int           // indexes of the records at which the conversation was reset
-	reset   int             // the last live one of these; earlier records are dead
-	results map[uint64]bool // hashed ids of calls with a result
-	parent  string          // original session of a fork, as the fork names it
-}
-
-func (p *branchPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
-
 func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
-	p := &branchPlan{tree: newTree(b.fragments), results: map[uint64]bool{}}
+	p := &branchPlan{branching: b, results: map[uint64]bool{}, byID: map[string]int{}, last: -1, index: map[int]int{}}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		b.plan(p, at.index, raw)
 		return nil
 	})
 	p.grow()
 	for _, i := range p.resets {
-		if !p.tree.dead(i) {
+		if !p.dead(i) {
 			p.reset = i
 		}
 	}

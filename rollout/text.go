@@ -100,9 +100,6 @@ func cutTo(search func(after, closing string) int, text, tag string) (inner, res
 		return "", text, false
 	}
 	closing := "</" + tag + ">"
-	if word, _, isPhrase := strings.Cut(tag, " "); isPhrase && !strings.Contains(after, closing) {
-		closing = "</" + word + ">"
-	}
 	open, end := strings.IndexByte(after, '>'), search(after, closing)
 	if open < 0 || end < open {
 		return "", text, false

@@ -97,7 +97,7 @@ func TestRootsAreWhereVariablesAndSettingsSay(t *testing.T) {
 		writeAt(t, filepath.Join(home, path), content)
 	}
 	tests := []struct {
-		agent Agent
+		agent Format
 		env   string // NAME=value, whose @ is the home directory
 		want  string
 	}{

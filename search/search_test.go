@@ -2,7 +2,9 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -272,9 +274,7 @@ func TestForgottenWordsLeaveNoByte(t *testing.T) {
 	for i := range 40 {
 		keys = append(keys, fmt.Sprintf("pi:s%02d", i))
 	}
-	claim, _, err := h.st.ClaimProject(t.Context(), project, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute})
-	h.must(err)
-	h.must(h.st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: keys}))
+	h.must(h.st.BeginForgetting(t.Context(), store.Forgetting{Keys: keys}))
 	h.update() // like a run in between
 	if r := h.find("zanzibarish", ""); len(r.Hits) > 0 {
 		t.Errorf("found: %+v", r.Hits)
@@ -310,6 +310,26 @@ func TestAProcessThatFindsAWriterLeavesItToThat(t *testing.T) {
 	h.update()
 	if r := h.find("giraffe", ""); r.Behind || len(r.Hits) != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A run that is interrupted says so, also after SQLite has taken back what was written.
+func TestAnInterruptedUpdateIsNoFault(t *testing.T) {
+	t.Parallel()
+	h := newFullHome(t)
+	db, err := sql.Open("sqlite3", filepath.Join(h.dir, fileName)+"?_busy_timeout=60000")
+	h.must(err)
+	defer db.Close()
+	h.must(Discard(h.dir))
+	ctx, interrupt := context.WithCancel(h.Context())
+	err = Update(ctx, h.st, h.dir, func(text string) string {
+		interrupt()
+		_, err := db.Exec("BEGIN IMMEDIATE; ROLLBACK") // waits for the end of the update's transaction
+		h.must(err)
+		return text
+	}, false)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

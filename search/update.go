@@ -50,7 +50,10 @@ func Update(ctx context.Context, st *store.Store, home string, redact func(strin
 			err = w.build(ctx, clean)
 		}
 	}
-	if isBusy(err) && !clean {
+	switch {
+	case err != nil && ctx.Err() != nil: // err may be that the transaction was rolled back
+		return context.Cause(ctx)
+	case isBusy(err) && !clean:
 		return nil
 	}
 	return explain(err, "update the index of "+home)

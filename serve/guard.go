@@ -1,8 +1,11 @@
 package serve
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"net"
@@ -49,7 +52,6 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 	return token, err
 }
 
-// readToken returns the token in a file, "" if the file has no valid one.
 func readToken(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
@@ -76,6 +78,14 @@ func Address(l net.Listener, token string) string {
 func cookieName(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host, ":")
 	return "memoir-" + port
+}
+
+// cookie returns the value of the cookie for the browser that sent a request. It holds for one process and for requests
+// with the browser's User-Agent.
+func (s *server) cookie(r *http.Request) string {
+	of := hmac.New(sha256.New, []byte(s.key))
+	of.Write([]byte(r.UserAgent()))
+	return hex.EncodeToString(of.Sum(nil))
 }
 
 // policy is the Content-Security-Policy of pages: they load only the stylesheet, the script and data of this server.
@@ -106,7 +116,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			s.refuse(w, r, http.StatusForbidden, failure{"pages of other origins cannot change memory", "", "forbidden"})
 			return
 		case r.Method == http.MethodGet && r.URL.Path == "/" && same(r.URL.Query().Get("token"), s.Token):
-			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie, Path: "/", HttpOnly: true,
+			http.SetCookie(w, &http.Cookie{Name: cookieName(r), Value: s.cookie(r), Path: "/", HttpOnly: true,
 				SameSite: http.SameSiteStrictMode})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
@@ -131,7 +141,7 @@ func (s *server) known(r *http.Request) bool {
 		return false
 	}
 	cookie, err := r.Cookie(cookieName(r))
-	return err == nil && same(cookie.Value, s.cookie)
+	return err == nil && same(cookie.Value, s.cookie(r))
 }
 
 // same compares secrets in constant time. An empty want equals nothing.

@@ -34,6 +34,7 @@ func TestWhoMayAsk(t *testing.T) {
 		{"another token beside a cookie", "GET", host, []string{bearer + "x", browser}, 401},
 		{"the browser", "GET", host, []string{browser}, 200},
 		{"a page of the server", "GET", host, []string{browser, "Sec-Fetch-Site: same-origin"}, 200},
+		{"another browser with its cookie", "GET", host, []string{browser, "User-Agent: another"}, 401},
 		{"another cookie", "GET", host, []string{browser[:len(browser)-1] + "!"}, 401},
 		{"the cookie of another port", "GET", "127.0.0.1:4001", []string{browser}, 401},
 		{"a page of another site", "GET", host, []string{browser, "Sec-Fetch-Site: cross-site"}, 401},

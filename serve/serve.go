@@ -33,16 +33,16 @@ type Options struct {
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
 
-// server answers requests. Its only state is the cookie and the open registry.
+// server answers requests. Its only state is the key of its cookies and the open registry.
 type server struct {
 	Options
-	cookie   string // the value that a browser sends instead of the token
+	key      string // of the cookies, which browsers send instead of the token
 	registry sharedRegistry
 }
 
 // Handler returns the handler of all requests to a server on a loopback address.
 func Handler(o Options) http.Handler {
-	s := &server{Options: o, cookie: rand.Text(), registry: sharedRegistry{open: o.Read}}
+	s := &server{Options: o, key: rand.Text(), registry: sharedRegistry{open: o.Read}}
 	mux := http.NewServeMux()
 	for _, op := range routes {
 		mux.Handle(op.method+" "+op.path, s.answering(op))

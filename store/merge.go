@@ -48,17 +48,14 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 		if err != nil {
 			return err
 		}
-		return t.execAll([]any{c.ProjectID, into},
+		return errors.Join(t.execAll([]any{c.ProjectID, into},
 			`UPDATE extraction SET project_id = ?2 WHERE project_id = ?1`, // of sessions that are elsewhere by now
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1`,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1`,
-			`DELETE FROM project WHERE id = ?1`,
-			`INSERT INTO removed_folder (project_id, files_to) VALUES (?1, ?2)`)
+			`INSERT INTO removed_folder (project_id, files_to) VALUES (?1, ?2)`), removeProject(t, c.ProjectID))
 	}), "merging project %s", c.ProjectID)
 }
 
 // moveAll moves what the condition of selects of a project to another one, with a new origin, and makes both due.
-// Conversations are then expected in its folder, and notes are filed again. The identity is parameter ?3 of the condition.
+// Conversations are then expected in its folder, and notes are filed again. identity is ?3 in the condition.
 func (s *Store) moveAll(t tx, from, to, identity, of, origin string) error {
 	keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1 AND `+of, from, to, identity)
 	for _, key := range keys {

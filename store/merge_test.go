@@ -139,7 +139,7 @@ func TestAProjectThatIsForgettingIsNotMerged(t *testing.T) {
 	s := newThree(t)
 	before := rows(t, s)
 	c := claimAs(t, s, project, forMinutes)
-	must(t, s.BeginForgetting(t.Context(), c, Forgetting{Keys: []string{"codex:" + project}}))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"codex:" + project}}))
 	wantCode(t, s.Merge(t.Context(), c, other), memoir.CodeBusy)
 	if after := rows(t, s); after["project"] != before["project"] || after["hand_edit"] != before["hand_edit"] {
 		t.Errorf("before %v, after %v", before, after)

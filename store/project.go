@@ -179,32 +179,16 @@ func moveSession(t tx, key, projectID string) error {
 		projectID, seq, key)
 }
 
-// ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
-// and the project's hand edits, generations and aliases. A later session begins a new project. The folder
-// remains to be removed: see RemovedFolders. It returns the keys of the project's sessions and entries, without
-// their subagents.
-func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool) (keys []string, err error) {
-	err = s.durably(ctx, func(t tx) error {
-		var err error
-		keys, err = t.texts(`SELECT key FROM session WHERE project_id = ?1
-			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
-		if err != nil {
-			return err
-		}
-		all, err := s.bury(t, projectID, keys, purge)
-		if err != nil {
-			return err
-		}
-		if err := deleteExtracted(t, all); err != nil {
-			return err
-		}
-		return t.execEach(projectID,
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?`,
-			`DELETE FROM project WHERE id = ?`,
-			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`)
-	})
-	return keys, s.explain(err, "forgetting project %s", projectID)
+// removeProject deletes a project with its hand edits, generations and aliases. Extractions lose it. The folder
+// remains to be removed.
+func removeProject(t tx, id string) error {
+	return t.execEach(id,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1`,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1`,
+		`UPDATE extraction SET project_id = NULL WHERE project_id = ?1`,
+		`UPDATE mark SET project_id = '' WHERE project_id = ?1`,
+		`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
+		`DELETE FROM project WHERE id = ?1`)
 }
 
 // RemovedFolders returns the projects whose folders remain to be removed, and the project that gets the files of each
@@ -238,22 +222,14 @@ type Adoption struct {
 	HandEdits   map[int64][]memoir.HandEdit // hand edits, by the generation that was edited
 }
 
-// Adopted counts what Adopt stored.
-type Adopted struct {
-	New         bool // the project was not registered
-	Extractions int
-	HandEdits   int
-}
-
 // Adopt stores an adoption in one durable transaction, if the live generation is not recorded. It neither
-// changes existing rows nor stores extractions of forgotten sessions. No project becomes due.
-func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) {
+// changes existing rows nor stores extractions of forgotten sessions. No project becomes due. lacked reports whether
+// the database lacked the project, an extraction or a hand edit.
+func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		out = Adopted{}
 		var recorded int64
 		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
-		out.New = errors.Is(err, sql.ErrNoRows)
-		if out.New {
+		if lacked = errors.Is(err, sql.ErrNoRows); lacked {
 			known, failed := readProjectIndex(t)
 			if err = failed; err == nil {
 				err = known.put(t, a.Project)
@@ -264,14 +240,12 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		for _, e := range a.Extractions {
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
-			if err != nil {
+			if lacked = lacked || stored; err != nil {
 				return err
 			}
-			if stored {
-				out.Extractions++
-			}
 		}
-		if out.HandEdits, err = adoptHandEdits(t, a, recorded); err != nil {
+		stored, err := adoptHandEdits(t, a, recorded)
+		if lacked = lacked || stored; err != nil {
 			return err
 		}
 		var last int64 // number of an entry: none is given twice
@@ -290,7 +264,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		return err
 	})
-	return out, s.explain(err, "adopting the memory of project %s", a.Project.ID)
+	return lacked, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }
 
 // adoptExtraction stores an extraction unless its session has one or was forgotten. The next run reads the
@@ -307,11 +281,11 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if memoir.IsEntry(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
-		millis(e.EndedAt))
+	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
+	if err == nil && !known {
+		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
+			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
+	}
 	if err != nil {
 		return false, err
 	}
@@ -340,21 +314,20 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 }
 
 // adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
-func adoptHandEdits(t tx, a Adoption, recorded int64) (n int, err error) {
+func adoptHandEdits(t tx, a Adoption, recorded int64) (stored bool, err error) {
 	for base, edits := range a.HandEdits {
 		known, err := t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
-			return n, err
-		}
-		if known || base < recorded {
-			continue
+			return stored, err
 		}
 		for _, edit := range edits {
-			if err := putHandEdit(t, a.Project.ID, base, edit); err != nil {
-				return n, err
+			if known || base < recorded {
+				break
 			}
-			n++
+			if stored, err = true, putHandEdit(t, a.Project.ID, base, edit); err != nil {
+				return stored, err
+			}
 		}
 	}
-	return n, nil
+	return stored, nil
 }

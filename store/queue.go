@@ -180,6 +180,16 @@ func (j job) held(t tx) error {
 	return err
 }
 
+// owning is write for a claim that must still be held.
+func (s *Store) owning(ctx context.Context, how durability, j job, fn func(tx) error) error {
+	return s.write(ctx, how, func(t tx) error {
+		if err := j.held(t); err != nil {
+			return err
+		}
+		return fn(t)
+	})
+}
+
 // Claimed is a claim on a session or a project.
 type Claimed interface{ job() job }
 

@@ -129,10 +129,16 @@ func checkWord(c *cli.Context) error {
 // exclusive are pairs of flags that mean two different things.
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"}}
 
-func checkExclusive(c *cli.Context) error {
+// checkFlags refuses flags that exclude each other, and numbers below 1.
+func checkFlags(c *cli.Context) error {
 	for _, pair := range exclusive {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
 			return usagef("", "--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	for _, f := range c.Command.Flags {
+		if n, ok := c.Value(f.Names()[0]).(int); ok && n < 1 && c.IsSet(f.Names()[0]) {
+			return usagef("", "--%s: must be at least 1, not %d", f.Names()[0], n)
 		}
 	}
 	return nil

@@ -173,21 +173,13 @@ func (p *program) setSetting(c *cli.Context) error {
 	return p.changeSetting(c, name, func(f *config.File) (string, error) {
 		err := f.Set(name, values...)
 		settings, _ := f.Settings() // Set has checked them
-		if role := roleOf(settings, name); err == nil && role.Setting != "" {
-			_, err = model.Find(settings, role)
+		for _, role := range model.Roles(settings) {
+			if err == nil && role.Setting == name {
+				_, err = model.Find(settings, role)
+			}
 		}
 		return "set", err
 	})
-}
-
-// roleOf returns the model role that a setting configures; the zero value if it configures none.
-func roleOf(settings config.Settings, name string) (role model.Role) {
-	for _, r := range model.Roles(settings) {
-		if r.Setting == name {
-			role = r
-		}
-	}
-	return role
 }
 
 func (p *program) unsetSetting(c *cli.Context) error {

@@ -68,6 +68,7 @@ func (d *doctor) installation(c *cli.Context) {
 	if err == nil {
 		d.settings = settings
 		d.models()
+		d.limits()
 	}
 	switch {
 	case err != nil:
@@ -110,7 +111,6 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		d.warn("home", "`memoir init` sets it up", "%s does not exist yet", home)
-		d.limits()
 		return
 	}
 	d.permissions(home)
@@ -127,7 +127,6 @@ func (d *doctor) data(c *cli.Context) {
 	if !d.database(ctx, home, st) {
 		return
 	}
-	d.limits()
 	d.unread(ctx, st)
 	rows, err := st.Projects(ctx)
 	shared, fault := st.SharedPaths(ctx)
@@ -180,39 +179,35 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports the directories of each agent's sessions: those that exist, and also the others if all is set
-// or none exists.
+// agents reports the directories of each agent's sessions that exist, with all also the others.
 func (d *doctor) agents(all bool) {
-	var others checklist
 	var absentees []string // agents without any directory
-	found := 0
+	any := false
 	for _, agent := range rollout.Agents {
-		name, absent, before := "agent "+string(agent.Source()), []string{}, found
-		for _, root := range agent.Roots(d.env()) {
+		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
+		found := len(roots) == 0
+		for _, root := range roots {
 			info, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
-				absent = append(absent, root.Dir)
+				if all {
+					d.ok(name, "not found: %s", root.Dir)
+				}
 				continue
 			}
 			if err == nil && info.IsDir() {
 				_, err = os.ReadDir(root.Dir)
 			}
-			found++
+			found, any = true, true
 			d.check(name, root.Dir, err)
 		}
-		if len(absent) > 0 {
-			others.ok(name, "not found: %s", strings.Join(absent, ", "))
-			if found == before {
-				absentees = append(absentees, string(agent.Source()))
-			}
+		if !found {
+			absentees = append(absentees, string(agent.Source))
 		}
 	}
-	if all || found == 0 {
-		d.checks = append(d.checks, others.checks...)
-	} else if len(absentees) > 0 {
+	if len(absentees) > 0 && !all {
 		d.ok("agents", "not found: %s (-v lists the directories)", strings.Join(absentees, ", "))
 	}
-	if found == 0 {
+	if !any {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
 	}
 }

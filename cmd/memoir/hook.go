@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -106,6 +105,9 @@ func (in hookInput) session() string {
 // sessionID matches the id of a session. It becomes an argument and a part of a log, so nothing else is accepted.
 var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
+// eventName matches the name of an event. It is returned to the agent, so nothing else is accepted.
+var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
+
 // directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
 	if len(in.Workspaces) > 0 {
@@ -151,7 +153,10 @@ func hookOutput(agent, event, context string) (string, error) {
 	v := map[string]any{"additionalContext": context}
 	switch agent {
 	case "claude", "codex", "gemini", "qwen":
-		v["hookEventName"] = cmp.Or(event, "SessionStart")
+		if !eventName.MatchString(event) {
+			event = "SessionStart"
+		}
+		v["hookEventName"] = event
 		v = map[string]any{"hookSpecificOutput": v}
 	case "copilot":
 	case "cursor":

@@ -67,6 +67,16 @@ func TestOnlyALegalSessionIDIsTakenFromAHook(t *testing.T) {
 	}
 }
 
+func TestOnlyTheNameOfAnEventIsReturned(t *testing.T) {
+	t.Parallel()
+	for event, want := range map[string]string{"SubagentStart": "SubagentStart", "": "SessionStart",
+		"key=\\\\r": "SessionStart", strings.Repeat("a", 41): "SessionStart"} {
+		if got, err := hookOutput("claude", event, "x"); err != nil || !strings.Contains(got, `"hookEventName":"`+want+`"`) {
+			t.Errorf("%q: %s %v", event, got, err)
+		}
+	}
+}
+
 func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValueOrNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

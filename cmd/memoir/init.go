@@ -180,15 +180,11 @@ func (s *setup) find() (err error) {
 }
 
 func listed(all []pipeline.Counted) string {
-	const shown = 8
 	var parts []string
-	for _, c := range all[:min(len(all), shown)] {
+	for _, c := range all {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Sessions))
 	}
-	if more := len(all) - shown; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, ", ")
+	return shortened(parts)
 }
 
 func (s *setup) choose() (err error) {

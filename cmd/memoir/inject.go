@@ -262,7 +262,7 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	*settings, _, err = p.projectSettings(c, *settings, here.top)
 	if err != nil { // an invalid file must not break a session's hooks: memory is off
 		if p.hook != nil {
-			p.logStartup(p.args, err)
+			p.logStartup(err)
 		} else {
 			p.ui.warn(memoir.HintOf(err), "%v", err)
 		}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -102,24 +100,13 @@ func locked(dir string, change func() error) error {
 }
 
 // configDir returns the directory of config.yml, "" without a home directory for it.
-func (p *program) configDir(c *cli.Context) (string, error) {
-	dir, err := p.findConfigDir(c)
-	p.cleaner.setRules(config.RulesFile(dir))
-	return dir, err
-}
-
-func (p *program) findConfigDir(c *cli.Context) (string, error) {
-	if dir := c.String("config"); dir != "" {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return "", usagef("name the directory that contains config.yml", "--config %s: %w", dir, errors.Unwrap(err))
-		}
-		if !info.IsDir() {
-			return "", usagef("name the directory that contains config.yml", "--config: %s is not a directory", dir)
-		}
-		return filepath.Abs(dir)
+func (p *program) configDir(c *cli.Context) (dir string, err error) {
+	if dir = c.String("config"); dir == "" {
+		dir, _ = config.ConfigDir(p.environ)
+	} else if dir, err = directory("--config", dir, "name the directory that contains config.yml"); err != nil {
+		return "", err
 	}
-	dir, _ := config.ConfigDir(p.environ)
+	p.cleaner.setRules(config.RulesFile(dir))
 	return dir, nil
 }
 

@@ -58,9 +58,6 @@ func (p *program) sessions(c *cli.Context) error {
 	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
 		return usagef(didYouMean(c.String("reason"), names(memoir.Reasons)), "--reason: unknown reason %q", filter.Reason)
 	}
-	if c.IsSet("limit") && c.Int("limit") < 1 {
-		return usagef("", "--limit: must be at least 1, not %d", c.Int("limit"))
-	}
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err
@@ -100,7 +97,7 @@ func (p *program) sessions(c *cli.Context) error {
 func sources() []string {
 	var names []string
 	for _, agent := range rollout.Agents {
-		names = append(names, string(agent.Source()))
+		names = append(names, string(agent.Source))
 	}
 	slices.Sort(names)
 	return append(names, string(memoir.SourceUnknown), string(memoir.SourceEntry))

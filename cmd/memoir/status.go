@@ -80,6 +80,9 @@ func (p *program) printStatus(s operation.Status) {
 	if len(s.Entries) > 0 {
 		p.statusLine("entries", byRule(s.Entries))
 	}
+	if s.Entries["unconfirmed"] > 0 {
+		p.ui.sayHint("notes of agents wait: `memoir memories` lists them, `memoir remember '#N'` confirms one")
+	}
 	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
 	which := shortened(due)
 	if p.ui.verbose {
@@ -97,16 +100,9 @@ func (p *program) printStatus(s operation.Status) {
 	hint := ""
 	if r := s.LastRun; r != nil {
 		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
-		text := fmt.Sprintf("%s by %s: ", when(*at), r.Holder)
-		switch {
-		case r.Reason == "":
-			text += r.Outcome
-		case r.Outcome == string(store.RunInterrupted): // the reason says by what
-			text += r.Reason
-		default:
-			text += r.Outcome + ": " + r.Reason
-		}
-		p.statusLine("last run", text)
+		text := strings.TrimSuffix(r.Outcome+": "+r.Reason, ": ")
+		text = strings.TrimPrefix(text, string(store.RunInterrupted)+": ") // the reason says by what
+		p.statusLine("last run", fmt.Sprintf("%s by %s: %s", when(*at), r.Holder, text))
 		hint = r.Hint
 	}
 	p.statusLine("next run", sayNext(s.Next))

@@ -105,18 +105,13 @@ func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before.
 func whyNothing(scan pipeline.ScanReport) string {
-	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
 		return ""
 	case scan.Sessions == 0:
 		return "without --sessions DIR, a run reads the agents' directories, which `memoir doctor` lists"
-	case old > 0 && recent > 0:
+	case scan.Reasons[memoir.ReasonTooOld]+scan.Reasons[memoir.ReasonTooRecent] > 0:
 		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
-	case old > 0:
-		return "--max-age 0 includes old sessions; without the flag memories.maxRolloutAgeDays applies"
-	case recent > 0:
-		return "--min-idle 0 includes recent sessions; without the flag memories.minRolloutIdleHours applies"
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }

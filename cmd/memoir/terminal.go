@@ -187,23 +187,17 @@ func (p *program) pagerCommand() string {
 	if !p.ui.outTTY || p.getenv("TERM") == "dumb" {
 		return ""
 	}
-	for _, entry := range p.environ {
-		if value, ok := strings.CutPrefix(entry, "PAGER="); ok { // an empty one means none
-			words := strings.Fields(value)
-			if len(words) == 0 || value == "cat" {
-				return ""
-			}
-			if _, err := exec.LookPath(words[0]); err != nil {
-				p.ui.warn("", "PAGER: %v", err)
-				return ""
-			}
-			return value
-		}
-	}
-	if _, err := exec.LookPath("less"); err != nil {
+	command := cmp.Or(strings.TrimSpace(p.getenv("PAGER")), "less")
+	if command == "cat" || slices.Contains(p.environ, "PAGER=") { // an empty one means none
 		return ""
 	}
-	return "less"
+	if _, err := exec.LookPath(strings.Fields(command)[0]); err != nil {
+		if command != "less" {
+			p.ui.warn("", "PAGER: %v", err)
+		}
+		return ""
+	}
+	return command
 }
 
 // Write writes results to the pager, or to standard output if it does not start. The caller holds ui.mu.
@@ -246,22 +240,15 @@ func (p *pager) wait() {
 // --color takes precedence.
 func (u *ui) setColor(when string, getenv func(string) string) error {
 	force := getenv("CLICOLOR_FORCE")
-	switch when {
-	case "always":
-		u.color, u.outColor = true, true
-	case "never":
-		u.color, u.outColor = false, false
-	case "", "auto":
-		switch {
-		case getenv("NO_COLOR") != "":
-			u.color, u.outColor = false, false
-		case force != "" && force != "0":
-			u.color, u.outColor = true, true
-		default:
-			u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
-		}
-	default:
+	switch {
+	case !slices.Contains([]string{"", "auto", "always", "never"}, when):
 		return usagef("one of auto, always, never", "--color: %q is not known", when)
+	case when == "never", when != "always" && getenv("NO_COLOR") != "":
+		u.color, u.outColor = false, false
+	case when == "always", force != "" && force != "0":
+		u.color, u.outColor = true, true
+	default:
+		u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
 	}
 	return nil
 }

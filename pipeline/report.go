@@ -46,6 +46,7 @@ type ScanReport struct {
 	Sessions int                   `json:"sessions"`
 	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
 	Reasons  map[memoir.Reason]int `json:"reasons"`
+	Found    int                   `json:"found"` // sessions of these files; Sessions are all that are registered
 	// NotSessions is the number of files below --sessions that are not sessions and are not registered.
 	NotSessions int `json:"not_sessions,omitempty"`
 }

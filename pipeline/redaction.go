@@ -63,9 +63,6 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
-		return err
-	}
 	return (&forgetter{s.phases}).finishForgetting(ctx)
 }
 
@@ -156,7 +153,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	})
 	manifest.Lines = originsOf(c.project.ID, manifest.Lines, live.Files, files)
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
-	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, store.PublishPart)
 }
 
 // originsOf returns the origins of the lines of redacted files, and gives redacted statements new ids: keys and ids are

@@ -90,58 +90,45 @@ var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedSuffix + "-*", back
 // removeCopies deletes the copies that were made before migrations and by repairs, and returns their paths.
 func (s *Store) removeCopies() (removed []string, err error) {
 	dir, name := filepath.Split(s.path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, storageError(err, "listing the copies of database %s", s.path)
-	}
-	for _, entry := range entries {
-		rest, ours := strings.CutPrefix(entry.Name(), name)
-		if !ours || !slices.ContainsFunc(copyPatterns, func(p string) bool { ok, _ := filepath.Match(p, rest); return ok }) {
-			continue
+	for _, pattern := range copyPatterns {
+		found, _ := fs.Glob(os.DirFS(dir), name+pattern) // the patterns are valid
+		for _, found := range found {
+			path := filepath.Join(dir, found)
+			if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return removed, storageError(err, "removing the copy %s", path)
+			}
+			removed = append(removed, path)
 		}
-		path := filepath.Join(dir, entry.Name())
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, storageError(err, "removing the copy %s", path)
-		}
-		removed = append(removed, path)
 	}
 	return removed, nil
 }
 
-// Clear removes a project from the database: its sessions and their files and extractions, jobs,
-// generations, hand edits and redactions. Claims on them are lost. The ledger stays, and so do the marks of
-// sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
-// removed: see RemovedProjects. The backup is removed first, as by BeginForgetting. Clearing an unknown
-// project is not an error.
-func (s *Store) Clear(ctx context.Context, projectID string) error {
-	const sessions = `(SELECT key FROM session WHERE project_id = ?1
+// Clear removes projects from the database, in one transaction; an empty id stands for the sessions of no project. It
+// removes their sessions with files and extractions, jobs, generations, hand edits and redactions. Claims on them are
+// lost. The ledger stays, and so do the marks of sessions, so that forgotten and disabled ones do not come back with a
+// scan. The folders remain to be removed: see RemovedFolders. The backup is removed first, as by BeginForgetting.
+// Clearing an unknown project is not an error.
+func (s *Store) Clear(ctx context.Context, projectIDs ...string) error {
+	const sessions = `(SELECT key FROM session WHERE project_id IS nullif(?1, '')
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
-			return err
+		err := s.dropBackup()
+		for _, id := range projectIDs {
+			if err == nil {
+				err = t.execEach(id,
+					// Sessions move, so an extraction may belong to another project than its session.
+					`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
+					`DELETE FROM job WHERE kind = 'extract' AND key IN `+sessions,
+					`DELETE FROM redaction WHERE scope = 'extract' AND key IN `+sessions,
+					`DELETE FROM session WHERE key IN `+sessions,
+					`DELETE FROM file WHERE ?1 = '' AND session_key IS NULL`)
+			}
+			if err == nil {
+				err = removeProject(t, id)
+			}
 		}
-		return t.execEach(projectID,
-			// Sessions move, so an extraction may belong to another project than its session.
-			`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN `+sessions,
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN `+sessions,
-			`DELETE FROM session WHERE key IN `+sessions,
-			`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
-			`DELETE FROM project WHERE id = ?1`)
-	}), "clearing project %s", projectID)
-}
-
-// ClearAll is Clear for all projects, and for sessions without one.
-func (s *Store) ClearAll(ctx context.Context) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
-			return err
-		}
-		_, err := t.exec(`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING;
-			DELETE FROM job; DELETE FROM redaction; DELETE FROM extraction; DELETE FROM file; DELETE FROM session;
-			DELETE FROM project`)
 		return err
-	}), "clearing all projects")
+	}), "clearing projects")
 }
 
 // Text is one text of the database that comes from a session or a person.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			if wanted, err := p.offerInit(c); err != nil || wanted {
 				return err
 			}
-			cli.HelpPrinter(p.ui.errw, appHelp, c.App)
+			cli.HelpPrinter(p.ui, appHelp, c.App)
 			return status(exitUsage)
 		},
 	}
@@ -110,7 +111,7 @@ func (p *program) before(c *cli.Context) error {
 	}
 	p.page(c)
 	if !c.Bool("help") {
-		return checkExclusive(c)
+		return checkFlags(c)
 	}
 	if c.Command.HelpName == c.App.Name {
 		cli.HelpPrinter(p.ui, appHelp, c.App)
@@ -172,7 +173,7 @@ flags:{{range .VisibleFlags}}
   {{.}}{{end}}
 {{end}}`
 
-// manCommand is for the Makefile. It is our own writer, since that of urfave/cli has a library that slows each start.
+// manCommand is for the Makefile. The library of urfave/cli for this slows each start.
 func manCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "man", Category: groupSetup, Hidden: true, Usage: "print the manual page",
@@ -184,69 +185,30 @@ func manCommand(p *program) *cli.Command {
 	}
 }
 
-// manual is memoir(1): one page with all commands.
+// manual is memoir(1): what help prints, the global flags once.
 func manual(app *cli.App) string {
 	var b strings.Builder
 	day, _, _ := strings.Cut(Date, "T")
-	fmt.Fprintf(&b, ".TH MEMOIR 1 %q %q\n", day, "memoir "+version())
-	b.WriteString(".SH NAME\nmemoir \\- " + roff(app.Usage) + "\n.SH SYNOPSIS\n")
-	b.WriteString(".B memoir\n.I COMMAND\n[FLAGS] [ARGUMENTS]\n.SH DESCRIPTION\n" + paragraphs(app.Description))
-	b.WriteString(".SH GLOBAL FLAGS\nBefore or after the command.\n" + manualFlags(app.Flags))
-	for _, category := range app.VisibleCategories() {
-		fmt.Fprintf(&b, ".SH \"%s\"\n", strings.ToUpper(category.Name()))
-		for _, c := range category.VisibleCommands() {
-			b.WriteString(manualCommand(c, "memoir "+c.Name, app.Flags))
-			for _, sub := range c.VisibleCommands() {
-				b.WriteString(manualCommand(sub, "memoir "+c.Name+" "+sub.Name, app.Flags))
-			}
+	fmt.Fprintf(&b, ".TH MEMOIR 1 %q %q\n.SH NAME\nmemoir \\- %s\n", day, "memoir "+version(), roff(app.Usage))
+	section := func(heading, template string, of any) {
+		var text strings.Builder
+		cli.HelpPrinter(&text, template, of)
+		b.WriteString(heading + "\n.nf\n")
+		for line := range strings.Lines(text.String()) {
+			b.WriteString(roff(line))
 		}
+		b.WriteString(".fi\n")
 	}
-	return b.String()
-}
-
-// manualCommand describes a command, without the global flags.
-func manualCommand(c *cli.Command, name string, global []cli.Flag) string {
-	also := ""
-	if len(c.Aliases) > 0 {
-		also = ", also called " + strings.Join(c.Aliases, ", ")
-	}
-	own := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return slices.Contains(global, f) })
-	return fmt.Sprintf(".SS \"%s\"\n%s\n.PP\n%s", roff(strings.TrimSpace(name+" "+c.ArgsUsage)), roff(c.Usage+also),
-		paragraphs(c.Description)+manualFlags(own))
-}
-
-func manualFlags(flags []cli.Flag) string {
-	var b strings.Builder
-	for _, f := range flags {
-		if v, ok := f.(cli.VisibleFlag); ok && v.IsVisible() {
-			name, usage, _ := strings.Cut(f.String(), "\t")
-			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(name), roff(usage))
+	section(".SH DESCRIPTION", appHelp, app)
+	b.WriteString(".SH COMMANDS\n")
+	parent := ""
+	for c := range everyCommand(app.VisibleCommands()) {
+		if c.HelpName != "" { // a subcommand gets its own only when it is called
+			parent = c.HelpName
 		}
-	}
-	return b.String()
-}
-
-// paragraphs converts text to troff; indented lines are preformatted.
-func paragraphs(text string) string {
-	var b strings.Builder
-	as := false
-	for _, line := range strings.Split(text, "\n") {
-		indented := strings.HasPrefix(line, " ")
-		switch {
-		case indented && !as:
-			b.WriteString(".RS\n.nf\n")
-		case !indented && as:
-			b.WriteString(".fi\n.RE\n")
-		}
-		as = indented
-		if line == "" {
-			b.WriteString(".PP\n")
-		} else {
-			b.WriteString(roff(strings.TrimPrefix(line, "  ")) + "\n")
-		}
-	}
-	if as {
-		b.WriteString(".fi\n.RE\n")
+		one := *c
+		one.HelpName, one.Flags = cmp.Or(c.HelpName, parent+" "+c.Name), c.Flags[:len(c.Flags)-len(app.Flags)]
+		section(".SS \""+roff(strings.TrimSpace(one.HelpName+" "+c.ArgsUsage))+"\"", commandHelp, &one)
 	}
 	return b.String()
 }

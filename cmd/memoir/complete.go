@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/memory"
 	"memoir/operation"
 	"memoir/store"
 )
@@ -219,12 +220,15 @@ func (at *completion) offer(kind string) {
 	case "-":
 	case "DIR", "FILE", "PATH":
 		at.files = true
-	case "REF":
-		at.projects()
-	case "SESSION":
-		at.sessions()
 	case "GENERATION", "FROM", "TO":
 		words = at.generations()
+	case "REF", "PROJECT", "INTO", "SESSION":
+		at.files = at.files || kind != "SESSION" && strings.ContainsAny(at.word, "./~")
+		if st, _ := at.p.openToInject(at.c); st != nil {
+			defer st.Close()
+			map[string]func(*store.Store){"REF": at.projects, "PROJECT": at.projects, "INTO": at.projects,
+				"SESSION": at.sessions}[kind](st)
+		}
 	case "SETTING":
 		for _, v := range config.Default().Values() {
 			at.found = append(at.found, candidate{v.Name, v.Doc})
@@ -254,17 +258,8 @@ func (at *completion) offer(kind string) {
 }
 
 // projects offers registered projects by name, or by id if several share the name; a path is completed as a file.
-func (at *completion) projects() {
-	at.files = strings.ContainsAny(at.word, "./~")
-	st, _ := at.p.openToInject(at.c)
-	if st == nil {
-		return
-	}
-	defer st.Close()
-	rows, err := st.Projects(at.c.Context)
-	if err != nil {
-		return
-	}
+func (at *completion) projects(st *store.Store) {
+	rows, _ := st.Projects(at.c.Context)
 	named := map[string]int{}
 	for _, r := range rows {
 		named[r.Name]++
@@ -279,30 +274,18 @@ func (at *completion) projects() {
 }
 
 func (at *completion) generations() (words []string) {
-	if st, _ := at.p.openToInject(at.c); st != nil {
-		defer st.Close()
-		home, _ := at.p.home(at.c) // without a home, the store is nil
-		if row, err := at.p.projectOf(at.c, st); err == nil {
-			all, _ := operation.ListGenerations(at.c.Context, st, home, row.ID)
-			for _, g := range all.Generations {
-				words = append(words, fmt.Sprint(g.Generation))
-			}
+	if home, id, err := at.p.projectID(at.c); err == nil {
+		kept, _ := memory.At(home, id).Kept()
+		for _, n := range slices.Backward(kept) {
+			words = append(words, fmt.Sprint(n))
 		}
 	}
 	return words
 }
 
 // sessions offers the latest sessions whose id begins with the word, and notes where a command takes them.
-func (at *completion) sessions() {
-	st, _ := at.p.openToInject(at.c)
-	if st == nil {
-		return
-	}
-	defer st.Close()
-	sessions, err := st.Sessions(at.c.Context, store.Filter{})
-	if err != nil {
-		return
-	}
+func (at *completion) sessions(st *store.Store) {
+	sessions, _ := st.Sessions(at.c.Context, store.Filter{})
 	n, takesNotes := 0, at.command.Name != "retry" && at.command.Name != "reflect"
 	for _, s := range sessions {
 		if n == mostSessions {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -66,6 +69,7 @@ func (d *doctor) installation(c *cli.Context) {
 	if err == nil {
 		d.settings = settings
 		d.models()
+		d.limits()
 	}
 	switch {
 	case err != nil:
@@ -80,7 +84,7 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
-	d.agents(c.Bool("verbose") || c.Bool("json"))
+	d.agents(c.Context, c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -108,7 +112,6 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		d.warn("home", "`memoir init` sets it up", "%s does not exist yet", home)
-		d.limits()
 		return
 	}
 	d.permissions(home)
@@ -125,14 +128,19 @@ func (d *doctor) data(c *cli.Context) {
 	if !d.database(ctx, home, st) {
 		return
 	}
-	d.limits()
 	d.unread(ctx, st)
 	rows, err := st.Projects(ctx)
-	if err != nil {
+	shared, fault := st.SharedPaths(ctx)
+	if err = cmp.Or(err, fault); err != nil {
 		d.check("projects", "", err)
 		return
 	}
 	for _, row := range rows {
+		if slices.Contains(shared, row.ID) {
+			d.warn("project "+row.ID, "in each container, name its directory in the setting projects, or make it a repository",
+				"more than one directory was at %s, for example because containers mount theirs there; "+
+					"nothing tells their sessions apart, so they share this memory", row.Identity)
+		}
 		projectCheck{d, "project " + row.ID, memory.At(home, row.ID), row}.run()
 	}
 }
@@ -172,39 +180,50 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports the directories of each agent's sessions: those that exist, and also the others if all is set
-// or none exists.
-func (d *doctor) agents(all bool) {
-	var others checklist
+// agents reports the directories of each agent's sessions that exist, with all also the others, and what cannot be read
+// in them.
+func (d *doctor) agents(ctx context.Context, all bool) {
+	unread := map[memoir.Source][]error{}
+	err := rollout.Unread(ctx, d.env(), func(source memoir.Source, err error) {
+		unread[source] = append(unread[source], err)
+	})
+	if err != nil {
+		d.check("agents", "", err)
+	}
 	var absentees []string // agents without any directory
-	found := 0
+	any := false
 	for _, agent := range rollout.Agents {
-		name, absent, before := "agent "+string(agent.Source), []string{}, found
-		for _, root := range agent.Roots(d.env()) {
-			info, err := os.Stat(root.Dir)
+		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
+		found := len(roots) == 0
+		for _, root := range roots {
+			_, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
-				absent = append(absent, root.Dir)
+				if all {
+					d.ok(name, "not found: %s", root.Dir)
+				}
 				continue
 			}
-			if err == nil && info.IsDir() {
-				_, err = os.ReadDir(root.Dir)
+			found, any = true, true
+			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
+			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
+				d.check(name, root.Dir, err)
 			}
-			found++
-			d.check(name, root.Dir, err)
 		}
-		if len(absent) > 0 {
-			others.ok(name, "not found: %s", strings.Join(absent, ", "))
-			if found == before {
-				absentees = append(absentees, string(agent.Source))
+		for _, err := range unread[agent.Source] {
+			say := d.fail
+			if errors.Is(err, rollout.ErrNoSession) { // one file
+				say = d.warn
 			}
+			say(name, memoir.HintOf(err), "%v", err)
+		}
+		if !found {
+			absentees = append(absentees, string(agent.Source))
 		}
 	}
-	if all || found == 0 {
-		d.checks = append(d.checks, others.checks...)
-	} else if len(absentees) > 0 {
+	if len(absentees) > 0 && !all {
 		d.ok("agents", "not found: %s (-v lists the directories)", strings.Join(absentees, ", "))
 	}
-	if found == 0 {
+	if !any {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/model"
@@ -179,15 +180,11 @@ func (s *setup) find() (err error) {
 }
 
 func listed(all []pipeline.Counted) string {
-	const shown = 8
 	var parts []string
-	for _, c := range all[:min(len(all), shown)] {
+	for _, c := range all {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Sessions))
 	}
-	if more := len(all) - shown; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, ", ")
+	return shortened(parts)
 }
 
 func (s *setup) choose() (err error) {
@@ -275,10 +272,7 @@ func (s *setup) plan() (err error) {
 	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
-		text += "; about " + sayUsage(*e)
-		if e.Cost == 0 {
-			text += " (price unknown)"
-		}
+		text += "; about " + sayEstimate(*e)
 	} else {
 		text += "; it costs nothing, and nothing leaves this machine"
 	}
@@ -346,4 +340,16 @@ func (s *setup) show() error {
 	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return nil
+}
+
+// largestProject returns the id of the published project with the largest memory; "" if none is published.
+func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
+	projects, err := st.Projects(ctx)
+	most := 0
+	for _, p := range projects {
+		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
+			id, most = p.ID, p.Extractions
+		}
+	}
+	return id, err
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/memory"
 	"memoir/operation"
 	"memoir/pipeline"
@@ -26,7 +25,7 @@ func logCommand(p *program) *cli.Command {
 }
 
 func (p *program) log(c *cli.Context) error {
-	home, err := p.home(c)
+	home, id, err := p.projectID(c)
 	if err != nil {
 		return err
 	}
@@ -35,11 +34,7 @@ func (p *program) log(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	project, err := p.projectOf(c, st)
-	if err != nil {
-		return err
-	}
-	out, err := operation.ListGenerations(c.Context, st, home, project.ID)
+	out, err := operation.ListGenerations(c.Context, st, home, id)
 	if err != nil {
 		return err
 	}
@@ -142,12 +137,8 @@ func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored
 		p.ui.say("%s: generation %d keeps the hand edits", name, n)
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
-	notes := 0
-	for _, key := range out.Deferred {
-		if memoir.EntryID(key) != 0 {
-			notes++
-		}
-	}
+	kinds := byKind(out.Deferred)
+	notes := kinds["note"] + kinds["journal line"]
 	if n := len(out.Deferred) - notes; n > 0 {
 		p.ui.say("%s: left out until changed: %s that generation %d does not have", name, count(n, "session"),
 			out.Restored)

@@ -53,7 +53,8 @@ func start(args, environ []string) (code int) {
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
-				err = crashed(v)
+				err = memoir.Errorf(memoir.CodeInternal, "this is a defect of memoir "+version()+
+					": please report it with the command line; -v shows where it happened", "unexpected: %v", v)
 				if p.ui.verbose {
 					_, _ = p.ui.errw.Write(debug.Stack())
 				}
@@ -64,13 +65,13 @@ func start(args, environ []string) (code int) {
 	// An error of a hook must not disturb the starting session.
 	if isStartup(args) {
 		if err != nil {
-			p.logStartup(args, err)
+			p.logStartup(err)
 		}
 		return exitDone
 	}
 	if err != nil && p.answersHook() {
-		p.logStartup(args, err)
-		p.ui.write(*p.hook)
+		p.logStartup(err)
+		p.ui.write(hookOutput(*p.hook, "", "", p.noMemory(err)))
 		_ = p.ui.close()
 		return exitDone
 	}
@@ -81,12 +82,6 @@ func start(args, environ []string) (code int) {
 		p.ui.fail(err)
 	}
 	return exitCode(err)
-}
-
-func crashed(v any) error {
-	return memoir.Errorf(memoir.CodeInternal,
-		"this is a defect of memoir "+version()+": please report it with the command line; -v shows where it happened",
-		"unexpected: %v", v)
 }
 
 // isStartup reports whether args are `run --startup`, which prints nothing even if the command line

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -24,7 +22,8 @@ type program struct {
 	environ []string
 	args    []string // the command line
 	cleaner cleaner
-	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
+	hook    *string // if a hook of an agent called, not a person: the agent
+	fault   string  // what keeps memory away, for the person whose agent called
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -102,24 +101,13 @@ func locked(dir string, change func() error) error {
 }
 
 // configDir returns the directory of config.yml, "" without a home directory for it.
-func (p *program) configDir(c *cli.Context) (string, error) {
-	dir, err := p.findConfigDir(c)
-	p.cleaner.setRules(config.RulesFile(dir))
-	return dir, err
-}
-
-func (p *program) findConfigDir(c *cli.Context) (string, error) {
-	if dir := c.String("config"); dir != "" {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return "", usagef("name the directory that contains config.yml", "--config %s: %w", dir, errors.Unwrap(err))
-		}
-		if !info.IsDir() {
-			return "", usagef("name the directory that contains config.yml", "--config: %s is not a directory", dir)
-		}
-		return filepath.Abs(dir)
+func (p *program) configDir(c *cli.Context) (dir string, err error) {
+	if dir = c.String("config"); dir == "" {
+		dir, _ = config.ConfigDir(p.environ)
+	} else if dir, err = directory("--config", dir, "name the directory that contains config.yml"); err != nil {
+		return "", err
 	}
-	dir, _ := config.ConfigDir(p.environ)
+	p.cleaner.setRules(config.RulesFile(dir))
 	return dir, nil
 }
 
@@ -168,7 +156,8 @@ func waitFlag() cli.Flag {
 }
 
 func nowFlag() cli.Flag {
-	return &cli.StringFlag{Name: "now", Usage: "use `TIME` as the current time: 2026-07-01 or 2026-07-01T12:00:00Z"}
+	return &cli.StringFlag{Name: "now",
+		Usage: "use `TIME` as the current time: 2026-07-01 (midnight UTC) or 2026-07-01T12:00:00Z"}
 }
 
 func projectRefFlag() cli.Flag {

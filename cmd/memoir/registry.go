@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,18 +32,8 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 
 // openForWriting opens the database of a home that must exist.
 func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	opts, err := p.options(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	st, err := p.openWith(c, opts.Settings)
-	if err == nil {
-		err = st.Close()
-	}
-	if err != nil && !errors.Is(err, store.ErrGone) {
-		return nil, err
-	}
-	return p.openStore(c.Context, opts.Home, opts.Settings)
+	_, st, err := p.openToChange(c)
+	return st, err
 }
 
 // openForReading opens a home's database without a write transaction. If it does not exist, the
@@ -53,7 +43,19 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.openWith(c, settings)
+	st, err := p.openWith(c, settings)
+	if err != nil {
+		return nil, err
+	}
+	// A killed merge or split of projects left files to move. If that fails, the next run reports it.
+	if folders, _ := st.RemovedFolders(c.Context); slices.Max(append(slices.Collect(maps.Values(folders)), "")) != "" {
+		home, _ := p.home(c)
+		if writer, err := p.openStore(c.Context, home, settings); err == nil {
+			_ = pipeline.RemoveFolders(c.Context, writer, home, p.redact)
+			writer.Close()
+		}
+	}
+	return st, nil
 }
 
 // openWith is openForReading with given settings.
@@ -143,12 +145,20 @@ func (p *program) options(c *cli.Context, flags map[string]string) (opts pipelin
 	return opts, err
 }
 
+// openToChange is openForWriting with the options of the pipeline.
 func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, error) {
 	opts, err := p.options(c, nil)
 	if err != nil {
 		return opts, nil, err
 	}
-	st, err := p.openForWriting(c)
+	st, err := p.openForReading(c)
+	if err == nil {
+		err = st.Close()
+	}
+	if err != nil && !errors.Is(err, store.ErrGone) {
+		return opts, nil, err
+	}
+	st, err = p.openStore(c.Context, opts.Home, opts.Settings)
 	return opts, st, err
 }
 
@@ -158,14 +168,10 @@ func (p *program) openToInject(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(opts.Home, databaseName)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
+	st, err := store.Open(c.Context, filepath.Join(opts.Home, databaseName), store.Options{ReadOnly: true,
 		BusyTimeout: min(busyTimeout(opts.Settings), injectDatabase)})
-	if errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
-		return nil, nil // the next run updates or restores it
+	if memoir.CodeOf(err) == memoir.CodeNotFound || errors.Is(err, store.ErrOutdated) || errors.Is(err, store.ErrGone) {
+		return nil, nil // the next run creates, updates or restores it
 	}
 	return st, err
 }

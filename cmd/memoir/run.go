@@ -112,35 +112,7 @@ func (p *program) run(c *cli.Context) error {
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
-	if err == nil {
-		defer p.sayNext(c, st, opts, report)
-	}
 	return p.reportRun(c, report, err)
-}
-
-// sayNext says how to read a published memory: that of this directory's project, else another.
-func (p *program) sayNext(c *cli.Context, st *store.Store, opts pipeline.Options, report pipeline.Report) {
-	if !p.ui.errTTY || c.Bool("json") || c.Bool("background") {
-		return
-	}
-	here := store.ProjectRow{}
-	if at, err := p.here(opts.Settings); err == nil {
-		here, _ = p.projectHere(c.Context, st, at)
-	}
-	next := ""
-	for _, project := range report.Phase2 {
-		switch {
-		case project.Outcome != pipeline.OutcomePublished || project.Project == memoir.UserProjectID:
-		case project.Project == here.ID:
-			p.ui.say("next: `memoir view` shows what the next session here gets")
-			return
-		case next == "":
-			next = project.Project
-		}
-	}
-	if next != "" {
-		p.ui.say("next: `memoir view --project %s` shows what its next session gets", next)
-	}
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
@@ -181,10 +153,6 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 		}
 	}
 	if c.IsSet("limit") {
-		if c.Int("limit") < 1 {
-			return opts, usagef("without the flag, memories.maxRolloutsPerStartup applies",
-				"--limit: must be at least 1, not %d", c.Int("limit"))
-		}
 		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
 	if opts, err = p.options(c, flags); err != nil {
@@ -199,7 +167,7 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 		opts.Only, opts.MinIdle = []string{only}, 0
 	}
 	if c.IsSet("sessions") {
-		if opts.SessionsDir, err = sessionsDirectory("--sessions", c.String("sessions")); err != nil {
+		if opts.SessionsDir, err = directory("--sessions", c.String("sessions"), hintSessions); err != nil {
 			return opts, err
 		}
 	}
@@ -207,14 +175,17 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 	return opts, err
 }
 
-// sessionsDirectory returns the absolute path of a directory of session files that a flag names.
-func sessionsDirectory(flag, dir string) (string, error) {
+// hintSessions is the hint for a path that is not a directory of session files.
+const hintSessions = "name a directory with session files; `memoir show FILE` reads one session"
+
+// directory returns the absolute path of a directory that a flag or a command names.
+func directory(named, dir, hint string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", usagef("name a directory with session files", "%s %s: %w", flag, dir, errors.Unwrap(err))
+		return "", usagef(hint, "%s %s: %w", named, dir, errors.Unwrap(err))
 	}
 	if !info.IsDir() {
-		return "", usagef("`memoir show FILE` reads one session", "%s: %s is not a directory", flag, dir)
+		return "", usagef(hint, "%s: %s is not a directory", named, dir)
 	}
 	return filepath.Abs(dir)
 }

@@ -78,8 +78,8 @@ func writeExport(path string, text []byte) error {
 }
 
 func (p *program) serve(c *cli.Context) error {
-	if n := c.Int("port"); c.IsSet("port") && (n < 1 || n > 65535) {
-		return usagef("", "--port: must be from 1 to 65535, not %d", n)
+	if n := c.Int("port"); n > 65535 {
+		return usagef("", "--port: must be at most 65535, not %d", n)
 	}
 	o, err := p.served(c)
 	if err != nil {

@@ -58,9 +58,6 @@ func (p *program) sessions(c *cli.Context) error {
 	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
 		return usagef(didYouMean(c.String("reason"), names(memoir.Reasons)), "--reason: unknown reason %q", filter.Reason)
 	}
-	if c.IsSet("limit") && c.Int("limit") < 1 {
-		return usagef("", "--limit: must be at least 1, not %d", c.Int("limit"))
-	}
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err

@@ -51,13 +51,6 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	budget := c.Int("budget")
-	if c.IsSet("budget") && budget < 1 {
-		return usagef("", "--budget: must be at least 1, not %d", budget)
-	}
-	if c.IsSet("at") && c.Int("at") < 1 {
-		return usagef("", "--at: must be at least 1, not %d", c.Int("at"))
-	}
 	session, parts, err := p.sessionOrFile(c, name)
 	if err != nil {
 		return err
@@ -70,6 +63,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	session.Title = parts[0].Head.CleanTitle(p.redact)
 	form := operation.SessionOf(session, p.redact)
 	form.Title = memoir.ShortTitle(form.Title)
 	all := slices.DeleteFunc(slices.Clone(loaded.Items), func(it memoir.Item) bool { return it.N < c.Int("at") })
@@ -77,8 +71,8 @@ func (p *program) show(c *cli.Context) error {
 		return notFoundf("", "the session ends before item %d", c.Int("at"))
 	}
 	items := all
-	if budget > 0 {
-		items, _ = extract.Fit(all, budget)
+	if c.IsSet("budget") {
+		items, _ = extract.Fit(all, c.Int("budget"))
 	}
 	omitted := len(all) - len(items)
 	out := operation.ReadingOf(form, items, omitted)
@@ -87,6 +81,9 @@ func (p *program) show(c *cli.Context) error {
 		left := ""
 		if omitted > 0 {
 			left = fmt.Sprintf(", %d left out", omitted)
+		}
+		if before := len(loaded.Items) - len(all); before > 0 {
+			left += fmt.Sprintf(", %d before item %d", before, c.Int("at"))
 		}
 		p.ui.say("%s, %s: %s, %d tokens%s", form.Key(), orUntitled(form.Title), count(len(items), "item"), out.Tokens, left)
 		p.sayOrigin(form, loaded)
@@ -117,10 +114,10 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	case err == nil && info.IsDir():
 		return memoir.Session{}, nil, usagef("name a file in it, or a session id", "%s is a directory", name)
 	case err == nil:
-		return p.entitled(onlySession(c.Context, name))
+		return onlySession(c.Context, name)
 	case strings.ContainsRune(name, '#'): // perhaps one of a database
 		if f, err := rollout.Stat(name); err == nil {
-			return p.entitled(fileSession(rollout.Entry{File: f}))
+			return fileSession(rollout.Entry{File: f})
 		} else if memoir.CodeOf(err) == memoir.CodeUnreadable {
 			return memoir.Session{}, nil, err
 		}
@@ -138,15 +135,6 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 		return memoir.Session{}, nil, err
 	}
 	parts, err := pipeline.Parts(c.Context, session, rollout.Probe)
-	return session, parts, err
-}
-
-// entitled redacts the title of a session that was read from a file.
-func (p *program) entitled(session memoir.Session, parts []rollout.Part, err error) (memoir.Session, []rollout.Part,
-	error) {
-	if err == nil {
-		session.Title = parts[0].Head.CleanTitle(p.redact)
-	}
 	return session, parts, err
 }
 

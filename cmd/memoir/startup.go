@@ -64,10 +64,6 @@ func (p *program) background(c *cli.Context, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	args, err := backgroundArgs(c, home)
-	if err != nil {
-		return err
-	}
 	log, err := openLog(home, "run.log")
 	if err != nil {
 		return err
@@ -77,7 +73,7 @@ func (p *program) background(c *cli.Context, flags ...string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	process, err := os.StartProcess(self, slices.Concat([]string{"memoir"}, args, flags), &os.ProcAttr{
+	process, err := os.StartProcess(self, slices.Concat([]string{"memoir"}, backgroundArgs(c, home), flags), &os.ProcAttr{
 		Dir: home, Env: childEnviron(p.environ), Files: []*os.File{nil, log, log}, Sys: detached(),
 	})
 	if err != nil {
@@ -95,43 +91,34 @@ func childEnviron(environ []string) []string {
 }
 
 // notHandedOn are the flags that the run in the background does not get unchanged.
-var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home", "config"}
+var notHandedOn = []string{"background", "startup", "ended", "turn", "input", "json", "home"}
 
-// backgroundArgs returns the arguments of the run in the background: the flags of this command line. Paths are made
-// absolute, since its working directory differs.
-func backgroundArgs(c *cli.Context, home string) ([]string, error) {
+// backgroundArgs returns the arguments of the run in the background: the flags of this command line, if it is `run`,
+// else --config alone. Paths are made absolute, since its working directory differs.
+func backgroundArgs(c *cli.Context, home string) []string {
 	args := []string{"run", "--background", "--home=" + home}
-	if dir := c.String("config"); dir != "" {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, "--config="+abs)
-	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if c.Command.Name != "run" || !c.IsSet(name) || slices.Contains(notHandedOn, name) {
+		if !c.IsSet(name) || slices.Contains(notHandedOn, name) || c.Command.Name != "run" && name != "config" {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))
-		if name == "sessions" || name == "project" {
-			if abs, err := filepath.Abs(value); err == nil && isDirectory(abs) {
-				value = abs
-			}
+		if abs, err := filepath.Abs(value); err == nil && isDirectory(abs) &&
+			slices.Contains([]string{"config", "project", "sessions"}, name) {
+			value = abs
 		}
 		args = append(args, "--"+name+"="+value)
 	}
-	return args, nil
+	return args
 }
 
 // logStartup logs, redacted, why a hook did nothing, if a log can be opened.
-func (p *program) logStartup(args []string, cause error) {
+func (p *program) logStartup(cause error) {
 	flag := ""
-	for i, arg := range args {
-		if value, ok := strings.CutPrefix(strings.TrimLeft(arg, "-"), "home="); ok {
+	line, _ := arrange(newApp(p), p.args)
+	for _, word := range line {
+		if value, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), "home="); ok {
 			flag = value
-		} else if strings.TrimLeft(arg, "-") == "home" && i+1 < len(args) {
-			flag = args[i+1]
 		}
 	}
 	home, err := config.Home(flag, p.environ)

@@ -12,7 +12,10 @@ import (
 
 // sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
 func sayScan(r pipeline.ScanReport) string {
-	text := fmt.Sprintf("scanned %s: %s", count(r.Files, "file"), count(r.Sessions, "session"))
+	text := fmt.Sprintf("scanned %s: %s", count(r.Files, "file"), count(r.Found, "session"))
+	if files := r.Files - r.NotSessions; files != r.Found {
+		text += " in " + count(files, "file")
+	}
 	if r.Changed > 0 {
 		text += fmt.Sprintf(", %d new or changed", r.Changed)
 	}
@@ -69,6 +72,9 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	if g := r.Grounding; g != nil {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
 			cmp.Or(strings.Replace(byRule(g.Dropped), "missing", "citing items that were not shown", 1), "none"))
+		if text := g.Unsupported(); text != "" {
+			u.say("%s", text)
+		}
 		if g.Cut > 0 {
 			u.say("%s too large for a call: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))
@@ -92,6 +98,14 @@ func (p *program) sayLeft(r pipeline.Report, again string) {
 	}
 }
 
+// sayEstimate is sayUsage for calls that are not made yet; the person must know that their price is unknown.
+func sayEstimate(u memoir.Usage) string {
+	if u.Calls > 0 && u.Cost == 0 {
+		return sayUsage(u) + " (price unknown)"
+	}
+	return sayUsage(u)
+}
+
 // sayUsage returns calls, tokens and cost as text, without the cost if it is unknown.
 func sayUsage(u memoir.Usage) string {
 	text := fmt.Sprintf("%s, %d tokens in, %d out", count(u.Calls, "call"), u.InputTokens, u.OutputTokens)
@@ -105,18 +119,13 @@ func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing returns the hint of a run with nothing to do; "" if sessions were extracted before.
 func whyNothing(scan pipeline.ScanReport) string {
-	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
 		return ""
 	case scan.Sessions == 0:
 		return "without --sessions DIR, a run reads the agents' directories, which `memoir doctor` lists"
-	case old > 0 && recent > 0:
+	case scan.Reasons[memoir.ReasonTooOld]+scan.Reasons[memoir.ReasonTooRecent] > 0:
 		return "--max-age 0 includes old sessions, --min-idle 0 recent ones"
-	case old > 0:
-		return "--max-age 0 includes old sessions; without the flag memories.maxRolloutAgeDays applies"
-	case recent > 0:
-		return "--min-idle 0 includes recent sessions; without the flag memories.minRolloutIdleHours applies"
 	}
 	return "`memoir sessions` lists the sessions, each with its reason"
 }
@@ -202,6 +211,9 @@ func (p *program) printPlan(r pipeline.Report) {
 		if w.Tokens > 0 {
 			about = fmt.Sprintf(", about %d tokens", w.Tokens)
 		}
+		if w.Cost > 0 {
+			about += ", " + dollars(w.Cost)
+		}
 		if w.Action == "extract" {
 			p.ui.printf("would extract from %s (%s%s): %s\n", memoir.SessionKey(w.Source, w.Session), w.Project, about,
 				p.redact(w.Title))
@@ -212,10 +224,10 @@ func (p *program) printPlan(r pipeline.Report) {
 	if r.Estimate != nil {
 		for i, phase := range []string{"extract", "consolidate"} {
 			if u, ok := r.EstimateBy[phase]; ok && len(r.EstimateBy) > 1 {
-				p.ui.printf("estimate of Phase %d: %s\n", i+1, sayUsage(u))
+				p.ui.printf("estimate of Phase %d: %s\n", i+1, sayEstimate(u))
 			}
 		}
-		p.ui.printf("estimate: %s\n", sayUsage(*r.Estimate))
+		p.ui.printf("estimate: %s\n", sayEstimate(*r.Estimate))
 	}
 	if r.Left > 0 {
 		p.ui.printf("the cap leaves %s for a later run\n", count(r.Left, "session"))
@@ -227,7 +239,7 @@ func (p *program) printUsage(s operation.Status) {
 		p.ui.say("no language model was used")
 		return
 	}
-	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
+	t := newTable("day (UTC)", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
 	row := func(by operation.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {

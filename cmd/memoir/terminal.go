@@ -154,7 +154,8 @@ func (b *stageBar) erase() {
 }
 
 // paged are the commands whose results a pager shows on a terminal; help is paged, too.
-var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man"}
+var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man",
+	"forget"}
 
 // pager is standard output through a pager, which starts with the first result.
 type pager struct {
@@ -187,23 +188,17 @@ func (p *program) pagerCommand() string {
 	if !p.ui.outTTY || p.getenv("TERM") == "dumb" {
 		return ""
 	}
-	for _, entry := range p.environ {
-		if value, ok := strings.CutPrefix(entry, "PAGER="); ok { // an empty one means none
-			words := strings.Fields(value)
-			if len(words) == 0 || value == "cat" {
-				return ""
-			}
-			if _, err := exec.LookPath(words[0]); err != nil {
-				p.ui.warn("", "PAGER: %v", err)
-				return ""
-			}
-			return value
-		}
-	}
-	if _, err := exec.LookPath("less"); err != nil {
+	command := cmp.Or(strings.TrimSpace(p.getenv("PAGER")), "less")
+	if command == "cat" || slices.Contains(p.environ, "PAGER=") { // an empty one means none
 		return ""
 	}
-	return "less"
+	if _, err := exec.LookPath(strings.Fields(command)[0]); err != nil {
+		if command != "less" {
+			p.ui.warn("", "PAGER: %v", err)
+		}
+		return ""
+	}
+	return command
 }
 
 // Write writes results to the pager, or to standard output if it does not start. The caller holds ui.mu.
@@ -229,39 +224,35 @@ func (p *pager) start() {
 	p.said, p.ui.errw = p.ui.errw, &p.held
 }
 
-// wait returns after the person has left the pager, and prints the buffered messages.
-func (p *pager) wait() {
+// wait returns after the person has left the pager, and prints the buffered messages. What a command prints after a
+// question is not paged.
+func (p *pager) wait(last bool) {
 	if p == nil || p.running == nil {
 		return
 	}
-	signal.Ignore(os.Interrupt) // the pager handles it
+	if last {
+		signal.Ignore(os.Interrupt) // the pager handles it
+	}
 	_ = p.input.Close()
 	_ = p.running.Wait() // the pager's exit code has no meaning
 	p.ui.errw = p.said
 	_, _ = io.WriteString(p.said, p.held.String())
-	p.running = nil
+	p.running, p.input = nil, p.stdout
 }
 
 // setColor decides where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE.
 // --color takes precedence.
 func (u *ui) setColor(when string, getenv func(string) string) error {
 	force := getenv("CLICOLOR_FORCE")
-	switch when {
-	case "always":
-		u.color, u.outColor = true, true
-	case "never":
-		u.color, u.outColor = false, false
-	case "", "auto":
-		switch {
-		case getenv("NO_COLOR") != "":
-			u.color, u.outColor = false, false
-		case force != "" && force != "0":
-			u.color, u.outColor = true, true
-		default:
-			u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
-		}
-	default:
+	switch {
+	case !slices.Contains([]string{"", "auto", "always", "never"}, when):
 		return usagef("one of auto, always, never", "--color: %q is not known", when)
+	case when == "never", when != "always" && getenv("NO_COLOR") != "":
+		u.color, u.outColor = false, false
+	case when == "always", force != "" && force != "0":
+		u.color, u.outColor = true, true
+	default:
+		u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ var noText = func() (set [256]bool) {
 	return set
 }()
 
-// isText reports whether the first sniffed characters of base64 decode to text, in UTF-8. Its last character may be cut.
+// isText reports whether the first characters of base64 decode to text in UTF-8, whose last character may be cut.
 func isText(code string) bool {
 	for at := 0; at < len(code); at += 4 {
 		if noText[code[at]] {

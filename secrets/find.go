@@ -52,7 +52,7 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 
 // findDecoded returns the findings in the decoded view of a text, with or without URL escapes.
 func (set *ruleSet) findDecoded(text string, urls bool, depth int) (found []finding) {
-	v, changed := decodedView(text, set.labels, urls)
+	v, changed := normalise(text, set.labels, urls)
 	if !changed {
 		return nil
 	}

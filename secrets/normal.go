@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir/internal/lazyregexp"
 )
 
 // special contains the bytes at which normalise may decode something.
@@ -18,16 +20,11 @@ var special = func() (set [256]bool) {
 	return set
 }()
 
-// normalise decodes string escapes of JSON, code and shells at any depth of nesting, URL escapes and HTML
-// references. A NUL, or U+FFFD, which readers of sessions write for it, becomes a line break or space between
+// normalise decodes string escapes of JSON, code and shells at any depth of nesting, HTML references, and with urls
+// escapes of URLs. A NUL, or U+FFFD, which readers of sessions write for it, becomes a line break or space between
 // variables or arguments. Terminal sequences, invisible characters and markers inside words are removed. A marker
 // must have the label of a rule. Without labels, markers stay.
-func normalise(text string, labels map[string]bool) (view, bool) {
-	return decodedView(text, labels, labels == nil || hasURLEscapes(text))
-}
-
-// decodedView is normalise with or without URL escapes.
-func decodedView(text string, labels map[string]bool, urls bool) (view, bool) {
+func normalise(text string, labels map[string]bool, urls bool) (view, bool) {
 	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: urls}
 	for at := 0; at < len(text); {
 		if !special[text[at]] {
@@ -99,9 +96,10 @@ func unescape(text string) (with string, length int) {
 	}
 	c, end := rune(-1), at+1
 	switch text[at] {
-	case 'n', 'r':
+	case 'n':
 		c = '\n'
-		if behind := strings.TrimLeft(text[end:], `\`); text[at] == 'r' && len(behind) < len(text)-end && behind[:min(1, len(behind))] == "n" {
+	case 'r':
+		if c = '\n'; crlf.MatchString(text[at:]) {
 			return "", end
 		}
 	case 't':
@@ -126,11 +124,17 @@ func unescape(text string) (with string, length int) {
 		}
 	case c == 0:
 		return separated(text[end:]), end
-	case c == '\n' || c == '\t' || c >= ' ' && c <= '~' || c > 0xa0 && c < utf8.RuneError && utf8.ValidRune(c):
+	case legible(c):
 		return string(c), end
 	}
 	return "", -at
 }
+
+// legible reports whether c is a printable character, a tab or a line break.
+func legible(c rune) bool { return c == '\t' || c == '\n' || unicode.IsPrint(c) && c != utf8.RuneError }
+
+// crlf matches the end of a line of Windows from its r on.
+var crlf = lazyregexp.New(`^r\\+n`)
 
 // codePoint returns the character with count hexadecimal digits at an offset and the end of the digits, or -1
 // without enough digits.

@@ -8,10 +8,8 @@ import (
 // A terminal, a mail or a person may break a line in the middle of a value. A second view of the text joins the lines
 // at which the words on both sides can be one value.
 
-const (
-	minBefore = 8 // bytes of a value before the end of its line
-	minAfter  = 4 // bytes after it
-)
+// A value has at least so many bytes before and after the end of the line.
+const minBefore, minAfter = 8, 4
 
 // findSplit returns the findings that go over the end of a line. A value that a rule finds before the end of its line
 // goes on only if the next line has nothing else.
@@ -47,34 +45,31 @@ func withoutBreaks(text string) (view, bool) {
 		}
 		before := at + i
 		at = before + 1
-		after := at
 		for before > 0 && broken[text[before-1]] {
 			before--
 		}
-		if before == 0 || text[before-1] == '.' || !valueChar[text[before-1]] {
-			continue
-		}
-		for after < len(text) && (text[after] == ' ' || text[after] == '\t') {
-			after++
-		}
-		if after == len(text) || !valueChar[text[after]] {
-			continue
-		}
-		from, to := before, after
-		for from > 0 && valueChar[text[from-1]] {
-			from--
-		}
-		if before-from < minBefore {
-			continue
-		}
-		for to < len(text) && valueChar[text[to]] {
-			to++
-		}
-		if to-after >= minAfter && endsValue(text[to:]) && (random(text[from:before]) || random(text[after:to])) {
-			w.replace(before, after-before, "")
-			at = after
+		if before > 0 && text[before-1] != '.' && valueChar[text[before-1]] {
+			if after := len(text) - len(strings.TrimLeft(text[at:], " \t")); goesOver(text, before, after) {
+				w.replace(before, after-before, "")
+				at = after
+			}
 		}
 	}
+}
+
+// goesOver reports whether a value that ends at an offset, where a line ends, can go on at another.
+func goesOver(text string, before, after int) bool {
+	from, to := before, after
+	for from > 0 && valueChar[text[from-1]] {
+		from--
+	}
+	if before-from < minBefore {
+		return false
+	}
+	for to < len(text) && valueChar[text[to]] {
+		to++
+	}
+	return to-after >= minAfter && endsValue(text[to:]) && (random(text[from:before]) || random(text[after:to]))
 }
 
 // random reports whether a word is more than letters.

@@ -40,19 +40,17 @@ type pairs struct {
 }
 
 // linePrefix matches what tools print before a line: its number, file, time, or the mark of a diff or comment.
-var linePrefix = lazyregexp.New(`^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[\d.,]{0,7}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,3}` +
+var linePrefix = lazyregexp.New(`^(?:` +
+	`\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[\d.,]{0,7}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,3}` +
 	`(?:(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR)[ \t]{1,3})?(?:\[[^\]\n]{1,40}\][ \t])?` +
 	`|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S{1,60} \S{1,60}: ` +
 	`|[ \t]{0,8}\d{1,6}(?:→|\t| ?\| |[:.] ?|-)|[\w./@~+-]{1,120}(?::\d{1,6}: ?|-\d{1,6}-|[ \t]{1,9}\| )` +
 	`|[ \t]{0,12}(?:[-+#;$*!│]|//|--) ?)`)
 
-const maxPrefix = 240 // bytes
-
 // trimmed returns a line without its prefix.
 func (p *pairs) trimmed(line extent) extent {
 	if p.prefixed {
-		text := p.text[line.start:min(line.end, line.start+maxPrefix)]
-		if at := linePrefix.FindStringIndex(text); at != nil {
+		if at := linePrefix.FindStringIndex(line.of(p.text)); at != nil {
 			line.start += at[1]
 		}
 	}
@@ -102,16 +100,15 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 // table reads the table whose header row is line, with a part of a name at offset at, and returns the offset up to
 // which it read. Bars, tabs, semicolons or commas separate the columns. A line that is no header row is skipped.
 func (p *pairs) table(line extent, at int) (read int) {
+	start := line.start
 	above := extent{}                                                // the line before the header row
 	if i := strings.LastIndex(p.text[line.start:at], `:"`); i >= 0 { // inside a JSON string
 		line.start += i + len(`:"`)
 	} else if line.start > 0 {
 		above = p.trimmed(lineOf(p.text, line.start-1))
 	}
-	if whole := line; p.prefixed {
-		if line = p.trimmed(line); line == whole {
-			return line.end
-		}
+	if line = p.trimmed(line); p.prefixed && line.start == start {
+		return line.end
 	}
 	separator := ""
 	for _, s := range []string{"|", "│", "\t", ";", ","} {
@@ -165,7 +162,8 @@ func mayBePrefixed(text string, line extent, at int) bool {
 	for at < line.end && (nameChar(text[at]) || text[at] == ' ') {
 		at++
 	}
-	return (at == line.end || strings.IndexByte(",;|\t\r\xe2", text[at]) >= 0) && !strings.ContainsAny(line.of(text), `(){}=<>"'`)
+	return (at == line.end || strings.IndexByte(",;|\t\r\xe2", text[at]) >= 0) &&
+		!strings.ContainsAny(line.of(text), `(){}=<>"'`)
 }
 
 // add adds a pair as a line, unless the value is empty, equal to the name or too long. A quotation mark ends it.

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes, Generation: int64(r.Generation),
 		PublishedAt: Time(r.PublishedAt), Due: r.Due,
 	}
-	for _, dir := range r.Directories {
+	for _, dir := range CheckoutsFirst(r.Directories) {
 		out.Directories = append(out.Directories, clean(dir))
 	}
 	for _, alias := range r.Aliases {
@@ -46,6 +47,22 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		out.Root = link
 	}
 	return out
+}
+
+// CheckoutsFirst orders directories of a project: checkouts of its repository, then others that exist, then worktrees,
+// which agents make and remove.
+func CheckoutsFirst(dirs []string) []string {
+	rank := map[string]int{}
+	for _, dir := range dirs {
+		git, err := os.Stat(filepath.Join(dir, ".git"))
+		switch _, gone := os.Stat(dir); {
+		case gone != nil || err == nil && !git.IsDir():
+			rank[dir] = 2
+		case err != nil:
+			rank[dir] = 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(dirs), func(a, b string) int { return rank[a] - rank[b] })
 }
 
 // Projects is a list of projects.
@@ -136,6 +153,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
 	}
 	next, err := pipeline.Glance(ctx, st, opts)
+	if err == nil {
+		err = st.Room()
+	}
 	if err != nil && ctx.Err() != nil {
 		return out, err
 	} else if err != nil {

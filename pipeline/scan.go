@@ -67,7 +67,7 @@ func (s *scan) refresh(ctx context.Context) error {
 		return err
 	}
 	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
-	s.report.Scan.Files = len(seen)
+	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
@@ -139,6 +139,19 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 		k, ok := known[e.Path]
 		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
 	})
+}
+
+// sessionsOf counts the sessions that files belong to.
+func sessionsOf(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) int {
+	of := map[string]bool{}
+	for path := range seen {
+		of[known[path].SessionKey] = true
+	}
+	for _, p := range probed {
+		of[p.row.SessionKey] = true
+	}
+	delete(of, "") // of a file that is no session, or new
+	return len(of)
 }
 
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.

@@ -18,6 +18,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/entry"
 	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/rollout"
@@ -325,22 +326,29 @@ func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 	return h
 }
 
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
-// as in search.Update.
+// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
+// moves the files of merged and split ones. redact is as in search.Update.
 func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
+	folders, err := st.RemovedFolders(ctx)
+	if err != nil || len(folders) == 0 {
 		return err
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	var errs []error
 	if err := search.Update(ctx, st, home, redact, true); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
+	for _, id := range slices.Sorted(maps.Keys(folders)) {
+		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+			if to := folders[id]; to != "" {
+				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
+					return err
+				}
+			}
+			return memory.At(home, id).Remove()
+		})
+		if err == nil {
+			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		}
 		if err == nil {
 			err = st.FolderRemoved(ctx, id)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/extract"
+	"memoir/internal/lazyregexp"
 )
 
 // State is the result of a check of an anchor or a line against the working tree.
@@ -117,11 +119,50 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 		return new(Tree).Check(lines, nil), nil
 	}
 	defer tree.Close()
-	if !tree.known(anchors) {
-		anchors = nil
+	if len(anchors) > 0 && !tree.known(anchors) {
+		return tree.Check(lines, nil), nil
 	}
-	return tree.Check(lines, anchors), nil
+	checked := tree.Check(lines, anchors)
+	for i, line := range lines {
+		if c := tree.commands(line); weight[c.State] > weight[checked[i].State] {
+			checked[i] = c
+		}
+	}
+	return checked, nil
 }
+
+// commands checks the targets and scripts of the commands in a line, whether a session saw them or not.
+func (t *Tree) commands(line string) (c Checked) {
+	for _, places := range extract.Targets(line) {
+		lost := Checked{Line: line, State: Gone, Anchor: places[0]}
+		for _, a := range places {
+			if text, err := t.look(a.Path); err != nil && !absent(err) || err == nil && (a.Text == "" || defines(text, a)) {
+				lost = c
+				break
+			} else if err == nil {
+				lost.State = Stale
+			}
+		}
+		if weight[lost.State] > weight[c.State] && len(t.list()) > 0 { // an empty directory tells nothing
+			c = lost
+		}
+	}
+	return c
+}
+
+// defines reports whether a file has a target, perhaps beside others, by a pattern, or in a file that it includes.
+func defines(text string, target memoir.Anchor) bool {
+	for line := range strings.Lines(text) {
+		head, _, ok := strings.Cut(line, ":")
+		_, named := memoir.Token(head, strings.Trim(target.Text, `":`), 0)
+		if ok && line[0] != '\t' && line[0] != '#' && (named || strings.ContainsAny(head, "%$")) {
+			return true
+		}
+	}
+	return target.In(text) == memoir.Present || includes.MatchString(text)
+}
+
+var includes = lazyregexp.New(`(?m)^[-s]?(?:include|import|mod)\b|^includes:`)
 
 // BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.
 // Lines that cannot be verified stay, and all do if the anchors cannot be read.

@@ -111,9 +111,8 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 					r.uncited++
 					continue
 				}
-				by = r.supportOf(entries)
 			}
-			if !own && !by.backs(s.heading, text) {
+			if !own && (cites && r.unbacked(entries, s.heading, text, kept) || !cites && !by.backs(s.heading, text)) {
 				r.unsupported++
 				continue
 			}

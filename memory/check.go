@@ -3,13 +3,14 @@ package memory
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
 	"memoir/extract"
-	"memoir/internal/lazyregexp"
 )
 
 // State is the result of a check of an anchor or a line against the working tree.
@@ -20,7 +21,7 @@ const (
 	Unverifiable State = "unverifiable" // no anchor, no working tree, or an unreadable file
 	Fresh        State = "fresh"        // the text is still in its file
 	Moved        State = "moved"        // the text is in another file now
-	Gone         State = "gone"         // its file no longer exists
+	Gone         State = "gone"         // its file, or the target of a command, no longer exists
 	Stale        State = "stale"        // its file exists, but does not contain the text
 )
 
@@ -131,38 +132,27 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	return checked, nil
 }
 
-// commands checks the targets and scripts of the commands in a line, whether a session saw them or not.
-func (t *Tree) commands(line string) (c Checked) {
+// commands checks the targets and scripts of the commands in a line, whether a session saw them or not. An empty directory
+// tells nothing.
+func (t *Tree) commands(line string) Checked {
+	here := func(a memoir.Anchor) bool {
+		text, err := t.look(a.Path)
+		return !absent(err) && (err != nil || a.Text == "" || defines(text, a))
+	}
 	for _, places := range extract.Targets(line) {
-		lost := Checked{Line: line, State: Gone, Anchor: places[0]}
-		for _, a := range places {
-			if text, err := t.look(a.Path); err != nil && !absent(err) || err == nil && (a.Text == "" || defines(text, a)) {
-				lost = c
-				break
-			} else if err == nil {
-				lost.State = Stale
-			}
-		}
-		if weight[lost.State] > weight[c.State] && len(t.list()) > 0 { // an empty directory tells nothing
-			c = lost
+		if len(t.list()) > 0 && !slices.ContainsFunc(places, here) {
+			return Checked{Line: line, State: Gone, Anchor: places[0]}
 		}
 	}
-	return c
+	return Checked{}
 }
 
 // defines reports whether a file has a target, perhaps beside others, by a pattern, or in a file that it includes.
 func defines(text string, target memoir.Anchor) bool {
-	for line := range strings.Lines(text) {
-		head, _, ok := strings.Cut(line, ":")
-		_, named := memoir.Token(head, strings.Trim(target.Text, `":`), 0)
-		if ok && line[0] != '\t' && line[0] != '#' && (named || strings.ContainsAny(head, "%$")) {
-			return true
-		}
-	}
-	return target.In(text) == memoir.Present || includes.MatchString(text)
+	name := regexp.QuoteMeta(strings.Trim(target.Text, `":`))
+	return target.In(text) == memoir.Present || regexp.MustCompile(`(?m)^(?:[-s]?include|import|mod|includes)\b`+
+		`|^(?:[^\t#\n:]*\s)?`+name+`(?:\s[^\n:]*)?:|^[^\t#\n:]*[%$][^\n:]*:`).MatchString(text)
 }
-
-var includes = lazyregexp.New(`(?m)^[-s]?(?:include|import|mod)\b|^includes:`)
 
 // BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.
 // Lines that cannot be verified stay, and all do if the anchors cannot be read.

@@ -38,11 +38,11 @@ func (s *scan) adopt(ctx context.Context) error {
 	for _, row := range rows {
 		recorded[row.ID] = row.Generation
 	}
-	removed, err := s.store.RemovedProjects(ctx)
+	removed, err := s.store.RemovedFolders(ctx)
 	if err != nil {
 		return err
 	}
-	ids, err := projectFolders(s.opts.Home)
+	ids, err := ProjectFolders(s.opts.Home)
 	if err != nil && len(rows) > 0 {
 		return nil // each project that is due reports the error
 	}
@@ -51,7 +51,7 @@ func (s *scan) adopt(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		linked, err := memory.At(s.opts.Home, id).Linked()
-		if err != nil || int64(linked) <= recorded[id] || slices.Contains(removed, id) {
+		if _, gone := removed[id]; err != nil || int64(linked) <= recorded[id] || gone {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -73,29 +73,18 @@ func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) erro
 		}
 		return nil
 	}
-	adopted, err := s.store.Adopt(ctx, a)
-	if err != nil {
+	// If only the generation was not recorded, because the process was killed, nothing is lost.
+	if lacked, err := s.store.Adopt(ctx, a); err != nil || !lacked {
 		return err
 	}
-	// If only the generation was not recorded, because the process was killed, nothing is lost.
-	if adopted.New || adopted.Extractions+adopted.HandEdits > 0 {
-		taken := memoir.Count(adopted.Extractions, "extraction")
-		if adopted.HandEdits > 0 {
-			taken += " and " + memoir.Count(adopted.HandEdits, "hand edit")
-		}
-		verb := "are"
-		if adopted.Extractions == 1 && adopted.HandEdits == 0 {
-			verb = "is"
-		}
-		s.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
-			id, a.Generations[len(a.Generations)-1].N, taken, verb),
-			"calls of `memoir forget` and `memoir sessions disable` that the database held are lost: repeat them")
-	}
+	s.warn(fmt.Sprintf("project %s: the database does not know generation %d, which is taken from its files", id,
+		a.Generations[len(a.Generations)-1].N),
+		"calls of `memoir forget` and `memoir sessions disable` that the database held are lost: repeat them")
 	return nil
 }
 
-// projectFolders lists the folders below a home that have the form of a project's id.
-func projectFolders(home string) (ids []string, err error) {
+// ProjectFolders lists the folders below a home that have the form of a project's id.
+func ProjectFolders(home string) (ids []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) { // the next publication reports it
 		return nil, nil

@@ -17,7 +17,8 @@ type phases struct {
 	*run
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
-	recorded     bool // the start of the run
+	recorded     bool               // the start of the run
+	usual        map[string]float64 // US dollars per token of past calls, by model, for estimates
 }
 
 // newPhases returns the phases of a new run with the built-in model.

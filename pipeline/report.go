@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"log/slog"
 	"slices"
 	"sync"
@@ -58,6 +57,7 @@ type ScanReport struct {
 	Sessions int                   `json:"sessions"`
 	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
 	Reasons  map[memoir.Reason]int `json:"reasons"`
+	Found    int                   `json:"found"` // sessions of these files; Sessions are all that are registered
 	// NotSessions is the number of files below --sessions that are not sessions and are not registered.
 	NotSessions int `json:"not_sessions,omitempty"`
 }
@@ -84,7 +84,6 @@ const (
 	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, but not the memory
 	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing memory stays as it is
 	OutcomeBusy      Outcome = "busy"      // another process works on this project
-	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
 	OutcomeEdited    Outcome = "edited"    // its files kept changing, so nothing was published
 	OutcomeBackoff   Outcome = "backoff"   // it failed before and is tried again later, or its job is dead
 	OutcomeOff       Outcome = "off"       // the project's own file switches memory off
@@ -220,12 +219,6 @@ type reporter struct {
 	mu     sync.Mutex
 	report Report
 	fault  error // of a worker; it ends the run
-}
-
-func (r *reporter) begin(log *slog.Logger, show func(Progress)) {
-	r.log, r.show = cmp.Or(log, slog.New(slog.DiscardHandler)), show
-	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
-	r.report.Scan.Reasons = map[memoir.Reason]int{}
 }
 
 // count changes Phase 1's figures.

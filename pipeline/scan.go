@@ -18,6 +18,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/entry"
 	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/rollout"
@@ -28,11 +29,11 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	heads *seenHeads
+	heads seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
 }
 
-func newScan(r *run) *scan { return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
+func newScan(r *run) *scan { return &scan{r, seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -66,9 +67,8 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
-	s.report.Scan.Files = len(seen)
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
+	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
@@ -140,6 +140,19 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 		k, ok := known[e.Path]
 		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
 	})
+}
+
+// sessionsOf counts the sessions that files belong to.
+func sessionsOf(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) int {
+	of := map[string]bool{}
+	for path := range seen {
+		of[known[path].SessionKey] = true
+	}
+	for _, p := range probed {
+		of[p.row.SessionKey] = true
+	}
+	delete(of, "") // of a file that is no session, or new
+	return len(of)
 }
 
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.
@@ -313,22 +326,29 @@ func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 	return h
 }
 
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
-// as in search.Update.
+// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
+// moves the files of merged and split ones. redact is as in search.Update.
 func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
+	folders, err := st.RemovedFolders(ctx)
+	if err != nil || len(folders) == 0 {
 		return err
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	var errs []error
 	if err := search.Update(ctx, st, home, redact, true); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
+	for _, id := range slices.Sorted(maps.Keys(folders)) {
+		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+			if to := folders[id]; to != "" {
+				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
+					return err
+				}
+			}
+			return memory.At(home, id).Remove()
+		})
+		if err == nil {
+			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		}
 		if err == nil {
 			err = st.FolderRemoved(ctx, id)
 		}

@@ -44,7 +44,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key LIKE 'memoir:note-%' AND `+isInput+`),
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
-			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))
+			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias
+				WHERE project_id = p.id AND kind <> 'inode' ORDER BY alias))
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan scanner, r *ProjectRow) error {
 			var directories, aliases []byte
@@ -103,6 +104,16 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 	}
 	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
 		"%d projects are named %q", len(found), ref)
+}
+
+// SharedPaths returns the ids of the projects that only a path identifies, and at whose path more than one directory
+// was.
+func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT p.id FROM project p JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
+			GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
+				AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
+	}, "looking for shared paths")
 }
 
 // Resolve returns the registered project that a found project is identified with; an error of code
@@ -168,42 +179,34 @@ func moveSession(t tx, key, projectID string) error {
 		projectID, seq, key)
 }
 
-// ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
-// and the project's hand edits, generations and aliases. A later session begins a new project. The folder
-// remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
-// their subagents.
-func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool) (keys []string, err error) {
-	err = s.durably(ctx, func(t tx) error {
-		var err error
-		keys, err = t.texts(`SELECT key FROM session WHERE project_id = ?1
-			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
-		if err != nil {
-			return err
-		}
-		all, err := s.bury(t, projectID, keys, purge)
-		if err != nil {
-			return err
-		}
-		if err := deleteExtracted(t, all); err != nil {
-			return err
-		}
-		return t.execEach(projectID,
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?`,
-			`DELETE FROM project WHERE id = ?`,
-			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`)
-	})
-	return keys, s.explain(err, "forgetting project %s", projectID)
+// removeProject deletes a project with its hand edits, generations and aliases. Extractions lose it. The folder
+// remains to be removed.
+func removeProject(t tx, id string) error {
+	return t.execEach(id,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1`,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1`,
+		`UPDATE extraction SET project_id = NULL WHERE project_id = ?1`,
+		`UPDATE mark SET project_id = '' WHERE project_id = ?1`,
+		`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
+		`DELETE FROM project WHERE id = ?1`)
 }
 
-// RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.
-func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
+// RemovedFolders returns the projects whose folders remain to be removed, and the project that gets the files of each
+// that are not part of its memory, empty for none. A project that was split is listed with itself: only conversations
+// of other projects are moved.
+func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
+		folders := map[string]string{}
+		return folders, t.each(`SELECT project_id, files_to FROM removed_folder`, nil, func(scan scanner) error {
+			var id, to string
+			err := scan(&id, &to)
+			folders[id] = to
+			return err
+		})
 	}, "listing directories to remove")
 }
 
-// FolderRemoved records that the folder of a removed project is gone.
+// FolderRemoved records that the work of RemovedFolders on a project is done.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		return t.run(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
@@ -219,22 +222,14 @@ type Adoption struct {
 	HandEdits   map[int64][]memoir.HandEdit // hand edits, by the generation that was edited
 }
 
-// Adopted counts what Adopt stored.
-type Adopted struct {
-	New         bool // the project was not registered
-	Extractions int
-	HandEdits   int
-}
-
 // Adopt stores an adoption in one durable transaction, if the live generation is not recorded. It neither
-// changes existing rows nor stores extractions of forgotten sessions. No project becomes due.
-func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) {
+// changes existing rows nor stores extractions of forgotten sessions. No project becomes due. lacked reports whether
+// the database lacked the project, an extraction or a hand edit.
+func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		out = Adopted{}
 		var recorded int64
 		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
-		out.New = errors.Is(err, sql.ErrNoRows)
-		if out.New {
+		if lacked = errors.Is(err, sql.ErrNoRows); lacked {
 			known, failed := readProjectIndex(t)
 			if err = failed; err == nil {
 				err = known.put(t, a.Project)
@@ -245,14 +240,12 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		for _, e := range a.Extractions {
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
-			if err != nil {
+			if lacked = lacked || stored; err != nil {
 				return err
 			}
-			if stored {
-				out.Extractions++
-			}
 		}
-		if out.HandEdits, err = adoptHandEdits(t, a, recorded); err != nil {
+		stored, err := adoptHandEdits(t, a, recorded)
+		if lacked = lacked || stored; err != nil {
 			return err
 		}
 		var last int64 // number of an entry: none is given twice
@@ -271,7 +264,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		return err
 	})
-	return out, s.explain(err, "adopting the memory of project %s", a.Project.ID)
+	return lacked, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }
 
 // adoptExtraction stores an extraction unless its session has one or was forgotten. The next run reads the
@@ -288,11 +281,11 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if memoir.IsEntry(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
-		millis(e.EndedAt))
+	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
+	if err == nil && !known {
+		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
+			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
+	}
 	if err != nil {
 		return false, err
 	}
@@ -321,21 +314,20 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 }
 
 // adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
-func adoptHandEdits(t tx, a Adoption, recorded int64) (n int, err error) {
+func adoptHandEdits(t tx, a Adoption, recorded int64) (stored bool, err error) {
 	for base, edits := range a.HandEdits {
 		known, err := t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
-			return n, err
-		}
-		if known || base < recorded {
-			continue
+			return stored, err
 		}
 		for _, edit := range edits {
-			if err := putHandEdit(t, a.Project.ID, base, edit); err != nil {
-				return n, err
+			if known || base < recorded {
+				break
 			}
-			n++
+			if stored, err = true, putHandEdit(t, a.Project.ID, base, edit); err != nil {
+				return stored, err
+			}
 		}
 	}
-	return n, nil
+	return stored, nil
 }

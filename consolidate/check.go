@@ -101,8 +101,9 @@ const (
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
 	bytes, tokens := r.in.limits()
-	if most := readable*max(bytes, 4*tokens) + editBytes(r.edits, ""); len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
-		faults = []string{fmt.Sprintf("memory_md and memory_summary may have %d bytes and %d tokens of 4 characters", bytes, tokens)}
+	most := readable*max(bytes, 4*tokens) + editBytes(r.edits, "")
+	if len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
+		faults = []string{fmt.Sprintf("memory_md may have %d bytes, memory_summary %d tokens of 4 characters", bytes, tokens)}
 	}
 	if len(faults) > 0 {
 		slices.Sort(faults)

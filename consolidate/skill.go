@@ -19,8 +19,8 @@ const (
 	maxAnsweredSkills = 16
 )
 
-// skillsOf returns the skills of an answer. Lines of a SKILL.md that no session supports which it or MEMORY.md cites are
-// dropped. A skill of which little is left, or with an order that no person gave or such a line in
+// skillsOf returns the skills of an answer. Lines of a SKILL.md are dropped if no session that it or MEMORY.md cites
+// supports them. A skill of which little is left, or with an order that no person gave or such a line in
 // another file, stays as it is in the present memory.
 func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faults []string) {
 	if a.Skills == nil {
@@ -198,7 +198,7 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 			case kept || r.hand[l]:
 			case fence(l):
 				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), at != memoir.SkillsDir+"/"+s.Name+"/"+memoir.SkillMD && !by.backsStep(l, fenced):
+			case prompts.Instructs(l) && !r.wanted(l), path.Base(at) != memoir.SkillMD && !by.backsStep(l, fenced):
 				r.unsupported++
 				return true
 			}

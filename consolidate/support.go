@@ -93,8 +93,8 @@ func (s support) backs(heading, line string) bool {
 	return hold(stated, commands...) && s.quotes(line)
 }
 
-// unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of them
-// was not selected.
+// unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of its
+// sessions was not selected.
 func (r *renewal) unbacked(entries []entry, heading, line string, kept bool) bool {
 	unknown := func(e entry) bool { return r.by[e.key] == nil }
 	return !(kept && slices.ContainsFunc(entries, unknown)) && !r.supportOf(entries).backs(heading, line)
@@ -130,8 +130,11 @@ func (s support) quotes(line string) bool {
 		}
 		prose.WriteString(part)
 	}
-	others := otherWords.FindAllString(prose.String(), -1)
-	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string { return strings.Trim(found, "„“”") })
+	var others []string
+	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string {
+		others = append(others, found)
+		return strings.Trim(found, "„“”")
+	})
 	words := spoken.FindAllString(text, -1)
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
@@ -148,8 +151,8 @@ func hold(texts []string, parts ...string) bool {
 }
 
 // textMarks are what a quotation may lack or have in another form.
-var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ", "’", "'",
-	"(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
+var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ",
+	"’", "'", "(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
 	"『", " ", "』", " ", "〝", " ", "〞", " ", "〟", " ", "＂", " ")
 
 // folded returns a text in the form in which quotations are compared: memoir.Folded, without marks and the punctuation

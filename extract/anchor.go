@@ -284,8 +284,8 @@ func (v *seen) places(r *run, entry string, files ...string) (out []memoir.Ancho
 	return out
 }
 
-// Targets returns where a working tree has the targets and scripts that a line of a memory with a command names: of each
-// the anchors of which one must hold. It leaves out those that a tree may have elsewhere.
+// Targets returns where a working tree has the targets and scripts of the command in a line of a memory: for each, the
+// anchors of which one must hold. It leaves out those that a tree may have elsewhere.
 func Targets(line string) (out [][]memoir.Anchor) {
 	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
 	span := codeSpans.FindStringIndex(rest)

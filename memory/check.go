@@ -132,8 +132,8 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	return checked, nil
 }
 
-// commands checks the targets and scripts of the commands in a line, whether a session saw them or not. An empty directory
-// tells nothing.
+// commands checks the targets and scripts of the command in a line, whether a session saw them or not. An empty
+// directory tells nothing.
 func (t *Tree) commands(line string) Checked {
 	here := func(a memoir.Anchor) bool {
 		text, err := t.look(a.Path)

@@ -93,8 +93,8 @@ func (s support) backs(heading, line string) bool {
 	return hold(stated, commands...) && s.quotes(line)
 }
 
-// unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of its
-// sessions was not selected.
+// unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of
+// its sessions was not selected.
 func (r *renewal) unbacked(entries []entry, heading, line string, kept bool) bool {
 	unknown := func(e entry) bool { return r.by[e.key] == nil }
 	return !(kept && slices.ContainsFunc(entries, unknown)) && !r.supportOf(entries).backs(heading, line)

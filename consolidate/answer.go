@@ -53,7 +53,8 @@ func parseAnswer(text string) (a answer, faults []string) {
 	for _, s := range skills.Array() {
 		n := s.Get("scripts.#").Int() + s.Get("templates.#").Int() + s.Get("examples.#").Int() + 1
 		if n > maxSkillFiles {
-			return a, []string{fmt.Sprintf("the skill %s has %d files, more than %d", bare(s.Get("name").String()), n, maxSkillFiles)}
+			name := bare(s.Get("name").String())
+			return a, []string{fmt.Sprintf("the skill %s has %d files, more than %d", name, n, maxSkillFiles)}
 		}
 	}
 	whole, err := json.Marshal(fields)
@@ -105,21 +106,15 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
-			var entries []entry
 			if cites && !own {
-				if entries = r.backed(text); len(entries) == 0 {
-					r.uncited++
+				entries := r.backed(text)
+				if !r.counts(entries, s.heading, text, kept) {
 					continue
 				}
-				by = r.supportOf(entries)
-			}
-			if !own && !by.backs(s.heading, text) {
+				text = cited(withoutBracket(text), entries, lists)
+			} else if !own && !by.backs(s.heading, text) {
 				r.unsupported++
 				continue
-			}
-			if len(entries) > 0 {
-				r.kept++
-				text = cited(withoutBracket(text), entries, lists)
 			}
 			seen[Uncited(text)] = true
 			out = append(out, text)
@@ -127,6 +122,20 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 		s.lines = out
 	}
 	return lists
+}
+
+// counts counts a line of MEMORY.md, and reports whether its sessions back it.
+func (r *renewal) counts(entries []entry, heading, line string, kept bool) bool {
+	switch {
+	case len(entries) == 0:
+		r.uncited++
+	case r.unbacked(entries, heading, line, kept):
+		r.unsupported++
+	default:
+		r.kept++
+		return true
+	}
+	return false
 }
 
 // headingOf returns a heading as the present memory has it, or neutralised.

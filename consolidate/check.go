@@ -101,8 +101,9 @@ const (
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
 	bytes, tokens := r.in.limits()
-	if most := readable*max(bytes, 4*tokens) + editBytes(r.edits, ""); len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
-		faults = []string{fmt.Sprintf("memory_md and memory_summary may have %d bytes and %d tokens of 4 characters", bytes, tokens)}
+	most := readable*max(bytes, 4*tokens) + editBytes(r.edits, "")
+	if len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
+		faults = []string{fmt.Sprintf("memory_md may have %d bytes, memory_summary %d tokens of 4 characters", bytes, tokens)}
 	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
@@ -114,7 +115,9 @@ func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []
 	memory, summary := readPage(a.Memory), readPage(a.Summary)
 	lists := r.layOut(memory, true, support{})
 	cited := r.cites(memory.String(), lists)
-	r.layOut(summary, false, r.supportOf(cited))
+	by := r.supportOf(cited)
+	by.addText(memory.String()) // with what it kept of sessions that were not selected
+	r.layOut(summary, false, by)
 	skills, wrong := r.skillsOf(a, cited)
 	faults = append(faults, wrong...)
 	before := readPage(r.present.MemorySummary).lines()
@@ -166,7 +169,7 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 		for _, l := range s.lines {
 			entries := r.entries(l, r.present.Citations)
 			if s.heading == headRecent || !slices.ContainsFunc(entries, firm) ||
-				!r.supportOf(entries).backs(s.heading, l) { // it would be dropped
+				r.unbacked(entries, s.heading, l, true) { // it is dropped
 				continue
 			}
 			all++

@@ -181,7 +181,8 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 				"the memory is unchanged; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}
-		request.Earlier = []model.Exchange{{Answer: memoir.CutBytes(a.Text, maxShownBad, restLeft), Objection: objection(faults)}}
+		shown := memoir.CutBytes(a.Text, maxShownBad, restLeft)
+		request.Earlier = []model.Exchange{{Answer: shown, Objection: objection(faults)}}
 	}
 }
 

@@ -18,6 +18,7 @@ type session struct {
 	date       string
 	rank       int // position among the sessions, oldest first
 	statements []memoir.Statement
+	support    *support // nil until it is used
 }
 
 func (s *session) cite() string { return s.short + " " + s.date }

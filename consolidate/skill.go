@@ -19,8 +19,8 @@ const (
 	maxAnsweredSkills = 16
 )
 
-// skillsOf returns the skills of an answer. Lines of a SKILL.md that no session supports which it or MEMORY.md cites are
-// dropped. A skill of which little is left, or with an order that no person gave or such a line in
+// skillsOf returns the skills of an answer. Lines of a SKILL.md are dropped if no session that it or MEMORY.md cites
+// supports them. A skill of which little is left, or with an order that no person gave or such a line in
 // another file, stays as it is in the present memory.
 func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faults []string) {
 	if a.Skills == nil {
@@ -32,13 +32,13 @@ func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faul
 	for _, given := range *a.Skills {
 		by := r.supportOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
 		for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
-			by.add(memoir.Statement{Text: text})
+			by.addText(text)
 		}
 		for _, n := range r.edits {
-			by.add(memoir.Statement{Text: n.Text})
+			by.addText(n.Text)
 		}
-		s, lost, fault := r.skillOf(given, by)
-		if fault == "" && (lost || r.strange(s, by)) {
+		s, fault := r.skillOf(given, by)
+		if fault == "" && (s.Content == "" || r.strange(s, by)) {
 			var there bool
 			if s, there = r.skill(s.Name); !there {
 				continue
@@ -68,19 +68,18 @@ func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faul
 	return skills, faults
 }
 
-// skillOf converts a skill of an answer. A skill with only a name stays as it is. lost reports whether more lines were
-// dropped than kept.
-func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost bool, fault string) {
+// skillOf converts a skill of an answer. A skill with only a name stays as it is.
+func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, fault string) {
 	a.Name = strings.TrimSpace(a.Name)
 	present, there := r.skill(a.Name)
 	switch empty := strings.TrimSpace(a.Content) == ""; {
 	case !memoir.LegalSkill(a.Name):
-		return s, false, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
+		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
 			cut(oneLine(a.Name), 80))
 	case empty && there:
-		return present, false, ""
+		return present, ""
 	case empty:
-		return s, false, "the skill " + a.Name + " is empty, and no present skill has that name"
+		return s, "the skill " + a.Name + " is empty, and no present skill has that name"
 	}
 	files := artifacts{}
 	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})
@@ -91,21 +90,21 @@ func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost boo
 		}
 		text := strings.ReplaceAll(given[at], "\r\n", "\n")
 		if len(text) > maxSkillBytes {
-			return s, false, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+			return s, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
 		}
 		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
-			return s, false, faults[0]
+			return s, faults[0]
 		}
 		if folder != "" { // some repeat the folder in the path
 			at = strings.TrimSuffix(at, rest) + strings.TrimPrefix(rest, folder+"/")
 		}
 		switch err := memoir.CheckPath(at); {
 		case err != nil:
-			return s, false, err.Error()
+			return s, err.Error()
 		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
-			return s, false, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
+			return s, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
 		case folder == "":
-			text, lost = r.skillText(a.Name, a.Description, text, by)
+			text = r.skillText(a.Name, a.Description, text, by)
 		case strings.EqualFold(path.Ext(at), ".md"):
 			text = Passive(sanitise(text))
 		default:
@@ -113,11 +112,12 @@ func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost boo
 		}
 		files[at] = text
 	}
-	return files.close().Skills[0], lost, ""
+	return files.close().Skills[0], ""
 }
 
-// skillText makes SKILL.md from a description and a model's text, without the lines that have no support.
-func (r *renewal) skillText(name, description, content string, by support) (text string, lost bool) {
+// skillText makes SKILL.md from a description and a model's text, without the lines that have no support; empty
+// if more lines are dropped than kept.
+func (r *renewal) skillText(name, description, content string, by support) string {
 	body := strings.TrimLeft(content, "\n ") + "\n"
 	front := frontOf(body)
 	body = body[len(front):]
@@ -144,8 +144,10 @@ func (r *renewal) skillText(name, description, content string, by support) (text
 		}
 		b.WriteString(made + "\n")
 	}
-	r.unsupported += dropped
-	return tidyBreaks(b.String()), dropped > kept
+	if r.unsupported += dropped; dropped > kept {
+		return ""
+	}
+	return tidyBreaks(b.String())
 }
 
 func (r *renewal) skill(name string) (memoir.Skill, bool) {
@@ -196,7 +198,7 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 			case kept || r.hand[l]:
 			case fence(l):
 				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), at != memoir.SkillsDir+"/"+s.Name+"/"+memoir.SkillMD && !by.backsStep(l, fenced):
+			case prompts.Instructs(l) && !r.wanted(l), path.Base(at) != memoir.SkillMD && !by.backsStep(l, fenced):
 				r.unsupported++
 				return true
 			}

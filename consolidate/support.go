@@ -17,30 +17,20 @@ type support struct {
 	steps  []string // the same without environments and the output of failed commands
 }
 
-// supportOf returns the support of sessions. Of a session that was not selected it is what the present memory says of
-// it.
+// supportOf returns the support of sessions.
 func (r *renewal) supportOf(entries []entry) (all support) {
-	seen := map[string]bool{}
+	seen := map[*session]bool{nil: true} // it was not selected
 	for _, e := range entries {
-		s := r.supports[e.key]
-		if s == nil {
-			s = &support{}
-			if known := r.by[e.key]; known != nil {
-				s.add(known.Extraction.Statements...)
-			} else {
-				for _, line := range r.lines {
-					if slices.ContainsFunc(r.inputsOf(line, r.present.Citations), func(o entry) bool { return o.key == e.key }) {
-						s.add(memoir.Statement{Text: line})
-					}
-				}
-			}
-			r.supports[e.key] = s
+		s := r.by[e.key]
+		if seen[s] {
+			continue
 		}
-		if !seen[e.key] {
-			all.words, all.stated, all.steps = append(all.words, s.words...), append(all.stated, s.stated...),
-				append(all.steps, s.steps...)
+		if seen[s] = true; s.support == nil {
+			s.support = &support{}
+			s.support.add(s.Extraction.Statements...)
 		}
-		seen[e.key] = true
+		all.words, all.stated, all.steps = append(all.words, s.support.words...),
+			append(all.stated, s.support.stated...), append(all.steps, s.support.steps...)
 	}
 	return all
 }
@@ -54,6 +44,13 @@ func (r *renewal) cites(text string, lists map[string][]string) (all []entry) {
 }
 
 var spoken = lazyregexp.New(`“[^“”]*”`)
+
+// addText adds a text that was checked, or that a person wrote.
+func (s *support) addText(text string) {
+	for line := range strings.Lines(text) {
+		s.add(memoir.Statement{Text: Words(line)})
+	}
+}
 
 func (s *support) add(statements ...memoir.Statement) {
 	for _, st := range statements {
@@ -96,6 +93,13 @@ func (s support) backs(heading, line string) bool {
 	return hold(stated, commands...) && s.quotes(line)
 }
 
+// unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of
+// its sessions was not selected.
+func (r *renewal) unbacked(entries []entry, heading, line string, kept bool) bool {
+	unknown := func(e entry) bool { return r.by[e.key] == nil }
+	return !(kept && slices.ContainsFunc(entries, unknown)) && !r.supportOf(entries).backs(heading, line)
+}
+
 // backsStep is backs for a line of a skill; script says that the whole line is a command. Placeholders of a command,
 // and what is joined to them, may be anything.
 func (s support) backsStep(line string, script bool) bool {
@@ -126,8 +130,11 @@ func (s support) quotes(line string) bool {
 		}
 		prose.WriteString(part)
 	}
-	others := otherWords.FindAllString(prose.String(), -1)
-	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string { return strings.Trim(found, "„“”") })
+	var others []string
+	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string {
+		others = append(others, found)
+		return strings.Trim(found, "„“”")
+	})
 	words := spoken.FindAllString(text, -1)
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
@@ -144,8 +151,8 @@ func hold(texts []string, parts ...string) bool {
 }
 
 // textMarks are what a quotation may lack or have in another form.
-var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ", "’", "'",
-	"(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
+var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ",
+	"’", "'", "(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
 	"『", " ", "』", " ", "〝", " ", "〞", " ", "〟", " ", "＂", " ")
 
 // folded returns a text in the form in which quotations are compared: memoir.Folded, without marks and the punctuation

@@ -247,8 +247,9 @@ func (r *run) entryIn() (files []string, entry string) {
 		if len(args) > 1 && e.before != "" && slices.Contains([]string{"run", "run-script", "task"}, args[0]) {
 			args = args[1:]
 		}
+		in, _ := r.option("-C", "--directory", "--prefix")
 		for _, w := range args {
-			if !strings.ContainsAny(w, "=/") && strings.Trim(w, digits) != "" {
+			if w != in && !strings.ContainsAny(w, "=/") && strings.Trim(w, digits) != "" {
 				return strings.Fields(e.files), e.before + w + e.after
 			}
 		}
@@ -269,22 +270,60 @@ func (r *run) script() string {
 	return ""
 }
 
-// command returns the anchor of a command: its target or script, in a file of the session or the
-// working tree.
-func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
+// places returns where the target of a command may be defined, or its script is.
+func (v *seen) places(r *run, entry string, files ...string) (out []memoir.Anchor) {
 	dir := r.dir
 	if in, ok := r.option("-C", "--directory", "--prefix"); ok {
 		dir = join(dir, in)
 	}
+	for _, file := range files {
+		if name := v.relative(dir, file); name != "" {
+			out = append(out, memoir.Anchor{Path: name, Text: entry})
+		}
+	}
+	return out
+}
+
+// Targets returns where a working tree has the targets and scripts of the command in a line of a memory: for each, the
+// anchors of which one must hold. It leaves out those that a tree may have elsewhere.
+func Targets(line string) (out [][]memoir.Anchor) {
+	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
+	span := codeSpans.FindStringIndex(rest)
+	if !purposes[purpose] || span == nil || span[0] > 0 {
+		return nil
+	}
+	dir := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")[1]
+	runs, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), dir)
+	for _, r := range runs {
+		files, entry := r.entryIn()
+		first, _ := firstWord(r.args)
+		script := slices.Contains([]string{"run", "run-script", "task"}, first) || first == "test" && r.program == "npm"
+		_, other := r.option("-f", "--file", "--makefile", "--justfile", "-w", "--workspace", "--filter")
+		switch {
+		case r.dynamic || other || strings.ContainsAny(entry, "./%") || strings.HasPrefix(entry, `"`) && !script:
+			continue
+		case entry != "":
+		case strings.Contains(r.program, "/"):
+			files = []string{r.program}
+		case grammars[strings.TrimRight(r.program, digits+".")] == byScript && pathForm.MatchString(first),
+			r.program == "go" && strings.Contains(r.script(), "./"):
+			files = []string{r.script()}
+		}
+		if places := (&seen{}).places(r, entry, files...); len(places) > 0 {
+			out = append(out, places)
+		}
+	}
+	return out
+}
+
+// command returns the anchor of a command: its target or script, in a file of the session or the
+// working tree.
+func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	files, entry := r.entryIn()
 	if entry == "" {
 		files = []string{r.script()}
 	}
-	for _, file := range files {
-		a := memoir.Anchor{Path: v.relative(dir, file), Text: entry}
-		if a.Path == "" {
-			continue
-		}
+	for _, a := range v.places(r, entry, files...) {
 		if entry != "" && v.sightings[entry][a.Path] != nil || entry == "" && v.named(a.Path) == a.Path {
 			return a, true
 		}

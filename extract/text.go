@@ -73,16 +73,17 @@ func quoteTitle(title string) string {
 }
 
 // untitled matches a commit or pull request with its title, without quotation marks, and what follows.
-var untitled = lazyregexp.New(`(^|→ )((?:commit|committed|pull request|approved plan)(?: #?[0-9a-f]+)?: )([^"“”]*?)( — |$)`)
+var untitled = lazyregexp.New(
+	`(?:^|→ )(?:commit|committed|pull request|approved plan)(?: #?[0-9a-f]+)?: ([^"“”]*?)(?: — |$)`)
 
 // Titled puts the titles of commits and pull requests in a statement into straight quotes, so that an order in a title
 // reads as a title. It leaves a title with quotation marks.
 func Titled(text string) string {
 	m := untitled.FindStringSubmatchIndex(text)
-	if m == nil || m[6] == m[7] {
+	if m == nil || m[2] == m[3] {
 		return text
 	}
-	return text[:m[6]] + quoteTitle(text[m[6]:m[7]]) + text[m[7]:]
+	return text[:m[2]] + quoteTitle(text[m[2]:m[3]]) + text[m[3]:]
 }
 
 // notEnds are words after which a full stop ends no sentence.

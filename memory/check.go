@@ -3,11 +3,14 @@ package memory
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // State is the result of a check of an anchor or a line against the working tree.
@@ -18,7 +21,7 @@ const (
 	Unverifiable State = "unverifiable" // no anchor, no working tree, or an unreadable file
 	Fresh        State = "fresh"        // the text is still in its file
 	Moved        State = "moved"        // the text is in another file now
-	Gone         State = "gone"         // its file no longer exists
+	Gone         State = "gone"         // its file, or the target of a command, no longer exists
 	Stale        State = "stale"        // its file exists, but does not contain the text
 )
 
@@ -117,10 +120,38 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 		return new(Tree).Check(lines, nil), nil
 	}
 	defer tree.Close()
-	if !tree.known(anchors) {
-		anchors = nil
+	if len(anchors) > 0 && !tree.known(anchors) {
+		return tree.Check(lines, nil), nil
 	}
-	return tree.Check(lines, anchors), nil
+	checked := tree.Check(lines, anchors)
+	for i, line := range lines {
+		if c := tree.commands(line); weight[c.State] > weight[checked[i].State] {
+			checked[i] = c
+		}
+	}
+	return checked, nil
+}
+
+// commands checks the targets and scripts of the command in a line, whether a session saw them or not. An empty
+// directory tells nothing.
+func (t *Tree) commands(line string) Checked {
+	here := func(a memoir.Anchor) bool {
+		text, err := t.look(a.Path)
+		return !absent(err) && (err != nil || a.Text == "" || defines(text, a))
+	}
+	for _, places := range extract.Targets(line) {
+		if len(t.list()) > 0 && !slices.ContainsFunc(places, here) {
+			return Checked{Line: line, State: Gone, Anchor: places[0]}
+		}
+	}
+	return Checked{}
+}
+
+// defines reports whether a file has a target, perhaps beside others, by a pattern, or in a file that it includes.
+func defines(text string, target memoir.Anchor) bool {
+	name := regexp.QuoteMeta(strings.Trim(target.Text, `":`))
+	return target.In(text) == memoir.Present || regexp.MustCompile(`(?m)^(?:[-s]?include|import|mod|includes)\b`+
+		`|^(?:[^\t#\n:]*\s)?`+name+`(?:\s[^\n:]*)?:|^[^\t#\n:]*[%$][^\n:]*:`).MatchString(text)
 }
 
 // BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.

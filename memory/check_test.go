@@ -199,3 +199,33 @@ func BenchmarkCheck200Anchors(b *testing.B) {
 		tree.Close()
 	}
 }
+
+// A command whose target is gone cannot be run, whether a session saw its target or not.
+func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
+	t.Parallel()
+	root := anchoredRoot(t)
+	dir := workTree(t, map[string]string{
+		"Makefile":         "fmt vet: deps\n\tgo vet\n%.pb.go: %.proto\n\tgen x\n",
+		"tools/Makefile":   "include common.mk\n",
+		"plain/Makefile":   "lint:\n\tgo test ./old/...\n",
+		"web/package.json": `{"scripts": {"build": "x"}}`, "scripts/x.sh": "", "lib/a.go": "", "justfile": "ship env:\n  x\n",
+	})
+	for line, holds := range map[string]bool{
+		"- lint: `make vet`": true, "- lint: `make -C plain lint` [00001001 2026-07-01]": true, "- check: `make fmt`": true, "- test: `make -C tools test`": true,
+		"- generate: `make a.pb.go`": true, "- build: `npm run build` in `web`": true, "- run: `./scripts/x.sh --all`": true, "- release: `just ship`": true,
+		"- test: `go test ./lib/...`": true, "- test: `go test ./...`": true, "- set up: `npm ci` in `web`": true, "- run: `bash scripts/x.sh`": true, "- test: `make -f other.mk test`": true,
+		"- `make tset` failed: no rule; fixed by `make lint`": true, "- see `old/path.go`": true, "- set up: `docker compose up -d db`": true, "- test: `python -m pytest tests/unit`": true,
+
+		"- test: `make -C plain test`": false, "- lint: `make lint` in `plain/gone`": false, "- test: `cd plain && make test`": false,
+		"- build: `npm run gone` in `web`": false, "- build: `npm run build` in `gone`": false, "- run: `./scripts/y.sh`": false, "- release: `just deploy`": false, "- test: `npm test` in `web`": false,
+		"- test: `go test ./gone/...`, also with other arguments [00001001 2026-07-01, +3]": false, "- run: `python3 scripts/y.py --all`": false, "- run: `scripts/y.sh now`": false,
+	} {
+		checked, err := root.Check(dir, []string{line})
+		if err != nil || checked[0].Outdated() == holds {
+			t.Errorf("%s: %+v, %v", line, checked, err)
+		}
+	}
+	if checked, err := root.Check(t.TempDir(), []string{"- lint: `make lint`"}); err != nil || checked[0].Outdated() {
+		t.Errorf("in an empty directory: %+v, %v", checked, err)
+	}
+}

@@ -20,19 +20,26 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 	}
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b memoir.HandEdit) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]place{},
-		mine: map[string]bool{}, added: map[string]int{}}
+	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]added{},
+		mine: map[string]bool{}, added: map[string]int{}, count: map[string]int{},
+		bare: map[string]string{}}
 	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
 		ed.pages[name] = readPage(ed.files[name])
+		for _, s := range ed.pages[name].sections {
+			for _, line := range append([]string{s.heading}, s.lines...) {
+				ed.count[name+"\n"+ed.uncited(line)]++
+			}
+		}
 	}
 	for i, n := range edits {
 		switch n.Action {
 		case memoir.EditFile:
 			ed.mine[path.Clean(n.File)] = true
 		case memoir.EditAdded:
-			ed.added[Uncited(n.Text)] = i
+			ed.added[ed.uncited(n.Text)] = i
 		}
 	}
+	removed := map[string]int{} // by line: index of the last of the removals that follow each other
 	for i, n := range edits {
 		name := path.Clean(n.File)
 		p := ed.pages[name]
@@ -44,7 +51,11 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 		case p != nil && n.Action == memoir.EditAdded:
 			ed.add(name, p, n)
 		case p != nil && n.Action == memoir.EditRemoved:
-			ed.remove(name, i, Uncited(n.Text))
+			removed[ed.uncited(n.Text)] = i
+			if i+1 == len(edits) || edits[i+1].Action != n.Action || path.Clean(edits[i+1].File) != name {
+				ed.remove(name, removed)
+				clear(removed)
+			}
 		}
 	}
 	for name, p := range ed.pages {
@@ -60,9 +71,21 @@ type editor struct {
 	files artifacts
 	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
 	times map[string]int   // by file and line: how often the edits so far added it
-	last  map[string]place // by file: position of the last added line
+	last  map[string]added // by file: the last added line
 	mine  map[string]bool  // files that a person wrote as a whole
 	added map[string]int   // by line: index of the last edit that adds it
+	count map[string]int   // by file and line: how often the page has it
+	bare  map[string]string
+}
+
+// uncited is Uncited, called once for each text.
+func (ed *editor) uncited(line string) string {
+	bare, known := ed.bare[line]
+	if !known {
+		bare = Uncited(line)
+		ed.bare[line] = bare
+	}
+	return bare
 }
 
 // A place is the position of a line in a section; -1 is the heading.
@@ -71,29 +94,50 @@ type place struct {
 	at int
 }
 
-// remove removes a line and all equivalent ones from its file. A line that is removed from MEMORY.md is also
-// removed from the summary and from skills that the person did not write.
-func (ed *editor) remove(name string, edit int, want string) {
-	if want == "" {
-		return
+// An added line is at a place or, if it was there already, the nth occurrence of its text.
+type added struct {
+	text string
+	nth  int
+	at   place
+}
+
+// remove removes lines and all equivalent ones from their file. Lines that are removed from MEMORY.md are also
+// removed from the summary and from skills that the person did not write. wanted has the index of each line's edit.
+func (ed *editor) remove(name string, wanted map[string]int) {
+	delete(wanted, "")
+	var removed []saying
+	for want := range wanted {
+		if isEntry(want) {
+			removed = append(removed, sayingOf(want))
+		}
 	}
 	gone := func(line string) bool {
-		have := Uncited(line)
+		have := ed.uncited(line)
 		at, mine := ed.added[have]
-		return have == want && !(mine && at > edit) || !mine && sayTheSame(want, have)
+		edit, want := wanted[have]
+		return want && !(mine && at > edit) || !mine && len(removed) > 0 && sayTheSame(removed, have)
 	}
 	for other, p := range ed.pages {
 		for _, s := range p.sections {
-			if name == memoir.MemoryFile || name == other {
-				s.lines = slices.DeleteFunc(s.lines, gone)
-				s.own = s.own && Uncited(s.heading) != want
+			if name != memoir.MemoryFile && name != other {
+				continue
 			}
+			s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
+				drop := gone(line)
+				if drop {
+					ed.count[other+"\n"+ed.uncited(line)]--
+				}
+				return drop
+			})
+			_, want := wanted[ed.uncited(s.heading)]
+			s.own = s.own && !want
 		}
 	}
 	for other, text := range ed.files {
 		skill := ed.pages[other] == nil && path.Ext(other) == ".md"
-		if skill && name == memoir.MemoryFile && !ed.mine[other] && !fence(want) {
-			ed.files[other] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), gone), "\n")
+		if skill && name == memoir.MemoryFile && !ed.mine[other] {
+			ed.files[other] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"),
+				func(line string) bool { return gone(line) && !fence(line) }), "\n")
 		}
 	}
 }
@@ -109,18 +153,30 @@ func withoutContext(line string) string {
 // leastCompared is the least number of words of lines that are compared by similarity.
 const leastCompared = 5
 
+// A saying is a list entry without its mark, with its words.
+type saying struct {
+	text  string
+	words memoir.Words
+}
+
+func sayingOf(entry string) saying {
+	text := withoutMark(entry)
+	return saying{text, memoir.WordsOf(withoutContext(text))}
+}
+
 // sayTheSame reports whether a list entry is equivalent to a removed one: it has the same words, whatever their
 // order and endings, or nearly the same, or is a cut form of it.
-func sayTheSame(removed, line string) bool {
-	if !isEntry(removed) || !isEntry(line) {
+func sayTheSame(removed []saying, line string) bool {
+	if !isEntry(line) {
 		return false
 	}
-	removed, line = withoutMark(removed), withoutMark(line)
-	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
-		return true
-	}
-	a, b := memoir.WordsOf(withoutContext(removed)), memoir.WordsOf(withoutContext(line))
-	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && a.Alike(b) >= 0.8
+	b := sayingOf(line)
+	head, cut := strings.CutSuffix(b.text, "…")
+	return slices.ContainsFunc(removed, func(a saying) bool {
+		return cut && len(head) > leastTelling && strings.HasPrefix(a.text, head) ||
+			len(a.words) > 0 && slices.Equal(a.words, b.words) ||
+			len(a.words) >= leastCompared && a.words.Alike(b.words) >= 0.8
+	})
 }
 
 // add inserts an edit's line at its position. A line that exists, apart from citations, is not added again. A line
@@ -129,53 +185,61 @@ func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
 	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(text, "\n")
 	text = strings.TrimLeft(text, "\n")
-	want := Uncited(text)
+	want := ed.uncited(text)
 	if want == "" {
 		return
 	}
 	ed.times[name+"\n"+want]++
-	if there, ok := p.nth(want, ed.times[name+"\n"+want]); ok {
-		ed.last[name] = there
-		there.in.own = there.in.own || there.at < 0
+	if n := ed.times[name+"\n"+want]; n <= ed.count[name+"\n"+want] {
+		ed.last[name] = added{text: want, nth: n}
+		if s := p.find(want); s != nil && isHeading(want) {
+			s.own = true
+		}
 		return
 	}
+	ed.count[name+"\n"+want]++
 	to, found := ed.place(name, p, n)
 	s, at := to.in, to.at
-	fenced := !fencesClose(strings.Join(s.lines[:at], "\n"))
+	fenced := func() (open bool) {
+		for _, line := range s.lines[:at] {
+			open = open != fence(line)
+		}
+		return open
+	}
 	switch {
-	case isHeading(text) && !fenced:
+	case isHeading(text) && !fenced():
 		made := &section{heading: text, lines: slices.Clone(s.lines[at:]), own: true}
 		s.lines = s.lines[:at]
 		p.sections = slices.Insert(p.sections, slices.Index(p.sections, s)+1, made)
-		ed.last[name] = place{made, -1}
+		ed.last[name] = added{want, 0, place{made, -1}}
 		return
-	case at > 0 && s.lines[at-1] != "" && (apart || !fenced && breaks(s.lines[at-1], text, found)):
+	case at > 0 && s.lines[at-1] != "" && (apart || breaks(s.lines[at-1], text, found) && !fenced()):
 		s.lines = slices.Insert(s.lines, at, "")
 		at++
 	}
 	s.lines = slices.Insert(s.lines, at, text)
-	ed.last[name] = place{s, at}
+	ed.last[name] = added{want, 0, place{s, at}}
 	if at+1 < len(s.lines) && isParagraph(text) && isEntry(s.lines[at+1]) {
 		s.lines = slices.Insert(s.lines, at+1, "")
 	}
 }
 
 // nth finds the nth occurrence of a line, apart from citations.
-func (p *page) nth(want string, n int) (place, bool) {
+func (ed *editor) nth(p *page, want string, n int) (to place) {
 	for _, s := range p.sections {
 		for at := -1; at < len(s.lines); at++ {
 			line := s.heading
 			if at >= 0 {
 				line = s.lines[at]
 			}
-			if Uncited(line) == want {
+			if ed.uncited(line) == want {
 				if n--; n == 0 {
-					return place{s, at}, true
+					return place{s, at}
 				}
 			}
 		}
 	}
-	return place{}, false
+	return to
 }
 
 // place finds the position of a edit's line, and adds a section if its own is gone. found reports whether the line
@@ -190,6 +254,7 @@ func (ed *editor) place(name string, p *page, n memoir.HandEdit) (to place, foun
 		}
 		if s = p.find(heading); s == nil {
 			s = &section{heading: heading}
+			ed.count[name+"\n"+heading]++
 			at := len(p.sections)
 			if name == memoir.SummaryFile { // hand edits come first
 				at = 1
@@ -197,13 +262,19 @@ func (ed *editor) place(name string, p *page, n memoir.HandEdit) (to place, foun
 			p.sections = slices.Insert(p.sections, at, s)
 		}
 	}
-	after := Uncited(strings.TrimLeft(n.After, "\n"))
-	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && last.at < len(s.lines) &&
-		Uncited(s.lines[last.at]) == after {
-		return place{s, last.at + 1}, true
+	after := ed.uncited(strings.TrimLeft(n.After, "\n"))
+	if last := ed.last[name]; after != "" && last.text == after {
+		if last.nth > 0 { // found only now, since most lines that are there precede others that are
+			last.at = ed.nth(p, after, last.nth)
+		}
+		if at := last.at.at; last.at.in == s && at >= 0 && at < len(s.lines) && ed.uncited(s.lines[at]) == after {
+			return place{s, at + 1}, true
+		}
 	}
-	if at := slices.IndexFunc(s.lines, func(l string) bool { return Uncited(l) == after }); after != "" && at >= 0 {
-		return place{s, at + 1}, true
+	if after != "" && ed.count[name+"\n"+after] > 0 {
+		if at := slices.IndexFunc(s.lines, func(l string) bool { return ed.uncited(l) == after }); at >= 0 {
+			return place{s, at + 1}, true
+		}
 	}
 	if after == "" && own && n.Section != "" {
 		at := 0
@@ -247,9 +318,23 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 			added[bareLine(n)] = true
 		}
 	}
+	first := map[memoir.HandEdit]int{} // by undoing: the first edit that each would undo, from 1
+	for i, old := range earlier {
+		if key := undoing(old, old.Action); first[key] == 0 {
+			first[key] = i + 1
+		}
+	}
 	var out []memoir.HandEdit
 	for _, n := range edits {
-		at := slices.IndexFunc(earlier, func(old memoir.HandEdit) bool { return against(n, old) })
+		at := -1
+		switch n.Action {
+		case memoir.EditAdded:
+			at = first[undoing(n, memoir.EditRemoved)] - 1
+		case memoir.EditRemoved:
+			at = first[undoing(n, memoir.EditAdded)] - 1
+		case memoir.EditFile:
+			at = first[undoing(n, n.Action)] - 1
+		}
 		ours := n.Action == memoir.EditRemoved && (written(n) || added[bareLine(n)]) ||
 			n.Action == memoir.EditAdded || n.Action == memoir.EditFile
 		switch {
@@ -263,16 +348,12 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 	return out
 }
 
-// against reports whether an earlier edit would undo what a edit does.
-func against(n, old memoir.HandEdit) bool {
-	switch {
-	case path.Clean(n.File) != path.Clean(old.File) || n.Action == memoir.EditDeleted:
-		return false
-	case n.Action == memoir.EditFile:
-		return old.Action == memoir.EditFile || old.Action == memoir.EditDeleted
+// undoing identifies what an edit with an action would undo: of a line the other action, of a whole file each.
+func undoing(n memoir.HandEdit, action memoir.EditAction) memoir.HandEdit {
+	if action == memoir.EditFile || action == memoir.EditDeleted {
+		return memoir.HandEdit{File: path.Clean(n.File), Action: memoir.EditFile}
 	}
-	return bareLine(n).Text == bareLine(old).Text && old.Action != n.Action &&
-		(old.Action == memoir.EditAdded || old.Action == memoir.EditRemoved)
+	return memoir.HandEdit{File: path.Clean(n.File), Text: Uncited(n.Text), Action: action}
 }
 
 // bareLine returns the file, section and text of a line without its citation.

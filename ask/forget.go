@@ -42,7 +42,7 @@ func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memor
 	}
 	defer st.Close()
 	options.ProjectIDs = []string{project.ID}
-	what := pipeline.Forgetting{Projects: []string{project.ID}}
+	what := store.Forgetting{Projects: []string{project.ID}}
 	var lines []string
 	if in.Session != "" {
 		session, err := s.findSession(ctx, st, strings.TrimPrefix(in.Session, sessionScheme))
@@ -73,9 +73,9 @@ func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memor
 }
 
 // findLine sets what to the text of a line of MEMORY.md and the sessions that contain it. It returns the lines of
-// memory that contain the text, framed.
+// memory that contain the text.
 func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
-	what *pipeline.Forgetting) (lines []string, err error) {
+	what *store.Forgetting) (lines []string, err error) {
 	live, err := root.Current()
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 		what.Keys = append(what.Keys, session.Key())
 	}
 	for _, l := range found.Lines {
-		lines = append(lines, frame(s.Clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
+		lines = append(lines, s.Clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text)))
 	}
 	return lines, nil
 }

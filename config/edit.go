@@ -17,7 +17,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 	"memoir/internal/yamledit"
 )
 
@@ -154,11 +153,7 @@ func (f *File) Save() error {
 	if info, err := os.Stat(f.Path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	err := failpoint.MkdirAll(filepath.Dir(f.Path), 0o700)
-	if err == nil {
-		err = disk.Replace(f.Path, f.text, mode)
-	}
-	if err != nil {
+	if err := disk.Replace(f.Path, f.text, mode); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--config"), "write %s: %w", f.Path, err)
 	}
 	f.before, f.Exists = f.text, true
@@ -216,7 +211,6 @@ func pathOf(name string) []string {
 	}
 }
 
-// written checks values and returns them as YAML.
 func (d definition) written(values []string, home string) (string, error) {
 	if d.list == nil && len(values) > 1 {
 		return "", fmt.Errorf("takes one value; unexpected %q", values[1])

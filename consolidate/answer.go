@@ -25,7 +25,6 @@ var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":fals
 const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,` +
 	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
 
-// An answer is a model's answer.
 type answer struct {
 	Memory  string           `json:"memory_md"`
 	Summary string           `json:"memory_summary"`
@@ -37,7 +36,6 @@ type answeredSkill struct {
 	Description string
 }
 
-// parseAnswer parses an answer, or returns the faults of its form.
 func parseAnswer(text string) (a answer, faults []string) {
 	fields, err := model.Object(text, []string{"memory_md", "memory_summary", "skills"})
 	if err != nil {
@@ -120,7 +118,6 @@ func (r *renewal) headingOf(heading string) string {
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
 }
 
-// joined joins the continuation lines of list entries.
 func joined(lines []string) []string {
 	var out []string
 	fenced := false

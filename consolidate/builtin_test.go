@@ -181,16 +181,6 @@ func TestLimitsBelowTheBudgetHold(t *testing.T) {
 	}
 }
 
-func TestAWithdrawnSessionLeavesNoTraceInTheBuiltInMemory(t *testing.T) {
-	t.Parallel()
-	in := input(first, second, third)
-	in.Withdrawn = []string{third.SessionKey}
-	c, want := build(t, in), build(t, input(first, second))
-	if c.MemoryMD != want.MemoryMD || c.MemorySummary != want.MemorySummary {
-		t.Errorf("it differs from a memory without the session:\n%s\n%s", c.MemoryMD, want.MemoryMD)
-	}
-}
-
 func TestWithoutInputItFails(t *testing.T) {
 	t.Parallel()
 	for _, in := range []consolidate.Input{input(), input(memoir.Extraction{SessionKey: "codex:x"}), {Extractions: []memoir.Extraction{first}, Withdrawn: []string{first.SessionKey}}} {

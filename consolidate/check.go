@@ -45,7 +45,6 @@ func Verify(c memoir.Consolidation, in Input) error {
 	return nil
 }
 
-// invalid is the error of a rule that a consolidation breaks.
 func invalid(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
 }

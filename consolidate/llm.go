@@ -194,7 +194,6 @@ func stopped(name string, a model.Answer) error {
 	return nil
 }
 
-// objection lists the faults of an answer for the model.
 func objection(faults []string) string {
 	if n := len(faults); n > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n-maxFaults))

@@ -19,7 +19,6 @@ const (
 	maxOthers   = 12
 )
 
-// A part is a section of MEMORY.md.
 type part struct {
 	heading string
 	claims  []*claim // best first
@@ -142,7 +141,6 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 // userName is the name of the user's own memory; no project's name has a blank.
 const userName = "The user"
 
-// memoryTitle is the heading of MEMORY.md.
 func memoryTitle(name string) string {
 	if name == userName {
 		return "# " + name + ": memory of all projects\n"
@@ -173,7 +171,6 @@ func onePurposeFirst(lines []string) []string {
 	return append(first, rest...)
 }
 
-// maxDescription is the maximum bytes of a skill's description in the map.
 const maxDescription = 160
 
 // withMap adds the map, of the sections of MEMORY.md and the skills, to a summary, within limit bytes.

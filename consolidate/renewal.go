@@ -152,7 +152,6 @@ func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	return out
 }
 
-// inputsOf returns the entries of a line that are inputs.
 func (r *renewal) inputsOf(line string, lists map[string][]string) []entry {
 	return slices.DeleteFunc(r.entries(line, lists), func(e entry) bool { return !r.register.keys[e.key] })
 }

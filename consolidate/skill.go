@@ -132,7 +132,6 @@ func (r *renewal) skillText(name, description, content string) string {
 	return tidyBreaks(b.String())
 }
 
-// skill returns the present skill of a name.
 func (r *renewal) skill(name string) (memoir.Skill, bool) {
 	i := slices.IndexFunc(r.present.Skills, func(s memoir.Skill) bool { return s.Name == name })
 	if i < 0 {
@@ -148,7 +147,6 @@ func skillHead(name, description string) string {
 	return "---\nname: " + name + "\ndescription: \"" + quoted + "\"\n---\n\n"
 }
 
-// describe returns the description in the head of a SKILL.md.
 func describe(s memoir.Skill) string {
 	for l := range strings.Lines(s.Content) {
 		if d, ok := strings.CutPrefix(l, "description: "); ok {
@@ -235,7 +233,6 @@ func (r *renewal) knownSteps() string {
 // shellOptions matches a line that sets options of the shell and runs nothing.
 var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
 
-// placeholder matches a placeholder in a command of a skill.
 var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
 
 // stands reports whether a text contains all parts of a command between placeholders.

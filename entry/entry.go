@@ -38,7 +38,7 @@ type Book struct {
 // process finds the entry, and the next session gets a person's note. The error of an invalid text or category has the
 // code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry. That
 // is one of the project's 100 last accessed notes, or a line of the day's journal, with ID 0 if a person wrote it into
-// the file.
+// the file. A person's note confirms an agent's of the same text, which keeps its number.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	e, statements, err := b.Checked(e)
 	if err != nil {
@@ -46,6 +46,9 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 	}
 	err = b.Store.Alone(ctx, func() error { // so that no other process adds or files the same entry meanwhile
 		found, err := b.existing(ctx, e)
+		if found != nil && e.Kind == memoir.EntryNote && found.Author != e.Author && e.Author == memoir.AuthorUser {
+			e.ID, e.CreatedAt, found = found.ID, found.CreatedAt, nil
+		}
 		if added = err == nil && found == nil; !added {
 			stored = *cmp.Or(found, &e)
 			return err

@@ -98,7 +98,6 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 // stamp matches a time at the beginning of a history entry; the session's own time is used instead.
 var stamp = lazyregexp.New(`^\[[\d:T. Z-]+\]\s*`)
 
-// readFields reads the texts of an answer; null is an empty text.
 func readFields(text string) (map[string]string, *complaint) {
 	names := []string{fieldMemory, fieldSummary, fieldSlug, fieldHistory, fieldUpdate}
 	raw, err := model.Object(text, names)

@@ -58,7 +58,7 @@ func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extra
 	t.Helper()
 	s.t = t
 	o.Model = s
-	e, used, err := extract.NewLLM(o).Extract(t.Context(), in)
+	e, used, err := o.Extract(t.Context(), in)
 	if len(s.asked) != len(s.turns) {
 		t.Errorf("%d calls, want %d", len(s.asked), len(s.turns))
 	}

@@ -256,7 +256,6 @@ func posted(s *session) []candidate {
 	return out
 }
 
-// name returns the post's name in statements.
 func (p post) name() string {
 	if p.number != "" {
 		return p.kind + " #" + p.number

@@ -193,7 +193,6 @@ func corrects(own []string) bool {
 	return startsAny(first, objections...) && !strings.HasSuffix(own[0], "?") || hasAny(all, contrasts...)
 }
 
-// wholeSentences joins the first sentences that fit within limit bytes.
 func wholeSentences(own []string, limit int) string {
 	text := ""
 	for _, s := range own {

@@ -56,16 +56,11 @@ func balance(line string) string {
 		i := strings.LastIndexByte(line, '`')
 		line = line[:i] + line[i+1:]
 	}
-	if strings.Contains(line, "**") {
-		line = strings.ReplaceAll(line, "**", "")
-	}
-	return line
+	return strings.ReplaceAll(line, "**", "")
 }
 
-// code renders text as a code span of Markdown on one line.
 func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }
 
-// quote renders a person's words in quotation marks.
 func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }
 
 // notEnds are words after which a full stop ends no sentence.
@@ -164,7 +159,6 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// section reports whether the paragraph's heading has one of some words.
 func (p paragraph) section(names ...string) bool {
 	return p.heading != "" && hasAny(lowerWords(p.heading), names...)
 }

@@ -102,7 +102,6 @@ func byPattern(text string, fields []string) map[string]json.RawMessage {
 	return out
 }
 
-// among returns the requested fields.
 func among(all map[string]json.RawMessage, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, f := range fields {
@@ -130,7 +129,6 @@ func repaired(text string) (all map[string]json.RawMessage) {
 	return all
 }
 
-// nesting returns the depth of nested brackets in a text.
 func nesting(text string) int {
 	depth, most := 0, 0
 	for i := range len(text) {

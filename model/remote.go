@@ -68,7 +68,6 @@ func (c call) system() string {
 		"\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(c.Schema))
 }
 
-// remote is a model behind an HTTP API.
 type remote struct {
 	model  string
 	o      Options
@@ -146,7 +145,6 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e
 	return r, e
 }
 
-// unreadable returns the error of an answer that does not follow the API.
 func unreadable(why string) *Error {
 	return &Error{Class: ClassTemporary, Message: "the answer cannot be read: " + why}
 }

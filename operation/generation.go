@@ -8,7 +8,6 @@ import (
 
 	"memoir"
 	"memoir/memory"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -56,7 +55,7 @@ func ListGenerations(ctx context.Context, st *store.Store, home, project string)
 	if err != nil {
 		return out, fmt.Errorf("list the generations of %s: %w", project, err)
 	}
-	forgotten, err := pipeline.RestingOnForgotten(ctx, st, kept)
+	forgotten, err := st.Forgotten(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -65,10 +64,11 @@ func ListGenerations(ctx context.Context, st *store.Store, home, project string)
 		row := Generation{
 			Project: project, Generation: g.Number, Live: g.Live, PublishedAt: Time(g.ModTime), Inputs: []string{},
 			Files: len(m.Files), Bytes: g.Bytes, Redactions: m.Redactions, EditedFrom: m.EditedFrom,
-			Restored: m.RestoredFrom, Deferred: len(m.Deferred), Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
+			Restored: m.RestoredFrom, Deferred: len(m.Deferred), Redacted: m.RedactedFrom,
 		}
 		for _, in := range m.Inputs {
 			row.Inputs = append(row.Inputs, in.Session)
+			row.Forgotten = row.Forgotten || forgotten[in.Session]
 		}
 		for _, in := range m.Deferred {
 			if memoir.IsEntry(in.Session) {

@@ -69,7 +69,7 @@ type Status struct {
 	Queue
 	Projects   []Project            `json:"projects"`
 	Usage      memoir.Usage         `json:"usage"`
-	Entries    map[string]int       `json:"entries"` // by kind
+	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
@@ -159,11 +159,8 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 		return nil, err
 	}
 	for _, w := range withdrawals {
-		detail, hint := "its memory still contains forgotten text", "the next run removes it"
-		if w.Error != "" {
-			detail, hint = "not verified: "+w.Error, "correct the named file; the next run tries again"
-		}
-		out = append(out, Unfinished{"forgetting", w.ProjectID, detail, hint})
+		out = append(out, Unfinished{"forgetting", w.ProjectID, "its memory still contains forgotten text",
+			"the next run removes it, or says why it cannot"})
 	}
 	purging, err := st.Purging(ctx)
 	if err != nil {

@@ -42,7 +42,7 @@ func (s *scan) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, err := projectFolders(s.opts.Home)
+	ids, err := ProjectFolders(s.opts.Home)
 	if err != nil && len(rows) > 0 {
 		return nil // each project that is due reports the error
 	}
@@ -83,8 +83,8 @@ func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) erro
 	return nil
 }
 
-// projectFolders lists the folders below a home that have the form of a project's id.
-func projectFolders(home string) (ids []string, err error) {
+// ProjectFolders lists the folders below a home that have the form of a project's id.
+func ProjectFolders(home string) (ids []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) { // the next publication reports it
 		return nil, nil

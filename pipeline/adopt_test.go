@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"memoir/pipeline"
+	"memoir/store"
 )
 
 // stated is what the live MEMORY.md of each project says, by the project's folder.
@@ -100,7 +100,7 @@ func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
 	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
 	codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
 	run(t, options(home, dir))
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
 	lose(t, home)
 	run(t, options(home, dir))
 	enqueueAll(t, home)

@@ -90,7 +90,7 @@ type extracted struct {
 func (p *phase1) extractOne(
 	ctx context.Context, claim store.Claim, takes func(bytes int64), texts *atomic.Pointer[[]store.Message],
 ) (extracted, error) {
-	parts, err := Parts(ctx, claim.Session, rollout.Probe)
+	parts, err := Parts(ctx, claim.Session, p.heads.take)
 	if err != nil {
 		return extracted{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"memoir/memory"
 	"memoir/model"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // scripted is a language model that answers in turn, and keeps what it was asked. The
@@ -89,7 +90,7 @@ func TestForgettingAsksNoLanguageModel(t *testing.T) {
 		}
 	}
 	appendLine(t, filepath.Join(memory.At(home, project).Link(), "MEMORY.md"), "\n- zanzibar by hand [aaaaaaaa 2026-05-01]\n- ask Ada before a release")
-	done := forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	done := forgotten(t, o, store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	after := liveText(t, home, project)
 	if len(m.asked) != 1 || done.Projects[0].Outcome != pipeline.OutcomePublished {
 		t.Errorf("%d calls, %+v", len(m.asked), done)

@@ -73,7 +73,7 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 	if before := holding(t, home, "zanzibar"); len(before) < 8 {
 		t.Fatalf("only %v hold it to begin with", before)
 	}
-	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	report := forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
 	}
@@ -99,8 +99,8 @@ func TestAPurgeRemovesGenerationsThatSetTheSessionAside(t *testing.T) {
 	a.restore(1)
 	a.edit("MEMORY.md", "- ask Bob")
 	o := options(a.home, a.dir)
-	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}})
-	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}, Purge: true})
+	forgotten(t, o, store.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}})
+	forgotten(t, o, store.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}, Purge: true})
 	if found := holding(t, a.root().Dir(), "aaaaaaaa-0002"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
 	}
@@ -115,7 +115,7 @@ func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
 	if len(holding(t, home, "zanzibar")) == 0 {
 		t.Fatal("the registry does not know of it to begin with")
 	}
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	run(t, options(home, dir))
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
@@ -136,7 +136,7 @@ func TestAPurgeThatAReaderHoldsUpIsFinishedLater(t *testing.T) {
 	must(t, tx.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&n))
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
 	must(t, err)
-	_, err = pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	_, err = pipeline.Forget(t.Context(), st, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	st.Close()
 	wantBusy(t, err)
 	must(t, tx.Rollback())
@@ -150,13 +150,7 @@ func TestAPurgeThatAReaderHoldsUpIsFinishedLater(t *testing.T) {
 func TestAForgottenProjectLeavesNoByteAndDoesNotComeBackWithItsSessions(t *testing.T) {
 	t.Parallel()
 	home, dir, project := twoSessions(t)
-	in(t, home, func(st *store.Store) error {
-		keys, _, err := pipeline.ForgetProject(t.Context(), st, options(home, dir), project, true)
-		if len(keys) != 2 {
-			t.Errorf("forgotten: %v", keys)
-		}
-		return err
-	})
+	forgotten(t, options(home, dir), store.Forgetting{Project: project, Purge: true})
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
 	}

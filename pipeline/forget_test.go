@@ -18,14 +18,14 @@ import (
 )
 
 // forget withdraws sessions in a home.
-func forget(t *testing.T, o pipeline.Options, f pipeline.Forgetting) (pipeline.ForgetReport, error) {
+func forget(t *testing.T, o pipeline.Options, f store.Forgetting) (pipeline.ForgetReport, error) {
 	t.Helper()
 	st := open(t, o.Home)
 	defer st.Close()
 	return pipeline.Forget(t.Context(), st, o, f)
 }
 
-func forgotten(t *testing.T, o pipeline.Options, f pipeline.Forgetting) pipeline.ForgetReport {
+func forgotten(t *testing.T, o pipeline.Options, f store.Forgetting) pipeline.ForgetReport {
 	t.Helper()
 	report, err := forget(t, o, f)
 	must(t, err)
@@ -67,7 +67,7 @@ func twoSessions(t *testing.T) (home, dir, project string) {
 func TestAForgottenSessionIsInNoLiveFile(t *testing.T) {
 	t.Parallel()
 	home, dir, project := twoSessions(t)
-	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	report := forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}})
 	if len(report.Projects) != 1 || report.Projects[0].Outcome != pipeline.OutcomePublished || report.Projects[0].Generation != 2 ||
 		len(report.Projects[0].Archives) != 0 {
 		t.Errorf("%+v", report)
@@ -105,7 +105,7 @@ func TestALineThatOthersSupportHasTheirWordsAfterForgetting(t *testing.T) {
 	if text := liveText(t, home, project); !strings.Contains(text, "`go test ./zanzibar`, also with other arguments") {
 		t.Fatalf("no line that both support:\n%s", text)
 	}
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}})
 	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "`go test ./integration` [bbbbbbbb") {
 		t.Errorf("after forgetting:\n%s", text)
 	}
@@ -124,7 +124,7 @@ func TestForgettingBeatsHandEditsThatCiteWhatIsForgotten(t *testing.T) {
 	} {
 		writeIn(t, filepath.Join(root, "skills/deploy", name), text)
 	}
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}})
 	text := liveText(t, home, project)
 	for _, word := range []string{"zanzibar", secretID[:8]} {
 		if strings.Contains(text, word) {
@@ -149,7 +149,7 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	home, dir, project := twoSessions(t)
 	key := "codex:" + secretID
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{key}})
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{key}})
 	path := filepath.Join(dir, secretID+".jsonl")
 	check := func(what string) {
 		t.Helper()
@@ -189,27 +189,6 @@ func databaseText(t *testing.T, home string) string {
 	content, err := os.ReadFile(path)
 	must(t, err)
 	return string(content)
-}
-
-func TestAProjectThatIsHeldForgetsNothing(t *testing.T) {
-	t.Parallel()
-	home, dir, project := twoSessions(t)
-	release := held(t, home, project)
-	before := tree(t, home)
-	_, err := forget(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	if memoir.CodeOf(err) != memoir.CodeBusy || !strings.Contains(err.Error(), "busy: process ") {
-		t.Fatalf("held, and it says %v", err)
-	}
-	for path, content := range tree(t, home) {
-		if before[path] != content {
-			t.Errorf("%s changed", path)
-		}
-	}
-	if tombstones := ask(t, home, func(st *store.Store) (map[string]bool, error) { return st.Forgotten(t.Context()) }); len(tombstones) != 0 {
-		t.Errorf("%+v", tombstones)
-	}
-	release()
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
 }
 
 // copyDatabase writes what a database holds now, and none of its free pages, to a file.

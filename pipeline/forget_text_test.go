@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"memoir"
-	"memoir/lease"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -22,7 +21,7 @@ func findText(t *testing.T, o pipeline.Options, text string) pipeline.Found {
 func forgetText(t *testing.T, o pipeline.Options, text string, purge bool) pipeline.ForgetReport {
 	t.Helper()
 	found := findText(t, o, text)
-	f := pipeline.Forgetting{Text: text, Projects: found.Projects, Purge: purge}
+	f := store.Forgetting{Text: text, Projects: found.Projects, Purge: purge}
 	for _, s := range found.Sessions {
 		f.Keys = append(f.Keys, s.Key())
 	}
@@ -130,14 +129,9 @@ func TestAGenerationWithATextThatIsBeingForgottenIsNotRestored(t *testing.T) {
 	a.edit("MEMORY.md", "- zanzibar is Ada's")
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	a.run()
-	st := open(t, a.home)
-	claim, ok, err := st.ClaimProject(t.Context(), a.id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1 << 40, Always: true})
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Text: "zanzibar"}))
-	must(t, st.Release(t.Context(), claim))
-	must(t, st.Close())
+	in(t, a.home, func(st *store.Store) error {
+		return st.BeginForgetting(t.Context(), store.Forgetting{Text: "zanzibar", Projects: []string{a.id}})
+	})
 	if _, err := a.tryRestore(2, 0); memoir.CodeOf(err) != memoir.CodeInvalid {
 		t.Errorf("restored: %v", err)
 	}
@@ -146,27 +140,17 @@ func TestAGenerationWithATextThatIsBeingForgottenIsNotRestored(t *testing.T) {
 	}
 }
 
-// begunForgetting is a home in which a process died when the tombstones of the first
-// of two sessions stood.
-func begunForgetting(t *testing.T) (home, dir, project string) {
-	t.Helper()
-	home, dir, project = twoSessions(t)
-	st := open(t, home)
-	defer st.Close()
-	claim, ok, err := st.ClaimProject(t.Context(), project, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1 << 40, Always: true})
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	must(t, st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}))
-	must(t, st.Release(t.Context(), claim))
-	return home, dir, project
-}
-
-// Whatever a run lacks for its own work, it ends what forgetting began.
+// Forgetting waits for a memory that another process holds. Whatever a run lacks for its own work, it ends that.
 func TestForgettingIsFinishedByARunThatCannotBegin(t *testing.T) {
 	t.Parallel()
-	home, dir, project := begunForgetting(t)
+	home, dir, project := twoSessions(t)
 	o := options(home, dir)
+	release := held(t, home, project)
+	report, err := forget(t, o, store.Forgetting{Keys: []string{"codex:" + secretID}})
+	if wantBusy(t, err); !strings.Contains(err.Error(), "busy: process ") || report.Projects[0].Outcome != pipeline.OutcomeBusy {
+		t.Errorf("%+v, %v", report, err)
+	}
+	release()
 	dry := o
 	dry.DryRun = true
 	before := liveText(t, home, project)

@@ -25,7 +25,7 @@ type forgetting struct {
 
 // loadForgetting reads the unfinished withdrawals of a project.
 func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*forgetting, error) {
-	extractions, err := st.WithdrawnExtractions(ctx, projectID)
+	extractions, err := st.WithdrawnExtractions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,26 +140,7 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 		if err := root.RemoveArchive(g.Number); err != nil {
 			return removed, err
 		}
-		removed = append(removed, pathIn(root, root.Archive(g.Number)))
+		removed = append(removed, "generations/"+filepath.Base(root.Archive(g.Number)))
 	}
 	return removed, nil
-}
-
-// pathIn is the path of a file relative to the folder of a project.
-func pathIn(root memory.Root, path string) string {
-	name, err := filepath.Rel(root.Dir(), path)
-	if err != nil {
-		return path
-	}
-	return filepath.ToSlash(name)
-}
-
-// RestingOnForgotten reports for each generation whether it depends on forgotten sessions.
-func RestingOnForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
-	forgotten, err := st.Forgotten(ctx)
-	out := map[int]bool{}
-	for _, g := range generations {
-		out[g.Number] = slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] })
-	}
-	return out, err
 }

@@ -18,6 +18,7 @@ import (
 // reached or none is left, and stores the results.
 type phase1 struct {
 	*phases
+	heads    *seenHeads
 	total    int             // expected number of sessions
 	tops     sync.Map        // top directory by directory
 	failures map[string]bool // messages of failures that were reported; guarded by mu

@@ -53,7 +53,7 @@ func (p *phases) chooseModels(ctx context.Context) error {
 	if extractor != nil {
 		reader := p.reader(extractor, called)
 		reader.Report = p.countExtraction
-		p.extractor = extract.NewLLM(reader)
+		p.extractor = reader
 	}
 	if consolidator != nil {
 		p.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: p.countConsolidation}

@@ -63,9 +63,6 @@ func (s *storedScan) quiet(ctx context.Context) error {
 	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
 		return err
 	}
-	if err := RemoveFolders(ctx, s.store, s.opts.Home, s.clean); err != nil {
-		return err
-	}
 	return (&forgetter{s.phases}).finishForgetting(ctx)
 }
 
@@ -88,22 +85,21 @@ func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (
 
 // redactRows redacts the database, after the memories: a rule may find a value only by its context there.
 func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error {
-	var dirty []store.Text
+	var redacted []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
-		if t.Changed(s.known.Text) != t.Value {
-			dirty = append(dirty, t)
+		t.New = t.Changed(s.known.Text)
+		if t.Name {
+			t.New = s.maskName(t.Value)
+		}
+		if t.New != t.Value {
+			redacted = append(redacted, t)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	out.Rows, err = s.store.ReplaceTexts(ctx, dirty, func(t store.Text) string {
-		if t.Name {
-			return s.maskName(t.Value)
-		}
-		return t.Changed(s.known.Text)
-	})
+	out.Rows, err = s.store.ReplaceTexts(ctx, redacted)
 	if err == nil {
 		out.Removed, err = Purge(ctx, s.store, s.opts.Home)
 	}

@@ -169,7 +169,7 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 		take, undo func(*store.Store, pipeline.Options) error
 	}{
 		"forgotten": {func(st *store.Store, o pipeline.Options) error {
-			_, err := pipeline.Forget(t.Context(), st, o, pipeline.Forgetting{Keys: []string{key}})
+			_, err := pipeline.Forget(t.Context(), st, o, store.Forgetting{Keys: []string{key}})
 			return err
 		}, func(st *store.Store, _ pipeline.Options) error { return st.Unforget(t.Context(), key) }},
 		"disabled": {func(st *store.Store, _ pipeline.Options) error { return st.SetDisabled(t.Context(), key, true) },

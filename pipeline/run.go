@@ -121,7 +121,7 @@ func (p *phases) steps(ctx context.Context) error {
 	if total > 0 {
 		p.recordBegin(ctx)
 	}
-	one := &phase1{phases: p, total: total, failures: map[string]bool{}}
+	one := &phase1{phases: p, heads: &scan.heads, total: total, failures: map[string]bool{}}
 	if err := one.extractAll(ctx); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -27,10 +28,11 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	off map[string]bool // by directory: whether a project file switches memory off
+	heads seenHeads
+	off   map[string]bool // by directory: whether a project file switches memory off
 }
 
-func newScan(r *run) *scan { return &scan{r, map[string]bool{}} }
+func newScan(r *run) *scan { return &scan{r, seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -222,6 +224,7 @@ func (s *scan) look(e rollout.Entry, known store.FileRow, before json.RawMessage
 	if err != nil {
 		return row, err
 	}
+	s.heads.put(e.File, head)
 	head = s.cleanHead(head)
 	text, err := json.Marshal(head)
 	if err != nil {
@@ -331,4 +334,40 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string, redact fun
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// seenHead is the head of a file that this run's scan read.
+type seenHead struct {
+	file memoir.File
+	head rollout.Head
+}
+
+// mostHeads is the number of heads that a scan keeps for Phase 1, about half a KiB each.
+const mostHeads = 10_000
+
+// seenHeads are those that a scan read, by path, so that Phase 1 of this run does not read them again.
+type seenHeads struct {
+	mu sync.Mutex
+	by map[string]seenHead
+}
+
+func (h *seenHeads) put(f memoir.File, head rollout.Head) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.by) < mostHeads {
+		h.by[f.Path] = seenHead{f, head.Untitled()}
+	}
+}
+
+// take returns the head that the scan read of a file, once, if the file is unchanged; else it calls
+// rollout.Probe.
+func (h *seenHeads) take(e rollout.Entry) (rollout.Head, error) {
+	h.mu.Lock()
+	seen, ok := h.by[e.Path]
+	delete(h.by, e.Path)
+	h.mu.Unlock()
+	if ok && same(seen.file, e.File) && untouched(e.File) {
+		return seen.head, nil
+	}
+	return rollout.Probe(e)
 }

@@ -121,9 +121,6 @@ func (s *claudeHead) line(l claudeLine) {
 	}
 }
 
-// ownTool matches the tools of memoir's own server.
-var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
-
 // result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a question.
 func (r *claudeReader) result(block []byte, l claudeLine) {
 	id, tool := getText(block, "tool_use_id"), ""
@@ -140,9 +137,6 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 	}
 	if inner, rest, ok := cutElement(o.output, "tool_use_error"); ok {
 		o.output, o.failed = strings.TrimSpace(inner+"\n"+rest), true
-	}
-	if ownTool.MatchString(tool) {
-		o.output = "" // memory is not made of memory
 	}
 	r.e.result(id, o, r.w)
 	origin, words := memoir.OriginAnswer, ""

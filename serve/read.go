@@ -212,7 +212,7 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 	if err != nil {
 		return none, err
 	}
-	e, what := found[0], pipeline.Forgetting{Keys: []string{found[0].Key()}}
+	e, what := found[0], store.Forgetting{Keys: []string{found[0].Key()}}
 	if by != nil {
 		by.Category = cmp.Or(by.Category, e.Category)
 		if e, err = by.entry(e.ProjectID); err != nil {
@@ -221,6 +221,9 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 		what.Instead = &e
 	}
 	_, err = pipeline.Forget(c.Context(), c.st, c.opts, what)
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		err = nil // the note is stored; the next run rewrites the memory
+	}
 	return operation.EntryOf(e), err
 }
 

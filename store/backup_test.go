@@ -152,7 +152,7 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 		"sound, and marked as damaged": {func(path string, _ []byte) error { markDamaged(path); return nil }, 0},
 	} {
 		path, s := newDatabase(t)
-		err := s.ForgetUnplaced(t.Context(), []string{"codex:a"}, false)
+		err := s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"codex:a"}})
 		must(t, errors.Join(err, s.Backup(t.Context(), true)))
 		register(t, s, project) // only the log has it
 		log, err := os.ReadFile(path + "-wal")

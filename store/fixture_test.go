@@ -242,7 +242,7 @@ func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) e
 func forget(t testing.TB, s *Store, key string) {
 	t.Helper()
 	must(t, s.durably(t.Context(), func(tx tx) error {
-		return errors.Join(s.markChanged(tx, key), s.forget(tx, "", []string{key}), deleteExtracted(tx, []string{key}))
+		return errors.Join(s.markChanged(tx, key), s.bury(tx, []string{key}), deleteExtracted(tx, []string{key}))
 	}))
 }
 

@@ -20,7 +20,7 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	}))
 	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
 	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x"}))
-	must(t, s.BeginForgetting(t.Context(), claimProject(t, s), Forgetting{Keys: []string{key}, Text: "of it", Purge: true}))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{key}, Text: "of it", Projects: []string{project}, Purge: true}))
 	if last, err := s.LastRun(t.Context()); err != nil || last.RunEnd != (RunEnd{Outcome: RunFailed}) {
 		t.Errorf("the run says %+v, %v", last, err)
 	}
@@ -33,7 +33,7 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if len(left) != 1 || left[0].ProjectID != project || !slices.Equal(left[0].Texts, []string{"of it"}) || !left[0].Purge || left[0].Seq != row.ChangeSeq {
 		t.Errorf("left %+v", left)
 	}
-	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 1 || known[0].SessionKey != key {
+	if known, err := s.WithdrawnExtractions(t.Context()); err != nil || len(known) != 1 || known[0].SessionKey != key {
 		t.Errorf("what was extracted: %+v, %v", known, err)
 	}
 	found, err := s.FindSessions(t.Context(), key)
@@ -52,7 +52,7 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if notes, err := s.HandEdits(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
-	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
+	if known, err := s.WithdrawnExtractions(t.Context()); err != nil || len(known) != 0 {
 		t.Errorf("what was extracted is kept: %+v, %v", known, err)
 	}
 	if tombstones, err := s.ForgottenOf(t.Context(), project); err != nil || len(tombstones) != 1 {
@@ -73,7 +73,7 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	fork := func(se *memoir.Session) { se.ParentID = "top" }
 	scan(t, s, session("top"), session("below", child("top")), session("deeper", child("below")), session("fork", fork), session("else", child("other")))
 	must(t, s.Unforget(t.Context(), "codex:else")) // never forgotten: nothing happens
-	must(t, s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}}))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"codex:top"}}))
 	forgotten, err := s.Forgotten(t.Context())
 	must(t, err)
 	if keys := slices.Sorted(maps.Keys(forgotten)); !slices.Equal(keys, []string{"codex:below", "codex:deeper", "codex:top"}) {
@@ -85,9 +85,7 @@ func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	fail(t, s, claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour})
-	c := hold(t, s, project)
-	must(t, s.BeginForgetting(t.Context(), c, Forgetting{Keys: []string{"codex:s00"}}))
-	must(t, s.Release(t.Context(), c))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"codex:s00"}}))
 	if c := wantDeclined(t, s, DeclinedBackoff); c.LastError == "" || strings.Contains(c.LastError, "Ada") {
 		t.Errorf("its last error is %q", c.LastError)
 	}
@@ -98,8 +96,9 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	s, _ := newFull(t)
 	scan(t, s, session("x", grown, theirs))
 	late := claimOne(t, s)
-	if keys, err := s.ForgetProject(t.Context(), other, false); err != nil || len(keys) != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
-		t.Errorf("%v forgotten, %s, %v", keys, reasonOf(t, s, "x"), err)
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Project: other}))
+	if reason := reasonOf(t, s, "x"); reason != memoir.ReasonForgotten {
+		t.Errorf("its session is %s", reason)
 	}
 	wantCode(t, s.StoreExtraction(t.Context(), late, worth("late")), memoir.CodeLeaseLost)
 	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 || rows[0].ID != project || rows[0].Extractions != 1 {
@@ -208,7 +207,7 @@ func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
 	t.Parallel()
 	s, _ := newFull(t)
 	before := rows(t, s)
-	must(t, s.ClearAll(t.Context()))
+	must(t, s.Clear(t.Context(), "", project, other))
 	for table, n := range rows(t, s) {
 		want := 0
 		switch table {
@@ -238,7 +237,7 @@ var noText = strings.Fields(`
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent session.cwd session.remote
 	session.version session.reason searchable.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type
-	withdrawal.project_id withdrawal.text withdrawal.error`)
+	withdrawal.project_id withdrawal.texts`)
 
 // A column that a migration adds must be either scanned for secrets or named here.
 func TestEveryTextColumnIsScannedOrExcused(t *testing.T) {
@@ -287,13 +286,15 @@ func TestReplacingTextsLeavesWhatChangedMeanwhile(t *testing.T) {
 	if len(texts) == 0 || len(find("another")) > 0 {
 		t.Fatalf("%+v", texts)
 	}
+	for i := range texts {
+		texts[i].New = strings.ReplaceAll(texts[i].Value, "word", "[REDACTED]")
+	}
 	stale := texts[0]
 	stale.Value = "something else"
-	edit := func(text Text) string { return strings.ReplaceAll(text.Value, "word", "[REDACTED]") }
-	if n, err := s.ReplaceTexts(t.Context(), []Text{stale}, edit); err != nil || n != 0 {
+	if n, err := s.ReplaceTexts(t.Context(), []Text{stale}); err != nil || n != 0 {
 		t.Errorf("%d texts, %v", n, err)
 	}
-	if n, err := s.ReplaceTexts(t.Context(), texts, edit); err != nil || n != len(texts) || len(find("")) > 0 {
+	if n, err := s.ReplaceTexts(t.Context(), texts); err != nil || n != len(texts) || len(find("")) > 0 {
 		t.Errorf("%d texts, %v, left %+v", n, err, find(""))
 	}
 }

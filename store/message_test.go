@@ -67,7 +67,7 @@ func TestMessagesAreStoredWithTheExtraction(t *testing.T) {
 		t.Errorf("disabled, it is found: %+v", got)
 	}
 	must(t, s.SetDisabled(t.Context(), key, false))
-	must(t, s.BeginForgetting(t.Context(), hold(t, s, other), Forgetting{Keys: []string{key}}))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{key}}))
 	changed("forgotten")
 	if n := rows(t, s); n["message"] != 0 || n["searchable"] != 0 {
 		t.Errorf("once forgetting began there are %d messages, %d sessions to find", n["message"], n["searchable"])

@@ -168,32 +168,16 @@ func moveSession(t tx, key, projectID string) error {
 		projectID, seq, key)
 }
 
-// ForgetProject forgets a project and its sessions, as BeginForgetting does. It deletes their extractions
-// and the project's hand edits, generations and aliases. A later session begins a new project. The folder
-// remains to be removed: see RemovedProjects. It returns the keys of the project's sessions and entries, without
-// their subagents.
-func (s *Store) ForgetProject(ctx context.Context, projectID string, purge bool) (keys []string, err error) {
-	err = s.durably(ctx, func(t tx) error {
-		var err error
-		keys, err = t.texts(`SELECT key FROM session WHERE project_id = ?1
-			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
-		if err != nil {
-			return err
-		}
-		all, err := s.bury(t, projectID, keys, purge)
-		if err != nil {
-			return err
-		}
-		if err := deleteExtracted(t, all); err != nil {
-			return err
-		}
-		return t.execEach(projectID,
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?`,
-			`DELETE FROM project WHERE id = ?`,
-			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`)
-	})
-	return keys, s.explain(err, "forgetting project %s", projectID)
+// removeProject deletes a project with its hand edits, generations and aliases. Extractions lose it. The folder
+// remains to be removed.
+func removeProject(t tx, id string) error {
+	return t.execEach(id,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1`,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1`,
+		`UPDATE extraction SET project_id = NULL WHERE project_id = ?1`,
+		`UPDATE mark SET project_id = '' WHERE project_id = ?1`,
+		`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
+		`DELETE FROM project WHERE id = ?1`)
 }
 
 // RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.

@@ -90,58 +90,45 @@ var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedSuffix + "-*", back
 // removeCopies deletes the copies that were made before migrations and by repairs, and returns their paths.
 func (s *Store) removeCopies() (removed []string, err error) {
 	dir, name := filepath.Split(s.path)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, storageError(err, "listing the copies of database %s", s.path)
-	}
-	for _, entry := range entries {
-		rest, ours := strings.CutPrefix(entry.Name(), name)
-		if !ours || !slices.ContainsFunc(copyPatterns, func(p string) bool { ok, _ := filepath.Match(p, rest); return ok }) {
-			continue
+	for _, pattern := range copyPatterns {
+		found, _ := fs.Glob(os.DirFS(dir), name+pattern) // the patterns are valid
+		for _, found := range found {
+			path := filepath.Join(dir, found)
+			if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return removed, storageError(err, "removing the copy %s", path)
+			}
+			removed = append(removed, path)
 		}
-		path := filepath.Join(dir, entry.Name())
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, storageError(err, "removing the copy %s", path)
-		}
-		removed = append(removed, path)
 	}
 	return removed, nil
 }
 
-// Clear removes a project from the database: its sessions and their files and extractions, jobs,
-// generations, hand edits and redactions. Claims on them are lost. The ledger stays, and so do the marks of
-// sessions, so that forgotten and disabled ones do not come back with a scan. The folder remains to be
-// removed: see RemovedProjects. The backup is removed first, as by BeginForgetting. Clearing an unknown
-// project is not an error.
-func (s *Store) Clear(ctx context.Context, projectID string) error {
-	const sessions = `(SELECT key FROM session WHERE project_id = ?1
+// Clear removes projects from the database, in one transaction; an empty id stands for the sessions of no project. It
+// removes their sessions with files and extractions, jobs, generations, hand edits and redactions. Claims on them are
+// lost. The ledger stays, and so do the marks of sessions, so that forgotten and disabled ones do not come back with a
+// scan. The folders remain to be removed: see RemovedProjects. The backup is removed first, as by BeginForgetting.
+// Clearing an unknown project is not an error.
+func (s *Store) Clear(ctx context.Context, projectIDs ...string) error {
+	const sessions = `(SELECT key FROM session WHERE project_id IS nullif(?1, '')
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
-			return err
+		err := s.dropBackup()
+		for _, id := range projectIDs {
+			if err == nil {
+				err = t.execEach(id,
+					// Sessions move, so an extraction may belong to another project than its session.
+					`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
+					`DELETE FROM job WHERE kind = 'extract' AND key IN `+sessions,
+					`DELETE FROM redaction WHERE scope = 'extract' AND key IN `+sessions,
+					`DELETE FROM session WHERE key IN `+sessions,
+					`DELETE FROM file WHERE ?1 = '' AND session_key IS NULL`)
+			}
+			if err == nil {
+				err = removeProject(t, id)
+			}
 		}
-		return t.execEach(projectID,
-			// Sessions move, so an extraction may belong to another project than its session.
-			`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
-			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN `+sessions,
-			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN `+sessions,
-			`DELETE FROM session WHERE key IN `+sessions,
-			`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
-			`DELETE FROM project WHERE id = ?1`)
-	}), "clearing project %s", projectID)
-}
-
-// ClearAll is Clear for all projects, and for sessions without one.
-func (s *Store) ClearAll(ctx context.Context) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := s.dropBackup(); err != nil {
-			return err
-		}
-		_, err := t.exec(`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING;
-			DELETE FROM job; DELETE FROM redaction; DELETE FROM extraction; DELETE FROM file; DELETE FROM session;
-			DELETE FROM project`)
 		return err
-	}), "clearing all projects")
+	}), "clearing projects")
 }
 
 // Text is one text of the database that comes from a session or a person.
@@ -149,8 +136,8 @@ type Text struct {
 	Table, Column string
 	Key           string // of the row
 	ProjectID     string // the project that it belongs to; empty: none
-	Value         string
-	Name          bool // it is a file name
+	Value, New    string // ReplaceTexts replaces Value by New
+	Name          bool   // it is a file name
 }
 
 // textTable is a table with columns of such texts. key and project are SQL expressions.
@@ -207,7 +194,8 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 					if values[i] == "" {
 						continue
 					}
-					text := Text{table.name, column, key, project, values[i], slices.Contains(nameColumns, table.name+"."+column)}
+					text := Text{Table: table.name, Column: column, Key: key, ProjectID: project, Value: values[i],
+						Name: slices.Contains(nameColumns, table.name+"."+column)}
 					if err := fn(text); err != nil {
 						return err
 					}
@@ -223,13 +211,17 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 	return s.explain(err, "reading all texts")
 }
 
-// ReplaceTexts replaces texts that Texts returned by their value, in one durable transaction. It leaves
-// texts that another process has changed since, and returns the number that it replaced.
-func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
+// ReplaceTexts replaces texts that Texts returned, in one durable transaction. It leaves texts that another process
+// has changed since, and returns the number that it replaced.
+func (s *Store) ReplaceTexts(ctx context.Context, texts []Text) (changed int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		changed = 0
 		for _, text := range texts {
-			n, err := replaceText(t, text, value(text))
+			i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
+			row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
+			// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
+			n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
+				text.Table, text.Column, row, text.Column), text.New, text.Key, text.Value)
 			if err != nil {
 				return err
 			}
@@ -238,13 +230,4 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text)
 		return nil
 	})
 	return changed, s.explain(err, "rewriting texts")
-}
-
-func replaceText(t tx, text Text, value string) (int64, error) {
-	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
-	// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
-	row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
-	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
-		text.Table, text.Column, row, text.Column), value, text.Key, text.Value)
-	return n, err
 }

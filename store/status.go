@@ -59,6 +59,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 			count(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
 			count(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
 				WHERE s.reason = 'up_to_date' GROUP BY n.kind`),
+			count(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
+				WHERE s.reason = 'up_to_date' AND n.kind = 'note' AND n.author <> 'user' HAVING count(*) > 0`),
 			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
 		if err != nil {
 			return err

@@ -1,8 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
 
 	"memoir"
@@ -22,55 +23,78 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 
 // ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) { return forgottenOf(t, projectID) },
-		"listing forgotten sessions of project %s", projectID)
-}
-
-func forgottenOf(t tx, projectID string) ([]string, error) {
-	return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
+	}, "listing forgotten sessions of project %s", projectID)
 }
 
 // Forgetting says what to forget.
 type Forgetting struct {
-	Keys  []string // sessions; their subagents' sessions are forgotten with them
-	Text  string   // lines that contain it are removed as well; empty: none
-	Purge bool     // as in Withdrawal
+	Keys     []string // sessions; their subagents' sessions are forgotten with them
+	Project  string   // id of a project that is forgotten as a whole, with its sessions; empty: none
+	Text     string   // lines of the memories of Projects that contain it; empty: none
+	Projects []string // ids; only with Text
+	Purge    bool     // as in Withdrawal
 
-	// Instead is an entry that replaces the forgotten ones, stored as by AddEntry; nil: none. If one of Keys no longer
-	// exists, the error has the code memoir.CodeNotFound, and nothing is stored.
+	// Instead is an entry that replaces the forgotten ones, stored as by AddEntry, which sets its ID; nil: none. If one
+	// of Keys no longer exists, the error has the code memoir.CodeNotFound, and nothing is stored.
 	Instead    *memoir.Entry
 	Statements []memoir.Statement // of Instead
 }
 
-// BeginForgetting writes tombstones for sessions of the claimed project and records that its memory must
-// be rewritten without them, in one durable transaction. From then on the sessions are not inputs, claims
-// on them are lost, and the registry has nothing of their content. Their extractions stay stored until
-// FinishForgetting, since they say what to remove.
-func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) error {
+// BeginForgetting writes tombstones for sessions and records which memories must be rewritten without them, in one
+// durable transaction. It needs no lease: claims on the sessions and on a forgotten project are lost, the sessions are
+// not inputs any more, and the registry has nothing of their content. Their extractions stay stored until the last
+// FinishForgetting, since they say what to remove. The folder of a forgotten project remains to be removed: see
+// RemovedProjects.
+func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		if err := c.unexpired(t, s.ticks()); err != nil {
-			return err
-		}
 		if f.Instead != nil {
 			if err := s.addInstead(t, f); err != nil {
 				return err
 			}
 		}
-		if _, err := s.bury(t, c.ProjectID, f.Keys, f.Purge); err != nil {
+		if err := s.dropBackup(); err != nil { // it has their content
 			return err
 		}
-		return beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
-	}), "forgetting sessions")
-}
-
-// ForgetUnplaced forgets sessions that belong to no project, whole.
-func (s *Store) ForgetUnplaced(ctx context.Context, keys []string, purge bool) error {
-	return s.explain(s.durably(ctx, func(t tx) error {
-		all, err := s.bury(t, "", keys, purge)
+		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
+			UNION SELECT session_key FROM extraction WHERE project_id = ?1`, f.Project)
+		if err == nil {
+			keys, err = withSubagents(t, append(keys, f.Keys...))
+		}
 		if err != nil {
 			return err
 		}
-		return deleteExtracted(t, all)
+		// Sessions move, so several memories may depend on one.
+		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
+			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
+			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
+			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
+			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
+			jsonList(keys), f.Project)
+		if err == nil {
+			err = s.bury(t, keys)
+		}
+		for _, id := range projects {
+			if err == nil {
+				err = beginWithdrawal(t, id, "", f.Purge)
+			}
+		}
+		for _, id := range f.Projects {
+			if err == nil && f.Text != "" {
+				err = beginWithdrawal(t, id, f.Text, f.Purge)
+			}
+		}
+		if err == nil && f.Purge {
+			err = beginPurge(t)
+		}
+		if err == nil && f.Project != "" {
+			err = removeProject(t, f.Project)
+		}
+		if err != nil {
+			return err
+		}
+		return dropForgotten(t)
 	}), "forgetting sessions")
 }
 
@@ -88,49 +112,22 @@ func (s *Store) addInstead(t tx, f Forgetting) error {
 	return s.addEntry(t, f.Instead, f.Statements)
 }
 
-// bury writes the tombstones of a project's sessions and their subagents, and returns the keys of all. The backup,
-// which has their content, is removed first. Sessions move, so the memory of another project may depend on one.
-func (s *Store) bury(t tx, projectID string, keys []string, purge bool) ([]string, error) {
-	if err := s.dropBackup(); err != nil {
-		return nil, err
-	}
-	keys, err := withSubagents(t, keys)
-	if err != nil {
-		return nil, err
-	}
-	others, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
-		AND session_key IN (SELECT value FROM json_each(?))`, projectID, jsonList(keys))
-	if err == nil {
-		err = s.forget(t, projectID, keys)
-	}
-	for _, id := range others {
-		if err == nil {
-			err = beginWithdrawal(t, id, "", purge)
-		}
-	}
-	if err == nil && purge {
-		err = beginPurge(t)
-	}
-	return keys, err
-}
-
-// beginWithdrawal makes a project due, and records that its memory must be rewritten without the
-// forgotten sessions and text.
+// beginWithdrawal makes a project due, and records that its memory must be rewritten without the forgotten sessions
+// and text.
 func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 	seq, err := bump(t, projectID)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
-		ON CONFLICT (project_id, text) DO UPDATE
-			SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
+	if _, err := t.exec(`INSERT INTO withdrawal (project_id, texts, seq, purge) 
+		VALUES (?1, iif(?2 = '', '[]', json_array(?2)), ?3, ?4) ON CONFLICT DO UPDATE
+			SET texts = iif(?2 = '', texts, json_insert(texts, '$[#]', ?2)), seq = ?3, purge = max(purge, ?4)`,
+		projectID, text, seq, purge); err != nil {
 		return err
 	}
-	return t.execEach(projectID,
-		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
-		// It may quote the forgotten text. A mark keeps the failure itself known.
-		`UPDATE job SET last_error = '`+removedMessage+`' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
-	)
+	// It may quote the forgotten text. A mark keeps the failure itself known.
+	return t.run(`UPDATE job SET last_error = '`+removedMessage+`'
+		WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`, projectID)
 }
 
 // removedMessage replaces an error message that may quote a forgotten text.
@@ -148,16 +145,17 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// forget writes tombstones for sessions, with the project that they belong to or else the given one. It
-// blanks all columns of the registry except those that identify them.
-func (s *Store) forget(t tx, projectID string, keys []string) error {
+// bury writes tombstones for sessions, with the project that they belong to. It blanks all columns of the registry
+// except those that identify them.
+func (s *Store) bury(t tx, keys []string) error {
 	list := jsonList(keys)
 	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
 		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value),
-			(SELECT project_id FROM session WHERE key = value), ?)
+			(SELECT project_id FROM session WHERE key = value),
+			(SELECT max(project_id) FROM generation_input WHERE session_key = value), '')
 			FROM json_each(?) WHERE true
 		ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = iif(forgotten, at, excluded.at),
-			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), projectID, list)
+			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), list)
 	if err != nil {
 		return err
 	}
@@ -181,6 +179,15 @@ func (s *Store) forget(t tx, projectID string, keys []string) error {
 	return nil
 }
 
+// dropForgotten deletes what was extracted from forgotten sessions, once no memory must be rewritten without it.
+func dropForgotten(t tx) error {
+	keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND NOT EXISTS (SELECT 1 FROM withdrawal)`)
+	if err != nil {
+		return err
+	}
+	return deleteExtracted(t, keys)
+}
+
 // deleteExtracted deletes the extractions, messages and counts of sessions.
 func deleteExtracted(t tx, keys []string) error {
 	return t.execEach(jsonList(keys),
@@ -196,73 +203,43 @@ type Withdrawal struct {
 	ProjectID string
 	Texts     []string // lines that contain one of them are removed as well
 	Seq       int64    // argument of FinishForgetting
-	Error     string   // why the last try failed; empty: none did
 	Purge     bool     // also remove earlier generations that depend on the forgotten sessions
 }
 
-// Withdrawals lists the unfinished withdrawals, ordered by project.
+// Withdrawals lists the unfinished withdrawals, one for each project.
 func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
-	var all []Withdrawal
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT project_id, text, seq, purge, error FROM withdrawal ORDER BY project_id, text`, nil,
-			func(scan scanner) error {
-				var w Withdrawal
-				var text string
-				if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge, &w.Error); err != nil {
-					return err
-				}
-				if n := len(all); n == 0 || all[n-1].ProjectID != w.ProjectID {
-					all = append(all, Withdrawal{ProjectID: w.ProjectID})
-				}
-				last := &all[len(all)-1]
-				last.Seq, last.Purge = max(last.Seq, w.Seq), last.Purge || w.Purge
-				last.Error = cmp.Or(last.Error, w.Error)
-				if text != "" {
-					last.Texts = append(last.Texts, text)
-				}
-				return nil
+	return fetch(ctx, s, func(t tx) ([]Withdrawal, error) {
+		return collect(t, `SELECT project_id, texts, seq, purge FROM withdrawal ORDER BY 1`, nil,
+			func(scan scanner, w *Withdrawal) error {
+				var texts []byte
+				err := scan(&w.ProjectID, &texts, &w.Seq, &w.Purge)
+				return errors.Join(err, json.Unmarshal(texts, &w.Texts))
 			})
-	})
-	return all, s.explain(err, "listing pending withdrawals")
+	}, "listing pending withdrawals")
 }
 
-// WithdrawalFailed records why forgetting in a project could not be finished; the reason is redacted.
-func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) error {
-	err := s.quickly(ctx, func(t tx) error {
-		_, err := t.exec(`UPDATE withdrawal SET error = ? WHERE project_id = ? AND error <> ?`, reason, projectID, reason)
-		return err
-	})
-	return s.explain(err, "recording why project %s could not forget", projectID)
-}
-
-// WithdrawnExtractions returns the extractions of a project's forgotten sessions that FinishForgetting
-// has not deleted yet.
-func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
+// WithdrawnExtractions returns the extractions of forgotten sessions that are not deleted yet.
+func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
 		return collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
-			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID}, scanExtraction)
+			WHERE m.forgotten ORDER BY e.session_key`, nil, scanExtraction)
 	}, "reading forgotten texts")
 }
 
 // FinishForgetting ends the withdrawals of a project up to a change sequence, after a memory without them
-// was published. It deletes the extractions of the forgotten sessions. Each recorded hand edit is replaced
+// was published. The last one deletes the extractions of the forgotten sessions. Each recorded hand edit is replaced
 // by the result of edit, or deleted if edit returns false.
 func (s *Store) FinishForgetting(
 	ctx context.Context, projectID string, seq int64, edit func(memoir.HandEdit) (memoir.HandEdit, bool),
 ) error {
 	err := s.durably(ctx, func(t tx) error {
-		keys, err := forgottenOf(t, projectID)
-		if err != nil {
-			return err
-		}
-		if err := deleteExtracted(t, keys); err != nil {
-			return err
-		}
 		if err := changeHandEdits(t, projectID, edit); err != nil {
 			return err
 		}
-		_, err = t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
-		return err
+		if _, err := t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq); err != nil {
+			return err
+		}
+		return dropForgotten(t)
 	})
 	return s.explain(err, "forgetting in project %s", projectID)
 }
@@ -290,24 +267,4 @@ func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.
 		}
 	}
 	return nil
-}
-
-// Remembering returns the projects whose memories depend on sessions, now or in an earlier generation:
-// project id -> keys. A session that no memory depends on is listed under its own project, or under ""
-// if it has none.
-func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]string, error) {
-	return fetch(ctx, s, func(t tx) (map[string][]string, error) {
-		found := map[string][]string{}
-		err := t.each(`SELECT k.value, coalesce(e.project_id, s.project_id, p.id, '') FROM json_each(?1) k
-			LEFT JOIN extraction e ON e.session_key = k.value LEFT JOIN session s ON s.key = k.value
-			LEFT JOIN mark m ON m.session_key = k.value LEFT JOIN project p ON p.id = m.project_id
-			UNION SELECT session_key, project_id FROM generation_input
-			WHERE session_key IN (SELECT value FROM json_each(?1)) ORDER BY 1`, []any{jsonList(keys)}, func(scan scanner) error {
-			var key, project string
-			err := scan(&key, &project)
-			found[project] = append(found[project], key)
-			return err
-		})
-		return found, err
-	}, "looking for memories of sessions")
 }

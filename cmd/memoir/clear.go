@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,9 +64,13 @@ func (p *program) clear(c *cli.Context) error {
 		return err
 	}
 	if all {
-		if ids, err = withFolders(home, ids); err != nil {
+		folders, err := pipeline.ProjectFolders(home) // also of projects without rows
+		if err != nil {
 			return err
 		}
+		ids = append(ids, slices.DeleteFunc(folders, func(id string) bool {
+			return slices.Contains(ids, id) || !isProjectFolder(home, id)
+		})...)
 	}
 	what := "the registry and the memory of all " + count(len(ids), "project") + ", with notes, journals and messages"
 	if !all {
@@ -119,19 +119,15 @@ func notConfirmed(u *ui, err error, said string) error {
 // clearProjects removes rows first, so that no run can publish into a folder that is being removed. After a crash,
 // the next run removes the folders.
 func (p *program) clearProjects(ctx context.Context, st *store.Store, home string, ids []string, all bool) error {
+	of := ids
 	if all {
-		if err := st.ClearAll(ctx); err != nil {
-			return err
-		}
+		of = append(of, "") // sessions of no project
+	}
+	if err := st.Clear(ctx, of...); err != nil {
+		return err
 	}
 	for _, id := range ids {
-		if !all {
-			if err := st.Clear(ctx, id); err != nil {
-				return err
-			}
-		}
-		// Folders without rows are removed, too.
-		if err := memory.At(home, id).Remove(); err != nil {
+		if err := memory.At(home, id).Remove(); err != nil { // also without rows
 			return err
 		}
 	}
@@ -146,19 +142,6 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 
 // folderName matches the name of a project's folder, which is its id.
 var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
-
-func withFolders(home string, ids []string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(home, "projects"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list projects: %w", err)
-	}
-	for _, entry := range entries {
-		if isProjectFolder(home, entry.Name()) && !slices.Contains(ids, entry.Name()) {
-			ids = append(ids, entry.Name())
-		}
-	}
-	return ids, nil
-}
 
 // cleaner removes secrets from messages and logs. An error quotes its subject, which may be a line
 // of a transcript or an argument.

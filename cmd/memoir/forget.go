@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,15 +29,15 @@ func forgetCommand(p *program) *cli.Command {
 			"lists it. Notes, journals and conversations cannot be brought back. Earlier generations, logs\n"+
 			"and database copies stay, except with --purge, or if a note, a journal line or a conversation is\n"+
 			"forgotten: then generations that contain it, logs and database copies are removed, and the\n"+
-			"database's free pages are cleared. Of a project, all is removed except its id and the ids of\n"+
-			"its sessions, which --undo needs; the repository stays. Asks first; without a terminal it\n"+
+			"database's free pages are cleared. Of a project, all is removed except the ids of its sessions,\n"+
+			"which --undo needs; the repository stays. While another process holds a project, its memory is\n"+
+			"not rewritten, and the exit code is 4: the next run does it. Asks first; without a terminal it\n"+
 			"needs --yes.",
 			"memoir forget 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget '#12'",
 			"memoir forget --project . --purge", "memoir forget --match 'acme corp'",
-			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f", "memoir forget --undo --project mise-a51439f53504"),
+			"memoir forget --undo 019f1fd6-2f7c-7d10-9c55-0a1b2c3d4e5f"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it; " +
-				"with --undo: all its sessions (a forgotten project: by its id)"},
+			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
@@ -56,8 +55,8 @@ func (p *program) forget(c *cli.Context) error {
 			"--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
 		return usagef("", "a SESSION cannot be combined with --project or --match")
-	case c.Bool("undo") && c.IsSet("match"):
-		return usagef("", "--undo and --match exclude each other")
+	case c.Bool("undo") && len(refs) == 0:
+		return usagef("`memoir sessions --reason forgotten` lists them", "--undo needs a session")
 	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
 		return usagef("`memoir sessions` lists sessions; a note is written '#12', in quotes",
 			"forget needs a session, --project or --match")
@@ -69,6 +68,7 @@ func (p *program) forget(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
+	what := store.Forgetting{Text: match, Purge: c.Bool("purge")}
 	var found pipeline.Found
 	switch {
 	case match != "":
@@ -77,10 +77,12 @@ func (p *program) forget(c *cli.Context) error {
 		}
 		found, err = pipeline.FindText(c.Context, st, opts, match)
 		p.ui.stopBar()
-	case len(refs) == 0 && c.Bool("undo"):
-		found.Sessions, err = p.forgottenOf(c, st)
 	case len(refs) == 0:
-		return p.forgetProject(c, st, opts)
+		var project store.ProjectRow
+		if project, err = p.projectOf(c, st); err == nil {
+			what.Project = project.ID
+			found.Sessions, err = st.Sessions(c.Context, store.Filter{Project: project.ID})
+		}
 	default:
 		found.Sessions, err = p.sessionsToForget(c, st, refs)
 	}
@@ -90,7 +92,7 @@ func (p *program) forget(c *cli.Context) error {
 	if c.Bool("undo") {
 		return p.undoForgetting(c, st, opts, found.Sessions)
 	}
-	return p.forgetFound(c, st, opts, found, match)
+	return p.forgetFound(c, st, opts, found, what)
 }
 
 // longEnough reports whether a text is long enough to be searched for: three letters or digits, or
@@ -105,32 +107,12 @@ func longEnough(text string) bool {
 	return n >= 3 || n == 2 && bytes >= 6
 }
 
-// forgottenOf returns the forgotten sessions of --project. Only its id names a forgotten project.
-func (p *program) forgottenOf(c *cli.Context, st *store.Store) ([]memoir.Session, error) {
-	row, unknown := p.projectOf(c, st)
-	if memoir.CodeOf(unknown) == memoir.CodeNotFound {
-		row.ID = c.String("project")
-	} else if unknown != nil {
-		return nil, unknown
-	}
-	keys, err := st.ForgottenOf(c.Context, row.ID)
-	keys = slices.DeleteFunc(keys, memoir.IsKept)
-	if err == nil && len(keys) == 0 {
-		err = notFoundf("`memoir sessions --reason forgotten` lists forgotten sessions; name a forgotten project by its id",
-			"%w", cmp.Or(unknown, notFoundf("", "no session of %q is forgotten", row.ID)))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return st.Sessions(c.Context, store.Filter{Keys: keys})
-}
-
 // sessionsToForget finds the named sessions. A session that is not registered may be named by its file.
 func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []string) ([]memoir.Session, error) {
 	var out []memoir.Session
 	for _, ref := range refs {
 		if c.Bool("undo") && entryRef.MatchString(ref) {
-			return nil, usagef("--undo takes sessions, or --project", "notes and journal lines cannot be brought back")
+			return nil, usagef("--undo takes sessions", "notes and journal lines cannot be brought back")
 		}
 		if e, found, err := p.entryNamed(c.Context, st, ref); err != nil {
 			return nil, err
@@ -168,67 +150,67 @@ type forgottenJSON struct {
 
 // forgetFound shows the sessions and lines, asks, and forgets them.
 func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found,
-	match string) error {
-	if found.Empty() {
+	forget store.Forgetting) error {
+	if found.Empty() && forget.Project == "" {
 		p.ui.say("no match")
 		return p.result(c, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
 			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
-	keys := keysOf(found.Sessions)
-	what := cmp.Or(kinds(keys, found.Lines), "the text")
-	if slices.ContainsFunc(keys, memoir.IsKept) {
-		what += keptNowhereElse
+	forget.Keys, forget.Projects = keysOf(found.Sessions), found.Projects
+	what := "all memory of " + cmp.Or(kinds(forget.Keys, found.Lines), "the text")
+	if forget.Project != "" {
+		what = "the memory of " + forget.Project + " with " + cmp.Or(kinds(forget.Keys, nil), "no session")
 	}
-	t := newTable("session or entry", "updated", "project", "title")
-	for _, s := range found.Sessions {
-		one := operation.SessionOf(s, p.redact)
-		t.row(entryRef.ReplaceAllString(one.Key(), "#$2"), when(s.UpdatedAt), orDash(s.ProjectID), orDash(one.Title))
+	if forget.Project != "" || slices.ContainsFunc(forget.Keys, memoir.IsKept) {
+		what += " (notes, journals and conversations cannot be brought back)"
 	}
 	if !c.Bool("json") {
-		p.ui.table(t)
-		for _, line := range found.Lines {
-			text := fmt.Sprintf(":%d: %s", line.Line, oneLine(p.redact(line.Text)))
-			if line.Line == 0 {
-				text = " (its name)"
-			}
-			p.ui.printf("%s %s%s\n", line.Project, p.redact(line.Path), text)
-		}
+		p.showFound(found)
 	}
-	if err := p.confirm(c, "all memory of "+what, opts.Home); err != nil {
+	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
-	purge := c.Bool("purge") || slices.ContainsFunc(keys, memoir.IsKept)
-	report, err := pipeline.Forget(c.Context, st, opts,
-		pipeline.Forgetting{Keys: keys, Text: match, Projects: found.Projects, Purge: purge})
-	if err != nil && len(report.Projects) == 0 {
-		return err
-	}
-	p.sayForgotten(report.Projects, purge)
-	if err != nil {
+	report, err := pipeline.Forget(c.Context, st, opts, forget)
+	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
+	if p.sayForgotten(report.Projects, purge); err != nil {
 		return err
 	}
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions,
 		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
-	switch what = kinds(keysOf(found.Sessions), found.Lines); {
-	case what != "":
-		p.ui.say("forgot %s", what)
-	case len(keys) > 0:
-		p.ui.say("%s forgotten already", countAre(len(keys), "session"))
+	switch left := kinds(keysOf(found.Sessions), found.Lines); {
+	case forget.Project != "":
+		p.ui.say("forgot %s with %s", forget.Project, cmp.Or(left, "no session"))
+		p.ui.sayHint("new sessions there create a new project; to prevent this, add its directory to exclude in config.yml")
+	case left != "":
+		p.ui.say("forgot %s", left)
+	case len(forget.Keys) > 0:
+		p.ui.say("%s forgotten already", countAre(len(forget.Keys), "session"))
 	default:
 		p.ui.say("nothing else to forget")
-	}
-	if !c.Bool("json") {
-		return nil
 	}
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}
-	return p.ui.json(forgottenJSON{keys, len(found.Lines), report})
+	return p.result(c, forgottenJSON{forget.Keys, len(found.Lines), report}, func() {})
 }
 
-// keptNowhereElse follows a question about what no other program has.
-const keptNowhereElse = " (notes, journals and conversations cannot be brought back)"
+// showFound lists what would be forgotten.
+func (p *program) showFound(found pipeline.Found) {
+	t := newTable("session or entry", "updated", "project", "title")
+	for _, s := range found.Sessions {
+		one := operation.SessionOf(s, p.redact)
+		t.row(entryRef.ReplaceAllString(one.Key(), "#$2"), when(s.UpdatedAt), orDash(s.ProjectID), orDash(one.Title))
+	}
+	p.ui.table(t)
+	for _, line := range found.Lines {
+		text := fmt.Sprintf(":%d: %s", line.Line, oneLine(p.redact(line.Text)))
+		if line.Line == 0 {
+			text = " (its name)"
+		}
+		p.ui.printf("%s %s%s\n", line.Project, p.redact(line.Path), text)
+	}
+}
 
 func keysOf(sessions []memoir.Session) []string {
 	keys := []string{}
@@ -244,7 +226,7 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 		name := p.redact(project.Name)
 		switch project.Outcome {
 		case pipeline.OutcomeBusy, pipeline.OutcomeFailed:
-			p.ui.say("%s: not forgotten", name)
+			p.ui.say("%s: its memory still contains it", name)
 			continue
 		case pipeline.OutcomePublished:
 			p.ui.say("%s: published generation %d without it", name, project.Generation)
@@ -264,50 +246,6 @@ func (p *program) sayRemoved(paths []string) {
 	for _, path := range paths {
 		p.ui.say("removed %s", path)
 	}
-}
-
-// forgetProject is `forget --project`.
-func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.Options) error {
-	if err := pipeline.RemoveFolders(c.Context, st, opts.Home, p.redact); err != nil {
-		return err
-	}
-	project, err := p.projectOf(c, st)
-	if err != nil {
-		return err
-	}
-	sessions, err := st.Sessions(c.Context, store.Filter{Project: project.ID})
-	if err != nil {
-		return err
-	}
-	what := "the memory of " + project.ID + " with " + cmp.Or(kinds(keysOf(sessions), nil), "no session") + keptNowhereElse
-	if err := p.confirm(c, what, opts.Home); err != nil {
-		return err
-	}
-	keys, removed, err := pipeline.ForgetProject(c.Context, st, opts, project.ID, c.Bool("purge"))
-	if err != nil {
-		return err
-	}
-	p.sayRemoved(removed)
-	p.ui.say("forgot %s with %s", project.ID, cmp.Or(kinds(keys, nil), "no session"))
-	n := byKind(keys)
-	if c.Bool("json") {
-		return p.ui.json(struct {
-			Project       string   `json:"project"`
-			Sessions      int      `json:"sessions"`
-			Conversations int      `json:"conversations"`
-			Notes         int      `json:"notes"`
-			JournalLines  int      `json:"journal_lines"`
-			Removed       []string `json:"removed"`
-		}{project.ID, n["session"], n["conversation"], n["note"], n["journal line"], append([]string{}, removed...)})
-	}
-	if n["session"] > 0 {
-		p.ui.sayHint("`memoir forget --undo --project " + project.ID + "` makes its sessions readable again")
-	}
-	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
-		p.ui.sayHint("new sessions there create a new project; to prevent this, add " +
-			p.redact(project.Directories[0]) + " to exclude in config.yml")
-	}
-	return nil
 }
 
 // undoForgetting removes tombstones and reads the sessions again, whatever their age.

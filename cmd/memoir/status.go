@@ -80,6 +80,9 @@ func (p *program) printStatus(s operation.Status) {
 	if len(s.Entries) > 0 {
 		p.statusLine("entries", byRule(s.Entries))
 	}
+	if s.Entries["unconfirmed"] > 0 {
+		p.ui.sayHint("notes of agents wait: `memoir memories` lists them, `memoir remember '#N'` confirms one")
+	}
 	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
 	which := shortened(due)
 	if p.ui.verbose {

@@ -223,12 +223,10 @@ CREATE TABLE skipped_record (
 -- Projects whose memory must still be rewritten without what was forgotten. The row is deleted when that is
 -- done; the next run finishes it after a crash.
 CREATE TABLE withdrawal (
-    project_id TEXT    NOT NULL REFERENCES project (id) ON DELETE CASCADE,
-    text       TEXT    NOT NULL, -- lines that contain it are removed as well; '' for none
+    project_id TEXT    NOT NULL PRIMARY KEY REFERENCES project (id) ON DELETE CASCADE,
+    texts      TEXT    NOT NULL, -- JSON: lines that contain one are removed as well
     seq        INTEGER NOT NULL, -- the project's change_seq when it was begun
-    purge      INTEGER NOT NULL CHECK (purge IN (0, 1)), -- earlier generations are removed as well
-    error      TEXT    NOT NULL DEFAULT '', -- why the last try failed
-    PRIMARY KEY (project_id, text)
+    purge      INTEGER NOT NULL CHECK (purge IN (0, 1)) -- earlier generations are removed as well
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted projects whose folders remain to be removed.

@@ -18,8 +18,8 @@ import (
 	"memoir/store"
 )
 
-// maxEdited bounds a file that a person changed, in bytes.
-const maxEdited = 1 << 20
+// MaxEdited bounds a file that a person changed, in bytes.
+const MaxEdited = 1 << 20
 
 // current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
@@ -34,9 +34,9 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 		return live, nil
 	}
 	for _, e := range live.Edited {
-		if len(e.Now) > maxEdited {
+		if len(e.Now) > MaxEdited {
 			return live, memoir.Errorf(memoir.CodeStorage, "shorten it, or move it out of the memory; it stays as it is until then",
-				"%s was edited and has %d bytes, more than %d", filepath.Join(c.root.Link(), e.Path), len(e.Now), maxEdited)
+				"%s was edited and has %d bytes, more than %d", filepath.Join(c.root.Link(), e.Path), len(e.Now), MaxEdited)
 		}
 	}
 	// A file that an editor is writing could seem to have lost lines.

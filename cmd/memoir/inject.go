@@ -14,6 +14,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
@@ -237,6 +238,22 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		found.text = strings.Replace(found.text, catHint, "", 1)
 	}
 	return found, nil
+}
+
+// summaryOf returns the live summary. If somebody edited the memory since its publication, the edits are applied, as the
+// next consolidation does, and secrets are redacted.
+func (p *program) summaryOf(root memory.Root) (string, error) {
+	text, err := root.Summary()
+	if err != nil || !root.Edited() {
+		return text, err
+	}
+	live, err := root.Current()
+	large := slices.ContainsFunc(live.Edited, func(e memory.Edit) bool { return len(e.Now) > pipeline.MaxEdited })
+	if made := live.Consolidation(); made != nil && !large {
+		edits := memory.HandEdits("", live.Edited, time.Time{})
+		text = consolidate.ApplyHandEdits(*made, consolidate.LiveHandEdits(edits, consolidate.Input{})).MemorySummary
+	}
+	return p.redact(text), err
 }
 
 // projectOfSession returns the project of a session in dir. It applies the project's own settings.

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,9 +158,9 @@ func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
 	claim.Author = memoir.AuthorAgent
 	first, added, err := b.Write(t.Context(), claim)
 	told, fault := Injected(t.Context(), b.Store, projectID)
-	if err != nil || fault != nil || !added || strings.Contains(told, "pnpm") ||
-		!strings.Contains(told, "confirmation: 1 note of agents") {
-		t.Errorf("before: %v, %v, %v: %s", added, err, fault, told)
+	if err != nil || fault != nil || !added || strings.Contains(told.Text(1000), "pnpm") ||
+		!strings.Contains(told.Text(1000), "confirmation: 1 note of agents") {
+		t.Errorf("before: %v, %v, %v: %+v", added, err, fault, told)
 	}
 	for i, want := range []bool{true, false} {
 		again, added, err := b.Write(t.Context(), note("preference", "use pnpm"))
@@ -167,8 +168,8 @@ func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
 			t.Errorf("%d: %+v, %v, %v", i, again, added, err)
 		}
 	}
-	if told, err := Injected(t.Context(), b.Store, projectID); err != nil || told != "## Long-Term Memory\n\n### preference\n\n- [#1] use pnpm\n\n" {
-		t.Errorf("after: %q, %v", told, err)
+	if told, err := Injected(t.Context(), b.Store, projectID); err != nil || told.Text(1000) != "## Long-Term Memory\n\n### preference\n\n- [#1] use pnpm\n\n" {
+		t.Errorf("after: %+v, %v", told, err)
 	}
 	all, _, err := b.Store.Selected(t.Context(), projectID, 10)
 	if err != nil || len(all) != 1 || all[0].Statements[0].By != memoir.ByPerson || all[0].Statements[0].Quote != "use pnpm" {
@@ -245,4 +246,36 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+func TestTheNotesThatFitAreThoseOfTheLastAccess(t *testing.T) {
+	b := newBook(t)
+	const all = 60
+	for i := range all {
+		n := note([]string{"fact", "preference"}[i%2], fmt.Sprintf("the lamp %03d is in the hall of the northern wing", i))
+		n.CreatedAt = time.Date(2026, 7, 1, 0, i, 0, 0, time.UTC)
+		if _, _, err := b.Write(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Recall(t.Context(), []string{projectID}, "", []string{"004"}); err != nil {
+		t.Fatal(err)
+	}
+	notes, err := Injected(t.Context(), b.Store, projectID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tokens := range []int{60, 200, 500, 700, 2000} {
+		text := notes.Text(tokens)
+		shown := strings.Count(text, "- [#")
+		more := fmt.Sprintf("%d of %d notes, those that were written or recalled last; `memoir search` finds the others.", shown, all)
+		if len(text) > 4*tokens || strings.Contains(text, more) != (shown < all) || shown < min(all, (tokens-60)/18) {
+			t.Errorf("%d tokens: %d notes\n%.300s", tokens, shown, text)
+		}
+		for i := range all {
+			if has := strings.Contains(text, fmt.Sprintf("lamp %03d", i)); has != (shown > 0 && i == 4 || i > all-shown || shown == all) {
+				t.Errorf("%d tokens, %d notes: the one of %d is shown: %v", tokens, shown, i, has)
+			}
+		}
+	}
 }

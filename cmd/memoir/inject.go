@@ -220,7 +220,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	if err != nil || user == "" && summary == "" && notes == "" && len(found.recap) == 0 {
+	if err != nil || user == "" && summary == "" && notes.Empty() && len(found.recap) == 0 {
 		return injection{}, err
 	}
 	if found.project == "" {
@@ -230,7 +230,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if found.text = frame(home, found.project, notes, user, summary, found.recap, limit); found.text == "" {
+	if found.text = frame(home, found.project, notes.Text, user, summary, found.recap, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -301,15 +301,15 @@ const (
 	userShare  = 4
 )
 
-// frame renders the prompt of the read path with a person's notes, the user's summary, the last messages of a session
-// and the project's summary. Each may be empty. The result has at most limit tokens; if no line of the summary fits, it
-// has the rest. The root is a file path, which every agent can open.
-func frame(home, id, notes, user, summary string, recap []string, limit int) string {
+// frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last messages
+// of a session and the project's summary. Each may be empty. The result has at most limit tokens; if no line of the
+// summary fits, it has the rest. The root is a file path, which every agent can open.
+func frame(home, id string, fit func(tokens int) string, user, summary string, recap []string, limit int) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
 	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
 	room := limit - memoir.Tokens(prompts.ReadPath(vars))
-	notes = memory.FitTokens(notes, room/notesShare)
+	notes := fit(room / notesShare)
 	user = withoutRules(memory.FitTokens(memory.Neutralise(user), room/userShare), notes)
 	if strings.Contains(user, "\n- ") {
 		user += "\n"
@@ -347,13 +347,13 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 }
 
 // notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.
-func (p *program) notesOf(c *cli.Context, home, project string) (string, error) {
+func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Notes, err error) {
 	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
-		return "", nil
+		return notes, nil
 	}
 	st, err := p.openToInject(c)
 	if err != nil || st == nil {
-		return "", err
+		return notes, err
 	}
 	defer st.Close()
 	return entry.Injected(c.Context, st, project)

@@ -166,8 +166,8 @@ func (b Book) onPage(e memoir.Entry) error {
 	return Append(pagePath(root, day), lineOf(e))
 }
 
-// Append durably appends whole lines to a file, or leaves it as it was. If the last line has no line end, it adds one
-// first.
+// Append durably appends whole lines to a file, or leaves it as it was, or missing. If the last line has no line end,
+// it adds one first.
 func Append(path, text string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "make %s", filepath.Dir(path))
@@ -188,7 +188,10 @@ func Append(path, text string) error {
 		if _, err = f.WriteString(text); err == nil {
 			err = f.Sync()
 		}
-		if err != nil {
+		switch {
+		case err != nil && info.Size() == 0:
+			err = errors.Join(err, os.Remove(path))
+		case err != nil:
 			err = errors.Join(err, f.Truncate(info.Size()))
 		}
 	}

@@ -35,7 +35,7 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	}
 	for _, e := range live.Edited {
 		if len(e.Now) > MaxEdited {
-			return live, memoir.Errorf(memoir.CodeStorage, "shorten it, or move it out of the memory; it stays as it is until then",
+			return live, memoir.Errorf(memoir.CodeStorage, "shorten it, or move it away; it stays as it is until then",
 				"%s was edited and has %d bytes, more than %d", filepath.Join(c.root.Link(), e.Path), len(e.Now), MaxEdited)
 		}
 	}

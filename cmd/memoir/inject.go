@@ -240,8 +240,8 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	return found, nil
 }
 
-// summaryOf returns the live summary. If somebody edited the memory since its publication, the edits are applied, as the
-// next consolidation does, and secrets are redacted.
+// summaryOf returns the live summary. If somebody edited the memory since its publication, the edits are applied, as
+// the next consolidation does, and secrets are redacted.
 func (p *program) summaryOf(root memory.Root) (string, error) {
 	text, err := root.Summary()
 	if err != nil || !root.Edited() {
@@ -301,9 +301,9 @@ const (
 	userShare  = 4
 )
 
-// frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last messages
-// of a session and the project's summary. Each may be empty. The result has at most limit tokens; if no line of the
-// summary fits, it has the rest. The root is a file path, which every agent can open.
+// frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last
+// messages of a session and the project's summary. Each may be empty. The result has at most limit tokens; if no line
+// of the summary fits, it has the rest. The root is a file path, which every agent can open.
 func frame(home, id string, fit func(tokens int) string, user, summary string, recap []string, limit int) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}

@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -276,6 +277,38 @@ func TestTheNotesThatFitAreThoseOfTheLastAccess(t *testing.T) {
 			if has := strings.Contains(text, fmt.Sprintf("lamp %03d", i)); has != (shown > 0 && i == 4 || i > all-shown || shown == all) {
 				t.Errorf("%d tokens, %d notes: the one of %d is shown: %v", tokens, shown, i, has)
 			}
+		}
+	}
+}
+
+func TestNoLinkOfAJournalOrHistoryIsFollowed(t *testing.T) {
+	for name, link := range map[string]func(root memory.Root) (at string){
+		"a page":            func(root memory.Root) string { return pagePath(root, "2026-07-01") },
+		"the journal":       memory.Root.Journal,
+		"the history":       func(root memory.Root) string { return root.History("") },
+		"a month's history": func(root memory.Root) string { return root.History("2026-07") },
+	} {
+		b := newBook(t)
+		at, target := link(memory.At(b.Home, projectID)), t.TempDir()
+		theirs := filepath.Join(target, "2026-07-01.md")
+		if err := errors.Join(os.WriteFile(theirs, []byte("theirs\n"), 0o600), os.MkdirAll(filepath.Dir(at), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(at) == ".md" {
+			target = theirs
+		}
+		if err := os.Symlink(target, at); err != nil {
+			t.Fatal(err)
+		}
+		page, err1 := b.Page(projectID, "2026-07-01")
+		history, err2 := b.History(projectID, "")
+		month, err3 := b.History(projectID, "2026-07")
+		_, _, err4 := b.Write(t.Context(), memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+			Text: "mine", CreatedAt: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)})
+		text, err := os.ReadFile(theirs)
+		if err != nil || string(text) != "theirs\n" || strings.Contains(page+history+month, "theirs") ||
+			errors.Join(err1, err2, err3, err4) == nil {
+			t.Errorf("%s: %q, %q, %q, %v %v", name, text, page, history+month, err, errors.Join(err1, err2, err3, err4))
 		}
 	}
 }

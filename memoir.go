@@ -5,6 +5,8 @@
 package memoir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +37,7 @@ type SessionKind string
 const (
 	KindMain       SessionKind = "main"
 	KindSubagent   SessionKind = "subagent"   // started by another session: sub-agents, reviews, guardians, compaction
-	KindAutomation SessionKind = "automation" // driven by a script: SDK and headless runs
+	KindAutomation SessionKind = "automation" // started by a schedule, a script or another program
 	KindOwnRun     SessionKind = "own_run"    // memoir's own model calls
 	KindEntry      SessionKind = "entry"      // no transcript: an Entry
 )
@@ -81,7 +83,7 @@ var Reasons = []Reason{
 // Meanings says for each reason, in help and pages, why a session is, or is not, extracted from.
 var Meanings = map[Reason]string{
 	ReasonSubagent:   "another session started it; only main sessions are read",
-	ReasonAutomation: "a script drove it; memories.includeAutomation includes it",
+	ReasonAutomation: "a schedule, script or other program started it; memories.includeAutomation includes it",
 	ReasonOwnRun:     "memoir itself made it when it called a model",
 	ReasonForgotten:  "it is not read again until `memoir forget --undo`; a conversation is gone",
 	ReasonDisabled:   "`memoir sessions disable`, exclude or .memoir.yml keeps it out of memory",
@@ -224,6 +226,17 @@ type Project struct {
 	Remote      string // normalised, without credentials; empty if unknown
 	Directories []string
 	Aliases     []string // earlier identities and names
+
+	// Inodes tell the directories of a found project from others that were at their paths. git:TIME is when git made a
+	// git directory, which copies share; inode:TIME:INODE is that one alone; dir:INODE:PATH is a directory without git.
+	Inodes    []string
+	Upstreams []string // other remotes of a found project's repository
+}
+
+// ProjectID returns a project's id. The hash distinguishes projects of the same name.
+func ProjectID(name, identity string) string {
+	sum := sha256.Sum256([]byte(identity))
+	return name + "-" + hex.EncodeToString(sum[:])[:12]
 }
 
 // UserProjectID is the id of the user's own memory, a project with the rules that a person stated

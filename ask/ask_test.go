@@ -234,8 +234,8 @@ func TestOfLongItemsABeginningIsGivenAndEachThatWasAskedFor(t *testing.T) {
 	}{
 		{1, 1, 1, "item 1 was cut"},
 		{2, 2, 3, ""},
-		{4, 5, 8, "2 items were cut, with lines 1 one is cut less"},
-		{1, 0, 10, "4 items were cut, with lines 1 one is cut less"},
+		{4, 5, 8, "2 items were cut, lines 1 gives more of one"},
+		{1, 0, 10, "4 items were cut, lines 1 gives more of one"},
 	} {
 		out, failed := w.call(session, 2000, "memory_get", map[string]any{"path": "session:" + said["session"].(string),
 			"from": test.from, "lines": test.lines})

@@ -296,7 +296,7 @@ func (s *server) render(d document, room int, next string) part {
 		}
 	}
 	if p.Text = text; shortened > 1 {
-		p.Note = fmt.Sprintf("%d %ss were cut, with lines 1 one is cut less; ", shortened, noun)
+		p.Note = fmt.Sprintf("%d %ss were cut, lines 1 gives more of one; ", shortened, noun)
 	}
 	if last := d.units[len(d.units)-1].n; last > p.To {
 		left := fmt.Sprintf("%s %d", noun, last)

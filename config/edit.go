@@ -64,6 +64,12 @@ func Describe(name, home string) (now, doc string, err error) {
 	return name, d.doc, nil
 }
 
+// IsList reports whether a setting is a list.
+func IsList(name string) bool {
+	d, ok := find(pathOf(name))
+	return ok && d.list != nil
+}
+
 // Set sets a setting to a value, or a list to its elements. A value that is not allowed, alone or with the other
 // settings of the file, is an error with memoir.CodeConfig; the file must not be saved then.
 func (f *File) Set(name string, values ...string) error {
@@ -84,9 +90,6 @@ func (f *File) Set(name string, values ...string) error {
 		err = new(Settings).applyProject(at[1], values[0], f.home, "")
 	}
 	if err != nil {
-		if d.list == nil && len(values) > 1 && strings.HasPrefix(values[1], "-") {
-			doc = "flags go before the setting's name"
-		}
 		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
 	text, err := yamledit.Set(f.text, at, written)

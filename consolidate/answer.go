@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"memoir"
+	"memoir/extract"
 	"memoir/internal/lazyregexp"
 	"memoir/model"
 )
@@ -41,8 +45,19 @@ func parseAnswer(text string) (a answer, faults []string) {
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
-	var whole []byte
-	if whole, err = json.Marshal(fields); err == nil {
+	// A hostile answer may have a million skills or files: they are counted before they are decoded.
+	skills := gjson.ParseBytes(fields["skills"])
+	if n := skills.Get("#").Int(); n > maxAnsweredSkills {
+		return a, []string{fmt.Sprintf("there are %d skills, more than %d", n, maxAnsweredSkills)}
+	}
+	for _, s := range skills.Array() {
+		n := s.Get("scripts.#").Int() + s.Get("templates.#").Int() + s.Get("examples.#").Int() + 1
+		if n > maxSkillFiles {
+			return a, []string{fmt.Sprintf("the skill %s has %d files, more than %d", bare(s.Get("name").String()), n, maxSkillFiles)}
+		}
+	}
+	whole, err := json.Marshal(fields)
+	if err == nil {
 		err = json.Unmarshal(whole, &a)
 	}
 	if err != nil {
@@ -57,16 +72,14 @@ func parseAnswer(text string) (a answer, faults []string) {
 			faults = append(faults, name+" opens a code fence and does not close it")
 		}
 	}
-	if a.Skills != nil && len(*a.Skills) > maxAnsweredSkills {
-		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(*a.Skills), maxAnsweredSkills))
-	}
 	return a, faults
 }
 
 // layOut converts a page of an answer to the program's form: each line neutralised and without repetition. In
 // MEMORY.md (cites is set) it drops lines that neither cite a session nor are a person's, and returns the lists
-// of sessions of the others.
-func (r *renewal) layOut(p *page, cites bool) map[string][]string {
+// of sessions of the others. It drops lines that the sessions that they cite do not support; lines of other files need
+// the given support.
+func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 	lists := map[string][]string{}
 	seen := map[string]bool{}
 	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
@@ -80,7 +93,10 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			switch {
 			case kept:
 				text = have
-			case text == "" || isHeading(text) || ownHead.MatchString(text) || r.unordered(s.heading, text):
+			case text == "" || isHeading(text) || ownHead.MatchString(text):
+				continue
+			case r.unordered(s.heading, text):
+				r.unsupported++
 				continue
 			default:
 				text = r.line(text)
@@ -89,12 +105,19 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
+			var entries []entry
 			if cites && !own {
-				entries := r.backed(text)
-				if len(entries) == 0 {
+				if entries = r.backed(text); len(entries) == 0 {
 					r.uncited++
 					continue
 				}
+				by = r.supportOf(entries)
+			}
+			if !own && !by.backs(s.heading, text) {
+				r.unsupported++
+				continue
+			}
+			if len(entries) > 0 {
 				r.kept++
 				text = cited(withoutBracket(text), entries, lists)
 			}
@@ -112,7 +135,7 @@ func (r *renewal) headingOf(heading string) string {
 		return have
 	}
 	words := cut(bare(strings.Trim(heading, "# ")), 80)
-	if words == "" {
+	if words == "" || !(support{}).quotes(html.UnescapeString(words)) { // it cites nothing
 		return headKnown
 	}
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
@@ -148,7 +171,7 @@ func (r *renewal) line(text string) string {
 	if body == "" || fence(body) {
 		return ""
 	}
-	return indent + "- " + r.recite(body)
+	return indent + "- " + extract.Titled(r.recite(body))
 }
 
 var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // Bounds on the lines of MEMORY.md, in bytes, and on its sections, in lines.
@@ -65,7 +66,7 @@ func memoryOf(name string, sessions []*session, parts []part, limit, most int) m
 }
 
 // shortened returns a claim as MEMORY.md has it.
-func shortened(text string) string { return cut(text, maxClaim) }
+func shortened(text string) string { return cut(extract.Titled(text), maxClaim) }
 
 // LineOf returns a statement as a line of MEMORY.md has it, without the citation.
 func LineOf(st memoir.Statement) string { return shortened(oneLine(st.Text)) }

@@ -199,7 +199,7 @@ func firstClause(message string) string {
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
 func failure(r *run, message, remedy string, item int) candidate {
-	message = strings.TrimRight(message, ". ")
+	message = straight.Replace(strings.TrimRight(message, ". "))
 	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)
 	c := state(signalFixed, memoir.StatementFailure, text, r.item, item)
 	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy

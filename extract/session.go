@@ -69,7 +69,7 @@ func arrange(in Input) *session {
 				s.plan(it.N, it.Text)
 			}
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
-			t.says = append(t.says, say{it.N, clean(withoutMiddle(it.Text))})
+			t.says = append(t.says, say{it.N, straight.Replace(clean(withoutMiddle(it.Text)))})
 			t.final = t.says[len(t.says)-1]
 		case it.Kind == memoir.ItemTool:
 			refused = s.tool(t, it, parser)

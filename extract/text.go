@@ -61,7 +61,29 @@ func balance(line string) string {
 
 func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }
 
-func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }
+func quote(text string) string {
+	return "“" + straight.Replace(strings.Trim(text, `"“” `)) + "”"
+}
+
+// straight replaces the marks of a person's words: other text has straight quotes.
+var straight = strings.NewReplacer("“", `"`, "”", `"`)
+
+func quoteTitle(title string) string {
+	return `"` + strings.Trim(strings.ReplaceAll(straight.Replace(title), `"`, "'"), " ") + `"`
+}
+
+// untitled matches a commit or pull request with its title, without quotation marks, and what follows.
+var untitled = lazyregexp.New(`(^|→ )((?:commit|committed|pull request|approved plan)(?: #?[0-9a-f]+)?: )([^"“”]*?)( — |$)`)
+
+// Titled puts the titles of commits and pull requests in a statement into straight quotes, so that an order in a title
+// reads as a title. It leaves a title with quotation marks.
+func Titled(text string) string {
+	m := untitled.FindStringSubmatchIndex(text)
+	if m == nil || m[6] == m[7] {
+		return text
+	}
+	return text[:m[6]] + quoteTitle(text[m[6]:m[7]]) + text[m[7]:]
+}
 
 // notEnds are words after which a full stop ends no sentence.
 var notEnds = map[string]bool{

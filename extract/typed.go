@@ -213,6 +213,9 @@ func asked(s *session) []candidate {
 		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
 			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, item)
 			c.Outcome = came
+			if typed := strings.Join(strings.Fields(r.turns[0].ask.text), " "); strings.Contains(typed, r.text) {
+				c.Quote = r.text
+			}
 			out = append(out, c)
 		}
 	}

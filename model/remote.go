@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// maxBody bounds, in bytes, the body of one answer: hundreds of times the longest answer of a model.
-	maxBody = 64 << 20
+	// maxBody bounds, in bytes, the body of one answer: several times the longest answer of a model. A run reads as many
+	// bodies at a time as it makes calls.
+	maxBody = 2 << 20
 	// idleConnections is the number of idle connections per server, so that a run's workers
 	// don't need a new handshake for each call.
 	idleConnections = 16

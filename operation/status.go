@@ -2,7 +2,9 @@ package operation
 
 import (
 	"context"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,7 +37,7 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes, Generation: int64(r.Generation),
 		PublishedAt: Time(r.PublishedAt), Due: r.Due,
 	}
-	for _, dir := range r.Directories {
+	for _, dir := range CheckoutsFirst(r.Directories) {
 		out.Directories = append(out.Directories, clean(dir))
 	}
 	for _, alias := range r.Aliases {
@@ -46,6 +48,22 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		out.Root = link
 	}
 	return out
+}
+
+// CheckoutsFirst orders directories of a project: checkouts of its repository, then others that exist, then worktrees,
+// which agents make and remove.
+func CheckoutsFirst(dirs []string) []string {
+	rank := map[string]int{}
+	for _, dir := range dirs {
+		git, err := os.Stat(filepath.Join(dir, ".git"))
+		switch _, gone := os.Stat(dir); {
+		case gone != nil || err == nil && !git.IsDir():
+			rank[dir] = 2
+		case err != nil:
+			rank[dir] = 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(dirs), func(a, b string) int { return rank[a] - rank[b] })
 }
 
 // Projects is a list of projects.
@@ -74,6 +92,7 @@ type Status struct {
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
 	Unfinished []Unfinished         `json:"unfinished"`
+	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
 }
 
@@ -95,13 +114,19 @@ type Unfinished struct {
 	Hint    string `json:"hint"`
 }
 
+// Unreadable is a session, or a store of sessions, that cannot be read.
+type Unreadable struct {
+	Session string `json:"session"`
+	Error   string `json:"error"` // it names the path
+}
+
 // ReadStatus returns the status. A nil store is one in which nothing is registered. redact cleans titles and errors,
 // project the texts of projects.
 func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
 	if st == nil {
 		return out, nil
 	}
@@ -121,7 +146,17 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
 		return out, err
 	}
+	unread, err := st.Sessions(ctx, store.Filter{Reason: memoir.ReasonUnreadable})
+	if err != nil {
+		return out, err
+	}
+	for _, s := range unread {
+		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
+	}
 	next, err := pipeline.Glance(ctx, st, opts)
+	if err == nil {
+		err = st.Room()
+	}
 	if err != nil && ctx.Err() != nil {
 		return out, err
 	} else if err != nil {
@@ -170,11 +205,11 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 		out = append(out, Unfinished{"purge", "", "copies, logs and free pages may still contain forgotten text",
 			"the next run removes it after all forgetting is done"})
 	}
-	removed, err := st.RemovedProjects(ctx)
+	removed, err := st.RemovedFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range removed {
+	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		out = append(out, Unfinished{"folder", id, "its directory is not removed yet", "the next run removes it"})
 	}
 	for _, r := range projects {

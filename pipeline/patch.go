@@ -42,6 +42,31 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
+// DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
+// sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line.
+func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (
+	Patched, error) {
+	r, err := newPhases(st, opts)
+	if err != nil {
+		return Patched{}, err
+	}
+	words := func(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
+	return r.patch(ctx, project, memoir.AuthorUser,
+		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
+			var ops []map[string]any
+			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
+				if consolidate.IsEntry(text) && words(text) == words(line) {
+					ops = append(ops, map[string]any{"op": "remove", "line": i + 1})
+				}
+			}
+			if len(ops) == 0 {
+				return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir cat MEMORY.md` shows the lines",
+					"MEMORY.md of %s has no such line", project.Name)
+			}
+			return json.Marshal(map[string]any{"ops": ops})
+		})
+}
+
 // patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing.
 func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {

@@ -228,7 +228,7 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
 		report.Detail = fmt.Sprintf("failed before (%s); next attempt at %s", claim.LastError,
-			claim.RetryAt.UTC().Format("2006-01-02 15:04"))
+			claim.RetryAt.Local().Format("2006-01-02 15:04 MST"))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
 		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)

@@ -193,6 +193,10 @@ func (c *consolidation) publish(
 	c.claim.Generation = int64(n)
 	c.report.Outcome, c.report.Generation, c.report.Root = OutcomePublished, n, c.root.Link()
 	c.report.ByHand = append(c.report.ByHand, byHand...)
+	lines := strings.Split(string(files[memoir.MemoryFile]), "\n")
+	if c.report.Detail = ""; !slices.ContainsFunc(lines, consolidate.IsEntry) {
+		c.report.Detail = "nothing was worth keeping in " + memoir.MemoryFile
+	}
 	c.dropOld()
 	return nil
 }

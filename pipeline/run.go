@@ -159,7 +159,7 @@ func (p *phases) recordEnd(ctx context.Context, err error) {
 // runEnd returns how the run ended, and why it is incomplete.
 func (p *phases) runEnd(err error) store.RunEnd {
 	rep := p.report
-	end := store.RunEnd{Outcome: store.RunDone}
+	end := store.RunEnd{Outcome: store.RunDone, Reason: rep.Grounding.Unsupported()}
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeInterrupted,
 		errors.Is(err, context.Canceled),

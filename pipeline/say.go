@@ -252,7 +252,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}); err != nil {
+	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}, c.run.now()); err != nil {
 		return scan, nil, err
 	}
 	scan.Session.ProjectID, scan.Files = c.project.ID, []store.FileRow{row}

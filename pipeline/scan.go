@@ -18,6 +18,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/entry"
 	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/rollout"
@@ -66,7 +67,7 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.report.Scan.Files = len(seen)
+	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
@@ -138,6 +139,19 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 		k, ok := known[e.Path]
 		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
 	})
+}
+
+// sessionsOf counts the sessions that files belong to.
+func sessionsOf(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) int {
+	of := map[string]bool{}
+	for path := range seen {
+		of[known[path].SessionKey] = true
+	}
+	for _, p := range probed {
+		of[p.row.SessionKey] = true
+	}
+	delete(of, "") // of a file that is no session, or new
+	return len(of)
 }
 
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.
@@ -319,22 +333,29 @@ func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 	return h
 }
 
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
-// as in search.Update.
+// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
+// moves the files of merged and split ones. redact is as in search.Update.
 func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
+	folders, err := st.RemovedFolders(ctx)
+	if err != nil || len(folders) == 0 {
 		return err
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	var errs []error
 	if err := search.Update(ctx, st, home, redact, true); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
+	for _, id := range slices.Sorted(maps.Keys(folders)) {
+		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+			if to := folders[id]; to != "" {
+				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
+					return err
+				}
+			}
+			return memory.At(home, id).Remove()
+		})
+		if err == nil {
+			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		}
 		if err == nil {
 			err = st.FolderRemoved(ctx, id)
 		}

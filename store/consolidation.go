@@ -113,7 +113,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 		return c, false, nil
 	}
 	if on.purpose == ownWork {
-		if err := s.room(); err != nil {
+		if err := s.Room(); err != nil {
 			return c, false, err
 		}
 	}

@@ -64,7 +64,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 		if err != nil || len(candidates) == 0 {
 			return err
 		}
-		if err := s.room(); err != nil {
+		if err := s.Room(); err != nil {
 			return err
 		}
 		claims, err = s.claimAll(t, candidates, o)

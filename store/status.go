@@ -129,7 +129,7 @@ const (
 // RunEnd is how a run ended. Its texts are redacted.
 type RunEnd struct {
 	Outcome RunOutcome
-	Reason  string // why it did not complete; empty: it did
+	Reason  string // why it did not complete, or what a completed one left out; may be empty
 	Hint    string // what a person can do about that; may be empty
 }
 

@@ -195,11 +195,16 @@ func (p *program) search(c *cli.Context) error {
 
 // searchedProject is the home and the id of the project that is searched, "" for all.
 func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
-	if c.Bool("all") {
-		home, err = p.home(c)
+	st, err := p.openForReading(c)
+	if err != nil {
+		return "", "", err
+	}
+	defer st.Close()
+	home, err = p.home(c)
+	if err != nil || c.Bool("all") {
 		return home, "", err
 	}
-	home, id, err = p.projectID(c)
+	_, id, err = p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		err = p.unknownHere(c)
 	}

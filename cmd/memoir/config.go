@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 	"memoir/model"
 )
 
@@ -28,7 +29,7 @@ func (p *program) cleanSetting(v config.Value) config.Value {
 
 func configCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "config", Category: groupSetup,
+		Name: "config", Category: groupSetup, ArgsUsage: "[SETTING]",
 		Usage: "print every setting with its value, origin and meaning; change config.yml",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's .memoir.yml. `config set` changes one setting in\n"+
@@ -41,6 +42,9 @@ func configCommand(p *program) *cli.Command {
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return p.getSetting(c)
+			}
 			opts, err := p.options(c, nil)
 			if err != nil {
 				return err
@@ -59,7 +63,7 @@ func configCommand(p *program) *cli.Command {
 				Description: help("Checks the value and writes it. A list takes several values. Comments, order and other\n"+
 					"settings stay; comments between the elements of a list go with it. A missing key or program is\n"+
 					"only a warning. Keys are not written: name a variable with keyEnv. Words after the first\n"+
-					"value are values, so flags go before it; after -- no word is a flag.",
+					"value of a list are values, so flags go before it; after -- no word is a flag.",
 					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2",
 					"memoir config set providers.mine.command ask-my-model --quiet"),
 				Action: p.setSetting},
@@ -343,4 +347,31 @@ func (p *program) distrust(home, file string) error {
 	}
 	p.ui.say("%s is no longer trusted", file)
 	return nil
+}
+
+// listTrusted prints the files that are trusted, and those that were in an earlier version.
+func (p *program) listTrusted(c *cli.Context, home string) error {
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return err
+	}
+	files := map[string][]string{"trusted": {}, "changed": {}}
+	for _, file := range trusted.Files() {
+		state := "trusted"
+		if content, err := disk.ReadFile(file, config.MaxFileSize); err != nil || !trusted.Trusted(file, content) {
+			state = "changed"
+		}
+		files[state] = append(files[state], file)
+	}
+	return p.result(c, files, func() {
+		for _, file := range files["trusted"] {
+			p.ui.printf("%s\n", file)
+		}
+		for _, file := range files["changed"] {
+			p.ui.printf("%s: changed since; not trusted\n", file)
+		}
+		if len(trusted) == 0 {
+			p.ui.say("no project is trusted")
+		}
+	})
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -81,7 +84,7 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
-	d.agents(c.Bool("verbose") || c.Bool("json"))
+	d.agents(c.Context, c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -127,11 +130,17 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	d.unread(ctx, st)
 	rows, err := st.Projects(ctx)
-	if err != nil {
+	shared, fault := st.SharedPaths(ctx)
+	if err = cmp.Or(err, fault); err != nil {
 		d.check("projects", "", err)
 		return
 	}
 	for _, row := range rows {
+		if slices.Contains(shared, row.ID) {
+			d.warn("project "+row.ID, "in each container, name its directory in the setting projects, or make it a repository",
+				"more than one directory was at %s, for example because containers mount theirs there; "+
+					"nothing tells their sessions apart, so they share this memory", row.Identity)
+		}
 		projectCheck{d, "project " + row.ID, memory.At(home, row.ID), row}.run()
 	}
 }
@@ -171,26 +180,41 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports the directories of each agent's sessions that exist, with all also the others.
-func (d *doctor) agents(all bool) {
+// agents reports the directories of each agent's sessions that exist, with all also the others, and what cannot be read
+// in them.
+func (d *doctor) agents(ctx context.Context, all bool) {
+	unread := map[memoir.Source][]error{}
+	err := rollout.Unread(ctx, d.env(), func(source memoir.Source, err error) {
+		unread[source] = append(unread[source], err)
+	})
+	if err != nil {
+		d.check("agents", "", err)
+	}
 	var absentees []string // agents without any directory
 	any := false
 	for _, agent := range rollout.Agents {
 		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
 		found := len(roots) == 0
 		for _, root := range roots {
-			info, err := os.Stat(root.Dir)
+			_, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
 				if all {
 					d.ok(name, "not found: %s", root.Dir)
 				}
 				continue
 			}
-			if err == nil && info.IsDir() {
-				_, err = os.ReadDir(root.Dir)
-			}
 			found, any = true, true
-			d.check(name, root.Dir, err)
+			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
+			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
+				d.check(name, root.Dir, err)
+			}
+		}
+		for _, err := range unread[agent.Source] {
+			say := d.fail
+			if errors.Is(err, rollout.ErrNoSession) { // one file
+				say = d.warn
+			}
+			say(name, memoir.HintOf(err), "%v", err)
 		}
 		if !found {
 			absentees = append(absentees, string(agent.Source))

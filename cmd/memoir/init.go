@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/model"
@@ -271,10 +272,7 @@ func (s *setup) plan() (err error) {
 	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
-		text += "; about " + sayUsage(*e)
-		if e.Cost == 0 {
-			text += " (price unknown)"
-		}
+		text += "; about " + sayEstimate(*e)
 	} else {
 		text += "; it costs nothing, and nothing leaves this machine"
 	}
@@ -342,4 +340,16 @@ func (s *setup) show() error {
 	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return nil
+}
+
+// largestProject returns the id of the published project with the largest memory; "" if none is published.
+func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
+	projects, err := st.Projects(ctx)
+	most := 0
+	for _, p := range projects {
+		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
+			id, most = p.ID, p.Extractions
+		}
+	}
+	return id, err
 }

@@ -48,6 +48,7 @@ func (m tidied) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(sharedRoot)
+	time.Local = time.UTC
 	return m.M.Run()
 }
 
@@ -85,6 +86,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return os.MkdirAll(home, 0o700)
 		},

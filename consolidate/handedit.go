@@ -86,15 +86,7 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 	}
 	var out []memoir.HandEdit
 	for _, n := range edits {
-		at := -1
-		switch n.Action {
-		case memoir.EditAdded:
-			at = first[undoing(n, memoir.EditRemoved)] - 1
-		case memoir.EditRemoved:
-			at = first[undoing(n, memoir.EditAdded)] - 1
-		case memoir.EditFile:
-			at = first[undoing(n, n.Action)] - 1
-		}
+		at := first[undoing(n, opposite[n.Action])] - 1
 		ours := n.Action == memoir.EditRemoved && (written(n) || added[bareLine(n)]) ||
 			n.Action == memoir.EditAdded || n.Action == memoir.EditFile
 		switch {
@@ -107,6 +99,9 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 	}
 	return out
 }
+
+var opposite = map[memoir.EditAction]memoir.EditAction{memoir.EditAdded: memoir.EditRemoved,
+	memoir.EditRemoved: memoir.EditAdded, memoir.EditFile: memoir.EditFile}
 
 // undoing identifies what an edit with an action would undo: of a line the other action, of a whole file each.
 func undoing(n memoir.HandEdit, action memoir.EditAction) memoir.HandEdit {

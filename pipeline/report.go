@@ -48,7 +48,8 @@ func (g *Grounding) Unsupported() string {
 	if g == nil || g.Dropped[unsupported] == 0 {
 		return ""
 	}
-	return memoir.Count(g.Dropped[unsupported], "line") + " of a model dropped: no session states their quotations or commands"
+	return memoir.Count(g.Dropped[unsupported], "line") +
+		" of a model dropped: no session states their quotations or commands"
 }
 
 // ScanReport counts the results of the scan.

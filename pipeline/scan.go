@@ -171,8 +171,7 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probeAll probes the changed files, several at a time, in their order. It leaves out those that still cannot be read,
-// and those that are not sessions.
+// probeAll probes the changed files in their order, without those that still cannot be read or are not sessions.
 func (s *scan) probeAll(ctx context.Context,
 	known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
 	var paths []string

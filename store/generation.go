@@ -162,7 +162,6 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 		edits := []memoir.HandEdit{}
 		added := map[[2]string]bool{}    // files and lines that a person ever added
 		earlier := map[[2]string][]int{} // by file and line, the edits of earlier generations
-		gone := map[int]bool{}           // that a later edit replaces
 		done, base := 0, int64(-1)       // how many of edits are on earlier generations than base
 		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM hand_edit
 			WHERE project_id = ? ORDER BY base, id`,
@@ -180,7 +179,9 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 				base = on
 				earlier[lineOf(n)] = slices.DeleteFunc(earlier[lineOf(n)], func(i int) bool {
 					drop := outdates(n, edits[i])
-					gone[i] = gone[i] || drop
+					if drop {
+						edits[i].Action = ""
+					}
 					return drop
 				})
 				line := [2]string{n.File, n.Text}
@@ -195,13 +196,7 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 				edits = append(edits, n)
 				return nil
 			})
-		kept := edits[:0]
-		for i, n := range edits {
-			if !gone[i] {
-				kept = append(kept, n)
-			}
-		}
-		return kept, err
+		return slices.DeleteFunc(edits, func(n memoir.HandEdit) bool { return n.Action == "" }), err
 	}, "reading hand edits")
 }
 

@@ -56,6 +56,9 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
+	if what.Keys, err = st.Derived(ctx, what.Keys); err != nil {
+		return report, err
+	}
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}

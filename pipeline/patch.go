@@ -39,11 +39,12 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		return Patched{}, err
 	}
 	return r.patch(ctx, project, author,
-		func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
+		"", func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
-// patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing.
-func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author,
+// patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing. An
+// agent's lines cite a session.
+func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author, cite string,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
 	err := p.holding(ctx, project, p.opts.Wait, func(ctx context.Context, c *consolidation) error {
@@ -55,7 +56,7 @@ func (p *phases) patch(ctx context.Context, project memoir.Project, author memoi
 		if err != nil || patch == nil {
 			return err
 		}
-		files, err := c.patched(ctx, live, author, patch)
+		files, err := c.patched(ctx, live, author, cite, patch)
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,11 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 		}
 		return patchIn(answer)
 	}
-	out, err = r.patch(ctx, project, memoir.AuthorAgent, from)
+	sessions, err := st.Sessions(ctx, store.Filter{Project: project.ID})
+	if err != nil {
+		return out, err
+	}
+	out, err = r.patch(ctx, project, memoir.AuthorAgent, consolidate.Citation(session, sessions), from)
 	outcome := "unchanged"
 	if out.Generation > 0 {
 		outcome = "published"
@@ -174,8 +179,8 @@ func patchIn(a model.Answer) ([]byte, error) {
 }
 
 // patched returns the live files with a patched MEMORY.md.
-func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, patch []byte) (
-	memory.Files, error) {
+func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, cite string,
+	patch []byte) (memory.Files, error) {
 	settings, err := c.settingsOf(c.project)
 	if err != nil {
 		return nil, err
@@ -188,7 +193,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 	if live.Generation == 0 {
 		text = entry.Template(c.project.Name)
 	}
-	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author,
+	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
 		Own: func(line string) bool { return byPerson(line, edits) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {

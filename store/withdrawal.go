@@ -30,7 +30,7 @@ func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, er
 
 // Forgetting says what to forget.
 type Forgetting struct {
-	Keys     []string // sessions; their subagents' sessions are forgotten with them
+	Keys     []string // sessions; what Derived adds is forgotten with them
 	Project  string   // id of a project that is forgotten as a whole, with its sessions; empty: none
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
@@ -60,7 +60,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1`, f.Project)
 		if err == nil {
-			keys, err = withSubagents(t, append(keys, f.Keys...))
+			keys, err = withDerived(t, append(keys, f.Keys...))
 		}
 		if err != nil {
 			return err
@@ -133,12 +133,18 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 // removedMessage replaces an error message that may quote a forgotten text.
 const removedMessage = `(message removed: something was forgotten since)`
 
-// withSubagents adds the sessions of subagents, since their prompts repeat text of the sessions that started them.
-func withSubagents(t tx, keys []string) ([]string, error) {
+// Derived adds to sessions what was made from them: the sessions of their subagents, whose prompts repeat their text,
+// and entries that were written from them.
+func (s *Store) Derived(ctx context.Context, keys []string) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) }, "looking for what was made from sessions")
+}
+
+func withDerived(t tx, keys []string) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
+				OR s.kind = 'entry' AND s.parent = b.key
 		) SELECT key FROM below`, jsonList(keys))
 	out := append(slices.Clone(keys), below...)
 	slices.Sort(out)

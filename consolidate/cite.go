@@ -177,7 +177,7 @@ func (r register) names(text string) string {
 }
 
 // live removes the citations of withdrawn sessions from a line that a person wrote. It returns false if the line
-// must be removed, because it cites only such sessions or has the full id of one, or because an agent wrote it from one:
+// must be removed, because it cites only such sessions or has the full id of one, or an agent wrote it from one:
 // forgetting takes precedence over a hand edit.
 func (r register) live(line string) (string, bool) {
 	if len(r.gone) == 0 {

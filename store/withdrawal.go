@@ -136,7 +136,8 @@ const removedMessage = `(message removed: something was forgotten since)`
 // Derived adds to sessions what was made from them: the sessions of their subagents, whose prompts repeat their text,
 // and entries that were written from them.
 func (s *Store) Derived(ctx context.Context, keys []string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) }, "looking for what was made from sessions")
+	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) },
+		"looking for what was made from sessions")
 }
 
 func withDerived(t tx, keys []string) ([]string, error) {

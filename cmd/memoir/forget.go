@@ -170,6 +170,10 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
+	before, err := st.Forgotten(c.Context)
+	if err != nil {
+		return err
+	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
 	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
 	if p.sayForgotten(report.Projects, purge); err != nil {
@@ -177,7 +181,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions,
-		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
+		func(s memoir.Session) bool { return before[s.Key()] })
 	switch left := kinds(keysOf(found.Sessions), found.Lines); {
 	case forget.Project != "":
 		p.ui.say("forgot %s with %s", forget.Project, cmp.Or(left, "no session"))

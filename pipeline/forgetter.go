@@ -81,6 +81,9 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
+	if err == nil && (begun || len(left) > 0) {
+		err = f.store.Alone(ctx, func() error { return keepTombstones(ctx, f.store, f.opts.Home, "") })
+	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)
 	}

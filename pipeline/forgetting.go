@@ -2,12 +2,18 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/disk"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -143,4 +149,79 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 		removed = append(removed, "generations/"+filepath.Base(root.Archive(g.Number)))
 	}
 	return removed, nil
+}
+
+// tombstonesFile has the hashes of forgotten sessions, beside the memories: a database that was lost with its backup
+// learns from it what not to read. Entries are not in it: their numbers may be given again, and no file has them.
+const tombstonesFile = "projects/forgotten"
+
+// tombstones reads the file of a home.
+func tombstones(home string) (map[string]bool, error) {
+	path := filepath.Join(home, filepath.FromSlash(tombstonesFile))
+	text, err := disk.ReadFile(path, maxLog)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
+	}
+	known := map[string]bool{}
+	for _, hash := range strings.Fields(string(text)) {
+		known[hash] = true
+	}
+	return known, nil
+}
+
+func tombstone(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// keepTombstones adds the forgotten sessions of the database to the file, and removes the one that Unforget lifts. The
+// caller is Alone.
+func keepTombstones(ctx context.Context, st *store.Store, home, lifted string) error {
+	forgotten, err := st.Forgotten(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := tombstones(home)
+	if err != nil {
+		return err
+	}
+	after := maps.Clone(before)
+	for key := range forgotten {
+		if !memoir.IsKept(key) {
+			after[tombstone(key)] = true
+		}
+	}
+	if delete(after, tombstone(lifted)); maps.Equal(before, after) {
+		return nil
+	}
+	text := strings.Join(slices.Sorted(maps.Keys(after)), "\n") + "\n"
+	err = disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600)
+	if err != nil {
+		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "write what was forgotten: %w", err)
+	}
+	return nil
+}
+
+// Unforget is store.Unforget, also for a later database.
+func Unforget(ctx context.Context, st *store.Store, home, key string) error {
+	return st.Alone(ctx, func() error {
+		if err := keepTombstones(ctx, st, home, key); err != nil {
+			return err
+		}
+		return st.Unforget(ctx, key)
+	})
+}
+
+// forgetAgain forgets the registered sessions that have a tombstone in the file only.
+func (s *scan) forgetAgain(ctx context.Context, registered []string) error {
+	known, err := tombstones(s.opts.Home)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	forgotten, err := s.store.Forgotten(ctx)
+	again := slices.DeleteFunc(registered, func(key string) bool { return forgotten[key] || !known[tombstone(key)] })
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: again})
 }

@@ -76,6 +76,16 @@ func (s *scan) refresh(ctx context.Context) error {
 		if err := s.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
+		registered := []string{}
+		for _, row := range known {
+			registered = append(registered, row.SessionKey)
+		}
+		for _, p := range probed {
+			registered = append(registered, p.row.SessionKey)
+		}
+		if err := s.forgetAgain(ctx, registered); err != nil {
+			return err
+		}
 	}
 	if err := s.exclude(ctx); err != nil {
 		return err

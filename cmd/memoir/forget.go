@@ -270,7 +270,7 @@ func (p *program) undoForgetting(
 			p.ui.say("%s was not forgotten", s.Key())
 			continue
 		}
-		if err := st.Unforget(c.Context, s.Key()); err != nil {
+		if err := pipeline.Unforget(c.Context, st, opts.Home, s.Key()); err != nil {
 			return err
 		}
 		opts.Only = append(opts.Only, s.Key())

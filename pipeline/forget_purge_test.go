@@ -107,18 +107,21 @@ func TestAPurgeRemovesGenerationsThatSetTheSessionAside(t *testing.T) {
 	a.wantText([]string{"pnpm", "ask Bob"}, nil)
 }
 
-func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
+// A project to which nothing belongs any more goes with its directory's name.
+func TestASessionOfNoProjectOrOneOfItsOwnIsForgottenWithItsDirectory(t *testing.T) {
 	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/", "main", "Never deploy to zanzibar.")
-	run(t, options(home, dir))
-	if len(holding(t, home, "zanzibar")) == 0 {
-		t.Fatal("the registry does not know of it to begin with")
-	}
-	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
-	run(t, options(home, dir))
-	if found := holding(t, home, "zanzibar"); len(found) > 0 {
-		t.Errorf("it is left in %v", found)
+	for _, cwd := range []string{"/", "/srv/zanzibar"} {
+		dir, home := t.TempDir(), t.TempDir()
+		codexSession(t, dir, secretID, cwd, "main", "Never deploy to zanzibar.")
+		run(t, options(home, dir))
+		if len(holding(t, home, "zanzibar")) == 0 {
+			t.Fatal("the registry does not know of it to begin with")
+		}
+		forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+		run(t, options(home, dir))
+		if found := holding(t, home, "zanzibar"); len(found) > 0 {
+			t.Errorf("%s: it is left in %v", cwd, found)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"memoir"
 	"memoir/internal/failpoint"
+	"memoir/memory"
 	"memoir/model"
 	"memoir/search"
 	"memoir/store"
@@ -94,6 +95,11 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		}
 		report.Projects = append(report.Projects, one)
 	}
+	for _, w := range left {
+		if err == nil && w.Purge && w.ProjectID != memoir.UserProjectID {
+			err = f.removeEmpty(ctx, w.ProjectID)
+		}
+	}
 	purging, failed := f.store.Purging(ctx)
 	switch err = errors.Join(err, failed); {
 	case err != nil:
@@ -103,6 +109,18 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		f.keepBackup(ctx, true) // instead of the one that was removed before something was forgotten
 	}
 	return report, err
+}
+
+// removeEmpty removes a project to which nothing belongs any more, not even a file beside its memory.
+func (f *forgetter) removeEmpty(ctx context.Context, id string) error {
+	beside, err := memory.At(f.opts.Home, id).Beside()
+	if err != nil || len(beside) > 0 {
+		return err
+	}
+	if err := f.store.RemoveEmpty(ctx, id); err != nil {
+		return err
+	}
+	return RemoveFolders(ctx, f.store, f.opts.Home, f.clean)
 }
 
 // finishForgetting finishes what a killed or interrupted process had begun, or one for which a memory was busy.

@@ -89,7 +89,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			err = beginPurge(t)
 		}
 		if err == nil && f.Project != "" {
-			err = removeProject(t, f.Project)
+			err = forgetProject(t, f.Project)
 		}
 		if err != nil {
 			return err
@@ -166,7 +166,13 @@ func (s *Store) bury(t tx, keys []string) error {
 	if err != nil {
 		return err
 	}
+	// Directories in which only these sessions began, unless they are the project.
+	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
+		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
 	err = t.execEach(list,
+		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
+			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
+			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
 			WHERE key IN (SELECT value FROM json_each(?))`,
@@ -184,6 +190,28 @@ func (s *Store) bury(t tx, keys []string) error {
 		}
 	}
 	return nil
+}
+
+// RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or
+// hand edit. Its name is that of a directory in which a forgotten session began.
+func (s *Store) RemoveEmpty(ctx context.Context, projectID string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		left, err := t.exists(`SELECT 1 FROM session WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM extraction WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM hand_edit WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM withdrawal WHERE project_id = ?1`, projectID)
+		if err != nil || left {
+			return err
+		}
+		return forgetProject(t, projectID)
+	}), "removing project %s", projectID)
+}
+
+func forgetProject(t tx, id string) error {
+	if err := t.run(`UPDATE ledger SET project_id = '' WHERE project_id = ?`, id); err != nil {
+		return err
+	}
+	return removeProject(t, id)
 }
 
 // dropForgotten deletes what was extracted from forgotten sessions, once no memory must be rewritten without it.

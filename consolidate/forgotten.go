@@ -58,6 +58,7 @@ func (f Forgotten) in(in Input) *forgetting {
 				gone.WriteString(line)
 			}
 		}
+		g.phrases = append(g.phrases, phrasesOf(e.Title)...)
 		for _, st := range e.Statements {
 			g.phrases = append(g.phrases, phrasesOf(oneLine(st.Text))...)
 			gone.WriteString(oneLine(st.Text) + "\n")

@@ -114,7 +114,11 @@ func (p *phase1) extractOne(
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
-	loaded, err := Load(ctx, p.scanner, parts, earlier)
+	forgotten, err := p.store.Beginnings(ctx)
+	if err != nil {
+		return extracted{}, err
+	}
+	loaded, err := Load(ctx, p.scanner, parts, earlier, forgotten)
 	if err != nil {
 		return extracted{}, err
 	}

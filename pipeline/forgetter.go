@@ -13,6 +13,7 @@ import (
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/model"
+	"memoir/rollout"
 	"memoir/search"
 	"memoir/store"
 )
@@ -63,6 +64,9 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
+	if what.Beginnings, err = f.beginnings(ctx, what); err != nil {
+		return report, err
+	}
 	if err := st.BeginForgetting(ctx, what); err != nil {
 		return report, err
 	}
@@ -72,6 +76,41 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 		}
 	}
 	return f.finish(ctx, true)
+}
+
+// beginnings returns the hashes of the items of sessions, by which Load knows what a copy repeats, and of their titles.
+// A session whose files are gone or cannot be read has none.
+func (f *forgetter) beginnings(ctx context.Context, what store.Forgetting) (map[string][]string, error) {
+	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: append([]string{}, what.Keys...)})
+	if err == nil && what.Project != "" {
+		sessions, err = f.store.Sessions(ctx, store.Filter{Project: what.Project})
+	}
+	out := map[string][]string{}
+	for _, s := range sessions {
+		key := s.Key()
+		if memoir.IsKept(key) || s.Reason == memoir.ReasonForgotten {
+			continue
+		}
+		if s.Title != "" {
+			out[key] = []string{tombstone(s.ID + s.Title)}
+		}
+		var hasher rollout.Hasher
+		n := 0
+		parts, err := Parts(ctx, s, rollout.Probe)
+		if err == nil {
+			_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
+				if hasher.Add(it); n >= leastCopied-1 {
+					out[key] = append(out[key], beginningOf(&hasher))
+				}
+				n++
+				return nil
+			})
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return out, err
 }
 
 // finish completes all forgetting that was begun, and reports on each memory. One that fails does not stop the others.

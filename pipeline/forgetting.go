@@ -62,6 +62,9 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 
 // restrict removes forgotten text from the hand edits of an input.
 func (f *forgetting) restrict(in *consolidate.Input) {
+	in.Withdrawn = slices.AppendSeq(in.Withdrawn, maps.Keys(f.keys)) // one may have belonged to this project before
+	slices.Sort(in.Withdrawn)
+	in.Withdrawn = slices.Compact(in.Withdrawn)
 	f.edit = f.what.Editor(*in)
 	edits := in.HandEdits[:0:0]
 	for _, n := range in.HandEdits {

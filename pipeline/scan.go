@@ -30,9 +30,13 @@ type scan struct {
 	*run
 	heads *seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
+
+	forgotten map[string]bool // store.Beginnings
 }
 
-func newScan(r *run) *scan { return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
+func newScan(r *run) *scan {
+	return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}, nil}
+}
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -59,6 +63,10 @@ func (s *scan) refresh(ctx context.Context) error {
 		return err
 	})
 	if err := g.Wait(); err != nil {
+		return err
+	}
+	var err error
+	if s.forgotten, err = s.store.Beginnings(ctx); err != nil {
 		return err
 	}
 	seen, changed := compare(known, append(entries, s.named(known)...))
@@ -312,6 +320,9 @@ func (s *scan) switchedOff(dir string) bool {
 // as it is, since the file is opened by it.
 func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 	h.Title = memoir.ShortTitle(h.CleanTitle(s.clean))
+	if len(s.forgotten) > 0 && s.forgotten[tombstone(h.ParentID+h.Title)] {
+		h.Title = "" // a fork begins with the first prompt of its origin
+	}
 	h.CWD, h.Branch = s.redact(h.CWD), s.clean(h.Branch)
 	h.Remote = s.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {

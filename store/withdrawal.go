@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"memoir"
 )
@@ -21,6 +22,18 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	}, "listing forgotten sessions")
 }
 
+// Beginnings returns the hashes that were stored with the tombstones of sessions.
+func (s *Store) Beginnings(ctx context.Context) (map[string]bool, error) {
+	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
+		found := map[string]bool{}
+		all, err := t.texts(`SELECT beginnings FROM mark WHERE forgotten AND beginnings <> ''`)
+		for _, hash := range strings.Fields(strings.Join(all, " ")) {
+			found[hash] = true
+		}
+		return found, err
+	}, "reading tombstones")
+}
+
 // ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
@@ -35,6 +48,8 @@ type Forgetting struct {
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
 	Purge    bool     // as in Withdrawal
+
+	Beginnings map[string][]string // by key: hashes for Beginnings
 
 	// Instead is an entry that replaces the forgotten ones, stored as by AddEntry, which sets its ID; nil: none. If one
 	// of Keys no longer exists, the error has the code memoir.CodeNotFound, and nothing is stored.
@@ -69,11 +84,18 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
 			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
+			UNION SELECT s.project_id FROM session s JOIN session f ON f.source = s.source AND s.parent = f.thread_id
+				WHERE f.key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
 			jsonList(keys), f.Project)
 		if err == nil {
 			err = s.bury(t, keys)
+		}
+		for key, hashes := range f.Beginnings {
+			if err == nil {
+				err = t.run(`UPDATE mark SET beginnings = ? WHERE session_key = ?`, strings.Join(hashes, " "), key)
+			}
 		}
 		for _, id := range projects {
 			if err == nil {
@@ -169,7 +191,16 @@ func (s *Store) bury(t tx, keys []string) error {
 	// Directories in which only these sessions began, unless they are the project.
 	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
 		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
+	// Forks whose title is that of their origin.
+	const forks = `(SELECT s.key FROM session s JOIN session f ON f.source = s.source AND f.title = s.title
+		AND s.parent = f.thread_id 
+		WHERE f.key IN (SELECT value FROM json_each(?1)) AND s.key NOT IN (SELECT value FROM json_each(?1)))`
 	err = t.execEach(list,
+		`UPDATE file SET head = json_set(head, '$.Title', '') WHERE head <> '' AND session_key IN `+forks,
+		`UPDATE extraction SET rollout_summary = replace(rollout_summary, title, 'session'), rollout_slug = 'session',
+			title = '' WHERE session_key IN `+forks+` AND title <> ''
+			AND instr((SELECT title FROM session WHERE key = session_key), rtrim(title, '…')) = 1`,
+		`UPDATE session SET title = '' WHERE key IN `+forks,
 		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
 			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
 			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,

@@ -114,11 +114,7 @@ func (p *phase1) extractOne(
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
-	forgotten, err := p.store.Beginnings(ctx)
-	if err != nil {
-		return extracted{}, err
-	}
-	loaded, err := Load(ctx, p.scanner, parts, earlier, forgotten)
+	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
 		return extracted{}, err
 	}

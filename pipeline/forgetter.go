@@ -13,7 +13,6 @@ import (
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/model"
-	"memoir/rollout"
 	"memoir/search"
 	"memoir/store"
 )
@@ -64,7 +63,8 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
-	if what.Beginnings, err = f.beginnings(ctx, what); err != nil {
+	lines, err := f.tombstonesOf(ctx, what)
+	if err != nil {
 		return report, err
 	}
 	if err := st.BeginForgetting(ctx, what); err != nil {
@@ -75,54 +75,19 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
-	return f.finish(ctx, true)
-}
-
-// beginnings returns the hashes of the items of sessions, by which Load knows what a copy repeats, and of their titles.
-// A session whose files are gone or cannot be read has none.
-func (f *forgetter) beginnings(ctx context.Context, what store.Forgetting) (map[string][]string, error) {
-	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: append([]string{}, what.Keys...)})
-	if err == nil && what.Project != "" {
-		sessions, err = f.store.Sessions(ctx, store.Filter{Project: what.Project})
-	}
-	out := map[string][]string{}
-	for _, s := range sessions {
-		key := s.Key()
-		if memoir.IsKept(key) || s.Reason == memoir.ReasonForgotten {
-			continue
-		}
-		if s.Title != "" {
-			out[key] = []string{tombstone(s.ID + s.Title)}
-		}
-		var hasher rollout.Hasher
-		n := 0
-		parts, err := Parts(ctx, s, rollout.Probe)
-		if err == nil {
-			_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
-				if hasher.Add(it); n >= leastCopied-1 {
-					out[key] = append(out[key], beginningOf(&hasher))
-				}
-				n++
-				return nil
-			})
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
-	return out, err
+	return f.finish(ctx, true, lines...)
 }
 
 // finish completes all forgetting that was begun, and reports on each memory. One that fails does not stop the others.
-// Without begun it does nothing if nothing was.
-func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error) {
+// Without begun it does nothing if nothing was. lines are of tombstones.
+func (f *forgetter) finish(ctx context.Context, begun bool, lines ...string) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
 	if err := RemoveFolders(ctx, f.store, f.opts.Home, f.clean); err != nil {
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
 	if err == nil && (begun || len(left) > 0) {
-		err = f.store.Alone(ctx, func() error { return keepTombstones(ctx, f.store, f.opts.Home, "") })
+		err = f.store.Alone(ctx, func() error { return bury(ctx, f.store, f.opts.Home, lines, "") })
 	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)

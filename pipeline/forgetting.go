@@ -15,6 +15,7 @@ import (
 	"memoir/consolidate"
 	"memoir/internal/disk"
 	"memoir/memory"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -154,32 +155,74 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 	return removed, nil
 }
 
-// tombstonesFile has the hashes of forgotten sessions, beside the memories: a database that was lost with its backup
-// learns from it what not to read. Entries are not in it: their numbers may be given again, and no file has them.
+// tombstonesFile has a line of hashes for each forgotten session, beside the memories: of its key, by which a database
+// that was lost with its backup learns what not to read; of its title, and of its items up to each, by which a copy is
+// known. Entries are not in it: their numbers may be given again, and no file has them.
 const tombstonesFile = "projects/forgotten"
 
-// tombstones reads the file of a home.
-func tombstones(home string) (map[string]bool, error) {
-	path := filepath.Join(home, filepath.FromSlash(tombstonesFile))
-	text, err := disk.ReadFile(path, maxLog)
+// tombstones reads the lines of a home's file.
+func tombstones(home string) (string, error) {
+	text, err := disk.ReadFile(filepath.Join(home, filepath.FromSlash(tombstonesFile)), maxLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
+		return "", memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
 	}
-	known := map[string]bool{}
-	for _, hash := range strings.Fields(string(text)) {
-		known[hash] = true
-	}
-	return known, nil
+	return string(text), nil
 }
 
-func tombstone(key string) string {
-	sum := sha256.Sum256([]byte(key))
+func (s *scan) readTombstones() error {
+	text, err := tombstones(s.opts.Home)
+	s.forgotten = map[string]bool{}
+	for _, hash := range strings.Fields(text) {
+		s.forgotten[hash] = true
+	}
+	return err
+}
+
+func tombstone(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// keepTombstones adds the forgotten sessions of the database to the file, and removes the one that Unforget lifts. The
-// caller is Alone.
-func keepTombstones(ctx context.Context, st *store.Store, home, lifted string) error {
+// beginningOf returns the hash of a session's items so far.
+func beginningOf(h *rollout.Hasher) string { return h.Sum()[:16] }
+
+// leastCopied is the number of items that a beginning has at least: one prompt may be that of many sessions.
+const leastCopied = 2
+
+// tombstonesOf returns the lines of sessions. Of one whose files are gone, or cannot be read, copies are not known.
+func (f *forgetter) tombstonesOf(ctx context.Context, what store.Forgetting) (lines []string, err error) {
+	filter := store.Filter{Project: what.Project}
+	if what.Project == "" {
+		filter.Keys = append([]string{}, what.Keys...) // nil would select all
+	}
+	sessions, err := f.store.Sessions(ctx, filter)
+	for _, s := range sessions {
+		if memoir.IsKept(s.Key()) || s.Reason == memoir.ReasonForgotten {
+			continue
+		}
+		line := []string{tombstone(s.Key())}
+		if s.Title != "" {
+			line = append(line, tombstone(s.ID+s.Title))
+		}
+		var hasher rollout.Hasher
+		n := 0
+		if parts, err := Parts(ctx, s, rollout.Probe); err == nil {
+			_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
+				hasher.Add(it)
+				if n++; n >= leastCopied {
+					line = append(line, beginningOf(&hasher))
+				}
+				return nil
+			})
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	return lines, errors.Join(err, context.Cause(ctx))
+}
+
+// bury adds lines of the file of tombstones, and those of all other sessions that the database has as forgotten. It
+// removes the session that Unforget lifts. The caller is Alone.
+func bury(ctx context.Context, st *store.Store, home string, lines []string, lifted string) error {
 	forgotten, err := st.Forgotten(ctx)
 	if err != nil {
 		return err
@@ -188,16 +231,22 @@ func keepTombstones(ctx context.Context, st *store.Store, home, lifted string) e
 	if err != nil {
 		return err
 	}
-	after := maps.Clone(before)
+	after := map[string]string{}
 	for key := range forgotten {
 		if !memoir.IsKept(key) {
-			after[tombstone(key)] = true
+			after[tombstone(key)] = tombstone(key)
 		}
 	}
-	if delete(after, tombstone(lifted)); maps.Equal(before, after) {
+	for _, line := range slices.Concat(strings.Split(before, "\n"), lines) {
+		if hash, _, _ := strings.Cut(line, " "); len(line) > len(after[hash]) {
+			after[hash] = line
+		}
+	}
+	delete(after, tombstone(lifted))
+	text := strings.Join(slices.Sorted(maps.Values(after)), "\n")
+	if text == before {
 		return nil
 	}
-	text := strings.Join(slices.Sorted(maps.Keys(after)), "\n") + "\n"
 	err = disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600)
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "write what was forgotten: %w", err)
@@ -208,23 +257,31 @@ func keepTombstones(ctx context.Context, st *store.Store, home, lifted string) e
 // Unforget is store.Unforget, also for a later database.
 func Unforget(ctx context.Context, st *store.Store, home, key string) error {
 	return st.Alone(ctx, func() error {
-		if err := keepTombstones(ctx, st, home, key); err != nil {
+		if err := bury(ctx, st, home, nil, key); err != nil {
 			return err
 		}
 		return st.Unforget(ctx, key)
 	})
 }
 
-// forgetAgain forgets the registered sessions that have a tombstone in the file only.
-func (s *scan) forgetAgain(ctx context.Context, registered []string) error {
-	known, err := tombstones(s.opts.Home)
-	if err != nil || len(known) == 0 {
-		return err
+// forgetAgain forgets the registered sessions that have a tombstone only in the file.
+func (s *scan) forgetAgain(ctx context.Context, known map[string]store.FileRow, probed []probedFile) error {
+	if len(s.forgotten) == 0 {
+		return nil
 	}
 	forgotten, err := s.store.Forgotten(ctx)
-	again := slices.DeleteFunc(registered, func(key string) bool { return forgotten[key] || !known[tombstone(key)] })
+	again := map[string]bool{}
+	rows := slices.Collect(maps.Values(known))
+	for _, p := range probed {
+		rows = append(rows, p.row)
+	}
+	for _, row := range rows {
+		if s.forgotten[tombstone(row.SessionKey)] && !forgotten[row.SessionKey] {
+			again[row.SessionKey] = true
+		}
+	}
 	if err != nil || len(again) == 0 {
 		return err
 	}
-	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: again})
+	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
 }

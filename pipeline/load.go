@@ -81,15 +81,9 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*s
 	return Load(ctx, rules, parts, "", nil)
 }
 
-// leastCopied is the number of items that a beginning has at least: one prompt may be that of many sessions.
-const leastCopied = 2
-
-// beginningOf returns the hash of the items so far, as store.Beginnings has it.
-func beginningOf(h *rollout.Hasher) string { return h.Sum()[:16] }
-
 // Load reads a session's files in order and returns only redacted text. Items that repeat the beginning of a forgotten
-// session, as a fork does whose origin was deleted, are left out. earlier is the hash of an earlier
-// reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
+// session, as a fork does whose origin was deleted, are left out: forgotten has the hashes. earlier is the hash of an
+// earlier reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
 // CodeUnreadable, since none of them may stay.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string,
 	forgotten map[string]bool) (Loaded, error) {

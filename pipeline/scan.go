@@ -30,12 +30,10 @@ type scan struct {
 	*run
 	heads *seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
-
-	forgotten map[string]bool // store.Beginnings
 }
 
 func newScan(r *run) *scan {
-	return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}, nil}
+	return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}}
 }
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
@@ -65,8 +63,7 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	var err error
-	if s.forgotten, err = s.store.Beginnings(ctx); err != nil {
+	if err := s.readTombstones(); err != nil {
 		return err
 	}
 	seen, changed := compare(known, append(entries, s.named(known)...))
@@ -84,14 +81,7 @@ func (s *scan) refresh(ctx context.Context) error {
 		if err := s.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
-		registered := []string{}
-		for _, row := range known {
-			registered = append(registered, row.SessionKey)
-		}
-		for _, p := range probed {
-			registered = append(registered, p.row.SessionKey)
-		}
-		if err := s.forgetAgain(ctx, registered); err != nil {
+		if err := s.forgetAgain(ctx, known, probed); err != nil {
 			return err
 		}
 	}

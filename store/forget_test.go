@@ -243,7 +243,7 @@ var noText = strings.Fields(`
 	generation.project_id generation.manifest_hash generation_input.project_id generation_input.session_key generation_input.hash
 	job.kind job.key job.status job.purpose job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
-	mark.session_key mark.directory mark.project_id mark.beginnings hand_edit.project_id hand_edit.action counter.name
+	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
 	project.id project_alias.project_id project_alias.kind project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent

@@ -122,8 +122,7 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 // and the next scan reads it again.
 func (s *Store) Unforget(ctx context.Context, key string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', beginnings = '', at = ?
-			WHERE session_key = ? AND forgotten`,
+		n, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ? AND forgotten`,
 			millis(s.now()), key)
 		if err != nil || n == 0 {
 			return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"memoir"
 )
@@ -22,18 +21,6 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	}, "listing forgotten sessions")
 }
 
-// Beginnings returns the hashes that were stored with the tombstones of sessions.
-func (s *Store) Beginnings(ctx context.Context) (map[string]bool, error) {
-	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
-		found := map[string]bool{}
-		all, err := t.texts(`SELECT beginnings FROM mark WHERE forgotten AND beginnings <> ''`)
-		for _, hash := range strings.Fields(strings.Join(all, " ")) {
-			found[hash] = true
-		}
-		return found, err
-	}, "reading tombstones")
-}
-
 // ForgottenOf returns the keys of the forgotten sessions of a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
 	return fetch(ctx, s, func(t tx) ([]string, error) {
@@ -48,8 +35,6 @@ type Forgetting struct {
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
 	Purge    bool     // as in Withdrawal
-
-	Beginnings map[string][]string // by key: hashes for Beginnings
 
 	// Instead is an entry that replaces the forgotten ones, stored as by AddEntry, which sets its ID; nil: none. If one
 	// of Keys no longer exists, the error has the code memoir.CodeNotFound, and nothing is stored.
@@ -91,11 +76,6 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			jsonList(keys), f.Project)
 		if err == nil {
 			err = s.bury(t, keys)
-		}
-		for key, hashes := range f.Beginnings {
-			if err == nil {
-				err = t.run(`UPDATE mark SET beginnings = ? WHERE session_key = ?`, strings.Join(hashes, " "), key)
-			}
 		}
 		for _, id := range projects {
 			if err == nil {

@@ -68,8 +68,7 @@ CREATE TABLE mark (
     directory   TEXT    NOT NULL DEFAULT '' CHECK (directory IN ('', 'excluded', 'off')),
     forgotten   INTEGER NOT NULL DEFAULT 0 CHECK (forgotten IN (0, 1)),
     at          INTEGER NOT NULL,
-    project_id  TEXT    NOT NULL DEFAULT '', -- whose memory a forgotten session was withdrawn from; '' for none
-    beginnings  TEXT    NOT NULL DEFAULT '' -- of a forgotten session: hashes that tell what a copy repeats, by spaces
+    project_id  TEXT    NOT NULL DEFAULT '' -- whose memory a forgotten session was withdrawn from; '' for none
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mark_forgotten ON mark (project_id) WHERE forgotten;
 

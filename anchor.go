@@ -118,7 +118,6 @@ func Token(content, text string, from int) (at int, ok bool) {
 	return 0, false
 }
 
-// stands reports whether a text is a whole token at an offset of another one.
 func stands(content, text string, at int) bool {
 	return strings.HasPrefix(content[at:], text) && !extended(content[:at], text, true) &&
 		!extended(content[at+len(text):], text, false)

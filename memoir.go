@@ -35,7 +35,7 @@ type SessionKind string
 const (
 	KindMain       SessionKind = "main"
 	KindSubagent   SessionKind = "subagent"   // started by another session: sub-agents, reviews, guardians, compaction
-	KindAutomation SessionKind = "automation" // driven by a script: SDK and headless runs
+	KindAutomation SessionKind = "automation" // started by a schedule, a script or another program
 	KindOwnRun     SessionKind = "own_run"    // memoir's own model calls
 	KindEntry      SessionKind = "entry"      // no transcript: an Entry
 )
@@ -81,7 +81,7 @@ var Reasons = []Reason{
 // Meanings says for each reason, in help and pages, why a session is, or is not, extracted from.
 var Meanings = map[Reason]string{
 	ReasonSubagent:   "another session started it; only main sessions are read",
-	ReasonAutomation: "a script drove it; memories.includeAutomation includes it",
+	ReasonAutomation: "a schedule, script or other program started it; memories.includeAutomation includes it",
 	ReasonOwnRun:     "memoir itself made it when it called a model",
 	ReasonForgotten:  "it is not read again until `memoir forget --undo`; a conversation is gone",
 	ReasonDisabled:   "`memoir sessions disable`, exclude or .memoir.yml keeps it out of memory",

@@ -3,6 +3,7 @@ package memoir
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,16 +178,8 @@ func FormatStatements(statements []Statement) string {
 				first = false
 			}
 			b.WriteString("- " + s.Line())
-			for i, n := range s.Items {
-				if i == 0 {
-					b.WriteString(" [")
-				} else {
-					b.WriteString(", ")
-				}
-				b.WriteString(strconv.Itoa(n))
-			}
 			if len(s.Items) > 0 {
-				b.WriteByte(']')
+				b.WriteString(" " + strings.ReplaceAll(fmt.Sprint(s.Items), " ", ", "))
 			}
 			b.WriteByte('\n')
 		}
@@ -256,7 +249,6 @@ type LineOrigin struct {
 	Hand       bool     // a person wrote it
 }
 
-// byHand is the text of an origin that is a person.
 const byHand = "hand-written"
 
 // MarshalText writes the ids of the statements, or that a person wrote the line.

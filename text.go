@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,29 +24,16 @@ func Folded(text string) string {
 	space := false
 	for _, r := range text {
 		switch {
-		case r > ' ' && r < utf8.RuneSelf: // most characters
-			if space {
-				b.WriteByte(' ')
-				space = false
-			}
-			if r >= 'A' && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			b.WriteByte(byte(r))
-			continue
 		case unicode.IsSpace(r):
 			space = true
 			continue
-		}
-		r = unicode.ToLower(r)
-		if r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064' {
+		case r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064':
 			continue
-		}
-		if space {
+		case space:
 			b.WriteByte(' ')
 			space = false
 		}
-		b.WriteRune(r)
+		b.WriteRune(unicode.ToLower(r))
 	}
 	if space {
 		b.WriteByte(' ')
@@ -110,31 +96,15 @@ const MaxMarks = 5
 // WithoutFloods removes the combining marks of a text that exceed MaxMarks on one character.
 func WithoutFloods(text string) string {
 	marks := 0
-	flood := false
-	for _, r := range text {
-		if marks = marksTo(r, marks); marks > MaxMarks {
-			flood = true
-			break
-		}
-	}
-	if !flood {
-		return text
-	}
-	marks = 0
 	return strings.Map(func(r rune) rune {
-		if marks = marksTo(r, marks); marks > MaxMarks {
+		if marks++; r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		if marks > MaxMarks {
 			return -1
 		}
 		return r
 	}, text)
-}
-
-// marksTo counts the marks on a character up to r, of which marks came before.
-func marksTo(r rune, marks int) int {
-	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	return marks + 1
 }
 
 // Hidden reports whether a character is invisible: controls, format characters
@@ -199,7 +169,6 @@ func CutBytes(text string, most int, mark string) string {
 	return strings.ToValidUTF8(text[:max(most-len(mark), 0)], "") + mark
 }
 
-// maxTitle bounds the characters of a displayed title.
 const maxTitle = 80
 
 // ShortTitle cuts a title for display, at a word if possible. The title must be redacted
@@ -218,16 +187,12 @@ func ShortTitle(title string) string {
 }
 
 // fillers are words that do not change the meaning of a statement.
-var fillers = sync.OnceValue(func() map[string]bool {
-	return SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
-		those so then than please also just ok okay i you we me my our your will would should can could do does did
-		done has have had when if into up out there here must always make sure ensure prefer`)
-})
+var fillers = SetOf(`a an the and or but of to in on at for with by from as is are was were be been it its this that
+	these those so then than please also just ok okay i you we me my our your will would should can could do does did
+	done has have had when if into up out there here must always make sure ensure prefer`)
 
 // negations reject the words after them, up to the end of the clause.
-var negations = sync.OnceValue(func() map[string]bool {
-	return SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
-})
+var negations = SetOf(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
 
 // SetOf returns the set of the words of a list.
 func SetOf(words string) map[string]bool {
@@ -266,11 +231,11 @@ func WordsOf(text string) Words {
 				mark = "!"
 			}
 			switch {
-			case negations()[w]:
+			case negations[w]:
 				negative = true
 			case w == "but":
 				negative = false
-			case fillers()[w]:
+			case fillers[w]:
 			case w[0] >= 0x80: // a script without spaces: compare by pairs of characters
 				runes := []rune(w)
 				for i := range max(1, len(runes)-1) {
@@ -285,7 +250,6 @@ func WordsOf(text string) Words {
 	return slices.Compact(out)
 }
 
-// clauseEnd reports whether a character ends a clause.
 func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
 
 // split returns the words of a text in lower case, in order.

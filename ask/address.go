@@ -64,21 +64,7 @@ var errOther = usage("the setting mcp.allProjects allows it", "the memory of oth
 
 const markdown = "text/markdown"
 
-// addResources adds the summary, MEMORY.md and skills. Each request lists them anew, since a run may publish others.
-func (s *server) addResources(m *mcp.Server) {
-	m.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: rootAddress + "{+path}", Name: "memory", MIMEType: markdown},
-		s.readResource)
-	m.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if method != "resources/list" {
-				return next(ctx, method, req)
-			}
-			return &mcp.ListResourcesResult{Resources: s.resources(ctx)}, nil
-		}
-	})
-}
-
-// resources lists the existing resources; none without a memory.
+// resources lists the summary, MEMORY.md and the skills that exist: a run may publish others.
 func (s *server) resources(ctx context.Context) []*mcp.Resource {
 	out := []*mcp.Resource{}
 	_, root, err := s.root(ctx)
@@ -110,7 +96,8 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	default:
 		return nil, d.err
 	}
-	p := d.render(mostTokens*4-envelope, getFrom)
+	p := s.render(d, mostTokens*4, getFrom)
+	text := strings.TrimSuffix(frameStart+p.Text+frameEnd+"\n"+p.Note, "\n")
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{
-		{URI: req.Params.URI, MIMEType: markdown, Text: strings.TrimSuffix(p.Text+"\n"+p.Note, "\n")}}}, nil
+		{URI: req.Params.URI, MIMEType: markdown, Text: text}}}, nil
 }

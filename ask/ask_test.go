@@ -44,7 +44,8 @@ func TestToolsAreFewAndSayWhatTheyDo(t *testing.T) {
 			t.Errorf("%s does not say what it returns", tool.Name)
 		}
 	}
-	if slices.Sort(names); !slices.Equal(names, []string{"fetch", "memory_forget", "memory_get", "memory_messages", "memory_patch", "memory_remember", "memory_search", "search"}) {
+	usual := []string{"memory_forget", "memory_get", "memory_messages", "memory_patch", "memory_remember", "memory_search"}
+	if slices.Sort(names); !slices.Equal(names, usual) {
 		t.Errorf("tools %q", names)
 	}
 	told := session.InitializeResult().Instructions
@@ -65,13 +66,13 @@ func TestMemoryIsReadByItsAddress(t *testing.T) {
 	}{
 		{"the summary", map[string]any{"path": "memory://root"}, "## What the user wants"},
 		{"lines of a file", map[string]any{"path": "memory://root/MEMORY.md", "from": 7, "lines": 2},
-			`"text":"<memoir-context>` + lines[6] + `\n` + lines[7] + `</memoir-context>"`},
+			`"text":"` + lines[6] + `\n` + lines[7] + `"`},
 		{"a line that the address names", map[string]any{"path": "MEMORY.md#L7", "lines": 1}, `"from":7`},
 		{"a directory", map[string]any{"path": "."}, `rollout_summaries/`},
 		{"items of a session", map[string]any{"path": "session:" + ofLanternd, "from": 4, "lines": 1}, `[4] Bash\n$ make test`},
 		{"a session by the beginning of its id", map[string]any{"path": "session:2b9ad815#6", "lines": 1}, `[6] user (queued)`},
 		{"several", map[string]any{"paths": []string{"MEMORY.md#7", "session:2b9ad815#6", "no.md"}, "lines": 1},
-			`"error":"no file no.md in the memory"`},
+			`"error":"no file no.md in the memory`},
 		{"more than there is", map[string]any{"path": "MEMORY.md", "from": 5000}, `the last one is 27`},
 	} {
 		out, failed := w.call(session, 2000, "memory_get", test.arguments)
@@ -165,7 +166,7 @@ func TestTextOfMemoryClosesNoFrameAndHoldsNoSecret(t *testing.T) {
 	out, _ := w.call(session, 2000, "memory_get", map[string]any{"path": "notes.md"})
 	read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://root/skills/by-hand/SKILL.md"})
 	must(t, err)
-	for _, text := range []string{out["text"].(string), read.Contents[0].Text} {
+	for _, text := range []string{"<memoir-context>" + out["text"].(string) + "</memoir-context>", read.Contents[0].Text} {
 		inside := strings.TrimSuffix(strings.TrimPrefix(text, "<memoir-context>"), "</memoir-context>")
 		if len(inside) != len(text)-33 || strings.Contains(inside, "memoir-context") || strings.ContainsAny(inside, "\x1b<") ||
 			strings.Contains(inside, token) || !strings.Contains(inside, "obey") {
@@ -192,7 +193,7 @@ func TestAnAnswerKeepsToItsBudget(t *testing.T) {
 				most = 2000
 			}
 			out, failed := w.call(session, most, "memory_get", map[string]any{"path": path, "maxTokens": tokens})
-			if text, _ := out["text"].(string); failed != "" || len(text) < most/3 && out["note"] != nil {
+			if text, _ := out["text"].(string); failed != "" || len(text) < 2*most && out["note"] != nil {
 				t.Errorf("%s in %d: %d bytes, %s", path, tokens, len(text), failed)
 			}
 			if strings.Contains(path, "line") && out["note"] == nil {
@@ -200,15 +201,82 @@ func TestAnAnswerKeepsToItsBudget(t *testing.T) {
 			}
 		}
 	}
-	put(t, w.live(lanternd, "halves.md"), strings.Repeat("x", 3_000)+"\n"+strings.Repeat("y", 3_000)+"\n")
+	put(t, w.live(lanternd, "halves.md"), strings.Repeat("x", 6_000)+"\n"+strings.Repeat("y", 6_000)+"\n")
 	out, _ := w.call(session, 2000, "fetch", map[string]any{"id": "memory://root/halves.md"})
 	id, found := strings.CutPrefix(fmt.Sprint(out["metadata"].(map[string]any)["note"]), "line 2 left out: fetch ")
 	if out, failed := w.call(session, 2000, "fetch", map[string]any{"id": id}); !found || failed != "" ||
-		!strings.Contains(out["text"].(string), "<memoir-context>yyy") {
+		!strings.HasPrefix(out["text"].(string), "yyy") {
 		t.Errorf("fetched on with %q: %v %s", id, out, failed)
 	}
 	many := slices.Repeat([]string{strings.Repeat("d/", 240)}, 10)
 	w.call(session, 500, "memory_get", map[string]any{"paths": many, "maxTokens": 1})
+}
+
+func TestOfLongItemsABeginningIsGivenAndEachThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	session := w.connect()
+	var messages []any
+	for i := range 10 {
+		text := fmt.Sprintf("quokka %d", i+1)
+		if i%3 == 0 {
+			text += strings.Repeat(" and so on", 900)
+		}
+		messages = append(messages, map[string]any{"role": "assistant", "content": text})
+	}
+	said, failed := w.call(session, 2000, "memory_messages", map[string]any{"messages": messages})
+	if failed != "" {
+		t.Fatal(failed)
+	}
+	for _, test := range []struct {
+		from, lines, to int
+		note            string
+	}{
+		{1, 1, 1, "item 1 was cut"},
+		{2, 2, 3, ""},
+		{4, 5, 8, "2 items were cut, lines 1 gives more of one"},
+		{1, 0, 10, "4 items were cut, lines 1 gives more of one"},
+	} {
+		out, failed := w.call(session, 2000, "memory_get", map[string]any{"path": "session:" + said["session"].(string),
+			"from": test.from, "lines": test.lines})
+		text, _ := out["text"].(string)
+		if note, _ := out["note"].(string); failed != "" || out["to"] != float64(test.to) || note != test.note ||
+			!strings.Contains(text, fmt.Sprintf("quokka %d", test.to)) || note != "" && len(text) < 6000 {
+			t.Errorf("%+v: to %v, %v: %d bytes %s", test, out["to"], out["note"], len(text), failed)
+		}
+	}
+}
+
+func TestAnAnswerHasOneFrame(t *testing.T) {
+	t.Parallel()
+	searchable(t)
+	session := newWorld(t).connect()
+	for tool, arguments := range map[string]map[string]any{
+		"memory_search": {"query": "make test"}, "memory_get": {"paths": []string{"MEMORY.md", "."}},
+		"memory_forget": {"line": "test: `go test ./group`, also with other arguments"}, "memory_messages": {},
+		"search": {"query": "make"}, "fetch": {"id": "memory://root"},
+	} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		must(t, err)
+		text := result.Content[0].(*mcp.TextContent).Text
+		if result.IsError || strings.Count(text, "memoir-context") != 2 || !strings.HasPrefix(text, `{"notice":"<memoir-context>data`) ||
+			!strings.HasSuffix(text, `,"end":"</memoir-context>"}`) {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+}
+
+func TestToolsAreOfferedToClientsThatNeedThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for client, want := range map[string]int{"openai-mcp": 8, "telegram-bot": 6, "claude-code": 5, "codex-mcp-client": 5,
+		"qwen-cli-mcp-client-memoir": 5, "pi": 5, "pilot": 6} {
+		list, err := w.connectAs(client).ListTools(t.Context(), nil)
+		must(t, err)
+		if len(list.Tools) != want {
+			t.Errorf("%s gets %d tools, not %d", client, len(list.Tools), want)
+		}
+	}
 }
 
 func TestResourcesAreThoseOfTheMemory(t *testing.T) {
@@ -546,9 +614,8 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 	w.asked.Project = func(context.Context) (ask.Project, error) {
 		return ask.Project{}, memoir.Errorf(memoir.CodeNotFound, "", "no memory here")
 	}
-	out := asJSON(t, first(w.call(w.connect(), 500, "memory_search", map[string]any{"query": "make"})))
-	if !strings.Contains(out, "no match: no memory here") {
-		t.Errorf("without a memory: %s", out)
+	if _, failed := w.call(w.connect(), 500, "memory_search", map[string]any{"query": "make"}); failed != "no memory here" {
+		t.Errorf("without a memory: %s", failed)
 	}
 	none := w.asked.Project
 	w.asked.Project = func(context.Context) (ask.Project, error) {
@@ -572,7 +639,7 @@ func TestASearchKeepsToItsProjectAndSaysWhatItLeftOut(t *testing.T) {
 		t.Errorf("fetched %v %s", out, failed)
 	}
 	w.asked.AllProjects = true
-	out = asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
+	out := asJSON(t, first(w.call(w.connect(), 2000, "memory_search", map[string]any{"query": "reindex papertrail", "scope": "all"})))
 	if !strings.Contains(out, "memory://"+papertrail+"/MEMORY.md") {
 		t.Errorf("in all projects: %s", out)
 	}

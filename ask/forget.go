@@ -73,7 +73,7 @@ func (s *server) memoryForget(ctx context.Context, in memoryForgetIn) (out memor
 }
 
 // findLine sets what to the text of a line of MEMORY.md and the sessions that contain it. It returns the lines of
-// memory that contain the text, framed.
+// memory that contain the text.
 func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline.Options, root memory.Root, line string,
 	what *store.Forgetting) (lines []string, err error) {
 	live, err := root.Current()
@@ -103,7 +103,7 @@ func (s *server) findLine(ctx context.Context, st *store.Store, options pipeline
 		what.Keys = append(what.Keys, session.Key())
 	}
 	for _, l := range found.Lines {
-		lines = append(lines, frame(s.Clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text))))
+		lines = append(lines, s.Clean(fmt.Sprintf("%s:%d: %s", l.Path, l.Line, l.Text)))
 	}
 	return lines, nil
 }

@@ -16,7 +16,10 @@ import (
 	"memoir/store"
 )
 
-const maxPaths = 10
+const (
+	maxPaths  = 10
+	leastItem = 80 // bytes of a cut item
+)
 
 type memoryGetIn struct {
 	Path      string   `json:"path,omitempty"`
@@ -29,7 +32,6 @@ type memoryGetIn struct {
 type memoryGetOut struct {
 	part
 	Results []part `json:"results,omitempty"`
-	Notice  string `json:"notice"`
 }
 
 type part struct {
@@ -47,6 +49,7 @@ type document struct {
 	address
 	about string // of a session
 	units []unit
+	asked int // units that the client asked for, 0: all
 	total int
 	err   error
 }
@@ -73,15 +76,15 @@ func (s *server) memoryGet(ctx context.Context, in memoryGetIn) (out memoryGetOu
 	}
 	return fit(budget(in.MaxTokens), mostTokens*4, func(room int) memoryGetOut {
 		if len(documents) == 1 {
-			return memoryGetOut{part: documents[0].render(room, getFrom), Notice: notice}
+			return memoryGetOut{part: s.render(documents[0], room, getFrom)}
 		}
-		out := memoryGetOut{Notice: notice}
+		out := memoryGetOut{}
 		for i, d := range documents {
 			if room < 200*i { // not even the addresses fit
 				out.Note = fmt.Sprintf("paths left out: %d; name fewer", len(documents)-i)
 				break
 			}
-			out.Results = append(out.Results, d.render(room/len(documents), getFrom))
+			out.Results = append(out.Results, s.render(d, room/len(documents), getFrom))
 		}
 		return out
 	}), nil
@@ -106,20 +109,17 @@ func (s *server) fetch(ctx context.Context, in fetchIn) (out fetchOut, err error
 		return out, d.err
 	}
 	return fit(usualTokens, mostTokens*4, func(room int) fetchOut {
-		p := d.render(room, "fetch "+d.text+"#")
+		p := s.render(d, room, "fetch "+d.text+"#")
 		return fetchOut{ID: in.ID, Title: p.Path, Text: p.Text, URL: in.ID, Metadata: map[string]string{
-			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note,
-			"notice": notice}}
+			"from": strconv.Itoa(p.From), "to": strconv.Itoa(p.To), "total": strconv.Itoa(p.Total), "note": p.Note}}
 	}), nil
 }
 
 // document reads at most lines lines or items of an address, 0 for all. It starts at number from; 0 is the number in
 // the address, or else the first.
 func (s *server) document(ctx context.Context, path string, from, lines int) (d document) {
+	d.asked = lines
 	if d.address, d.err = parse(path); d.err != nil {
-		if len(path) <= maxAddress { // a longer one is not worth redacting
-			d.text = cut(s.Clean(path), 100)
-		}
 		return d
 	}
 	if d.session != "" {
@@ -264,13 +264,13 @@ func (s *server) findSession(ctx context.Context, st *store.Store, ref string) (
 // getFrom is how memory_get reads on, with a number after it.
 const getFrom = "call memory_get with from "
 
-// render returns the lines or items of a document that fit into room bytes. The first is cut if it does not fit. The
-// note says how to read on: next, with a number after it.
-func (d document) render(room int, next string) part {
+// render returns the lines or items of a document that fit into room bytes. The note says what was cut, and how to read
+// on: next, with a number after it.
+func (s *server) render(d document, room int, next string) part {
 	p := part{Path: d.address.text, Total: d.total}
 	switch {
 	case d.err != nil:
-		p.Error = cut(d.err.Error(), 200)
+		p.Path, p.Error = memoir.CutBytes(s.Clean(p.Path), 100, "…"), memoir.CutBytes(s.brief(d.err), 200, "…")
 		return p
 	case len(d.units) == 0:
 		p.Note = fmt.Sprintf("the last one is %d", d.total)
@@ -280,19 +280,24 @@ func (d document) render(room int, next string) part {
 	if d.session != "" {
 		between, noun = "\n\n", "item"
 	}
+	most, shortened := d.share(room), 0
 	p.From = d.units[0].n
 	for i, u := range d.units {
-		if i > 0 || text != "" {
+		cut := len(u.text) > most
+		if u.text = memoir.CutBytes(u.text, most, "…"); i > 0 || text != "" {
 			u.text = between + u.text
 		}
 		if len(text)+len(u.text) > room && i > 0 {
 			break
 		}
-		if p.To, text = u.n, text+u.text; len(text) > room {
-			text, p.Note = cut(text, room), fmt.Sprintf("%s %d was cut; ", noun, u.n)
+		if p.To, text = u.n, text+u.text; cut {
+			shortened++
+			p.Note = fmt.Sprintf("%s %d was cut; ", noun, u.n)
 		}
 	}
-	p.Text = frame(text)
+	if p.Text = text; shortened > 1 {
+		p.Note = fmt.Sprintf("%d %ss were cut, lines 1 gives more of one; ", shortened, noun)
+	}
 	if last := d.units[len(d.units)-1].n; last > p.To {
 		left := fmt.Sprintf("%s %d", noun, last)
 		if last > p.To+1 {
@@ -300,5 +305,29 @@ func (d document) render(room int, next string) part {
 		}
 		p.Note += fmt.Sprintf("%s left out: %s%d", left, next, p.To+1)
 	}
+	p.Note = strings.TrimSuffix(p.Note, "; ")
 	return p
+}
+
+// share returns the bytes that each item may have, so that all that were asked for fit. If the client named no number,
+// it is at least an eighth of room. Lines of a file are cut only if one alone does not fit.
+func (d document) share(room int) int {
+	if d.session == "" {
+		return room
+	}
+	least := room / 8
+	if d.asked > 0 {
+		least = min(least, max(room/d.asked, leastItem))
+	}
+	share := room
+	for sum := room + 1; sum > room && share > least; {
+		sum = len(d.about)
+		for _, u := range d.units {
+			sum += min(len(u.text), share) + len("\n\n")
+		}
+		if sum > room {
+			share = max(share-share/16-1, least)
+		}
+	}
+	return share
 }

@@ -33,7 +33,6 @@ type memorySearchIn struct {
 type memorySearchOut struct {
 	Results []hit  `json:"results"`
 	Note    string `json:"note,omitempty" jsonschema:"that nothing matches, and what was left out"`
-	Notice  string `json:"notice"`
 }
 
 // hit is one match, in 50 to 100 tokens.
@@ -52,7 +51,7 @@ func (s *server) memorySearch(ctx context.Context, in memorySearchIn) (out memor
 	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
 	return fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
 		shown, left := first(n, hits)
-		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; "), Notice: notice}
+		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
 	}), err
 }
 
@@ -131,9 +130,6 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 	if err == nil && len(result.Hits) == 0 && q.Text != "" {
 		result, err = search.Find(ctx, s.Home, q)
 	}
-	if memoir.CodeOf(err) == memoir.CodeNotFound { // nothing was stored yet
-		return nil, []string{"no match: " + cut(s.Clean(err.Error()), maxError)}, nil
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +199,7 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: h.Score, Snippet: frame(s.Clean(h.Snippet))}
+		Score: h.Score, Snippet: s.Clean(h.Snippet)}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

@@ -98,7 +98,9 @@ func (w *world) text(project, name string) string {
 }
 
 // connect connects the SDK's client to a server over pipes.
-func (w *world) connect() *mcp.ClientSession {
+func (w *world) connect() *mcp.ClientSession { return w.connectAs("test") }
+
+func (w *world) connectAs(name string) *mcp.ClientSession {
 	w.t.Helper()
 	inner, theirs := io.Pipe()
 	ours, outer := io.Pipe()
@@ -106,7 +108,7 @@ func (w *world) connect() *mcp.ClientSession {
 	go func() {
 		served <- ask.Serve(w.t.Context(), ask.New(w.asked), inner, outer)
 	}()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	session, err := client.Connect(w.t.Context(), &mcp.IOTransport{Reader: ours, Writer: theirs}, nil)
 	must(w.t, err)
 	w.t.Cleanup(func() {
@@ -119,20 +121,19 @@ func (w *world) connect() *mcp.ClientSession {
 	return session
 }
 
-// call calls a tool, checks the size of its answer in tokens, and returns the answer or the text of the error.
-func (w *world) call(session *mcp.ClientSession, tokens int, tool string, arguments map[string]any) (out map[string]any,
+// call calls a tool, checks the size of its answer in tokens as a model gets it, and returns the answer or the text of
+// the error.
+func (w *world) call(session *mcp.ClientSession, tokens int, tool string, arguments any) (out map[string]any,
 	failed string) {
 	w.t.Helper()
 	result, err := session.CallTool(w.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
 		w.t.Fatalf("%s %.200v: %v", tool, arguments, err)
 	}
-	whole, err := json.Marshal(result)
-	must(w.t, err)
-	if memoir.Tokens(string(whole)) > tokens {
-		w.t.Errorf("%s %.200v: %d tokens, more than %d", tool, arguments, memoir.Tokens(string(whole)), tokens)
-	}
 	text := result.Content[0].(*mcp.TextContent).Text
+	if n := memoir.Tokens(text); n > tokens {
+		w.t.Errorf("%s %.200v: %d tokens, more than %d", tool, arguments, n, tokens)
+	}
 	if result.IsError {
 		return nil, text
 	}

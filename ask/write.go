@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -21,14 +22,14 @@ type memoryRememberOut struct {
 }
 
 // memoryRemember is the tool memory_remember. An agent's entry is a claim: searches find it, but it is neither injected
-// nor consolidated until a person states it, too.
+// nor consolidated until a person confirms it.
 func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out memoryRememberOut, err error) {
 	e := memoir.Entry{Kind: memoir.EntryKind(in.Kind), Category: in.Category, Author: memoir.AuthorAgent, Text: in.Text}
 	switch {
 	case e.Kind == "":
 		e.Kind = memoir.EntryNote
 	case e.Kind != memoir.EntryNote && e.Kind != memoir.EntryJournal:
-		return out, usage("note or journal", "%q is not a kind", cut(s.Clean(in.Kind), 100))
+		return out, usage("note or journal", "%q is not a kind", memoir.Cut(in.Kind, 100))
 	}
 	if e.Kind == memoir.EntryNote && e.Category == "" {
 		e.Category = "fact"
@@ -43,11 +44,11 @@ func (s *server) memoryRemember(ctx context.Context, in memoryRememberIn) (out m
 	if err != nil {
 		return out, err
 	}
-	note := "stored; memory_search finds it"
+	note := "stored"
 	if !added {
 		note = "it is stored already"
 	}
-	return memoryRememberOut{ID: stored.ID, Note: note}, nil
+	return memoryRememberOut{ID: stored.ID, Note: note + "; " + cmp.Or(stored.Note, "memory_search finds it")}, nil
 }
 
 type memoryMessagesIn struct {
@@ -60,7 +61,6 @@ type memoryMessagesOut struct {
 	Stored  int    `json:"stored"`
 	Recap   string `json:"recap,omitempty"`
 	Note    string `json:"note,omitempty"`
-	Notice  string `json:"notice,omitempty"`
 }
 
 func (s *server) memoryMessages(ctx context.Context, in memoryMessagesIn) (out memoryMessagesOut, err error) {
@@ -100,11 +100,11 @@ func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 	recap, err := s.Recap(ctx, session)
 	said := recap.Messages
 	return fit(usualTokens, len(said), func(n int) memoryMessagesOut {
-		answer, text := memoryMessagesOut{Session: recap.Session, Notice: notice}, pipeline.RecapHead
+		answer, text := memoryMessagesOut{Session: recap.Session}, pipeline.RecapHead
 		for _, m := range said[len(said)-n:] {
 			text += m.Line()
 		}
-		answer.Recap = frame(s.Redact(text))
+		answer.Recap = s.Redact(text)
 		return answer
 	}), err
 }
@@ -141,7 +141,7 @@ func (s *server) memoryPatch(ctx context.Context, in memoryPatchIn) (out memoryP
 	}
 	text := s.Clean(done.Content)
 	return fit(mostTokens, len(text), func(room int) memoryPatchOut {
-		out := memoryPatchOut{Content: frame(cut(text, room)), Lines: done.Lines}
+		out := memoryPatchOut{Content: memoir.CutBytes(text, room, "…"), Lines: done.Lines}
 		if room < len(text) {
 			out.Note = "cut to size; memory_get reads the rest"
 		}

@@ -78,7 +78,6 @@ func homeDir(env func(string) string) string {
 	return filepath.Clean(home)
 }
 
-// expandHome replaces a leading "~" by the home directory.
 func expandHome(path, home string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || (rest != "" && rest[0] != '/' && !os.IsPathSeparator(rest[0])) {
@@ -229,7 +228,6 @@ func FollowLinks(path string) string {
 	}
 }
 
-// escapeGlob returns a glob that matches only the path p.
 func escapeGlob(p string) string { return globMark.ReplaceAllString(p, `\$0`) }
 
 var globMark = lazyregexp.New(`[*?\[\]{}]`)

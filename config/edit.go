@@ -17,7 +17,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 	"memoir/internal/yamledit"
 )
 
@@ -65,6 +64,12 @@ func Describe(name, home string) (now, doc string, err error) {
 	return name, d.doc, nil
 }
 
+// IsList reports whether a setting is a list.
+func IsList(name string) bool {
+	d, ok := find(pathOf(name))
+	return ok && d.list != nil
+}
+
 // Set sets a setting to a value, or a list to its elements. A value that is not allowed, alone or with the other
 // settings of the file, is an error with memoir.CodeConfig; the file must not be saved then.
 func (f *File) Set(name string, values ...string) error {
@@ -85,9 +90,6 @@ func (f *File) Set(name string, values ...string) error {
 		err = new(Settings).applyProject(at[1], values[0], f.home, "")
 	}
 	if err != nil {
-		if d.list == nil && len(values) > 1 && strings.HasPrefix(values[1], "-") {
-			doc = "flags go before the setting's name"
-		}
 		return memoir.Errorf(memoir.CodeConfig, doc, "%s %w", now, err)
 	}
 	text, err := yamledit.Set(f.text, at, written)
@@ -154,11 +156,7 @@ func (f *File) Save() error {
 	if info, err := os.Stat(f.Path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	err := failpoint.MkdirAll(filepath.Dir(f.Path), 0o700)
-	if err == nil {
-		err = disk.Replace(f.Path, f.text, mode)
-	}
-	if err != nil {
+	if err := disk.Replace(f.Path, f.text, mode); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--config"), "write %s: %w", f.Path, err)
 	}
 	f.before, f.Exists = f.text, true
@@ -216,7 +214,6 @@ func pathOf(name string) []string {
 	}
 }
 
-// written checks values and returns them as YAML.
 func (d definition) written(values []string, home string) (string, error) {
 	if d.list == nil && len(values) > 1 {
 		return "", fmt.Errorf("takes one value; unexpected %q", values[1])

@@ -12,7 +12,6 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
-	"memoir/internal/failpoint"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -165,10 +164,7 @@ func changeTrust(home string, change func(TrustStore)) error {
 		return memoir.Errorf(memoir.CodeInternal, "", "cannot encode the list of trusted files: %w", err)
 	}
 	path := filepath.Join(home, trustFile)
-	if err = failpoint.MkdirAll(home, 0o700); err == nil {
-		err = disk.Replace(path, data, 0o600)
-	}
-	if err != nil {
+	if err := disk.Replace(path, data, 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust in %s: %w", path, err)
 	}
 	return nil

@@ -135,7 +135,6 @@ func (s Settings) clone() Settings {
 
 func (s *Settings) setOrigin(name, origin string) { put(&s.origins, name, origin) }
 
-// put sets a key of a map, which may be nil.
 func put[V any](to *map[string]V, key string, value V) {
 	if *to == nil {
 		*to = make(map[string]V)

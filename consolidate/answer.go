@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"memoir"
+	"memoir/extract"
 	"memoir/internal/lazyregexp"
 	"memoir/model"
 )
@@ -25,7 +29,6 @@ var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":fals
 const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,` +
 	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
 
-// An answer is a model's answer.
 type answer struct {
 	Memory  string           `json:"memory_md"`
 	Summary string           `json:"memory_summary"`
@@ -37,14 +40,24 @@ type answeredSkill struct {
 	Description string
 }
 
-// parseAnswer parses an answer, or returns the faults of its form.
 func parseAnswer(text string) (a answer, faults []string) {
 	fields, err := model.Object(text, []string{"memory_md", "memory_summary", "skills"})
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
-	var whole []byte
-	if whole, err = json.Marshal(fields); err == nil {
+	// A hostile answer may have a million skills or files: they are counted before they are decoded.
+	skills := gjson.ParseBytes(fields["skills"])
+	if n := skills.Get("#").Int(); n > maxAnsweredSkills {
+		return a, []string{fmt.Sprintf("there are %d skills, more than %d", n, maxAnsweredSkills)}
+	}
+	for _, s := range skills.Array() {
+		n := s.Get("scripts.#").Int() + s.Get("templates.#").Int() + s.Get("examples.#").Int() + 1
+		if n > maxSkillFiles {
+			return a, []string{fmt.Sprintf("the skill %s has %d files, more than %d", bare(s.Get("name").String()), n, maxSkillFiles)}
+		}
+	}
+	whole, err := json.Marshal(fields)
+	if err == nil {
 		err = json.Unmarshal(whole, &a)
 	}
 	if err != nil {
@@ -59,16 +72,14 @@ func parseAnswer(text string) (a answer, faults []string) {
 			faults = append(faults, name+" opens a code fence and does not close it")
 		}
 	}
-	if a.Skills != nil && len(*a.Skills) > maxAnsweredSkills {
-		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(*a.Skills), maxAnsweredSkills))
-	}
 	return a, faults
 }
 
 // layOut converts a page of an answer to the program's form: each line neutralised and without repetition. In
 // MEMORY.md (cites is set) it drops lines that neither cite a session nor are a person's, and returns the lists
-// of sessions of the others.
-func (r *renewal) layOut(p *page, cites bool) map[string][]string {
+// of sessions of the others. It drops lines that the sessions that they cite do not support; lines of other files need
+// the given support.
+func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 	lists := map[string][]string{}
 	seen := map[string]bool{}
 	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // list entries before any heading
@@ -82,7 +93,10 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			switch {
 			case kept:
 				text = have
-			case text == "" || isHeading(text) || ownHead.MatchString(text) || r.unordered(s.heading, text):
+			case text == "" || isHeading(text) || ownHead.MatchString(text):
+				continue
+			case r.unordered(s.heading, text):
+				r.unsupported++
 				continue
 			default:
 				text = r.line(text)
@@ -91,12 +105,19 @@ func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 			if withoutMark(Uncited(text)) == "" || seen[Uncited(text)] && !own {
 				continue
 			}
+			var entries []entry
 			if cites && !own {
-				entries := r.backed(text)
-				if len(entries) == 0 {
+				if entries = r.backed(text); len(entries) == 0 {
 					r.uncited++
 					continue
 				}
+				by = r.supportOf(entries)
+			}
+			if !own && !by.backs(s.heading, text) {
+				r.unsupported++
+				continue
+			}
+			if len(entries) > 0 {
 				r.kept++
 				text = cited(withoutBracket(text), entries, lists)
 			}
@@ -114,13 +135,12 @@ func (r *renewal) headingOf(heading string) string {
 		return have
 	}
 	words := cut(bare(strings.Trim(heading, "# ")), 80)
-	if words == "" {
+	if words == "" || !(support{}).quotes(html.UnescapeString(words)) { // it cites nothing
 		return headKnown
 	}
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
 }
 
-// joined joins the continuation lines of list entries.
 func joined(lines []string) []string {
 	var out []string
 	fenced := false
@@ -151,7 +171,7 @@ func (r *renewal) line(text string) string {
 	if body == "" || fence(body) {
 		return ""
 	}
-	return indent + "- " + r.recite(body)
+	return indent + "- " + extract.Titled(r.recite(body))
 }
 
 var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)

@@ -195,17 +195,14 @@ func (s *session) work() []work {
 // purposes of commands in their order in MEMORY.md.
 var purposes = []string{"set up", "build", "test", "lint", "format", "check", "generate", "run", "release"}
 
-// maxOfPurpose is the maximum number of commands of one purpose.
 const maxOfPurpose = 4
 
-// A command is a command that passed in sessions.
 type command struct {
 	claim
 	head     string // program and subcommands
 	specific int    // arguments that name a file or a part of the project
 }
 
-// commandOf returns the command of a statement, nil if it has none.
 func commandOf(st memoir.Statement) *command {
 	if st.Kind != memoir.StatementCommand || st.Command == "" {
 		return nil

@@ -74,14 +74,14 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			[]string{"- `a/b.go` " + last(5) + ", +4]", "- `a/c.go` " + last(5) + ", +4]"}},
 		{"not from four", "## Files that matter", many(4, "Files: `a/b.go` (3 edits)"), nil},
 		{"a body of another subject", "## Recent work", many(1, "Task: fix the lock → committed: hotfix", "Outcome: commit: fix — writers race"),
-			[]string{"- commit: fix — writers race " + last(1) + "]", "- fix the lock → committed: hotfix " + last(1) + "]"}},
+			[]string{"- commit: \"fix\" — writers race " + last(1) + "]", "- fix the lock → committed: \"hotfix\" " + last(1) + "]"}},
 		{"a body goes to the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race"),
-			[]string{"- fix the lock → committed: fix: lock — writers race " + last(1) + "]"}},
+			[]string{"- fix the lock → committed: \"fix: lock\" — writers race " + last(1) + "]"}},
 		{"an outcome belongs to the only request", "## Recent work", many(1, "Task: fix the lock", "Outcome: done: fixed"),
 			[]string{"- fix the lock → done: fixed " + last(1) + "]"}},
 		{"a commit with a subject alone", "## Recent work", many(1, "Outcome: commit: bump", "Outcome: commit: fix: lock — writers race"),
-			[]string{"- commit: fix: lock — writers race " + last(1) + "]"}},
-		{"nothing but subjects", "## Recent work", many(1, "Outcome: commit: bump"), []string{"- commit: bump " + last(1) + "]"}},
+			[]string{"- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
+		{"nothing but subjects", "## Recent work", many(1, "Outcome: commit: bump"), []string{"- commit: \"bump\" " + last(1) + "]"}},
 		{"a request of which nothing came is left out", "## Recent work", many(1, "Task: fix the lock", "Preferences: “always sign”"), nil},
 		{"failures", "## Failures and fixes", many(1, "Failures: `go tool x` failed: no such tool; fixed by `go run x`"),
 			[]string{"- `go tool x` failed: no such tool; fixed by `go run x` " + last(1) + "]"}},
@@ -178,16 +178,6 @@ func TestLimitsBelowTheBudgetHold(t *testing.T) {
 	c := build(t, in) // Verify checks the limits
 	if n := len(under(c.MemoryMD, "## User preferences")); n < 8 || n <= len(under(c.MemoryMD, "## Recent work")) {
 		t.Errorf("what is worth most goes first:\n%s", c.MemoryMD)
-	}
-}
-
-func TestAWithdrawnSessionLeavesNoTraceInTheBuiltInMemory(t *testing.T) {
-	t.Parallel()
-	in := input(first, second, third)
-	in.Withdrawn = []string{third.SessionKey}
-	c, want := build(t, in), build(t, input(first, second))
-	if c.MemoryMD != want.MemoryMD || c.MemorySummary != want.MemorySummary {
-		t.Errorf("it differs from a memory without the session:\n%s\n%s", c.MemoryMD, want.MemoryMD)
 	}
 }
 

@@ -45,7 +45,6 @@ func Verify(c memoir.Consolidation, in Input) error {
 	return nil
 }
 
-// invalid is the error of a rule that a consolidation breaks.
 func invalid(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
 }
@@ -93,6 +92,7 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 // Tolerances for answers.
 const (
 	leastLines = 6    // lines of a summary below which it may lose any number of them
+	readable   = 8    // multiple of the larger limit above which an answer is not read: it would take too much memory
 	tolerated  = 1.25 // multiple of a limit that the program cuts itself, since models cannot count
 )
 
@@ -100,18 +100,23 @@ const (
 // citations, no frames or control characters, legal skills, and most of the memory still there.
 func (r *renewal) read(text string, folded []*session) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
+	bytes, tokens := r.in.limits()
+	if most := readable*max(bytes, 4*tokens) + editBytes(r.edits, ""); len(faults) == 0 && len(a.Memory)+len(a.Summary) > most {
+		faults = []string{fmt.Sprintf("memory_md and memory_summary may have %d bytes and %d tokens of 4 characters", bytes, tokens)}
+	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
 		return memoir.Consolidation{}, faults
 	}
-	skills, faults := r.skillsOf(a)
-	faults = append(faults, r.register.faults("memory_md", a.Memory, r.hand)...)
+	faults = r.register.faults("memory_md", a.Memory, r.hand)
 	faults = append(faults, r.register.faults("memory_summary", a.Summary, r.hand)...)
-	r.kept, r.uncited = 0, 0
+	r.kept, r.uncited, r.unsupported = 0, 0, 0
 	memory, summary := readPage(a.Memory), readPage(a.Summary)
-	lists := r.layOut(memory, true)
-	r.layOut(summary, false)
-	bytes, tokens := r.in.limits()
+	lists := r.layOut(memory, true, support{})
+	cited := r.cites(memory.String(), lists)
+	r.layOut(summary, false, r.supportOf(cited))
+	skills, wrong := r.skillsOf(a, cited)
+	faults = append(faults, wrong...)
 	before := readPage(r.present.MemorySummary).lines()
 	for _, rule := range []struct {
 		broken bool
@@ -159,7 +164,9 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 	all, kept := 0, 0
 	for _, s := range readPage(r.present.MemoryMD).sections {
 		for _, l := range s.lines {
-			if s.heading == headRecent || !slices.ContainsFunc(r.entries(l, r.present.Citations), firm) {
+			entries := r.entries(l, r.present.Citations)
+			if s.heading == headRecent || !slices.ContainsFunc(entries, firm) ||
+				!r.supportOf(entries).backs(s.heading, l) { // it would be dropped
 				continue
 			}
 			all++

@@ -20,7 +20,6 @@ var (
 	lastBracket = lazyregexp.New(` *` + citing + `\.?$`)
 )
 
-// idsIn lists the ids in all brackets of a line.
 func idsIn(line string) []string {
 	var out []string
 	for _, bracket := range brackets.FindAllString(line, -1) {
@@ -71,7 +70,6 @@ func withoutBracket(line string) string {
 	return strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(line, " \t\r\n"), ""), " ")
 }
 
-// An entry is one session that supports a line.
 type entry struct{ key, short, date string }
 
 // newestFirst converts sessions, oldest first, to entries, newest first.
@@ -101,7 +99,6 @@ var threadID = lazyregexp.New(
 	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|(?:note|journal)-\d+|ses_\w+|` +
 		`.+-\d{8}T\d{6}[.\d]*|[0-9a-f]{8}[0-9a-f-]*)$`)
 
-// looksOwn reports whether an id has the form of a session's.
 func looksOwn(id string) bool { return threadID.MatchString(id) }
 
 // A register has the sessions that may be cited and those that may not.

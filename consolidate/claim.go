@@ -42,7 +42,6 @@ func (c *claim) join(other *claim) {
 	c.sessions = slices.Compact(c.sessions)
 }
 
-// distinct drops repetitions and empty texts from a list.
 func distinct(list []string) []string {
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(list, func(s string) bool {
@@ -115,7 +114,6 @@ func bySupport(claims []*claim) {
 	})
 }
 
-// written returns the number of notes that support a claim.
 func (c *claim) written() (n int) {
 	for _, s := range c.sessions {
 		if memoir.IsEntry(s.SessionKey) {
@@ -125,7 +123,6 @@ func (c *claim) written() (n int) {
 	return n
 }
 
-// byAge orders claims, the newest first.
 func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/model"
 	"memoir/prompts"
 )
@@ -30,6 +31,9 @@ type Report struct {
 	Project string // its id
 	Kept    int    // lines that cite a session
 	Uncited int    // lines that cite none and were dropped
+	// Unsupported counts lines of all files that were dropped since no session that they cite has what they quote, the
+	// commands that they name or the wish that they attribute to a person.
+	Unsupported int
 }
 
 var _ Consolidator = LLM{}
@@ -61,7 +65,7 @@ func (m LLM) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, m
 	}
 	out.Open = r.stillDue(q.sessions)
 	if m.Report != nil {
-		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
+		m.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited, Unsupported: r.unsupported})
 	}
 	return out, usage, nil
 }
@@ -73,8 +77,9 @@ const (
 	maxHalved    = 3       // times that a prompt that was too long is halved
 	maxFaults    = 12      // faults of an answer that are listed
 	maxEdits     = 16 << 10
-	listEntry    = 12   // tokens of a session in the list of new sessions
-	maxStatement = 4000 // bytes of a statement in a prompt
+	maxShownBad  = 256 << 10 // bytes of a bad answer that its model is shown again
+	listEntry    = 12        // tokens of a session in the list of new sessions
+	maxStatement = 4000      // bytes of a statement in a prompt
 
 	restLeft = "…\n(the rest is left out)\n" // the end of a text that was cut
 )
@@ -176,7 +181,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 				"the memory is unchanged; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}
-		request.Earlier = []model.Exchange{{Answer: a.Text, Objection: objection(faults)}}
+		request.Earlier = []model.Exchange{{Answer: memoir.CutBytes(a.Text, maxShownBad, restLeft), Objection: objection(faults)}}
 	}
 }
 
@@ -194,7 +199,6 @@ func stopped(name string, a model.Answer) error {
 	return nil
 }
 
-// objection lists the faults of an answer for the model.
 func objection(faults []string) string {
 	if n := len(faults); n > maxFaults {
 		faults = append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more", n-maxFaults))
@@ -245,7 +249,7 @@ func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
 	for _, st := range s.Extraction.Statements {
 		if st.Kind != memoir.StatementClaim {
-			st.Text, st.Items = cut(strings.Join(strings.Fields(st.Text), " "), maxStatement), nil
+			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)
 		}
 	}

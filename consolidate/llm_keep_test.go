@@ -165,7 +165,7 @@ func TestAnswersAreWrittenInTheFormOfAMemory(t *testing.T) {
 		"- wrapped", "  over two lines [" + id(1) + " 2026-07-01]",
 		"## user preferences", "", "- “be kind” [00001001 2020-01-01, 00001002 2020-01-01]", "", "- “be kind” [00001001 2026-07-01]", "- nobody said this",
 		"## Architecture <b>", "it has layers [00001002 2026-07-02]", "[00001002 2026-07-02]", "### \u200b", "- and doors [00001002 2026-07-02]",
-		"## Recent work", "- 2026-07-02 “a pr” — done: made [00001002 2026-07-02]", "  - and tested",
+		"## Recent work", "- 2026-07-02 a pr — done: made [00001002 2026-07-02]", "  - and tested",
 		"## Sessions", "- invented — nonsense",
 	}, "\n")
 	kind := first
@@ -194,7 +194,7 @@ From 2 sessions, 2026-07-01 to 2026-07-02. A line cites its newest session; +N i
 
 ## Recent work
 
-- 2026-07-02 “a pr” — done: made [00001002 2026-07-02]
+- 2026-07-02 a pr — done: made [00001002 2026-07-02]
 
 ## Open ends
 

@@ -60,7 +60,7 @@ func skill(name, content string) map[string]any {
 func holding(paths ...string) map[string]any {
 	s, scripts := skill("release", "# Release\n"), files{}
 	for _, p := range paths {
-		scripts = append(scripts, map[string]string{"path": p, "content": "ls\n"})
+		scripts = append(scripts, map[string]string{"path": p, "content": "# ls\n"})
 	}
 	s["scripts"] = scripts
 	return s

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // Bounds on the lines of MEMORY.md, in bytes, and on its sections, in lines.
@@ -19,7 +20,6 @@ const (
 	maxOthers   = 12
 )
 
-// A part is a section of MEMORY.md.
 type part struct {
 	heading string
 	claims  []*claim // best first
@@ -43,7 +43,7 @@ func memoryOf(name string, sessions []*session, parts []part, limit int) memoir.
 }
 
 // shortened returns a claim as MEMORY.md has it.
-func shortened(text string) string { return cut(text, maxClaim) }
+func shortened(text string) string { return cut(extract.Titled(text), maxClaim) }
 
 // LineOf returns a statement as a line of MEMORY.md has it, without the citation.
 func LineOf(st memoir.Statement) string { return shortened(oneLine(st.Text)) }
@@ -142,7 +142,6 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 // userName is the name of the user's own memory; no project's name has a blank.
 const userName = "The user"
 
-// memoryTitle is the heading of MEMORY.md.
 func memoryTitle(name string) string {
 	if name == userName {
 		return "# " + name + ": memory of all projects\n"
@@ -173,7 +172,6 @@ func onePurposeFirst(lines []string) []string {
 	return append(first, rest...)
 }
 
-// maxDescription is the maximum bytes of a skill's description in the map.
 const maxDescription = 160
 
 // withMap adds the map, of the sections of MEMORY.md and the skills, to a summary, within limit bytes.

@@ -61,7 +61,6 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 	return c
 }
 
-// origins finds the origins of lines.
 type origins struct {
 	register register
 	by       map[string]*session
@@ -71,7 +70,6 @@ type origins struct {
 	lines    []originLine // of MEMORY.md
 }
 
-// An originLine is a line's words with its origin.
 type originLine struct {
 	words   memoir.Words
 	ids     []string

@@ -63,7 +63,6 @@ func readPage(text string) *page {
 	return p
 }
 
-// add appends a section, unless it is empty.
 func (p *page) add(heading string, lines []string) {
 	if len(lines) > 0 {
 		p.sections = append(p.sections, &section{heading: heading, lines: lines})
@@ -81,7 +80,6 @@ func (p *page) find(heading string) *section {
 	return nil
 }
 
-// drop removes the sections of a heading.
 func (p *page) drop(heading string) {
 	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading == heading })
 }
@@ -194,7 +192,6 @@ func (p *page) entries(heading string) []string {
 	return out
 }
 
-// isHeading reports whether a line is a Markdown heading.
 func isHeading(l string) bool {
 	n := level(l)
 	return n >= 1 && n <= 6 && len(l) > n && l[n] == ' '
@@ -204,13 +201,11 @@ func level(heading string) int { return len(heading) - len(strings.TrimLeft(head
 
 var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
 
-// isEntry reports whether a line begins a list entry.
 func isEntry(l string) bool { return listMark.MatchString(l) }
 
 // IsEntry reports whether a line of a memory is a list entry, possibly of another one.
 func IsEntry(line string) bool { return isEntry(strings.TrimSpace(line)) }
 
-// withoutMark returns a line without its list mark.
 func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
 
 func fence(l string) bool {

@@ -129,7 +129,6 @@ var (
 	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
 )
 
-// leadsOut reports whether a relative path may lead out of its directory.
 func leadsOut(path string) bool {
 	return strings.ContainsAny(path[:1], "/~\\") || strings.Contains(path, "..")
 }
@@ -221,10 +220,8 @@ func bracketed(rest string) bool {
 	return strings.ContainsRune("/!?|&_<\\", r) || unicode.IsLetter(r) && rest[0] != ' '
 }
 
-// withoutFrames removes tags that steer agents.
 func withoutFrames(text string) string { return prompts.Untag(text, prompts.Steers) }
 
-// unframe removes the tags of memoir's own frames.
 func unframe(text string) string {
 	return prompts.Untag(text, func(name string) bool { return strings.HasPrefix(name, "memoir-") })
 }

@@ -25,7 +25,9 @@ type renewal struct {
 	due     []*session           // new and changed sessions, oldest first
 	known   map[string]bool      // keys of sessions that the memory cited at the beginning
 
-	kept, uncited int // lines of MEMORY.md in the last answer with and without a citation
+	supports map[string]*support // by session
+	// Of the last answer: lines of MEMORY.md with and without a citation, and all lines that no session supports.
+	kept, uncited, unsupported int
 }
 
 // newRenewal prepares a renewal. If gone is not nil, it selects further lines to remove besides those of withdrawn
@@ -35,6 +37,7 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 		in: in, register: in.register(), edits: LiveHandEdits(in.HandEdits, in), hand: handLines(in),
 		name:     projectName(in.Project),
 		sessions: sessions, by: map[string]*session{}, forgot: map[string]bool{}, known: map[string]bool{},
+		supports: map[string]*support{},
 	}
 	for _, s := range sessions {
 		r.by[s.SessionKey] = s
@@ -152,7 +155,6 @@ func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	return out
 }
 
-// inputsOf returns the entries of a line that are inputs.
 func (r *renewal) inputsOf(line string, lists map[string][]string) []entry {
 	return slices.DeleteFunc(r.entries(line, lists), func(e entry) bool { return !r.register.keys[e.key] })
 }

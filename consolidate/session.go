@@ -21,7 +21,6 @@ type session struct {
 	statements []memoir.Statement
 }
 
-// cite returns the citation of the session.
 func (s *session) cite() string { return s.short + " " + s.date }
 
 // asked returns the title of a session, else its first task.
@@ -169,30 +168,11 @@ func SummaryFileName(e memoir.Extraction, short string) string {
 	if len(short) > len("019f6782-0000-7000-8000-000000000000") {
 		short = fmt.Sprintf("%.8x", sha256.Sum256([]byte(e.SessionKey)))
 	}
-	slug := slugOf(e.RolloutSlug)
-	if slug == "" {
+	slug := e.RolloutSlug
+	if !memoir.LegalSkill(slug) { // the same form
 		slug = "session"
 	}
 	return summaryDir + day(e) + "-" + slug + "-" + citable(short) + ".md"
-}
-
-// slugOf reduces a text to [a-z0-9-], at most 60 bytes.
-func slugOf(text string) string {
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(text) {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			if dash && b.Len() > 0 {
-				b.WriteByte('-')
-			}
-			dash = false
-			b.WriteRune(r)
-		} else {
-			dash = true
-		}
-	}
-	s := b.String()
-	return strings.Trim(s[:min(len(s), 60)], "-")
 }
 
 func day(e memoir.Extraction) string {

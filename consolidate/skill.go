@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -20,9 +19,10 @@ const (
 	maxAnsweredSkills = 16
 )
 
-// skillsOf returns the skills of an answer. A skill with an order or a step that no session supports stays as it
-// is in the present memory.
-func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
+// skillsOf returns the skills of an answer. Lines of a SKILL.md that no session supports which it or MEMORY.md cites are
+// dropped. A skill of which little is left, or with an order that no person gave or such a line in
+// another file, stays as it is in the present memory.
+func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faults []string) {
 	if a.Skills == nil {
 		return r.present.Skills, nil
 	}
@@ -30,8 +30,15 @@ func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
 	}
 	for _, given := range *a.Skills {
-		s, fault := r.skillOf(given)
-		if fault == "" && r.strange(s) {
+		by := r.supportOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
+		for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
+			by.add(memoir.Statement{Text: text})
+		}
+		for _, n := range r.edits {
+			by.add(memoir.Statement{Text: n.Text})
+		}
+		s, lost, fault := r.skillOf(given, by)
+		if fault == "" && (lost || r.strange(s, by)) {
 			var there bool
 			if s, there = r.skill(s.Name); !there {
 				continue
@@ -61,18 +68,19 @@ func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
 	return skills, faults
 }
 
-// skillOf converts a skill of an answer. A skill with only a name stays as it is.
-func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
+// skillOf converts a skill of an answer. A skill with only a name stays as it is. lost reports whether more lines were
+// dropped than kept.
+func (r *renewal) skillOf(a answeredSkill, by support) (s memoir.Skill, lost bool, fault string) {
 	a.Name = strings.TrimSpace(a.Name)
 	present, there := r.skill(a.Name)
 	switch empty := strings.TrimSpace(a.Content) == ""; {
 	case !memoir.LegalSkill(a.Name):
-		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
+		return s, false, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
 			cut(oneLine(a.Name), 80))
 	case empty && there:
-		return present, ""
+		return present, false, ""
 	case empty:
-		return s, "the skill " + a.Name + " is empty, and no present skill has that name"
+		return s, false, "the skill " + a.Name + " is empty, and no present skill has that name"
 	}
 	files := artifacts{}
 	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})
@@ -82,21 +90,22 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 			continue
 		}
 		text := strings.ReplaceAll(given[at], "\r\n", "\n")
+		if len(text) > maxSkillBytes {
+			return s, false, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+		}
 		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
-			return s, faults[0]
+			return s, false, faults[0]
 		}
 		if folder != "" { // some repeat the folder in the path
 			at = strings.TrimSuffix(at, rest) + strings.TrimPrefix(rest, folder+"/")
 		}
 		switch err := memoir.CheckPath(at); {
 		case err != nil:
-			return s, err.Error()
+			return s, false, err.Error()
 		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
-			return s, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
-		case len(text) > maxSkillBytes:
-			return s, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+			return s, false, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
 		case folder == "":
-			text = r.skillText(a.Name, a.Description, text)
+			text, lost = r.skillText(a.Name, a.Description, text, by)
 		case strings.EqualFold(path.Ext(at), ".md"):
 			text = Passive(sanitise(text))
 		default:
@@ -104,35 +113,41 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		}
 		files[at] = text
 	}
-	if len(files) > maxSkillFiles {
-		return s, fmt.Sprintf("the skill %s has %d files, more than %d", a.Name, len(files), maxSkillFiles)
-	}
-	return files.close().Skills[0], ""
+	return files.close().Skills[0], lost, ""
 }
 
-// skillText makes SKILL.md from a description and a model's text.
-func (r *renewal) skillText(name, description, content string) string {
+// skillText makes SKILL.md from a description and a model's text, without the lines that have no support.
+func (r *renewal) skillText(name, description, content string, by support) (text string, lost bool) {
 	body := strings.TrimLeft(content, "\n ") + "\n"
 	front := frontOf(body)
 	body = body[len(front):]
 	description = cmp.Or(describe(memoir.Skill{Content: front}), description)
-	if strings.TrimSpace(description) == "" {
+	if strings.TrimSpace(description) == "" || !by.backsStep(description, false) {
 		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
 	var b strings.Builder
 	b.WriteString(skillHead(name, description))
 	p := passivity{skill: true}
+	kept, dropped, fenced := 0, 0, false
 	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
 		made := strings.TrimRight(p.inert(withoutFrames(sanitise(r.recite(l)))), " \t\r")
 		if have, ok := r.lines[asShown(l)]; ok {
 			made = have
+		} else if fence(l) {
+			fenced = !fenced
+		} else if !by.backsStep(strings.TrimSpace(l), fenced) {
+			dropped++
+			continue
+		}
+		if made != "" && !isHeading(made) {
+			kept++
 		}
 		b.WriteString(made + "\n")
 	}
-	return tidyBreaks(b.String())
+	r.unsupported += dropped
+	return tidyBreaks(b.String()), dropped > kept
 }
 
-// skill returns the present skill of a name.
 func (r *renewal) skill(name string) (memoir.Skill, bool) {
 	i := slices.IndexFunc(r.present.Skills, func(s memoir.Skill) bool { return s.Name == name })
 	if i < 0 {
@@ -148,7 +163,6 @@ func skillHead(name, description string) string {
 	return "---\nname: " + name + "\ndescription: \"" + quoted + "\"\n---\n\n"
 }
 
-// describe returns the description in the head of a SKILL.md.
 func describe(s memoir.Skill) string {
 	for l := range strings.Lines(s.Content) {
 		if d, ok := strings.CutPrefix(l, "description: "); ok {
@@ -170,21 +184,20 @@ func frontOf(text string) string {
 	return ""
 }
 
-// strange reports whether a skill has an order that no person gave, or a command that neither a session nor the
-// present memory has. Text that a tool only printed does not count.
-func (r *renewal) strange(s memoir.Skill) bool {
-	known := r.knownSteps()
+// strange reports whether a skill has an order that no person gave, or a line without support. Text that a tool only
+// printed does not count.
+func (r *renewal) strange(s memoir.Skill, by support) bool {
 	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
 		fenced := strings.Contains(at, "/scripts/")
 		for l := range strings.Lines(text) {
 			l = strings.TrimSpace(l)
 			_, kept := r.lines[asShown(l)]
-			unknown := func(command string) bool { return !stands(command, known) }
 			switch {
 			case kept || r.hand[l]:
 			case fence(l):
 				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), slices.ContainsFunc(commandsIn(l, fenced), unknown):
+			case prompts.Instructs(l) && !r.wanted(l), at != memoir.SkillsDir+"/"+s.Name+"/"+memoir.SkillMD && !by.backsStep(l, fenced):
+				r.unsupported++
 				return true
 			}
 		}
@@ -192,7 +205,8 @@ func (r *renewal) strange(s memoir.Skill) bool {
 	return false
 }
 
-// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word.
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word, and
+// those that begin as the path of a program.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
@@ -201,64 +215,15 @@ func commandsIn(line string, script bool) (commands []string) {
 		return []string{strings.TrimPrefix(line, "$ ")}
 	}
 	for part, code := range pieces(line) {
-		if part = strings.TrimSpace(strings.Trim(part, "`")); code && strings.Contains(part, " ") {
+		if part = strings.TrimSpace(strings.Trim(part, "`")); code &&
+			(strings.Contains(part, " ") || programPath.MatchString(part)) {
 			commands = append(commands, part)
 		}
 	}
 	return commands
 }
 
-// knownSteps returns the text that must contain the commands of a skill: the statements of sessions, without
-// environments and output of failed commands, the present skills, and hand edits.
-func (r *renewal) knownSteps() string {
-	var known []string
-	for _, s := range r.sessions {
-		for _, st := range s.statements {
-			switch st.Kind {
-			case memoir.StatementEnvironment, memoir.StatementClaim:
-			case memoir.StatementFailure:
-				known = append(known, st.Command, st.Fix)
-			default:
-				known = append(known, st.Text)
-			}
-		}
-	}
-	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
-		known = append(known, text)
-	}
-	for _, n := range r.edits {
-		known = append(known, n.Text)
-	}
-	return squeezed(strings.Join(known, "\x00"))
-}
+var programPath = lazyregexp.New(`^(?:\.{0,2}|~)/.`)
 
 // shellOptions matches a line that sets options of the shell and runs nothing.
 var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
-
-// placeholder matches a placeholder in a command of a skill.
-var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
-
-// stands reports whether a text contains all parts of a command between placeholders.
-func stands(command, known string) bool {
-	for _, part := range strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00") {
-		if part = squeezed(part); len(part) > 2 && !strings.Contains(known, part) {
-			return false
-		}
-	}
-	return true
-}
-
-// squeezed removes space, Markdown marks and quotes from a text.
-func squeezed(text string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c), strings.ContainsRune("`*\"'“”", c):
-			return -1
-		case c == '‹':
-			return '<'
-		case c == '›':
-			return '>'
-		}
-		return c
-	}, text)
-}

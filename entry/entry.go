@@ -38,7 +38,7 @@ type Book struct {
 // process finds the entry, and the next session gets a person's note. The error of an invalid text or category has the
 // code memoir.CodeUsage. If the entry exists, nothing is stored: added is false, and stored is the existing entry. That
 // is one of the project's 100 last accessed notes, or a line of the day's journal, with ID 0 if a person wrote it into
-// the file.
+// the file. A person's note confirms an agent's of the same text, which keeps its number.
 func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, added bool, err error) {
 	e, statements, err := b.Checked(e)
 	if err != nil {
@@ -46,6 +46,9 @@ func (b Book) Write(ctx context.Context, e memoir.Entry) (stored memoir.Entry, a
 	}
 	err = b.Store.Alone(ctx, func() error { // so that no other process adds or files the same entry meanwhile
 		found, err := b.existing(ctx, e)
+		if found != nil && e.Kind == memoir.EntryNote && found.Author != e.Author && e.Author == memoir.AuthorUser {
+			e.ID, e.CreatedAt, found = found.ID, found.CreatedAt, nil
+		}
 		if added = err == nil && found == nil; !added {
 			stored = *cmp.Or(found, &e)
 			return err
@@ -126,29 +129,29 @@ func statementOf(e memoir.Entry) memoir.Statement {
 // Recall returns at most MaxRecall notes of projects that contain all words, last accessed first, and records the
 // access. Category "" is any.
 func (b Book) Recall(ctx context.Context, projects []string, category string, words []string) ([]memoir.Entry, error) {
-	if err := known(category); err != nil && category != "" {
-		return nil, err
-	}
-	return b.Store.Recall(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category,
-		Words: words, Max: MaxRecall})
+	return b.notes(ctx, b.Store.Recall, store.EntryFilter{Projects: projects, Category: category, Words: words,
+		Max: MaxRecall})
 }
 
 // Notes returns all notes of projects, by category and number. Category "" is any.
 func (b Book) Notes(ctx context.Context, projects []string, category string) ([]memoir.Entry, error) {
-	if err := known(category); err != nil && category != "" {
-		return nil, err
-	}
-	notes, err := b.Store.Entries(ctx, store.EntryFilter{Projects: projects, Kind: memoir.EntryNote, Category: category})
+	notes, err := b.notes(ctx, b.Store.Entries, store.EntryFilter{Projects: projects, Category: category})
 	byCategory(notes)
 	return notes, err
 }
 
 // Latest returns at most MaxLatest notes of all projects, last accessed first. Category "" is any.
 func (b Book) Latest(ctx context.Context, category string) ([]memoir.Entry, error) {
-	if err := known(category); err != nil && category != "" {
+	return b.notes(ctx, b.Store.Entries, store.EntryFilter{Category: category, Max: MaxLatest})
+}
+
+func (b Book) notes(ctx context.Context, read func(context.Context, store.EntryFilter) ([]memoir.Entry, error),
+	f store.EntryFilter) ([]memoir.Entry, error) {
+	if err := known(f.Category); err != nil && f.Category != "" {
 		return nil, err
 	}
-	return b.Store.Entries(ctx, store.EntryFilter{Kind: memoir.EntryNote, Category: category, Max: MaxLatest})
+	f.Kind = memoir.EntryNote
+	return read(ctx, f)
 }
 
 func known(category string) error {

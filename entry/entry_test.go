@@ -141,13 +141,38 @@ func TestANoteIsStoredOnce(t *testing.T) {
 		{like(func(e *memoir.Entry) { e.Text = "use pnpm " }), false},
 		{like(func(e *memoir.Entry) { e.Text = "use PNPM" }), true},
 		{like(func(e *memoir.Entry) { e.Category = "preference" }), true},
-		{like(func(e *memoir.Entry) { e.Author = memoir.AuthorAgent }), true},
+		{like(func(e *memoir.Entry) { e.Author = memoir.AuthorAgent }), false},
 		{like(func(e *memoir.Entry) { e.Kind, e.Category = memoir.EntryJournal, "" }), true},
 		{like(func(*memoir.Entry) {}), false},
 	} {
 		if e, added, err := b.Write(t.Context(), c.note); err != nil || added != c.added || !added && e.ID != 1 {
 			t.Errorf("%d: Write = #%d, %v, %v", i, e.ID, added, err)
 		}
+	}
+}
+
+func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
+	b := newBook(t)
+	claim := note("preference", "use pnpm")
+	claim.Author = memoir.AuthorAgent
+	first, added, err := b.Write(t.Context(), claim)
+	told, fault := Injected(t.Context(), b.Store, projectID)
+	if err != nil || fault != nil || !added || strings.Contains(told, "pnpm") ||
+		!strings.Contains(told, "confirmation: 1 note of agents") {
+		t.Errorf("before: %v, %v, %v: %s", added, err, fault, told)
+	}
+	for i, want := range []bool{true, false} {
+		again, added, err := b.Write(t.Context(), note("preference", "use pnpm"))
+		if err != nil || added != want || again.ID != first.ID || again.Author != memoir.AuthorUser {
+			t.Errorf("%d: %+v, %v, %v", i, again, added, err)
+		}
+	}
+	if told, err := Injected(t.Context(), b.Store, projectID); err != nil || told != "## Long-Term Memory\n\n### preference\n\n- [#1] use pnpm\n\n" {
+		t.Errorf("after: %q, %v", told, err)
+	}
+	all, _, err := b.Store.Selected(t.Context(), projectID, 10)
+	if err != nil || len(all) != 1 || all[0].Statements[0].By != memoir.ByPerson || all[0].Statements[0].Quote != "use pnpm" {
+		t.Errorf("consolidated: %+v, %v", all, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -24,16 +25,25 @@ func Any(root memory.Root) bool {
 const maxInjected = 100
 
 // Injected returns the person's notes that a session in a project gets, those of the user included: Markdown with a
-// heading, a section for each category, and the number of each note. It is neutralised, and "" if there are none.
+// heading, a section for each category, and the number of each note. It says how many notes of agents wait for a
+// person. It is neutralised, and "" if there are no notes.
 func Injected(ctx context.Context, st *store.Store, projectID string) (string, error) {
 	notes, err := st.Entries(ctx, store.EntryFilter{Projects: []string{memoir.UserProjectID, projectID},
-		Kind: memoir.EntryNote, Author: memoir.AuthorUser, Max: maxInjected})
+		Kind: memoir.EntryNote})
 	if err != nil || len(notes) == 0 {
 		return "", err
 	}
+	waiting := len(notes)
+	notes = slices.DeleteFunc(notes, func(n memoir.Entry) bool { return n.Author != memoir.AuthorUser })
+	waiting -= len(notes)
+	notes = notes[:min(len(notes), maxInjected)]
 	byCategory(notes)
 	var b strings.Builder
 	b.WriteString("## Long-Term Memory\n")
+	if waiting > 0 {
+		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir memories` lists them, "+
+			"`memoir remember '#N'` confirms one).\n", memoir.Count(waiting, "note"))
+	}
 	category := ""
 	for _, n := range notes {
 		if n.Category != category {

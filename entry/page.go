@@ -129,7 +129,7 @@ func (b Book) existing(ctx context.Context, e memoir.Entry) (*memoir.Entry, erro
 	}
 	same := slices.DeleteFunc(latest, func(other memoir.Entry) bool {
 		return other.Text != e.Text || journal && dayOf(other) != dayOf(e) ||
-			!journal && (other.Category != e.Category || other.Author != e.Author)
+			!journal && other.Category != e.Category
 	})
 	if journal {
 		page, err := b.Page(e.ProjectID, dayOf(e))

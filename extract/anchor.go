@@ -104,7 +104,6 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 	return out
 }
 
-// word adds a word; whole means that it is a whole code span.
 func (p *pieces) word(w string, whole bool) {
 	w = strings.Trim(w, ",;:!?\"'“”‘’()[]{}<>*=…")
 	w = strings.TrimRight(w, ".")

@@ -87,7 +87,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	if ev.invalidLine(entry) {
 		out.dropped.Summary++
 	} else {
-		out.HistoryEntry = shorten(entry, maxHistory)
+		out.HistoryEntry = shorten(ev.attributed(entry, 0, len(items)), maxHistory)
 	}
 	if err := Check(out.Extraction, items); err != nil {
 		return used{}, object("%v", err)
@@ -98,7 +98,6 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 // stamp matches a time at the beginning of a history entry; the session's own time is used instead.
 var stamp = lazyregexp.New(`^\[[\d:T. Z-]+\]\s*`)
 
-// readFields reads the texts of an answer; null is an empty text.
 func readFields(text string) (map[string]string, *complaint) {
 	names := []string{fieldMemory, fieldSummary, fieldSlug, fieldHistory, fieldUpdate}
 	raw, err := model.Object(text, names)
@@ -149,6 +148,11 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 			problem, count = ev.misattributed(st), &u.dropped.Foreign
 		}
 		if problem == "" {
+			from, to := ev.around(st.Items)
+			if st.Kind == memoir.StatementProcedure { // its name is a request, which it need not cite
+				from, to = 0, len(ev.items)
+			}
+			st.Text = Titled(ev.attributed(st.Text, from, to))
 			fill(&st)
 			kept = append(kept, st)
 			continue
@@ -183,7 +187,7 @@ func noStatements(why []string, unplaced int) *complaint {
 func (u *used) checkSummary(text string, ev *evidence) (heading, body string) {
 	var b strings.Builder
 	said, n := false, 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(ev.attributed(text, 0, len(ev.items))) {
 		line = strings.TrimRight(line, " \t\r\n")
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
 			continue // fenced text is ordinary text, and an open fence would swallow the rest

@@ -65,7 +65,6 @@ type shellParser struct {
 	partial bool
 }
 
-// A textFile is a text that a session wrote into a file.
 type textFile struct{ path, text string }
 
 func newShellParser() *shellParser {
@@ -155,7 +154,6 @@ func pipedInto(s *syntax.Stmt) certainty {
 	return unsure
 }
 
-// call reads a simple command.
 func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filter bool) {
 	if len(x.Args) == 0 {
 		return
@@ -225,7 +223,6 @@ func (p *shellParser) write(name, text string) {
 	}
 }
 
-// source returns the text of a node as it was written.
 func (p *shellParser) source(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from < 0 || to > len(p.line) || from > to {

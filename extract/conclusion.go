@@ -44,7 +44,6 @@ var openSections = []string{
 	"questions", "alternative", "alternatives", "would you like me to", "feedback", "approach",
 }
 
-// claims returns the sentences of a paragraph that state a conclusion.
 func claims(p paragraph) []string {
 	var out []string
 	if strings.HasPrefix(p.text, "::") { // a directive to the agent's app

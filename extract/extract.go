@@ -84,7 +84,6 @@ var signals = []func(*session) []candidate{
 // A candidate is a statement with the data that rank and stillHolds need.
 type candidate struct {
 	memoir.Statement
-	times int      // occurrences in the session; at least 1
 	paths []string // files that it depends on
 	words string   // a person's words or the agent's claim, which later words can retract
 }
@@ -110,10 +109,9 @@ var parties = map[string]memoir.Party{
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent,
 }
 
-// state returns a candidate of a signal with one text.
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {
 	by := cmp.Or(parties[signal], memoir.ByTool)
-	return candidate{times: 1, Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}
+	return candidate{Statement: memoir.Statement{Kind: kind, Text: text, Signal: signal, By: by, Items: items}}
 }
 
 // describe fills in the fields of an extraction that describe its session and model.

@@ -64,7 +64,6 @@ const (
 	partCount
 )
 
-// part returns one part of an item.
 func part(it *memoir.Item, n int) *string {
 	return [partCount]*string{&it.Text, &it.Input, &it.Output}[n]
 }
@@ -85,7 +84,6 @@ type selection struct {
 	bytes  []int                 // kept of each item, 0 if nothing is
 }
 
-// choose is Fit of items without noise.
 func choose(read []reading, tokens int) (fitted []memoir.Item, omitted int) {
 	items, all := make([]memoir.Item, len(read)), 0
 	for i, it := range read {
@@ -273,7 +271,6 @@ func (s *selection) cost(p *piece) int {
 	return bytes + marks*len(omission)
 }
 
-// item returns the kept pieces of an item.
 func (s *selection) item(i int) memoir.Item {
 	it := s.items[i]
 	for p := range partCount {

@@ -111,7 +111,6 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 	return candidate{}, false
 }
 
-// servesFor reports whether another command has the purpose of a run and its file.
 func servesFor(r, other *run) bool {
 	want, _ := r.purpose()
 	has, _ := other.purpose()
@@ -152,7 +151,8 @@ func (s *session) misused(r *run, later []*run) (candidate, bool) {
 		}
 		for _, w := range r.args {
 			bare, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
-			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) && namesWord(message, bare) {
+			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) &&
+				regexp.MustCompile(`(?:^|\W)`+regexp.QuoteMeta(bare)+`(?:\W|$)`).MatchString(message) {
 				return failure(r, message, l.text, l.item), true
 			}
 		}
@@ -198,14 +198,8 @@ func firstClause(message string) string {
 
 var firstEnd = lazyregexp.New(`;|\.\s`)
 
-// namesWord reports whether a message has a whole word.
-func namesWord(message, word string) bool {
-	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
-}
-
-// failure returns the statement of a failure and its remedy.
 func failure(r *run, message, remedy string, item int) candidate {
-	message = strings.TrimRight(message, ". ")
+	message = straight.Replace(strings.TrimRight(message, ". "))
 	text := code(r.text) + " failed: " + message + "; fixed by " + code(remedy)
 	c := state(signalFixed, memoir.StatementFailure, text, r.item, item)
 	c.Command, c.Dir, c.Error, c.Signature, c.Fix = r.text, r.dir, message, memoir.Signature(message), remedy

@@ -143,13 +143,30 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 	}
 	for _, v := range verbatims(st) {
 		switch {
-		case wish && v.quoted && !v.in(ev.typed):
+		case wish && v.quoted && !ev.spoke(v.text, from, to):
 			return "quotes the person with words that they did not write"
 		case !v.quoted && strings.Contains(v.text, " ") && !v.in(allowed):
 			return "names a command that nobody ran and only a tool or a page mentioned"
 		}
 	}
 	return ""
+}
+
+// spoke reports whether a person said a text in one of the items in a range.
+func (ev *evidence) spoke(text string, from, to int) bool {
+	return slices.ContainsFunc(ev.items[from:to], func(it memoir.Item) bool {
+		return it.Origin.ByPerson() && strings.Contains(loose(it.Text+"\n"+it.Input), loose(text))
+	})
+}
+
+// attributed returns a text with straight quotes in place of “ ” around what no person said in a range of items.
+func (ev *evidence) attributed(text string, from, to int) string {
+	return quotation.ReplaceAllStringFunc(text, func(quoted string) string {
+		if words := strings.Trim(quoted, "“”"); ev.spoke(strings.Trim(words, " .,;:!?"), from, to) {
+			return quoted
+		}
+		return straight.Replace(quoted)
+	})
 }
 
 // gaveInstruction reports whether a person wrote an instruction to the agent in words like those of a text.

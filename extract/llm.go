@@ -13,7 +13,12 @@ import (
 	"memoir/prompts"
 )
 
-// LLM configures an extraction by a language model.
+// LLM calls a language model to extract.
+//
+// A session normally needs one call. If the input is too long for the model, half of it is shown in another call, at
+// most three times. If the answer was cut or is invalid, the model gets it back once, with an objection. The usage
+// covers all calls, also with an error. A second invalid answer, a refusal and an empty answer are a
+// *memoir.AnswerError. A failed call is an error with the code CodeModel, which wraps the *model.Error.
 type LLM struct {
 	Model model.Model // must retry and record usage itself
 
@@ -48,11 +53,6 @@ type Dropped struct {
 	Summary    int // unsupported lines of the summary, and history entries
 }
 
-// Statements returns the number of dropped statements.
-func (d Dropped) Statements() int {
-	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Unplaced
-}
-
 const (
 	minBudget   = 200      // least tokens of a session that are shown
 	answerRoom  = 4096     // tokens of the window that are reserved for an answer without a known cap
@@ -60,22 +60,11 @@ const (
 	maxShownBad = 16 << 10 // bytes of a bad answer that its model is shown again
 )
 
-type llm struct{ LLM }
-
-var _ Extractor = llm{}
-
-// NewLLM returns an extractor that asks a language model.
-//
-// A session normally needs one call. If the input is too long for the model, half of it is shown in another call, at
-// most three times. If the answer was cut or is invalid, the model gets it back once, with an objection. The usage
-// covers all calls, also with an error. A second invalid answer, a refusal and an empty answer are a
-// *memoir.AnswerError. A failed call is an error with the code CodeModel, which wraps the *model.Error.
-func NewLLM(o LLM) Extractor { return llm{o} }
+var _ Extractor = LLM{}
 
 // Name returns the model's name.
-func (x llm) Name() string { return x.Model.Name() }
+func (x LLM) Name() string { return x.Model.Name() }
 
-// answerSchema is the JSON Schema of an answer.
 var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"},` +
 	`"history_entry":{"type":"string"}},` +
@@ -94,7 +83,7 @@ type inquiry struct {
 }
 
 // Extract asks about the session.
-func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+func (x LLM) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
 	a := x.begin(in)
 	report := Report{Session: in.Session.Key()}
 	var out memoir.Extraction
@@ -114,7 +103,7 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 }
 
 // begin prepares the reading of a session, without invisible characters and comments: they could hide text from people.
-func (x llm) begin(in Input) *inquiry {
+func (x LLM) begin(in Input) *inquiry {
 	system, frame := prompts.StageOne(vars(in.Session, shown{text: "[]"}))
 	return &inquiry{session: in.Session, items: readings(in.Items),
 		budget: x.Budget(memoir.Tokens(system) + memoir.Tokens(frame))}
@@ -133,7 +122,7 @@ func readings(items []memoir.Item) []reading {
 }
 
 // ask calls the model, with fewer items after an input that was too long, and again after the first invalid answer.
-func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
+func (x LLM) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return shown{}, used{}, err
@@ -158,7 +147,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if answer.Stop == model.StopRefusal {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "it declined to answer")
 		}
-		if answer.Stop == model.StopEmpty || answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
+		if answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "its answer was empty")
 		}
 		got, bad := readAnswer(answer.Text, a.session, s.items)
@@ -179,28 +168,27 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 }
 
 // Budget returns the tokens that remain for a session beside a frame of so many tokens; 0 if they are unlimited.
-func (o LLM) Budget(frame int) int {
-	window := o.Model.Window()
+func (x LLM) Budget(frame int) int {
+	window := x.Model.Window()
 	if window <= 0 {
-		return o.InputTokens
+		return x.InputTokens
 	}
-	share := o.Payload
+	share := x.Payload
 	if share <= 0 || share > 1 {
 		share = DefaultPayload
 	}
 	answer := min(answerRoom, window/4)
-	if o.MaxOutput > 0 {
-		answer = min(o.MaxOutput, window/2)
+	if x.MaxOutput > 0 {
+		answer = min(x.MaxOutput, window/2)
 	}
 	room := min(int(share*float64(window)), window-frame-answer)
-	if o.InputTokens > 0 {
-		room = min(room, o.InputTokens)
+	if x.InputTokens > 0 {
+		room = min(room, x.InputTokens)
 	}
 	return max(room, minBudget)
 }
 
-// request makes the model request for the shown part of a session.
-func (x llm) request(a *inquiry, s shown) model.Request {
+func (x LLM) request(a *inquiry, s shown) model.Request {
 	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
@@ -215,13 +203,13 @@ func vars(s memoir.Session, shown shown) prompts.StageOneVars {
 	}
 }
 
-func (x llm) unusable(code memoir.Code, hint, what string) error {
+func (x LLM) unusable(code memoir.Code, hint, what string) error {
 	return &memoir.AnswerError{Err: memoir.Errorf(code, hint, "%s: %s", x.Name(), what)}
 }
 
 // failure adds code and hint to the error of a failed call. Other errors (a spending limit, an
 // interruption) are returned unchanged.
-func (x llm) failure(err error) error {
+func (x LLM) failure(err error) error {
 	var known *memoir.Error
 	var failed *model.Error
 	if errors.As(err, &known) || !errors.As(err, &failed) {
@@ -274,7 +262,6 @@ func fitShown(read []reading, tokens int) (s shown) {
 	}
 }
 
-// render writes items as JSON, one per line.
 func render(items []memoir.Item) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)

@@ -142,7 +142,7 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err = extract.NewLLM(extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
+	if _, _, err = (extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 // with it must be believed.
 func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 	t.Parallel()
-	kept, dropped := 0, extract.Dropped{}
+	kept, dropped := 0, 0
 	for _, s := range corpus(t) {
 		in := extract.Input{Session: s.session, Items: s.items}
 		e, _, err := extract.NewBuiltin().Extract(t.Context(), in)
@@ -160,10 +160,7 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 		}
 		o := extract.LLM{InputTokens: 200000, Report: func(r extract.Report) {
 			kept += r.Kept
-			dropped.Uncited += r.Dropped.Uncited
-			dropped.Missing += r.Dropped.Missing
-			dropped.Ungrounded += r.Dropped.Ungrounded
-			dropped.Summary += r.Dropped.Summary
+			dropped += r.Dropped.Uncited + r.Dropped.Missing + r.Dropped.Ungrounded + r.Dropped.Foreign + r.Dropped.Unplaced
 		}}
 		m := &script{turns: []any{reply(e.RawMemory(), e.RolloutSummary, e.RolloutSlug)}}
 		got, _, err := ask(t, m, o, in)
@@ -178,9 +175,8 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 			t.Errorf("%s: %v, slug %s", s.session.Key(), err, got.RolloutSlug)
 		}
 	}
-	t.Logf("%d statements kept, %+v", kept, dropped)
-	if all := kept + dropped.Statements(); dropped.Statements()*100 > all {
-		t.Errorf("%d of %d statements were dropped", dropped.Statements(), all)
+	if all := kept + dropped; dropped*100 > all {
+		t.Errorf("%d of %d statements were dropped", dropped, all)
 	}
 }
 
@@ -202,7 +198,7 @@ func FuzzAnyAnswerIsAnExtractionOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		in := llmInput()
 		for _, text := range []string{text, reply(text, text, text), reply("## Task\n- retry [1]\n- "+text+" [2]", text, text)} {
-			e, used, err := extract.NewLLM(extract.LLM{Model: told(text)}).Extract(t.Context(), in)
+			e, used, err := extract.LLM{Model: told(text)}.Extract(t.Context(), in)
 			var answer *memoir.AnswerError
 			switch {
 			case err != nil && !errors.As(err, &answer):
@@ -222,7 +218,7 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 	in := large()
 	for _, piece := range []string{"`", "“", `"`, "“a", "“a”", "- “a” [1]\n", "- `a` [1]", "[1]", "[1-60]", "- a [1-60]\n", "a\n", "**", "# ", "…", "N ", "<a>"} {
 		text := strings.Repeat(piece, (60<<10)/len(piece))
-		_, _, err := extract.NewLLM(extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text))}).Extract(t.Context(), in)
+		_, _, err := extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text))}.Extract(t.Context(), in)
 		var answer *memoir.AnswerError
 		if err != nil && !errors.As(err, &answer) {
 			t.Errorf("%s…: %v", piece, err)

@@ -58,7 +58,7 @@ func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extra
 	t.Helper()
 	s.t = t
 	o.Model = s
-	e, used, err := extract.NewLLM(o).Extract(t.Context(), in)
+	e, used, err := o.Extract(t.Context(), in)
 	if len(s.asked) != len(s.turns) {
 		t.Errorf("%d calls, want %d", len(s.asked), len(s.turns))
 	}
@@ -91,7 +91,7 @@ func llmInput() extract.Input {
 const (
 	goodMemory = "## Task\n- Make the uploader retry [1]\n\n## Outcome\n- done — the uploader tries three times; the tests pass [4, 5]\n\n" +
 		"## Preferences\n- Run the linter before anything else: “Always run the linter first” [1]\n\n## Failures\n- `go test ./upload/` failed with `status 503`; a loop in `upload/upload.go` fixed it [2, 3]\n\n" +
-		"## Commands\n- `go test ./upload/` runs the uploader's tests [2, 4]\n\n## Procedure\n- “retry of uploads”: `go test ./upload/` → `go test ./upload/` [2, 4]\n"
+		"## Commands\n- `go test ./upload/` runs the uploader's tests [2, 4]\n\n## Procedure\n- “The uploader must retry”: `go test ./upload/` → `go test ./upload/` [2, 4]\n"
 	goodSummary = "# Retries of the uploader\n\n## Task\n\nThe uploader was made to retry. `go test ./upload/` passes [4].\n"
 	goodSlug    = "uploader-retries"
 )
@@ -212,7 +212,10 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"an invented path":                    {"- see `internal/retry/retry.go` [3]", "", extract.Dropped{Ungrounded: 1}},
 		"an invented quotation":               {`- the user: "never use loops" [1]`, "", extract.Dropped{Ungrounded: 1}},
 		"a quotation in other signs":          {`- the user: "always run the linter first." [1]`, `- the user: "always run the linter first." [1]`, extract.Dropped{}},
-		"a shortened quotation":               {"- the user: “The uploader must retry … first” [1]", "- the user: “The uploader must retry … first” [1]", extract.Dropped{}},
+		"a shortened quotation":               {"- the user: “The uploader must retry … first” [1]", `- the user: "The uploader must retry … first" [1]`, extract.Dropped{}},
+		"a tool's words in a person's marks":  {"- “status 503” came back [2]", `- "status 503" came back [2]`, extract.Dropped{}},
+		"a wish of stitched words":            {"## Preferences\n- “Always … retry” [1]", "", extract.Dropped{Foreign: 1}},
+		"a commit's title":                    {"## Outcome\n- commit: retry, always — it helps [2]", "## Outcome\n- commit: \"retry, always\" — it helps [2]", extract.Dropped{}},
 		"a quotation with marks of code":      {"- “Always run the `linter` **first**” [1]", "- “Always run the `linter` first” [1]", extract.Dropped{}},
 		"a secret taken out":                  {"- `upload.go:[REDACTED:secret]: status 503` is printed [2]", "- `upload.go:[REDACTED:secret]: status 503` is printed [2]", extract.Dropped{}},
 		"nothing but placeholders":            {"- `N <code> …` is printed [2]", "", extract.Dropped{Ungrounded: 1}},
@@ -340,7 +343,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want string }{
 		"no JSON":           {"I looked at it, and it is fine.", "no JSON object"},
-		"cut":               {good()[:len(good())/2], "no JSON object"},
+		"cut":               {good()[:len(good())/2], "rollout_summary is missing"},
 		"a wrong type":      {`{"raw_memory": ["## Task"], "rollout_summary": "x", "rollout_slug": "x"}`, "raw_memory is not a string"},
 		"a field too few":   {`{"raw_memory": "## Task\n- x [1]", "rollout_slug": "x"}`, "rollout_summary is missing"},
 		"a summary alone":   {reply("", "x", "x"), "raw_memory is empty"},

@@ -75,7 +75,6 @@ var planTools = memoir.SetOf("todowrite todoread updateplan writetodos todo thin
 var pollTools = memoir.SetOf("bashoutput taskoutput agentoutputtool writestdin wait process killshell killbash " +
 	"taskstop")
 
-// readTools print or search files.
 var readTools = memoir.SetOf("read readfile readmanyfiles view webfetch list ls listdirectory grep glob search " +
 	"find searchfilecontent")
 
@@ -96,14 +95,11 @@ func foundNothing(output string) bool {
 		strings.HasPrefix(output, "no matches found")
 }
 
-// lookers are programs that only read.
 var lookers = memoir.SetOf("rg grep egrep find fd ls tree file cat bat less head tail nl sed awk jq stat sort uniq " +
 	"cut tr wc xargs pwd which echo true")
 
-// gitLooks are the subcommands of git that only read.
 var gitLooks = memoir.SetOf("log show diff status grep ls-files blame branch rev-parse")
 
-// looks reports whether a call only reads.
 func (q *quieter) looks(it memoir.Item) bool {
 	if !it.Shell() {
 		return readTools[plainName(it.Tool)]

@@ -60,8 +60,7 @@ func passedCommands(s *session) []candidate {
 		items := append(slices.Clone(ends(sh.items)), sh.best.item)
 		slices.Sort(items)
 		c := state(signalPassed, memoir.StatementCommand, text, slices.Compact(items)...)
-		c.times, c.paths = sh.times, sh.best.files()
-		c.Command, c.Dir, c.Purpose, c.Times = sh.best.text, sh.best.dir, sh.purpose, sh.times
+		c.paths, c.Command, c.Dir, c.Purpose, c.Times = sh.best.files(), sh.best.text, sh.best.dir, sh.purpose, sh.times
 		out = append(out, c)
 	}
 	return out
@@ -128,7 +127,6 @@ func (r *run) adds(head string) bool {
 	return false
 }
 
-// flags returns the names of a command's options, sorted.
 func (r *run) flags() []string {
 	var out []string
 	for _, w := range r.args {
@@ -141,7 +139,6 @@ func (r *run) flags() []string {
 	return slices.Compact(out)
 }
 
-// files returns the file names among a command's words, joined to its directory.
 func (r *run) files() []string {
 	var out []string
 	for _, w := range append([]string{r.program}, r.args...) {

@@ -256,7 +256,6 @@ func posted(s *session) []candidate {
 	return out
 }
 
-// name returns the post's name in statements.
 func (p post) name() string {
 	if p.number != "" {
 		return p.kind + " #" + p.number
@@ -267,7 +266,7 @@ func (p post) name() string {
 // maxSubject bounds, in bytes, the subjects that are shown whole.
 const maxSubject = 160
 
-func (p post) shown() string { return shorten(clean(p.title), maxSubject) }
+func (p post) shown() string { return quoteTitle(shorten(clean(p.title), maxSubject)) }
 
 // housekeeping reports whether a commit's subject says that it is about feedback, style or a merge.
 func housekeeping(title string) bool {
@@ -286,7 +285,7 @@ func statements(body string, plan bool) string {
 	}
 	var out []string
 	size := 0
-	list := paragraphs(clean(body))
+	list := paragraphs(straight.Replace(clean(body)))
 	for _, b := range list {
 		if b.section(endOfBody...) || plan && b.heading != list[0].heading {
 			break

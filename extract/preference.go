@@ -193,7 +193,6 @@ func corrects(own []string) bool {
 	return startsAny(first, objections...) && !strings.HasSuffix(own[0], "?") || hasAny(all, contrasts...)
 }
 
-// wholeSentences joins the first sentences that fit within limit bytes.
 func wholeSentences(own []string, limit int) string {
 	text := ""
 	for _, s := range own {
@@ -226,7 +225,7 @@ func choice(text string) string {
 	var out []string
 	for _, m := range answered.FindAllStringSubmatch(text, 4) {
 		if len(m[1]) <= maxCorrection && len(m[2]) <= maxCorrection {
-			out = append(out, "chose "+quote(m[2])+" for "+quote(m[1]))
+			out = append(out, "chose "+quote(m[2])+" for "+quoteTitle(m[1]))
 		}
 	}
 	if len(out) > 0 {

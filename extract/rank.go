@@ -13,7 +13,6 @@ const (
 	maxPurpose   = 4    // commands of one purpose
 )
 
-// most bounds the statements per kind.
 var most = map[memoir.StatementKind]int{
 	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
 	memoir.StatementFailure: 8,
@@ -38,7 +37,7 @@ func rank(all []candidate) []memoir.Statement {
 		case memoir.StatementCommand:
 			list = perPurpose(list)
 		case memoir.StatementFile:
-			slices.SortStableFunc(list, func(a, b candidate) int { return b.times - a.times })
+			slices.SortStableFunc(list, func(a, b candidate) int { return b.Times - a.Times })
 		default:
 			slices.SortStableFunc(list, func(a, b candidate) int { return b.Items[0] - a.Items[0] })
 		}
@@ -64,7 +63,6 @@ func rank(all []candidate) []memoir.Statement {
 	return out
 }
 
-// perPurpose keeps the first commands of every purpose.
 func perPurpose(list []candidate) []candidate {
 	n := map[string]int{}
 	return slices.DeleteFunc(list, func(c candidate) bool {
@@ -76,7 +74,6 @@ func perPurpose(list []candidate) []candidate {
 // maxCompared bounds the earlier statements that each one is compared with.
 const maxCompared = 60
 
-// distinct drops repetitions of earlier statements.
 func distinct(list []candidate) []candidate {
 	var out []candidate
 	var words []memoir.Words
@@ -124,9 +121,6 @@ type retraction struct {
 
 // retractedAfter reports whether a sentence after an item retracts a text.
 func (s *session) retractedAfter(text string, item int) bool {
-	if s.retracted == nil {
-		s.retracted = s.retracting()
-	}
 	var words memoir.Words
 	for _, r := range s.retracted {
 		if r.item <= item {
@@ -142,9 +136,8 @@ func (s *session) retractedAfter(text string, item int) bool {
 	return false
 }
 
-// retracting returns the last retractions of the session.
 func (s *session) retracting() []retraction {
-	out := []retraction{}
+	var out []retraction
 	add := func(item int, text string) {
 		if startsAny(withoutLead(lowerWords(text)), retractions...) {
 			out = append(out, retraction{item, memoir.WordsOf(text)})

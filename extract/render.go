@@ -29,7 +29,6 @@ func title(s memoir.Session, kept []memoir.Statement) string {
 	return asTitle(kept[0].Text)
 }
 
-// asTitle turns a line of Markdown into a title.
 func asTitle(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -72,7 +72,6 @@ func plainPath(p string) bool {
 	return true
 }
 
-// editedFiles states the changed files with their number of edits, in order of the first edit.
 func editedFiles(s *session) []candidate {
 	at := map[string]int{}
 	var out []candidate
@@ -85,14 +84,14 @@ func editedFiles(s *session) []candidate {
 			i = len(out)
 			at[e.path] = i
 			c := state(signalEdited, memoir.StatementFile, code(e.path))
-			c.times, c.paths, c.Paths = 0, []string{e.path}, []string{e.path}
+			c.paths, c.Paths = []string{e.path}, []string{e.path}
 			out = append(out, c)
 		}
-		out[i].times++
+		out[i].Times++
 		out[i].Items = append(out[i].Items, e.item)
 	}
 	for i := range out {
-		out[i].Times, out[i].Items = out[i].times, ends(out[i].Items)
+		out[i].Items = ends(out[i].Items)
 	}
 	return out
 }

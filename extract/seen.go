@@ -19,7 +19,6 @@ type seen struct {
 	parser    *shellParser
 }
 
-// A sighting is one place of a piece in a file.
 type sighting struct {
 	item int
 	line string
@@ -43,7 +42,6 @@ func (v *seen) look(it *memoir.Item) {
 	}
 }
 
-// edited records a patch.
 func (v *seen) edited(it *memoir.Item, diff string) {
 	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
 		head, lines, _ := strings.Cut(part, "\n")
@@ -118,7 +116,6 @@ func (v *seen) prints(it *memoir.Item, r *run) {
 // hit matches a line of search output: path, optional line number, text.
 var hit = lazyregexp.New(`^([\w@.+/-]*[\w@+-][./][\w@+/.-]*):(?:\d+[:-])?(.*)$`)
 
-// listed records the lines of a search's output.
 func (v *seen) listed(item int, dir, output string) {
 	for line := range strings.Lines(output) {
 		if m := hit.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
@@ -127,7 +124,6 @@ func (v *seen) listed(item int, dir, output string) {
 	}
 }
 
-// shows records a text of a file.
 func (v *seen) shows(item int, name, text string) {
 	if name == "" {
 		return
@@ -145,7 +141,6 @@ func apart(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// enter adds a piece to those that are searched for.
 func (v *seen) enter(piece string) {
 	if words := strings.FieldsFunc(piece, apart); len(words) > 0 && v.sightings[piece] == nil {
 		v.sightings[piece] = map[string][]sighting{}

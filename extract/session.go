@@ -22,7 +22,7 @@ type session struct {
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
 	gone      map[string]int    // path -> the item that removed or restored the file
-	retracted []retraction      // see retractedAfter; nil until it is called
+	retracted []retraction      // see retractedAfter
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -30,20 +30,17 @@ type session struct {
 type turn struct {
 	ask     ask
 	runs    []*run
-	edits   []edit
 	says    []say
 	final   say // the agent's closing answer, with no call after it; item 0 if there is none
 	tools   int
 	refused string // the last call of the turn before, if the person refused it
 }
 
-// A say is one text of the agent.
 type say struct {
 	item int
 	text string
 }
 
-// An edit is a change to one file.
 type edit struct {
 	item int
 	path string // relative to the session's root where it lies below it
@@ -53,7 +50,6 @@ type edit struct {
 // contains data, the beginning and the end are read.
 const maxMessage = 64 << 10
 
-// arrange reads the items of a session.
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
 		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}}
@@ -73,17 +69,17 @@ func arrange(in Input) *session {
 				s.plan(it.N, it.Text)
 			}
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
-			t.says = append(t.says, say{it.N, clean(withoutMiddle(it.Text))})
+			t.says = append(t.says, say{it.N, straight.Replace(clean(withoutMiddle(it.Text)))})
 			t.final = t.says[len(t.says)-1]
 		case it.Kind == memoir.ItemTool:
 			refused = s.tool(t, it, parser)
 		}
 	}
 	s.next(t)
+	s.retracted = s.retracting()
 	return s
 }
 
-// next closes a turn and opens another one.
 func (s *session) next(t *turn) *turn {
 	if t.ask.item == 0 && len(t.says) == 0 && t.tools == 0 {
 		return t
@@ -106,7 +102,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		return ""
 	}
 	if diff, ok := EditOf(it); ok {
-		s.change(t, it, diff)
+		s.change(it, diff)
 		return ""
 	}
 	s.postTool(it, strings.ToLower(it.Tool))
@@ -114,7 +110,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 }
 
 // change records the files of an edit: its diff names each on a line of its own.
-func (s *session) change(t *turn, it *memoir.Item, diff string) {
+func (s *session) change(it *memoir.Item, diff string) {
 	for _, part := range strings.Split("\n"+diff, "\n*** ")[1:] {
 		head, lines, _ := strings.Cut(part, "\n")
 		verb, name, _ := strings.Cut("*** "+head, ": ")
@@ -122,16 +118,15 @@ func (s *session) change(t *turn, it *memoir.Item, diff string) {
 		switch verb + ": " {
 		case addFile:
 			s.write(name, strings.ReplaceAll(strings.TrimPrefix(lines, "+"), "\n+", "\n"))
-			s.edit(t, it.N, name)
+			s.edit(it.N, name)
 		case updateFile:
-			s.edit(t, it.N, name)
+			s.edit(it.N, name)
 		case deleteFile:
 			s.gone[s.relative(name)] = it.N
 		}
 	}
 }
 
-// shell records a command line.
 func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	c := &call{item: it.N, output: it.Output, status: ended(it, s.Source)}
 	runs, wrote := parser.parse(clean(it.Input), it.CWD)
@@ -157,7 +152,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
-			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))
+			s.edit(it.N, path.Join(r.dir, r.args[len(r.args)-1]))
 		}
 	}
 }
@@ -193,13 +188,12 @@ func (s *session) write(name, text string) {
 	}
 }
 
-func (s *session) edit(t *turn, item int, name string) {
+func (s *session) edit(item int, name string) {
 	e := edit{item, s.relative(name)}
 	if n := len(s.edits); n > 0 && s.edits[n-1] == e {
 		return
 	}
 	s.edits = append(s.edits, e)
-	t.edits = append(t.edits, e)
 }
 
 // relative returns a path relative to the session's root if it is below it, else unchanged.
@@ -215,7 +209,6 @@ func (s *session) relative(p string) string {
 	return p
 }
 
-// acted reports whether the agent used tools in the turn.
 func (t *turn) acted() bool { return t.tools > 0 }
 
 // callName returns a short name of a call: the first line of its command, or its tool and file.
@@ -255,7 +248,6 @@ const (
 	deleteFile = "*** Delete File: "
 )
 
-// isDiff reports whether a call's input is the diff of an edit.
 func isDiff(input string) bool {
 	return strings.Contains(input, addFile) || strings.Contains(input, updateFile) || strings.Contains(input, deleteFile)
 }
@@ -302,7 +294,6 @@ func EditOf(it *memoir.Item) (diff string, ok bool) {
 // pathArguments name the file that a call reads or edits.
 var pathArguments = []string{"file_path", "path", "filePath", "absolute_path", "file", "notebook_path"}
 
-// firstText returns the first of some arguments that is a non-empty string.
 func firstText(args gjson.Result, names ...string) string {
 	for _, name := range names {
 		if text := args.Get(name); text.Type == gjson.String && text.Str != "" {

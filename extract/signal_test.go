@@ -108,13 +108,13 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		want  string // what one statement holds; empty: there is none of the kind
 	}{
 		// posted
-		"a commit with its body": {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: fix: retry — The upstream resets idle connections"},
+		"a commit with its body": {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: \"fix: retry\" — The upstream resets idle connections"},
 		"a commit in another repository": {memoir.StatementOutcome,
 			[]string{"$ cd ~/src/other && git commit -m 'fix: retry'"}, ""},
 		"a commit where a word was searched for": {memoir.StatementOutcome,
 			[]string{"$ grep -r worktree /srv/other", "$ cd /srv/other && git commit -m 'fix: retry'"}, ""},
 		"a commit in a working tree of the session": {memoir.StatementOutcome,
-			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: fix: retry"},
+			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		"a question that led to a commit": {memoir.StatementTask,
 			[]string{"> what should we do about the retries?", commit("fix: retry")}, ""},
 		"a request that fits any work": {memoir.StatementTask,
@@ -124,9 +124,9 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a commit that failed":           {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
 		"a commit about feedback":        {memoir.StatementOutcome, []string{commit("address review feedback")}, ""},
 		"a commit that was reset":        {memoir.StatementOutcome, []string{commit("fix: retry"), "$ git reset --hard HEAD~1"}, ""},
-		"an amended commit":              {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: fix: retry"},
+		"an amended commit":              {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		"a message from a here-document": {memoir.StatementOutcome, []string{"$ git commit -F - <<'EOF'\nfix: retry\n\nThe upstream resets idle connections.\nEOF"}, "— The upstream resets idle connections"},
-		"a pull request with its number": {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: Retry — retry what the upstream reset"},
+		"a pull request with its number": {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: \"Retry\" — retry what the upstream reset"},
 		"a pull request that was closed": {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "=> https://example.test/a/b/pull/12", "$ gh pr close 12"}, ""},
 		// passed
 		"a test that passed":                 {memoir.StatementCommand, []string{"$ go test ./...", "=> ok"}, "test: `go test ./...`"},
@@ -166,7 +166,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch” (after: `git push --force`, refused)"},
 		// asked
-		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: feat: retry"},
+		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: \"feat: retry\""},
 		"a request with a host":        {memoir.StatementTask, []string{"> deploy the client to https://staging.example.test and [docs](https://example.test/a?b)", commit("feat: deploy")}, "deploy the client to staging.example.test and docs → committed"},
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},

@@ -9,7 +9,6 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// A status is the result of a command.
 type status int
 
 const (
@@ -91,14 +90,12 @@ func failureLine(output string) string {
 	return ""
 }
 
-// failureStarts begin lines that report a failure.
 var failureStarts = []string{
 	"error:", "error[", "Error:", "ERROR:", "[ERROR]", "ERROR ", "fatal:", "Fatal", "FAIL", "--- FAIL",
 	"not ok ", "panic:", "Traceback (most recent", "npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ",
 	"undefined reference", "Usage:", "usage:", "✗", "✘", "✖", "thread '",
 }
 
-// failureParts occur in lines that report a failure.
 var failureParts = []string{
 	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL",
 	"panicked at", "Segmentation fault", "ELIFECYCLE", "exited with code 1", "exit status 1", "exit code 1",

@@ -56,17 +56,34 @@ func balance(line string) string {
 		i := strings.LastIndexByte(line, '`')
 		line = line[:i] + line[i+1:]
 	}
-	if strings.Contains(line, "**") {
-		line = strings.ReplaceAll(line, "**", "")
-	}
-	return line
+	return strings.ReplaceAll(line, "**", "")
 }
 
-// code renders text as a code span of Markdown on one line.
 func code(text string) string { return memoir.CodeSpan(strings.Join(strings.Fields(text), " ")) }
 
-// quote renders a person's words in quotation marks.
-func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }
+func quote(text string) string {
+	return "“" + straight.Replace(strings.Trim(text, `"“” `)) + "”"
+}
+
+// straight replaces the marks of a person's words: other text has straight quotes.
+var straight = strings.NewReplacer("“", `"`, "”", `"`)
+
+func quoteTitle(title string) string {
+	return `"` + strings.Trim(strings.ReplaceAll(straight.Replace(title), `"`, "'"), " ") + `"`
+}
+
+// untitled matches a commit or pull request with its title, without quotation marks, and what follows.
+var untitled = lazyregexp.New(`(^|→ )((?:commit|committed|pull request|approved plan)(?: #?[0-9a-f]+)?: )([^"“”]*?)( — |$)`)
+
+// Titled puts the titles of commits and pull requests in a statement into straight quotes, so that an order in a title
+// reads as a title. It leaves a title with quotation marks.
+func Titled(text string) string {
+	m := untitled.FindStringSubmatchIndex(text)
+	if m == nil || m[6] == m[7] {
+		return text
+	}
+	return text[:m[6]] + quoteTitle(text[m[6]:m[7]]) + text[m[7]:]
+}
 
 // notEnds are words after which a full stop ends no sentence.
 var notEnds = map[string]bool{
@@ -164,7 +181,6 @@ func paragraphs(text string) []paragraph {
 	return out
 }
 
-// section reports whether the paragraph's heading has one of some words.
 func (p paragraph) section(names ...string) bool {
 	return p.heading != "" && hasAny(lowerWords(p.heading), names...)
 }

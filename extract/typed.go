@@ -19,7 +19,6 @@ type ask struct {
 	pasted bool     // it also holds a log, code, a list, a quotation or a review
 }
 
-// readAsk reads a person's message.
 func readAsk(it *memoir.Item) ask {
 	a := ask{item: it.N, origin: it.Origin, text: clean(withoutMiddle(it.Text))}
 	if it.Origin == memoir.OriginSlashCommand || it.Origin == memoir.OriginPlanHandover {
@@ -121,7 +120,6 @@ func looksPasted(line, trimmed string) bool {
 	return symbols(trimmed) > 0.3
 }
 
-// listItem reports whether a line is a list item.
 func listItem(trimmed string) bool {
 	if strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "• ") {
 		return true
@@ -190,7 +188,6 @@ type request struct {
 	turns []*turn
 }
 
-// requests returns the requests of the session, in order.
 func (s *session) requests() (out []request) {
 	for _, t := range s.turns {
 		if text := requestOf(t); text != "" && (len(out) == 0 || t.ask.origin != memoir.OriginQueued) {
@@ -216,6 +213,9 @@ func asked(s *session) []candidate {
 		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
 			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, item)
 			c.Outcome = came
+			if typed := strings.Join(strings.Fields(r.turns[0].ask.text), " "); strings.Contains(typed, r.text) {
+				c.Quote = r.text
+			}
 			out = append(out, c)
 		}
 	}

@@ -21,7 +21,6 @@ type Agent struct {
 	files      func(s site) []file
 }
 
-// file is a file of an agent with memoir's entries in it.
 type file struct {
 	path    string
 	entries []Entry

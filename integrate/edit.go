@@ -37,7 +37,9 @@ func syntaxOf(path string) syntax {
 	case ".toml":
 		return syntax{"TOML", parseTOML, insertTOML, removeTOML}
 	case ".yaml", ".yml":
-		return syntax{"YAML", parseYAML, insertYAML, removeYAML}
+		return syntax{"YAML", parseYAML, func(text []byte, e Entry, _ int) ([]byte, error) {
+			return yamledit.Set(text, e.At, string(marshal(e.Value, "", ""))) // the value as JSON
+		}, func(text []byte, at []string, _ int) ([]byte, error) { return yamledit.Delete(text, at, len(at)) }}
 	}
 	return syntax{"JSON", parseJSON, insertJSON, removeJSON} // with comments and trailing commas
 }
@@ -281,7 +283,6 @@ var ours = lazyregexp.New(`(^|[/\\\s'"])memoir(\.exe)?['"]?\s+(inject|mcp|run)(\
 // isOurs reports whether a decoded value calls memoir.
 func isOurs(value any) bool { return ours.MatchString(strings.Join(texts(value), " ")) }
 
-// texts lists the texts in a value in the order of programs and their arguments.
 func texts(value any) (out []string) {
 	switch v := value.(type) {
 	case string:
@@ -362,13 +363,4 @@ func parseYAML(text []byte) (value any, err error) {
 		err = errors.New("something follows the first document")
 	}
 	return value, err
-}
-
-// insertYAML adds an entry with its value as JSON, or sets a switch.
-func insertYAML(text []byte, e Entry, _ int) ([]byte, error) {
-	return yamledit.Set(text, e.At, string(marshal(e.Value, "", "")))
-}
-
-func removeYAML(text []byte, at []string, _ int) ([]byte, error) {
-	return yamledit.Delete(text, at, len(at))
 }

@@ -75,7 +75,6 @@ type site struct {
 	dir   string // of the agent's configuration, for the user or in the project
 }
 
-// call returns a command line of memoir, as words.
 func (s site) call(words ...string) []string {
 	return slices.Concat([]string{s.Program}, words, s.Flags)
 }

@@ -47,7 +47,6 @@ func children(in *hujson.Value) (before []*hujson.Extra, values []*hujson.Value)
 	return before, values
 }
 
-// section finds the value at keys that exist.
 func section(tree *hujson.Value, at []string) *hujson.Value {
 	return tree.Find(strings.Join(append([]string{""}, at...), "/"))
 }
@@ -192,7 +191,6 @@ func indentAt(text []byte, at int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unitOf returns the indentation of the first indented line.
 func unitOf(text []byte) string {
 	for line := range bytes.Lines(text) {
 		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(indent) > 0 && len(bytes.TrimSpace(line)) > 0 {

@@ -230,7 +230,6 @@ func readIn(project, path string) ([]byte, error) {
 	return read(path)
 }
 
-// read reads a configuration file; nil if there is none.
 func read(path string) ([]byte, error) {
 	content, err := disk.ReadFile(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {

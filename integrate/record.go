@@ -78,11 +78,7 @@ func (r *Record) save() error {
 	if err != nil {
 		return err
 	}
-	err = failpoint.MkdirAll(r.home, 0o700)
-	if err == nil {
-		err = disk.Replace(path, append(content, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := disk.Replace(path, append(content, '\n'), 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeOf(err), disk.HintOr(err, "--home"), "write %s: %w", path, err)
 	}
 	return nil
@@ -169,9 +165,7 @@ func (c Change) write() (err error) {
 		if info, statErr := os.Stat(path); statErr == nil {
 			mode = info.Mode().Perm()
 		}
-		if err = failpoint.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = disk.Replace(path, c.After, mode)
-		}
+		err = disk.Replace(path, c.After, mode)
 	}
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "change %s: %w", c.Path, err)
@@ -179,7 +173,6 @@ func (c Change) write() (err error) {
 	return nil
 }
 
-// removeDirs removes those directories that are empty, inner ones first.
 func removeDirs(dirs []string) {
 	for _, dir := range slices.Backward(dirs) {
 		if failpoint.Remove(dir) != nil {

@@ -29,7 +29,6 @@ import (
 // Lease is a claim on one piece of work, as it is stored.
 type Lease struct {
 	Owner  string    // token of the claim; empty if there is none
-	Fence  int64     // number of the claim, growing; 0 if the work needs none
 	Holder Holder    // the process that made the claim
 	Until  time.Time // others may claim the work from then on
 }

@@ -181,7 +181,6 @@ func (r Root) Kept() ([]int, error) {
 	return numbered(filepath.Join(r.dir, archivesName), archiveSuffix)
 }
 
-// lives lists the numbers of the live directories, ascending.
 func (r Root) lives() ([]int, error) {
 	return numbered(filepath.Join(r.dir, liveName), "")
 }

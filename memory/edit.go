@@ -42,16 +42,11 @@ func (r Root) findEdits(snap *Snapshot) error {
 // previous returns the number of the newest live directory before the linked generation, 0 if none exists.
 func (r Root) previous(linked int) (int, error) {
 	lives, err := r.lives()
-	if err != nil {
+	i, _ := slices.BinarySearch(lives, linked)
+	if i == 0 {
 		return 0, err
 	}
-	previous := 0
-	for _, n := range lives {
-		if n < linked {
-			previous = n
-		}
-	}
-	return previous, nil
+	return lives[i-1], err
 }
 
 // PastEdits lists the hand edits of one generation: the difference between its archive and the archive of the
@@ -131,9 +126,9 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		}
 		return []string{to}, failpoint.Rename(r.Live(n), to)
 	}
-	published := live.manifest.sums()
+	published := live.manifest.published(live.files)
 	for _, f := range live.list {
-		if !changed(f.info).After(since) || published[f.path].SHA256 == sum(live.files[f.path]) {
+		if _, unchanged := published[f.path]; unchanged || !changed(f.info).After(since) {
 			continue
 		}
 		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))

@@ -118,7 +118,6 @@ func lineChanges(before, after []byte) (removed, added []placedLine) {
 	return removed, added
 }
 
-// heading reports whether a line is a Markdown heading: one to six '#' and a space.
 func heading(text string) bool {
 	marks := len(text) - len(strings.TrimLeft(text, "#"))
 	return marks >= 1 && marks <= 6 && len(text) > marks && text[marks] == ' '

@@ -94,15 +94,6 @@ func (m Manifest) Encode() []byte {
 // Hash returns the SHA-256 of the encoded manifest, in hex. It identifies the generation's whole content.
 func (m Manifest) Hash() string { return sum(m.Encode()) }
 
-// sums returns Files by path.
-func (m Manifest) sums() map[string]FileSum {
-	out := make(map[string]FileSum, len(m.Files))
-	for _, f := range m.Files {
-		out[f.Path] = f
-	}
-	return out
-}
-
 // verify returns an error for the first difference between files and the manifest.
 func (m Manifest) verify(files Files) error {
 	if len(files) != len(m.Files) {
@@ -120,7 +111,6 @@ func (m Manifest) verify(files Files) error {
 	return nil
 }
 
-// published returns the files that are unchanged since their publication.
 func (m Manifest) published(files Files) Files {
 	out := Files{}
 	for _, f := range m.Files {
@@ -168,7 +158,6 @@ func sum(content []byte) string {
 // StatementsFile has the statements of all sessions of a generation, a session a line, as data.
 const StatementsFile = "statements.jsonl"
 
-// A sessionLine is a line of StatementsFile.
 type sessionLine struct {
 	Session    string             `json:"session"` // its key
 	Title      string             `json:"title"`

@@ -54,7 +54,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	defer root.Close()
 	info, err := root.Stat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+	case absent(err):
 		return nil, memoir.Errorf(memoir.CodeNotFound, listHint, "no file %s in the memory", name)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -36,9 +37,6 @@ func (r Root) Stage(ctx context.Context, n int, files Files, m Manifest) error {
 }
 
 func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
-	if n < 1 {
-		return memoir.Errorf(memoir.CodeInvalid, "", "generations count from 1, not %d", n)
-	}
 	if err := files.check(); err != nil {
 		return err
 	}
@@ -79,7 +77,6 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	return failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 }
 
-// writeArchive writes the archive of generation n under its staged name.
 func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	packed, err := encodeArchive(files, manifest)
 	if err != nil {
@@ -97,7 +94,6 @@ func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readTreeBack compares the staged files with the manifest.
 func (r Root) readTreeBack(n int, m Manifest) error {
 	root, err := os.OpenRoot(r.Staged(n))
 	if err != nil {
@@ -129,7 +125,7 @@ func (r Root) readArchiveBack(n int, m Manifest) error {
 // the staged files of other processes.
 func (r Root) Discard(n int) error {
 	err := errors.Join(failpoint.RemoveAll(r.Staged(n)), disk.Discard(r.stagedArchive(n)), disk.Discard(r.stagedLink(n)))
-	if err != nil && !isNotDir(err) {
+	if err != nil && !errors.Is(err, syscall.ENOTDIR) {
 		return storageError(err, "discard the staged generation %d", n)
 	}
 	return nil

@@ -100,9 +100,6 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 	return kept, failpoint.RemoveAll(renamed)
 }
 
-// isNotDir reports whether a path does not exist because one of its parents is a file.
-func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
-
 // Prune removes old generations after a publication: archives beyond the newest keep (at least one), archives
 // written before a time unless it is zero, and the live directories before the previous one. It returns the
 // files of these directories that were saved too late and are kept (see Beside).

@@ -123,7 +123,8 @@ func (t *Tree) open(name string) (*os.File, error) {
 	return t.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the name may be a link out of its directory
 }
 
-func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
+// absent reports whether nothing is at a path, also because one of its parents is a file.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
 
 // list returns the names of the tree's files, up to maxEntries, those near the top first. It does not list
 // through os.Root, which needs a system call for the type of each entry; files are only read through it.

@@ -15,7 +15,6 @@ const (
 	anthropicOutput = 8192
 )
 
-// anthropicAPI is Anthropic's Messages API.
 type anthropicAPI struct{}
 
 // path accepts base URLs with and without the version.

@@ -161,7 +161,6 @@ var classes = []struct {
 		`connection (error|reset|closed)|disconnected|internal server error|service unavailable`)},
 }
 
-// classOfWords returns the class of a failure by its message.
 func classOfWords(text string) (Class, bool) {
 	for _, c := range classes {
 		if c.form.MatchString(text) {

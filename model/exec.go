@@ -230,7 +230,6 @@ func run(ctx context.Context, s start) (printed, error) {
 	return out, nil
 }
 
-// bounded is a buffer of at most maxAnswer bytes.
 type bounded struct {
 	kept []byte
 	full func()

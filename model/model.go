@@ -15,7 +15,6 @@ import (
 	"memoir"
 )
 
-// callTimeout is the default time limit of a call.
 const callTimeout = 10 * time.Minute
 
 // Model is one language model. Its methods are safe for concurrent use.

@@ -4,21 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kaptinlin/jsonrepair"
+	"github.com/tidwall/gjson"
 
 	"memoir/internal/lazyregexp"
 )
 
 // Bounds of reading an answer.
 const (
-	maxObject  = 4 << 20  // bytes of an answer
+	maxObject  = 2 << 20  // bytes of an answer
 	maxStarts  = 16       // opening braces that are tried
 	maxRepair  = 32 << 10 // bytes of a repaired object: the library's time may grow with their square
 	maxRepairs = 96 << 10 // bytes repaired per answer, over all attempts
 	maxNesting = 64       // of a repaired object
+	maxMatches = 1000     // of fields outside of an object
 )
 
 // Object finds the JSON object of an answer and returns the requested fields. It ignores code
@@ -27,7 +30,7 @@ const (
 // text was probably taken for its end. Without an object, the fields are searched by pattern.
 //
 // The result lacks the fields that the answer lacks. An answer with none of them, or of more
-// than 4 MiB, is an error, which does not quote the answer. The caller must check types.
+// than 2 MiB, is an error, which does not quote the answer. The caller must check types.
 func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 	if len(text) > maxObject {
 		return nil, fmt.Errorf("the answer has %d bytes, more than %d", len(text), maxObject)
@@ -64,16 +67,24 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 // objectAt returns the fields of the object at the beginning of a text.
 func objectAt(text string, fields []string, mend bool) map[string]json.RawMessage {
 	if !mend {
-		var all map[string]json.RawMessage
-		if json.NewDecoder(strings.NewReader(text)).Decode(&all) != nil {
+		var whole json.RawMessage
+		if json.NewDecoder(strings.NewReader(text)).Decode(&whole) != nil {
 			return nil
 		}
-		return among(all, fields)
+		out := map[string]json.RawMessage{} // not of all fields: a hostile answer may have a million
+		for _, f := range fields {
+			if value := gjson.GetBytes(whole, f); value.Exists() {
+				out[f] = json.RawMessage(value.Raw)
+			}
+		}
+		return out
 	}
 	for _, end := range []int{len(text), strings.LastIndexByte(text, '}') + 1} { // cut, or followed by words
 		all := repaired(text[:end])
-		if out := among(all, fields); len(out) == len(all) && len(out) > 0 {
-			return out
+		unknown := maps.Clone(all)
+		maps.DeleteFunc(unknown, func(name string, _ json.RawMessage) bool { return slices.Contains(fields, name) })
+		if len(all) > 0 && len(unknown) == 0 {
+			return all
 		}
 	}
 	return nil
@@ -88,7 +99,7 @@ var (
 // byPattern returns the texts of fields outside an object; none if a named field lacks a complete text.
 func byPattern(text string, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	for _, m := range fieldText.FindAllStringSubmatch(text, -1) {
+	for _, m := range fieldText.FindAllStringSubmatch(text, maxMatches) {
 		value := json.RawMessage(lineBreaks.Replace(m[2]))
 		if out[m[1]] == nil && slices.Contains(fields, m[1]) && json.Valid(value) {
 			out[m[1]] = value
@@ -97,17 +108,6 @@ func byPattern(text string, fields []string) map[string]json.RawMessage {
 	for _, f := range fields {
 		if out[f] == nil && strings.Contains(text, `"`+f+`"`) {
 			return nil
-		}
-	}
-	return out
-}
-
-// among returns the requested fields.
-func among(all map[string]json.RawMessage, fields []string) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	for _, f := range fields {
-		if value, ok := all[f]; ok {
-			out[f] = value
 		}
 	}
 	return out
@@ -130,7 +130,6 @@ func repaired(text string) (all map[string]json.RawMessage) {
 	return all
 }
 
-// nesting returns the depth of nested brackets in a text.
 func nesting(text string) int {
 	depth, most := 0, 0
 	for i := range len(text) {

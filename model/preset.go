@@ -2,7 +2,6 @@ package model
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"maps"
 	"path/filepath"
@@ -53,7 +52,6 @@ var piEvents = []event{{
 	cost: "message.usage.cost.total",
 }}
 
-// presets are the known agents.
 var presets = []preset{
 	{
 		// It reads no settings, so no hooks and no memory.
@@ -172,10 +170,8 @@ func presetOf(spec Spec, o Options) (p *preset, model string, err error) {
 	return &presets[i], model, nil
 }
 
-// ask adds an agent's switches, variables and input to a start. Without a system prompt the
-// agent would use its own, which is about tools and files.
+// ask adds an agent's switches, variables and input to a start.
 func (p *preset) ask(s *start, q Request, model, effort string) error {
-	q.System = cmp.Or(q.System, "Answer the question.")
 	if its, ok := p.efforts[effort]; ok {
 		effort = its
 	}

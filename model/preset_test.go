@@ -195,13 +195,3 @@ func TestTheModelsNameIsWhatFollowsThePreset(t *testing.T) {
 		}
 	}
 }
-
-func TestAnAgentWithoutASystemPromptIsGivenAShortOne(t *testing.T) {
-	t.Parallel()
-	m, dir := agent(t, "claude", keeps, Options{})
-	_, err := m.Call(t.Context(), Request{Input: "which?"})
-	failure(t, err)
-	if args := read(t, dir, "args"); !strings.Contains(args, "file: Answer the question.") {
-		t.Error(args)
-	}
-}

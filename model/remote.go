@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// maxBody bounds, in bytes, the body of one answer: hundreds of times the longest answer of a model.
-	maxBody = 64 << 20
+	// maxBody bounds, in bytes, the body of one answer: several times the longest answer of a model. A run reads as many
+	// bodies at a time as it makes calls.
+	maxBody = 2 << 20
 	// idleConnections is the number of idle connections per server, so that a run's workers
 	// don't need a new handshake for each call.
 	idleConnections = 16
@@ -68,7 +69,6 @@ func (c call) system() string {
 		"\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(c.Schema))
 }
 
-// remote is a model behind an HTTP API.
 type remote struct {
 	model  string
 	o      Options
@@ -146,7 +146,6 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (r received, e
 	return r, e
 }
 
-// unreadable returns the error of an answer that does not follow the API.
 func unreadable(why string) *Error {
 	return &Error{Class: ClassTemporary, Message: "the answer cannot be read: " + why}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memoir"
-	"memoir/model/modeltest"
 )
 
 // retryScript fails with errors, in order, and answers then.
@@ -150,27 +149,5 @@ func TestAnInterruptedCallIsNotRepeated(t *testing.T) {
 	_, err := Retrying(m, noted(RetryPolicy{Attempts: 5, MaxWait: 1}, &slept)).Call(ctx, Request{})
 	if !errors.Is(err, context.Canceled) || m.calls != 1 || len(slept) != 0 {
 		t.Errorf("got %v after %d calls", err, m.calls)
-	}
-}
-
-func TestWhatRetryingSumsUpIsWhatTheServerCounted(t *testing.T) {
-	t.Parallel()
-	model, s := serve(t, "anthropic", modeltest.Script(
-		modeltest.Step{Status: 529},
-		modeltest.Step{Status: 429, RetryAfter: "3"},
-		modeltest.Step{Status: 529, Code: "overloaded_error"},
-		modeltest.Step{Text: "at last"},
-	), Options{})
-	var slept []time.Duration
-	m := Retrying(model, noted(RetryPolicy{Attempts: 4, Base: 2, MaxWait: time.Minute}, &slept))
-	answer, err := m.Call(t.Context(), Request{Input: "in", MaxOutput: 20000})
-	if err != nil || answer.Text != "at last" {
-		t.Fatalf("got %+v, %v", answer, err)
-	}
-	if diff := cmp.Diff(s.Used(), answer.Usage); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]time.Duration{1, 3*time.Second + 2, 4}, slept); diff != "" {
-		t.Error(diff)
 	}
 }

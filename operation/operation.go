@@ -10,6 +10,7 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"memoir"
@@ -44,14 +45,6 @@ func Time(t time.Time) *time.Time {
 	return &t
 }
 
-// list returns items, and an empty slice for nil: JSON then has [], not null.
-func list[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
-}
-
 // Entry is the form of a note, a journal line or another entry.
 type Entry struct {
 	ID         int64  `json:"id"`
@@ -62,13 +55,18 @@ type Entry struct {
 	Content    string `json:"content"`
 	CreatedAt  string `json:"created_at"`
 	AccessedAt string `json:"last_accessed"`
+	Note       string `json:"note,omitempty"` // what an agent's note waits for
 }
 
 // EntryOf returns the form of an entry.
 func EntryOf(e memoir.Entry) Entry {
 	const layout = "2006-01-02T15:04:05.000Z"
-	return Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
-		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout)}
+	out := Entry{e.ID, e.ProjectID, string(e.Kind), e.Category, string(e.Author), e.Text,
+		e.CreatedAt.UTC().Format(layout), e.AccessedAt.UTC().Format(layout), ""}
+	if e.Kind == memoir.EntryNote && e.Author != memoir.AuthorUser {
+		out.Note = fmt.Sprintf("a search finds it; sessions get it once a person confirms it: `memoir remember '#%d'`", e.ID)
+	}
+	return out
 }
 
 // Entries is a list of entries.

@@ -2,6 +2,9 @@ package operation_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,5 +27,23 @@ func TestWhatSessionsAndProjectsSayOfThemselvesIsRedacted(t *testing.T) {
 	}
 	if project.ID != given.ID || given.Directories[0] != "/src/"+planted {
 		t.Errorf("got %v of %v", project, given)
+	}
+}
+
+func TestTheCheckoutComesBeforeItsWorktrees(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, made := range []string{"tree", "main/.git", "copy"} {
+		if err := os.MkdirAll(in(made), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(in("tree/.git"), []byte("gitdir: ../main/.git/worktrees/tree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := operation.CheckoutsFirst([]string{in("gone"), in("tree"), in("copy"), in("main")})
+	if want := []string{in("main"), in("copy"), in("gone"), in("tree")}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		Sessions: r.Sessions, Extractions: r.Extractions, Notes: r.Notes, Generation: int64(r.Generation),
 		PublishedAt: Time(r.PublishedAt), Due: r.Due,
 	}
-	for _, dir := range r.Directories {
+	for _, dir := range CheckoutsFirst(r.Directories) {
 		out.Directories = append(out.Directories, clean(dir))
 	}
 	for _, alias := range r.Aliases {
@@ -46,6 +47,22 @@ func ProjectOf(home string, r store.ProjectRow, clean func(string) string) Proje
 		out.Root = link
 	}
 	return out
+}
+
+// CheckoutsFirst orders directories of a project: checkouts of its repository, then others that exist, then worktrees,
+// which agents make and remove.
+func CheckoutsFirst(dirs []string) []string {
+	rank := map[string]int{}
+	for _, dir := range dirs {
+		git, err := os.Stat(filepath.Join(dir, ".git"))
+		switch _, gone := os.Stat(dir); {
+		case gone != nil || err == nil && !git.IsDir():
+			rank[dir] = 2
+		case err != nil:
+			rank[dir] = 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(dirs), func(a, b string) int { return rank[a] - rank[b] })
 }
 
 // Projects is a list of projects.
@@ -69,11 +86,12 @@ type Status struct {
 	Queue
 	Projects   []Project            `json:"projects"`
 	Usage      memoir.Usage         `json:"usage"`
-	Entries    map[string]int       `json:"entries"` // by kind
+	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
 	Unfinished []Unfinished         `json:"unfinished"`
+	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
 }
 
@@ -95,13 +113,19 @@ type Unfinished struct {
 	Hint    string `json:"hint"`
 }
 
+// Unreadable is a session, or a store of sessions, that cannot be read.
+type Unreadable struct {
+	Session string `json:"session"`
+	Error   string `json:"error"` // it names the path
+}
+
 // ReadStatus returns the status. A nil store is one in which nothing is registered. redact cleans titles and errors,
 // project the texts of projects.
 func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, redact, project func(string) string) (
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
 	if st == nil {
 		return out, nil
 	}
@@ -121,7 +145,17 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
 		return out, err
 	}
+	unread, err := st.Sessions(ctx, store.Filter{Reason: memoir.ReasonUnreadable})
+	if err != nil {
+		return out, err
+	}
+	for _, s := range unread {
+		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
+	}
 	next, err := pipeline.Glance(ctx, st, opts)
+	if err == nil {
+		err = st.Room()
+	}
 	if err != nil && ctx.Err() != nil {
 		return out, err
 	} else if err != nil {
@@ -130,7 +164,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
 	}
-	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
+	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
 	for _, w := range next.Would {
 		if w.Action == "extract" {
@@ -250,11 +284,10 @@ func queueOf(ctx context.Context, st *store.Store, now store.Status, redact func
 		out.Running = append(out.Running, Running{j.Kind, j.Key, j.Holder.Describe(), Time(j.Since),
 			Time(j.Until), j.Stale, redact(j.Title), j.Holder.Host, j.Holder.PID})
 	}
-	runs, err := st.Runs(ctx)
-	if err != nil || len(runs) == 0 {
+	r, err := st.LastRun(ctx)
+	if err != nil || r.ID == "" {
 		return out, err
 	}
-	r := runs[0]
 	out.LastRun = &LastRun{r.Holder.Describe(), Time(r.Began), Time(r.Ended), string(r.Outcome), redact(r.Reason), r.Hint}
 	if r.Ended.IsZero() {
 		out.LastRun.Outcome = "running"
@@ -295,15 +328,9 @@ type Spending struct {
 func ReadSpending(ctx context.Context, st *store.Store) (Spending, error) {
 	rows, err := st.UsageRows(ctx, time.Time{})
 	out := Spending{[]Spent{}}
-	var last Spent // key of the last element; rows that differ only in their call are adjacent
 	for _, r := range rows {
-		of := Spent{Day: r.Day, Project: r.ProjectID, Model: r.Model, Phase: r.Phase, Outcome: r.Outcome}
-		if of != last {
-			out.UsageBy, last = append(out.UsageBy, of), of
-		}
-		sum := &out.UsageBy[len(out.UsageBy)-1]
-		sum.Usage, sum.Estimated = sum.Usage.Add(r.Usage), sum.Estimated+r.Estimated
-		sum.DurationMS += r.Duration.Milliseconds()
+		out.UsageBy = append(out.UsageBy, Spent{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated,
+			r.Duration.Milliseconds()})
 	}
 	return out, err
 }

@@ -73,24 +73,13 @@ func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) erro
 		}
 		return nil
 	}
-	adopted, err := s.store.Adopt(ctx, a)
-	if err != nil {
+	// If only the generation was not recorded, because the process was killed, nothing is lost.
+	if lacked, err := s.store.Adopt(ctx, a); err != nil || !lacked {
 		return err
 	}
-	// If only the generation was not recorded, because the process was killed, nothing is lost.
-	if adopted.New || adopted.Extractions+adopted.HandEdits > 0 {
-		taken := memoir.Count(adopted.Extractions, "extraction")
-		if adopted.HandEdits > 0 {
-			taken += " and " + memoir.Count(adopted.HandEdits, "hand edit")
-		}
-		verb := "are"
-		if adopted.Extractions == 1 && adopted.HandEdits == 0 {
-			verb = "is"
-		}
-		s.warn(fmt.Sprintf("project %s: the database does not know generation %d: %s %s taken from its files",
-			id, a.Generations[len(a.Generations)-1].N, taken, verb),
-			"calls of `memoir sessions disable` that the database held are lost: repeat them")
-	}
+	s.warn(fmt.Sprintf("project %s: the database does not know generation %d, which is taken from its files", id,
+		a.Generations[len(a.Generations)-1].N),
+		"calls of `memoir sessions disable` that the database held are lost: repeat them")
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (s *scan) register(
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
 		slices.SortFunc(rows, func(a, b store.FileRow) int { return strings.Compare(a.Path, b.Path) })
-		session, err := assemble(key, rows)
+		session, err := assemble(key, rows, s.now())
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *scan) save(ctx context.Context, found []foundSession, gone []string) er
 	for batch := range slices.Chunk(found, saved) {
 		scans := make([]store.SessionScan, 0, saved)
 		for _, f := range batch {
-			session, err := assemble(f.key, f.files)
+			session, err := assemble(f.key, f.files, s.now())
 			if err != nil {
 				return err
 			}
@@ -123,8 +123,9 @@ func (s *scan) grouped(
 	return groups, nil
 }
 
-// assemble makes a session from its files.
-func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
+// assemble makes a session from its files. A record's time after now is of a clock that was ahead: then the file's time
+// counts if it is earlier.
+func assemble(key string, rows []store.FileRow, now time.Time) (memoir.Session, error) {
 	var parts []rollout.Part
 	files := map[string]store.FileRow{}
 	for _, row := range rows {
@@ -163,10 +164,11 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
 		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
 		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
-		if p.Head.UpdatedAt.IsZero() {
-			session.UpdatedAt = laterOf(session.UpdatedAt, f.ModTime)
+		updated := p.Head.UpdatedAt
+		if updated.IsZero() || updated.After(now) && f.ModTime.Before(updated) {
+			updated = f.ModTime
 		}
-		session.UpdatedAt = laterOf(session.UpdatedAt, p.Head.UpdatedAt)
+		session.UpdatedAt = laterOf(session.UpdatedAt, updated)
 	}
 	if session.CreatedAt.IsZero() {
 		session.CreatedAt = session.UpdatedAt
@@ -221,7 +223,7 @@ func denied(err error) bool {
 }
 
 // asBefore reports whether a file still cannot be read, for the same reason.
-func (s *scan) asBefore(known map[string]store.FileRow, p probedFile) bool {
+func asBefore(known map[string]store.FileRow, p probedFile) bool {
 	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 

@@ -161,7 +161,6 @@ func (r *run) failureOf(name string, cause error, postpone bool) store.Failure {
 	return f
 }
 
-// hintOf returns the hint of an error, or empty.
 func hintOf(err error) string {
 	hint := memoir.HintOf(err)
 	var failed *model.Error
@@ -171,7 +170,6 @@ func hintOf(err error) string {
 	return hint
 }
 
-// seconds turns a setting in seconds into a duration.
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 func (r *run) phase1Lease() time.Duration {

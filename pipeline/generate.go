@@ -71,7 +71,7 @@ func (c *consolidation) makeDraft(ctx context.Context, make making) (d draft, er
 func (c *consolidation) rewrite(ctx context.Context, make making) error {
 	d, err := c.makeDraft(ctx, make)
 	if err == nil && d.made != nil {
-		_, err = c.publishDraft(ctx, d, c.store.PublishPart)
+		_, err = c.publishDraft(ctx, d, store.PublishPart)
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (c *consolidation) publishLast(ctx context.Context, d draft) error {
 			}
 		}
 		edited = true
-		same, err := c.publishDraft(ctx, d, c.store.Publish)
+		same, err := c.publishDraft(ctx, d, store.PublishLast)
 		if err == nil && same && len(d.made.Open) == 0 {
 			err = c.store.FinishProjectUnchanged(ctx, *c.claim)
 		}

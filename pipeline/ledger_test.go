@@ -1,6 +1,8 @@
 package pipeline_test
 
 import (
+	"database/sql"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,15 +20,22 @@ import (
 func ends(t *testing.T, home string) (all, known memoir.Usage, calls map[string]int) {
 	t.Helper()
 	calls = map[string]int{}
-	for _, row := range ask(t, home, usageRows) {
-		all = all.Add(row.Usage)
-		key := row.Phase + " " + row.Outcome + ": " + row.Call
-		if row.Estimated > 0 {
-			key += ", estimated"
-		} else {
-			known = known.Add(row.Usage)
+	db, err := sql.Open("sqlite3", filepath.Join(home, "memoir.db"))
+	must(t, err)
+	defer db.Close()
+	rows, err := db.Query(`SELECT phase || ' ' || outcome || iif(estimated, ', estimated', ''), estimated, calls, input_tokens,
+		cached_tokens, output_tokens FROM ledger`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		var estimated bool
+		var u memoir.Usage
+		must(t, rows.Scan(&key, &estimated, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens))
+		if all = all.Add(u); !estimated {
+			known = known.Add(u)
 		}
-		calls[key] += row.Usage.Calls
+		calls[key] += u.Calls
 	}
 	return all, known, calls
 }
@@ -52,17 +61,17 @@ func TestLedgerReportAndServerAgree(t *testing.T) {
 		reply func(n int, c modeltest.Call) modeltest.Step
 		want  map[string]int
 	}{
-		"well-behaved": {modeltest.Script(answer), map[string]int{"extract empty: answered": 3}},
-		"busy":         {alternately(modeltest.Step{Status: 429, RetryAfter: "1", Message: "later"}), map[string]int{"extract empty: answered": 3, "extract empty: failed": 3}},
-		"broken":       {alternately(modeltest.Step{Status: 500, Message: "oh"}), map[string]int{"extract empty: answered": 3, "extract empty: failed": 3}},
-		"cut":          {alternately(modeltest.Step{Text: `{"raw_`, Stop: "length", Usage: used}), map[string]int{"extract empty: answered": 3, "extract empty: cut": 3}},
-		"always cut":   {modeltest.Script(modeltest.Step{Text: `{"raw_`, Stop: "length", Usage: used}), map[string]int{"extract refused: cut": 6}},
-		"refused":      {modeltest.Script(modeltest.Step{Text: "I cannot.", Stop: "refusal", Usage: used}), map[string]int{"extract refused: refused": 3}},
-		"empty":        {modeltest.Script(modeltest.Step{Usage: used}), map[string]int{"extract refused: empty": 3}},
-		"an error":     {modeltest.Script(modeltest.Step{Status: 413, Message: "what?"}), map[string]int{"extract failed: failed": 12}},
-		"reset":        {alternately(modeltest.Step{Reset: true}), map[string]int{"extract empty: answered": 3, "extract empty: failed, estimated": 3}},
-		"repaired":     {alternately(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract empty: answered": 6}},
-		"useless":      {modeltest.Script(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract refused: answered": 6}},
+		"well-behaved": {modeltest.Script(answer), map[string]int{"extract empty": 3}},
+		"busy":         {alternately(modeltest.Step{Status: 429, RetryAfter: "1", Message: "later"}), map[string]int{"extract empty": 6}},
+		"broken":       {alternately(modeltest.Step{Status: 500, Message: "oh"}), map[string]int{"extract empty": 6}},
+		"cut":          {alternately(modeltest.Step{Text: `{"raw_`, Stop: "length", Usage: used}), map[string]int{"extract empty": 6}},
+		"always cut":   {modeltest.Script(modeltest.Step{Text: `{"raw_`, Stop: "length", Usage: used}), map[string]int{"extract refused": 6}},
+		"refused":      {modeltest.Script(modeltest.Step{Text: "I cannot.", Stop: "refusal", Usage: used}), map[string]int{"extract refused": 3}},
+		"empty":        {modeltest.Script(modeltest.Step{Usage: used}), map[string]int{"extract refused": 3}},
+		"an error":     {modeltest.Script(modeltest.Step{Status: 413, Message: "what?"}), map[string]int{"extract failed": 12}},
+		"reset":        {alternately(modeltest.Step{Reset: true}), map[string]int{"extract empty": 3, "extract empty, estimated": 3}},
+		"repaired":     {alternately(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract empty": 6}},
+		"useless":      {modeltest.Script(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract refused": 6}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +134,7 @@ func TestAKilledRunLeavesItsCallsInTheLedger(t *testing.T) {
 	}
 
 	left, _, calls := ends(t, home)
-	if diff := cmp.Diff(map[string]int{"extract unfinished: begun, estimated": 3}, calls); diff != "" {
+	if diff := cmp.Diff(map[string]int{"extract unfinished, estimated": 3}, calls); diff != "" {
 		t.Fatal(diff)
 	}
 	if left.InputTokens < 3*100 || left.OutputTokens != 3*cap500 {
@@ -144,7 +153,7 @@ func TestAKilledRunLeavesItsCallsInTheLedger(t *testing.T) {
 		t.Errorf("%+v, %+v", report.Phase1, report.Stopped)
 	}
 	all, _, calls := ends(t, home)
-	if diff := cmp.Diff(map[string]int{"extract unfinished: begun, estimated": 3, "extract empty: answered": 3}, calls); diff != "" {
+	if diff := cmp.Diff(map[string]int{"extract unfinished, estimated": 3, "extract empty": 3}, calls); diff != "" {
 		t.Error(diff)
 	}
 	if want := left.Add(report.Usage); all != want {

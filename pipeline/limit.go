@@ -106,7 +106,6 @@ type Unserved struct {
 	hint   string
 }
 
-// unservedHint is the hint for a model that is out of service.
 func unservedHint(why error) string {
 	var failed *model.Error
 	switch {

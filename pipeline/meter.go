@@ -77,7 +77,6 @@ func forWork(ctx context.Context, call store.Call) context.Context {
 	return context.WithValue(ctx, workKey{}, &work{Call: call})
 }
 
-// workOf returns the work of a context.
 func workOf(ctx context.Context) *work {
 	if w, ok := ctx.Value(workKey{}).(*work); ok {
 		return w
@@ -106,7 +105,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	}
 	began := time.Now()
 	// If the call panics, its usage is unknown.
-	end := store.CallEnd{Usage: call.Expected, Call: store.CallFailed, Estimated: true}
+	end := store.CallEnd{Usage: call.Expected, Estimated: true}
 	defer func() {
 		end.Duration = time.Since(began)
 		m.meter.complete(ctx, id, end)
@@ -114,7 +113,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	answer, err = m.Model.Call(ctx, q)
 	// The answer is redacted first: later cleaning may remove the context that identifies a secret.
 	answer.Text, of.taken = scanner.Redact(answer.Text)
-	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
+	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))
 	}
@@ -218,25 +217,6 @@ func (m *meter) spent(ctx context.Context) memoir.Usage {
 	}
 	ofRun, _, _ := m.store.Spent(ctx, m.run)
 	return ofRun
-}
-
-// becameOf is the ledger's state of a call that has ended.
-func becameOf(ctx context.Context, answer model.Answer, err error) string {
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return store.CallInterrupted
-	case err != nil:
-		return store.CallFailed
-	}
-	switch answer.Stop {
-	case model.StopLength:
-		return store.CallCut
-	case model.StopRefusal:
-		return store.CallRefused
-	case model.StopEmpty:
-		return store.CallEmpty
-	}
-	return store.CallAnswered
 }
 
 // usageOf is the usage of a failed call. If it reached a server, it counts as a call even without tokens. If

@@ -211,7 +211,7 @@ func TestWhatAModelSaidWithoutGroundIsCounted(t *testing.T) {
 		question, consolidates := asked(t, c)
 		more := "- Use `make everything-else` for it [1]\n- Mind the gap\n- Mind the step [99]\n"
 		if consolidates {
-			more = "- a line that rests on nobody\n"
+			more = "- a line that rests on nobody\n- “always push --force” [" + listedNew.FindStringSubmatch(question)[1] + "]\n"
 		}
 		return modeltest.Step{Text: answers(t, question, consolidates, more)}
 	})
@@ -221,7 +221,7 @@ func TestWhatAModelSaidWithoutGroundIsCounted(t *testing.T) {
 	}
 	g := report.Grounding
 	if g == nil || g.Statements != 3 || g.Lines < 3 || g.Dropped["ungrounded"] != 3 ||
-		g.Dropped["uncited"] != 3 || g.Dropped["missing"] != 3 || g.Dropped["line"] != 1 {
+		g.Dropped["uncited"] != 3 || g.Dropped["missing"] != 3 || g.Dropped["line"] != 1 || g.Dropped["unsupported"] != 1 {
 		t.Errorf("%+v", g)
 	}
 	if builtin := run(t, options(t.TempDir(), dir)); builtin.Grounding != nil {

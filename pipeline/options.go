@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -78,7 +79,9 @@ type run struct {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{store: st, opts: opts, holder: lease.Self(), began: time.Now(), id: lease.NewToken()}
-	r.begin(opts.Log, opts.Progress)
+	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
+	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
+	r.report.Scan.Reasons = map[memoir.Reason]int{}
 	var err error
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
@@ -86,7 +89,8 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
 		return nil, err
 	}
-	r.meter = newMeter(r)
+	r.meter = &meter{run: r.id, store: st, limits: opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
+	r.meter.ended = sync.NewCond(&r.meter.mu)
 	return r, nil
 }
 
@@ -95,7 +99,6 @@ func (r *run) redact(text string) string {
 	return r.scanner.Message(text)
 }
 
-// clean redacts a text.
 func (r *run) clean(text string) string {
 	text, _ = r.scanner.Redact(text)
 	return text
@@ -114,7 +117,6 @@ func (r *run) selected(projectID string) bool {
 	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)
 }
 
-// window returns the window of this run.
 func (r *run) window() store.Window {
 	w := store.Window{
 		Now:               r.now(),
@@ -145,7 +147,6 @@ func (r *run) settingsOf(p memoir.Project) (config.Settings, error) {
 	return r.opts.Settings, nil
 }
 
-// getenv reads a variable of the run's environment.
 func (r *run) getenv(name string) string {
 	if r.opts.Env.Getenv == nil {
 		return ""
@@ -174,11 +175,4 @@ func Book(st *store.Store, opts Options, redact func(string) string) (entry.Book
 
 func (r *run) book() entry.Book {
 	return entry.Book{Store: r.store, Home: r.opts.Home, Redact: r.clean}
-}
-
-// newMeter is given a run without a meter.
-func newMeter(r *run) *meter {
-	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
-	m.ended = sync.NewCond(&m.mu)
-	return m
 }

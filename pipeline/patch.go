@@ -42,6 +42,31 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		"", func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
+// DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
+// sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line.
+func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (
+	Patched, error) {
+	r, err := newPhases(st, opts)
+	if err != nil {
+		return Patched{}, err
+	}
+	words := func(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
+	return r.patch(ctx, project, memoir.AuthorUser, "",
+		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
+			var ops []map[string]any
+			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
+				if consolidate.IsEntry(text) && words(text) == words(line) {
+					ops = append(ops, map[string]any{"op": "remove", "line": i + 1})
+				}
+			}
+			if len(ops) == 0 {
+				return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir cat MEMORY.md` shows the lines",
+					"MEMORY.md of %s has no such line", project.Name)
+			}
+			return json.Marshal(map[string]any{"ops": ops})
+		})
+}
+
 // patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing. An
 // agent's lines cite a session.
 func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author, cite string,
@@ -233,7 +258,7 @@ func (c *consolidation) change(ctx context.Context, live memory.Snapshot, files 
 	files[memoir.SummaryFile] = []byte(told.MemorySummary)
 	manifest := live.Manifest
 	manifest.Redactions, manifest.RestoredFrom, manifest.RedactedFrom, manifest.EditedFrom = counts, 0, 0, 0
-	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, store.PublishPart)
 }
 
 // begin publishes a first memory with the MEMORY.md of files. The template's headings count as hand edits, but not its
@@ -253,6 +278,6 @@ func (c *consolidation) begin(ctx context.Context, live memory.Snapshot, files m
 		return err
 	}
 	made := consolidate.Written(in, string(files[memoir.MemoryFile]))
-	_, err = c.publishDraft(ctx, draft{live, in, &made}, c.store.PublishPart)
+	_, err = c.publishDraft(ctx, draft{live, in, &made}, store.PublishPart)
 	return err
 }

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"memoir"
 	"memoir/rollout"
 	"memoir/store"
@@ -48,46 +46,37 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		most = ahead * workers
 	}
 	var (
-		g    errgroup.Group
 		room = newRoom(p.opts.Settings.Memories, workers)
-		done = make(chan bool, 2*most) // whether it was a large one
-		busy = map[bool]int{}          // of large ones, and of small ones
+		done = make(chan struct{}, most)
+		busy = 0
 		fail error
 	)
 	for {
 		if fail == nil {
 			fail = p.faulty()
 		}
-		// Sessions at work count toward the cap unless they turn out to be unchanged. Large and small ones
-		// have separate slots, since large ones may wait for memory.
-		slots := min(most-busy[false], most-busy[true], p.capLeft()-busy[false]-busy[true])
+		slots := min(most, p.capLeft()) - busy // sessions at work count unless they turn out to be unchanged
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
 			p.meter.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := p.claim(ctx, slots, suspects)
 			fail = err
+			busy += len(claims)
 			for _, claim := range claims {
-				large := isLarge(claim.Session)
-				busy[large]++
-				g.Go(func() error {
+				go func() {
 					p.finish(ctx, p.work(ctx, claim, attempt, room)) // the store batches concurrent commits
-					done <- large
-					return nil
-				})
-			}
-			if len(claims) == slots {
-				continue // if some of these are large, slots for small ones are left
+					done <- struct{}{}
+				}()
 			}
 		}
-		if busy[false]+busy[true] == 0 {
+		if busy == 0 {
 			break
 		}
-		busy[<-done]--
-		for len(done) > 0 { // one claim for all that have finished
-			busy[<-done]--
+		for wait := true; wait || len(done) > 0; wait = false { // one claim for all that have finished
+			<-done
+			busy--
 		}
 	}
-	_ = g.Wait() // no goroutine returns an error
 	if fail == nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -208,7 +197,6 @@ func (p *phase1) fallBack(ctx context.Context, f *finished, cause error) {
 	}
 }
 
-// countStored counts a claim whose result is stored.
 func (p *phase1) countStored(result extracted) {
 	p.count(func(r *Phase1Report) {
 		switch {

@@ -53,13 +53,12 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 		if p.ended(ctx) {
 			break
 		}
-		if p.keptBack(ctx, i) {
-			continue
+		if !p.keptBack(ctx, i) {
+			group.Go(func() error {
+				p.consolidate(ctx, i, false)
+				return nil
+			})
 		}
-		group.Go(func() error {
-			p.consolidate(ctx, i, false)
-			return nil
-		})
 	}
 	_ = group.Wait() // no goroutine returns an error
 
@@ -69,12 +68,8 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 		if p.ended(ctx) {
 			break
 		}
-		busy := p.reports[i].Outcome == OutcomeBusy
-		if p.keptBack(ctx, i) {
-			continue
-		}
-		if p.consolidate(ctx, i, true); busy && p.reports[i].Outcome == "" {
-			p.reports[i].Outcome, p.reports[i].Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
+		if !p.keptBack(ctx, i) {
+			p.consolidate(ctx, i, true)
 		}
 	}
 	for _, report := range p.reports {
@@ -233,7 +228,7 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
 		report.Detail = fmt.Sprintf("failed before (%s); next attempt at %s", claim.LastError,
-			claim.RetryAt.UTC().Format("2006-01-02 15:04"))
+			claim.RetryAt.Local().Format("2006-01-02 15:04 MST"))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
 		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)

@@ -17,7 +17,8 @@ type phases struct {
 	*run
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
-	recorded     bool // the start of the run
+	recorded     bool               // the start of the run
+	usual        map[string]float64 // US dollars per token of past calls, by model, for estimates
 }
 
 // newPhases returns the phases of a new run with the built-in model.
@@ -53,7 +54,7 @@ func (p *phases) chooseModels(ctx context.Context) error {
 	if extractor != nil {
 		reader := p.reader(extractor, called)
 		reader.Report = p.countExtraction
-		p.extractor = extract.NewLLM(reader)
+		p.extractor = reader
 	}
 	if consolidator != nil {
 		p.consolidator = consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: p.countConsolidation}
@@ -191,8 +192,10 @@ func (p *phases) countConsolidation(c consolidate.Report) {
 	p.meter.named(p.consolidator.Name()).served()
 	p.ground(func(g *Grounding) {
 		g.Lines += c.Kept
-		if c.Uncited > 0 {
-			g.Dropped["line"] += c.Uncited // of MEMORY.md
+		for reason, n := range map[string]int{"line": c.Uncited, unsupported: c.Unsupported} {
+			if n > 0 {
+				g.Dropped[reason] += n
+			}
 		}
 	})
 }

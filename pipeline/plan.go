@@ -34,6 +34,9 @@ func (p *phases) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.usual, err = p.usualPrices(ctx); err != nil {
+		return err
+	}
 	p.report.Would = []Planned{}
 	fresh := map[string]int{} // sessions to be extracted, by project
 	for _, s := range eligible {
@@ -75,11 +78,27 @@ func (p *phases) would(phase, name string, work Planned) {
 	if m := p.meter.named(name); m != nil {
 		work.Tokens += instructions
 		work.Model, work.Calls, work.OutputTokens = name, 1, usualOutput[phase]
-		work.Cost = m.priced(int64(work.Tokens), int64(work.OutputTokens)).Cost
+		work.Cost = cmp.Or(m.priced(int64(work.Tokens), int64(work.OutputTokens)).Cost,
+			p.usual[name]*float64(work.Tokens+work.OutputTokens))
 	} else {
 		work.Tokens = 0
 	}
 	p.report.Would = append(p.report.Would, work)
+}
+
+// usualPrices returns what a token of each model has cost: the agents of presets tell it only with an answer.
+func (p *phases) usualPrices(ctx context.Context) (map[string]float64, error) {
+	rows, err := p.store.UsageRows(ctx, time.Time{})
+	sums, prices := map[string]memoir.Usage{}, map[string]float64{}
+	for _, r := range rows {
+		if r.Usage.Cost > 0 {
+			sums[r.Model] = sums[r.Model].Add(r.Usage)
+		}
+	}
+	for name, u := range sums {
+		prices[name] = u.Cost / float64(max(u.InputTokens+u.OutputTokens, 1))
+	}
+	return prices, err
 }
 
 // sumUp adds up the estimates, reports the daily limits, and warns if a limit would stop the run.

@@ -97,7 +97,7 @@ func errChanged() error {
 
 // publishDraft adds the hand edits to a draft and publishes it, unless it equals the live memory. If it leaves
 // sessions open, they stay new or changed for the next consolidation, and the claim stays.
-func (c *consolidation) publishDraft(ctx context.Context, d draft, commit committer) (same bool, err error) {
+func (c *consolidation) publishDraft(ctx context.Context, d draft, how store.Publication) (same bool, err error) {
 	in, live, open := d.in, d.live, d.made.Open
 	result := consolidate.ApplyHandEdits(*d.made, consolidate.LiveHandEdits(in.HandEdits, in))
 	if err := consolidate.Verify(result, in); err != nil {
@@ -121,12 +121,12 @@ func (c *consolidation) publishDraft(ctx context.Context, d draft, commit commit
 		return true, nil
 	}
 	if len(open) > 0 {
-		commit = c.store.PublishOpen
+		how = store.PublishOpen
 	}
 	return false, c.publish(ctx, live, files, memory.Manifest{
 		Inputs: inputsOf(in, open, live.Manifest.Inputs), Redactions: counts, Deferred: deferred, Citations: result.Citations,
 		Anchors: result.Anchors, Lines: result.Lines,
-	}, commit)
+	}, how)
 }
 
 // archived reports whether the archive of a generation is sound. If it is not, another generation gets one.
@@ -134,10 +134,6 @@ func (c *consolidation) archived(n int) bool {
 	_, err := c.root.ReadArchive(n)
 	return err == nil
 }
-
-// A committer records a generation and calls swap as the last step of the transaction.
-type committer func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord,
-	swap func() error) error
 
 // publish replaces the live generation, read as a snapshot, by files. Hand edits of the snapshot become a
 // separate generation before it, in the same step. publish completes the manifest, which needs inputs and
@@ -147,7 +143,7 @@ func (c *consolidation) publish(
 	live memory.Snapshot,
 	files memory.Files,
 	manifest memory.Manifest,
-	commit committer,
+	how store.Publication,
 ) (err error) {
 	next, err := c.root.Next(int(c.claim.Generation))
 	if err != nil {
@@ -171,7 +167,7 @@ func (c *consolidation) publish(
 	}
 	record := store.GenerationRecord{N: int64(n), ManifestHash: manifest.Hash(), Inputs: inputsByKey(manifest.Inputs),
 		At: c.now(), Redactions: manifest.Redactions}
-	err = commit(ctx, *c.claim, record, func() error {
+	err = c.store.Publish(ctx, *c.claim, how, record, func() error {
 		if same, err := c.root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())
 		}
@@ -187,6 +183,10 @@ func (c *consolidation) publish(
 	c.claim.Generation = int64(n)
 	c.report.Outcome, c.report.Generation, c.report.Root = OutcomePublished, n, c.root.Link()
 	c.report.ByHand = append(c.report.ByHand, byHand...)
+	lines := strings.Split(string(files[memoir.MemoryFile]), "\n")
+	if c.report.Detail = ""; !slices.ContainsFunc(lines, consolidate.IsEntry) {
+		c.report.Detail = "nothing was worth keeping in " + memoir.MemoryFile
+	}
 	c.dropOld()
 	return nil
 }

@@ -14,11 +14,7 @@ import (
 // lastRun is what a home knows of the run that began last.
 func lastRun(t *testing.T, home string) store.RunRow {
 	t.Helper()
-	runs := ask(t, home, func(st *store.Store) ([]store.RunRow, error) { return st.Runs(t.Context()) })
-	if len(runs) == 0 {
-		t.Fatal("no run is kept")
-	}
-	return runs[0]
+	return ask(t, home, func(st *store.Store) (store.RunRow, error) { return st.LastRun(t.Context()) })
 }
 
 // How runs end otherwise is in the tests of what ends them.

@@ -85,22 +85,21 @@ func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (
 
 // redactRows redacts the database, after the memories: a rule may find a value only by its context there.
 func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error {
-	var dirty []store.Text
+	var redacted []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
-		if t.Changed(s.known.Text) != t.Value {
-			dirty = append(dirty, t)
+		t.New = t.Changed(s.known.Text)
+		if t.Name {
+			t.New = s.maskName(t.Value)
+		}
+		if t.New != t.Value {
+			redacted = append(redacted, t)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	out.Rows, err = s.store.ReplaceTexts(ctx, dirty, func(t store.Text) string {
-		if t.Name {
-			return s.maskName(t.Value)
-		}
-		return t.Changed(s.known.Text)
-	})
+	out.Rows, err = s.store.ReplaceTexts(ctx, redacted)
 	if err == nil {
 		out.Removed, err = Purge(ctx, s.store, s.opts.Home)
 	}
@@ -154,7 +153,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	})
 	manifest.Lines = originsOf(c.project.ID, manifest.Lines, live.Files, files)
 	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
-	return c.publish(ctx, live, files, manifest, c.store.PublishPart)
+	return c.publish(ctx, live, files, manifest, store.PublishPart)
 }
 
 // originsOf returns the origins of the lines of redacted files, and gives redacted statements new ids: keys and ids are

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"log/slog"
 	"slices"
 	"sync"
@@ -35,10 +34,21 @@ type Report struct {
 type Grounding struct {
 	Statements int            `json:"statements"` // kept, of extractions
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in used answers
-	Dropped    map[string]int `json:"dropped"`    // by reason: a field of extract.Dropped, or "line"
+	Dropped    map[string]int `json:"dropped"`    // by reason: a field of extract.Dropped, "line" or unsupported
 	Cut        int            `json:"cut"`        // sessions of which items were left out because of length
 	CutItems   int            `json:"cut_items"`  // items of these sessions
 	Omitted    int            `json:"omitted"`    // of these items, those that no call included
+}
+
+// unsupported is the reason of consolidate.Report.Unsupported.
+const unsupported = "unsupported"
+
+// Unsupported says how many lines of consolidations were dropped since no session states them; empty: none.
+func (g *Grounding) Unsupported() string {
+	if g == nil || g.Dropped[unsupported] == 0 {
+		return ""
+	}
+	return memoir.Count(g.Dropped[unsupported], "line") + " of a model dropped: no session states their quotations or commands"
 }
 
 // ScanReport counts the results of the scan.
@@ -47,6 +57,7 @@ type ScanReport struct {
 	Sessions int                   `json:"sessions"`
 	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
 	Reasons  map[memoir.Reason]int `json:"reasons"`
+	Found    int                   `json:"found"` // sessions of these files; Sessions are all that are registered
 	// NotSessions is the number of files below --sessions that are not sessions and are not registered.
 	NotSessions int `json:"not_sessions,omitempty"`
 }
@@ -73,7 +84,6 @@ const (
 	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, but not the memory
 	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing memory stays as it is
 	OutcomeBusy      Outcome = "busy"      // another process works on this project
-	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
 	OutcomeEdited    Outcome = "edited"    // its files kept changing, so nothing was published
 	OutcomeBackoff   Outcome = "backoff"   // it failed before and is tried again later, or its job is dead
 	OutcomeOff       Outcome = "off"       // the project's own file switches memory off
@@ -209,12 +219,6 @@ type reporter struct {
 	mu     sync.Mutex
 	report Report
 	fault  error // of a worker; it ends the run
-}
-
-func (r *reporter) begin(log *slog.Logger, show func(Progress)) {
-	r.log, r.show = cmp.Or(log, slog.New(slog.DiscardHandler)), show
-	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
-	r.report.Scan.Reasons = map[memoir.Reason]int{}
 }
 
 // count changes Phase 1's figures.

@@ -80,7 +80,7 @@ func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err e
 		Inputs: inputs, Redactions: counts, RestoredFrom: n, Deferred: deferred, Citations: m.Citations,
 		Anchors: m.Anchors, Lines: m.Lines,
 	}
-	if err := c.publish(ctx, live, files, manifest, c.store.PublishPart); err != nil {
+	if err := c.publish(ctx, live, files, manifest, store.PublishPart); err != nil {
 		return out, err
 	}
 	out.Generation, out.Over = c.report.Generation, live.Generation

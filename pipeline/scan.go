@@ -28,13 +28,11 @@ import (
 // A scan looks for sessions and memories on the disk.
 type scan struct {
 	*run
-	heads *seenHeads
+	heads seenHeads
 	off   map[string]bool // by directory: whether a project file switches memory off
 }
 
-func newScan(r *run) *scan {
-	return &scan{r, &seenHeads{by: map[string]seenHead{}}, map[string]bool{}}
-}
+func newScan(r *run) *scan { return &scan{r, seenHeads{by: map[string]seenHead{}}, map[string]bool{}} }
 
 // refresh updates the registry from the disk. It does not open a file whose size, modification time and inode are
 // unchanged. It reads a file that grew from its former end, and any other at its head and tail.
@@ -71,9 +69,8 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.asBefore(known, p) })
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return s.noSession(known, p) })
-	s.report.Scan.Files = len(seen)
+	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
+	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
 	gone := vanished(known, seen)
@@ -148,6 +145,19 @@ func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[
 		k, ok := known[e.Path]
 		return ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
 	})
+}
+
+// sessionsOf counts the sessions that files belong to.
+func sessionsOf(known map[string]store.FileRow, seen map[string]bool, probed []probedFile) int {
+	of := map[string]bool{}
+	for path := range seen {
+		of[known[path].SessionKey] = true
+	}
+	for _, p := range probed {
+		of[p.row.SessionKey] = true
+	}
+	delete(of, "") // of a file that is no session, or new
+	return len(of)
 }
 
 // vanished lists the registered files that are no longer on disk. Their sessions keep their extractions.

@@ -163,7 +163,7 @@ func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 	}
 	// While it waits, nobody is asked.
 	calls := len(server.Calls())
-	next := regexp.MustCompile(`^failed before \(.*\); next attempt at 20..-..-.. ..:..$`)
+	next := regexp.MustCompile(`^failed before \(.*\); next attempt at 20..-..-.. ..:.. .+$`)
 	if report := run(t, o); len(server.Calls()) != calls || report.Phase2[0].Outcome != pipeline.OutcomeBackoff ||
 		!next.MatchString(report.Phase2[0].Detail) {
 		t.Errorf("%+v", report.Phase2)

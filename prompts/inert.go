@@ -32,15 +32,12 @@ var special = lazyregexp.New(`^\|[a-zA-Z/]`)
 // inert returns a text that can neither close nor imitate the tags around it, in any spelling,
 // nor begin a turn of a chat. Otherwise it only replaces invalid UTF-8, which model APIs reject.
 func inert(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if strings.ContainsFunc(text, concealed) {
-		text = strings.Map(func(r rune) rune {
-			if concealed(r) {
-				return -1
-			}
-			return r
-		}, text)
-	}
+	text = strings.Map(func(r rune) rune {
+		if concealed(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 	return replaceBrackets(text, func(bracket byte, rest string) string {
 		switch {
 		case bracket == '[' && begins(rest, turns):
@@ -145,7 +142,6 @@ func inline(text string) string {
 	return text
 }
 
-// bullets returns texts as a list, one per line.
 func bullets(texts []string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -157,12 +153,9 @@ func bullets(texts []string) string {
 // steering lists the tags by which agents mark text of another author than the user: a memory
 // with such a tag must not be attributed to that author.
 var steering = []string{
-	"system-reminder", "system", "developer", "instructions", "user-instructions", "environment-context",
+	"system", "developer", "instructions", "user-instructions", "environment-context",
 	"session-start-hook", "user-prompt-submit-hook", "hook-context", "function-calls", "function-results",
 	"tool-use", "tool-result", "command-name", "command-message", "local-command-stdout", "permissions",
-
-	"system-prompt", "system-message", "system-notification", "system-instruction", "system-instructions",
-	"developer-instructions",
 	"user-query", "user-message", "user-memory-input", "user-rules", "important-instructions", "extremely-important",
 	"session-context", "ide-context",
 	"goal-context", "codex-internal-context", "collaboration-mode", "turn-aborted", "subagent-notification",

@@ -155,16 +155,9 @@ type ReadPathVars struct {
 // ReadPath renders the text that is injected into an agent's session. Whatever the values contain, it is one
 // memoir-context element, opened by its first line and closed by its last, so that it is recognised in transcripts.
 func ReadPath(v ReadPathVars) string {
-	project, root := v.Project, v.Root
-	if project == "" {
-		project = "this project"
-	}
-	if root == "" {
-		root = "memory://root"
-	}
 	return render("read_path.md", map[string]string{
-		"project":        attribute(project),
-		"root":           attribute(strings.TrimRight(root, "/")),
+		"project":        attribute(cmp.Or(v.Project, "this project")),
+		"root":           attribute(strings.TrimRight(cmp.Or(v.Root, "memory://root"), "/")),
 		"files":          cmp.Or(v.Files, "MEMORY.md and skills/<name>/SKILL.md"),
 		"memory_summary": strings.Trim(inert(v.MemorySummary), "\n"),
 	})

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // Env is the environment that the places of agents' files depend on.
@@ -213,6 +214,9 @@ func (w *walker) dir(dir, rel, real string) error {
 	return nil
 }
 
+// storeName matches the names of databases. One in a place of sessions may be a later store of them.
+var storeName = lazyregexp.New(`\.(?:db|sqlite3?)$`)
+
 // entry handles one entry of a directory; realDir is the directory without symbolic links.
 func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	isLink, wanted := d.Type()&fs.ModeSymlink != 0, w.session == nil || w.session(rel)
@@ -221,6 +225,8 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		return nil
 	case d.IsDir():
 		return w.dir(path, rel, filepath.Join(realDir, d.Name()))
+	case w.source != "" && !wanted && w.session(filepath.Dir(rel)+"/rollout-x.jsonl") && storeName.MatchString(rel):
+		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: unknownStore(path)})
 	case !isLink && !wanted:
 		return nil
 	}
@@ -258,14 +264,17 @@ func (w *walker) follow(path string) (fs.FileInfo, error) {
 // file passes a file to fn, or each session of an OpenCode database.
 func (w *walker) file(path string, info fs.FileInfo) error {
 	if w.source == "" || w.source == memoir.SourceOpenCode {
-		sessions, ok, err := opencodeSessions(path, info)
-		if err != nil {
-			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: err})
+		sessions, ok, failed := opencodeSessions(path, info)
+		if !ok && w.source != "" && isDatabase(path, info) {
+			failed = unknownStore(path)
 		}
 		for _, f := range sessions {
 			if err := w.fn(Entry{File: f, Source: memoir.SourceOpenCode}); err != nil {
 				return err
 			}
+		}
+		if failed != nil {
+			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: failed})
 		}
 		if ok {
 			return nil

@@ -52,7 +52,7 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head reads who, where and when. A session is automation if all its lines were driven by a script. The directory of a
+// Head reads who, where and when. A session is automation if no line was driven by a person. The directory of a
 // worktree that the agent made is replaced by the one that it was made from. The id is the file's name if a line has
 // it, else that of the last line: the file of a resumed session begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
@@ -82,6 +82,10 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
+// claudeEntrypoints are those at which a person types.
+var claudeEntrypoints = memoir.SetOf("cli claude-vscode claude-jetbrains claude-desktop claude-desktop-3p local-agent" +
+	" remote remote_mobile remote_desktop remote_cowork")
+
 // claudeHead collects the content of the first and last lines of a file.
 type claudeHead struct {
 	*Head
@@ -91,7 +95,7 @@ type claudeHead struct {
 	custom, given    string          // the person's title, the agent's title
 	summaries        [][]byte        // each names its entry
 	worktree, began  string          // the agent's worktree, and the directory that it was made from
-	scripted, driven bool            // a line has the entrypoint of a script, of a person
+	scripted, driven bool            // a line has an entrypoint that is not a person's, one that is
 }
 
 func (s *claudeHead) line(l claudeLine) {
@@ -109,8 +113,8 @@ func (s *claudeHead) line(l claudeLine) {
 		}
 		s.ParentID = cmp.Or(s.ParentID, l.forkedFrom())
 		if by := getText(l.raw, "entrypoint"); by != "" {
-			script := by == "mcp" || by == "claude-code-github-action" || strings.HasPrefix(by, "sdk-")
-			s.scripted, s.driven = s.scripted || script, s.driven || !script
+			person := claudeEntrypoints[by]
+			s.scripted, s.driven = s.scripted || !person, s.driven || person
 		}
 	case "custom-title":
 		s.custom = getText(l.raw, "customTitle")
@@ -120,9 +124,6 @@ func (s *claudeHead) line(l claudeLine) {
 		s.summaries = append(s.summaries, l.raw)
 	}
 }
-
-// ownTool matches the tools of memoir's own server.
-var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
 
 // result reads a tool's result, and a person's text in it: the reason of a refusal, or the answer to a question.
 func (r *claudeReader) result(block []byte, l claudeLine) {
@@ -140,9 +141,6 @@ func (r *claudeReader) result(block []byte, l claudeLine) {
 	}
 	if inner, rest, ok := cutElement(o.output, "tool_use_error"); ok {
 		o.output, o.failed = strings.TrimSpace(inner+"\n"+rest), true
-	}
-	if ownTool.MatchString(tool) {
-		o.output = "" // memory is not made of memory
 	}
 	r.e.result(id, o, r.w)
 	origin, words := memoir.OriginAnswer, ""

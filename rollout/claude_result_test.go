@@ -114,9 +114,23 @@ func TestClaudeTakesOurOwnWordsOut(t *testing.T) {
 		{"of a prompt that a hook changed", []string{ccSay(own + "\na")}, []string{"typed: a"}},
 		{"of a command's output", result("Bash", "x\n"+own+"\ny"), []string{"Bash({}) = x\n\ny"}},
 		{"of escaped output", result("mcp__notes__read", `{"text":"\u003cmemoir-context\u003eold\u003c/memoir-context\u003e"}`), []string{`mcp__notes__read({}) = {"text":""}`}},
-		{"of what our own server says", result("mcp__memoir__recall", "past"), []string{"mcp__memoir__recall({}) ="}},
-		{"of what it says as a plugin's", result("mcp__plugin_memory_memoir__recall", "past"), []string{"mcp__plugin_memory_memoir__recall({}) ="}},
 	})
+}
+
+func TestWhatOurOwnServerSaysIsTakenOut(t *testing.T) {
+	t.Parallel()
+	for tool, taken := range map[string]bool{
+		"mcp__memoir__memory_get": true, "mcp__plugin_memory_memoir__search": true, // Claude Code, Codex, Qwen Code
+		"mcp__memoir_memory_get": true, "mcp_memoir_memory_get": true, "memory_get": true, // oh-my-pi, Gemini CLI
+		"memoir_memory_search": true, "memoir-memory_search": true, // OpenCode, Copilot CLI
+		"mcp__memoirs__get": false, "memoir": false, "search": false, "memory_graph": false,
+	} {
+		want := tool + "({}) ="
+		if !taken {
+			want += " past"
+		}
+		play(t, claudeID+".jsonl", cc, []scene{{tool, []string{ccUse("m1", "t1", tool, `{}`), ccResult("t1", "past", "")}, []string{want}}})
+	}
 }
 
 func TestClaudeKnowsOurOwnRuns(t *testing.T) {

@@ -121,12 +121,21 @@ func codexDir(payload []byte) string {
 	return cwd
 }
 
-// codexSubagents are the thread sources of Codex's own threads. In threads of any other source a person types.
-var codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
+// codexSubagents are the thread sources of Codex's own threads. In threads of codexThreads, from one of codexSources
+// and codexClients, a person types.
+var (
+	codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
+	codexThreads   = memoir.SetOf("user fork quick_chat")
+	codexSources   = memoir.SetOf("cli vscode atlas chatgpt")
+	codexClients   = memoir.SetOf("codex_cli_rs codex-tui codex_vscode codex_atlas codex_chatgpt_desktop" +
+		" codex_work_desktop")
+)
 
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
-	named := get(source, "custom") != nil // a client that embeds Codex, in which a person may type
+	named := get(source, "custom") != nil // a client that embeds Codex
+	from, client := cmp.Or(text(source), getText(source, "custom")), getText(meta, "originator")
+	known := func(value string, people map[string]bool) bool { return value == "" || people[value] }
 	switch {
 	case isObject(source) && !named, codexSubagents[getText(meta, "thread_source")], codexSubagents[text(source)]:
 		h.Kind = memoir.KindSubagent
@@ -134,7 +143,8 @@ func codexKind(h *Head, meta []byte) {
 		if root := getText(meta, "session_id"); h.ParentID == "" && root != h.ID {
 			h.ParentID = root
 		}
-	case text(source) == "exec", text(source) == "mcp", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
+	case !known(from, codexSources), !known(getText(meta, "thread_source"), codexThreads),
+		!known(client, codexClients) && !strings.HasPrefix(client, "Codex "):
 		h.Kind = memoir.KindAutomation
 	}
 }

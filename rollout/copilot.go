@@ -232,10 +232,6 @@ func (r *copilotReader) move(context []byte) {
 	r.w.move(getText(context, "cwd"), getText(context, "branch"))
 }
 
-// copilotSources are the beginnings of the sources of messages that no person wrote.
-var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction",
-	"sidekick", "notification", "workflow", "task"}
-
 // copilotEnvelopes are the elements that Copilot adds before a typed text, or writes instead of one.
 var copilotEnvelopes = []string{"skill-context", "system_reminder", "system_notification", "current_datetime",
 	"reminder"}
@@ -244,7 +240,7 @@ func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
 	r.e.findOwnRun(full)
 	r.e.findOwnRun(getText(data, "transformedContent"))
-	if isTrue(get(data, "isAutopilotContinuation")) || hasAnyPrefix(getText(data, "source"), copilotSources) {
+	if by := getText(data, "source"); by != "" && by != "user" || isTrue(get(data, "isAutopilotContinuation")) {
 		return
 	}
 	origin := memoir.OriginTyped

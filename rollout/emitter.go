@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 const (
@@ -270,7 +271,14 @@ func (e *emitter) removeAt(i int) *memoir.Item {
 	return it
 }
 
+// ownTool matches the tools of memoir's own server, by the names that agents give them.
+var ownTool = lazyregexp.New(`^(?:mcp_{1,2}(?:plugin_\w+_)?)?memoir(?:_{1,2}|-)[a-z]|` +
+	`^memory_(?:search|get|remember|messages|patch|forget)$`)
+
 func (e *emitter) settle(it *memoir.Item, o outcome) {
+	if ownTool.MatchString(it.Tool) { // memory is not made of memory
+		it.Output, o.output = "", ""
+	}
 	it.Output = clip(strings.TrimRight(withoutData(stripOwn(appended(it.Output, o.output))), " \t\r\n"))
 	if o.exit != nil {
 		it.Exit = o.exit

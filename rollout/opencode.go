@@ -2,9 +2,11 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,7 +23,7 @@ import (
 
 // OpenCode reads the sessions of OpenCode, from its database (see opencode_db.go) and from documents of
 // `opencode export`. Both have the same records: {"info":{…}} of the session, then {"info":{…},"parts":[…]} of
-// each message. A message with many parts has several records.
+// each message. A message with many parts has several records; one of OpenCode 2 has its parts in info.content.
 type OpenCode struct{}
 
 // Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and the one in $OPENCODE_DB.
@@ -68,7 +70,7 @@ func (OpenCode) Recognises(path string, head [][]byte) bool {
 func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	info := get(head[0], "info")
 	h.ID = getText(info, "id")
-	h.CWD = getText(info, "directory")
+	h.CWD = cmp.Or(getText(info, "directory"), getText(info, "location", "directory"))
 	h.ParentID = getText(info, "parentID")
 	h.Title = opencodeTitle(getText(info, "title"))
 	h.CreatedAt = instant(get(info, "time", "created"))
@@ -83,9 +85,10 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	switch {
 	case h.ParentID != "" || subagentTitle.MatchString(h.Title):
 		h.Kind = memoir.KindSubagent
-	case deniesQuestions(get(info, "permission")):
+	case deniesQuestions(get(info, "permission")), deniesQuestions(get(info, "permissions")):
 		h.Kind = memoir.KindAutomation
 	}
+	h.ParentID = cmp.Or(h.ParentID, getText(info, "forkedFrom"), getText(info, "fork", "sessionID"))
 }
 
 var (
@@ -107,8 +110,11 @@ func opencodeTitle(title string) string {
 func deniesQuestions(rules []byte) bool {
 	denied := false
 	for rule := range elements(rules) {
-		if getText(rule, "permission") == "question" && getText(rule, "pattern") == "*" {
-			denied = getText(rule, "action") == "deny" // the last rule counts
+		switch { // the last rule counts
+		case getText(rule, "permission") == "question" && getText(rule, "pattern") == "*":
+			denied = getText(rule, "action") == "deny"
+		case getText(rule, "action") == "question" && getText(rule, "resource") == "*": // of OpenCode 2
+			denied = getText(rule, "effect") == "deny"
 		}
 	}
 	return denied
@@ -171,15 +177,16 @@ func (d *opencodeDB) head(id string) ([]byte, error) {
 		return `CASE WHEN json_valid(` + short(column) + `) THEN json(` + short(column) + `) END`
 	}
 	var head []byte
+	all := d.rows("messages", "session_id = ?1")
 	err := d.tx.QueryRow(`SELECT json_object('info', json_object('id', s.id, 'title', `+short("s.title")+`,
 			'directory', `+short("s.directory")+`, 'parentID', `+short("s.parent_id")+`, 'revert', `+object("s.revert")+`,
-			'permission', `+object("s.permission")+`, 'time', json_object('created', CAST(s.time_created AS INTEGER),
-			'updated', CAST(s.time_updated AS INTEGER))),
-		'last', (SELECT max(CAST(m.time_created AS INTEGER)) FROM message m WHERE m.session_id = s.id),
-		'bytes', (SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
-				FROM part p WHERE p.message_id = m.id)), 0)
-			FROM message m WHERE m.session_id = s.id))
-		FROM session s WHERE id = ?`, id).Scan(&head)
+			'forkedFrom', `+short("s.fork_session_id")+`, 'permission', coalesce(`+object("s.permission")+`,
+				(SELECT `+object("permission")+` FROM `+d.rows("formers", "id = ?1")+`)),
+			'time', json_object('created', CAST(s.time_created AS INTEGER), 'updated', CAST(s.time_updated AS INTEGER))),
+		'last', (SELECT max(CAST(time_created AS INTEGER)) FROM `+all+`),
+		'bytes', (SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(data))
+				FROM `+d.rows("parts", "message_id = m.id")+`)), 0) FROM `+all+` m))
+		FROM `+d.rows("sessions", "id = ?1")+` s`, id).Scan(&head)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fs.ErrNotExist
 	}
@@ -189,14 +196,22 @@ func (d *opencodeDB) head(id string) ([]byte, error) {
 // notJSON replaces a value that is not JSON or too long; it is counted as a malformed line.
 const notJSON = "!\n"
 
-// messages writes the records of a session's messages in OpenCode's order.
+// messages writes the records of a session's messages in OpenCode's order: of OpenCode 1 by time, of OpenCode 2 by
+// number. Messages of both are put in order of time.
 func (d *opencodeDB) messages(w io.Writer, session string) error {
-	return d.values(`FROM message m WHERE m.session_id = ? ORDER BY m.time_created, m.id`, session,
-		func(id string, info []byte) error {
-			if info != nil {
-				return d.message(w, id, info)
+	return d.values(`SELECT id, type, time_created, (SELECT `+boundedData+` FROM `+d.rows("messages", "id = o.id")+`)
+		FROM (SELECT id, type, time_created, CASE WHEN type IS NULL THEN time_created ELSE max(time_created)
+				OVER (PARTITION BY type IS NULL ORDER BY seq, time_created, id) END AS at
+			FROM `+d.rows("messages", "session_id = ?1")+` ORDER BY at, seq, id) o`, session,
+		func(id, kind string, info []byte) (err error) {
+			switch {
+			case info == nil:
+				_, err = io.WriteString(w, notJSON)
+			case kind == "":
+				err = d.message(w, id, info)
+			default:
+				_, err = w.Write(slices.Concat([]byte(`{"info":`), info, []byte("}\n")))
 			}
-			_, err := io.WriteString(w, notJSON)
 			return err
 		})
 }
@@ -204,7 +219,8 @@ func (d *opencodeDB) messages(w io.Writer, session string) error {
 func (d *opencodeDB) message(w io.Writer, id string, info []byte) error {
 	opening := slices.Concat([]byte(`{"info":`), info, []byte(`,"parts":[`))
 	out, bad := slices.Clone(opening), ""
-	err := d.values(`FROM part WHERE message_id = ? ORDER BY id`, id, func(_ string, part []byte) error {
+	query := `SELECT id, NULL, NULL, ` + boundedData + ` FROM ` + d.rows("parts", "message_id = ?1") + ` ORDER BY id`
+	err := d.values(query, id, func(_, _ string, part []byte) error {
 		switch {
 		case part == nil:
 			bad += notJSON
@@ -226,32 +242,39 @@ func (d *opencodeDB) message(w io.Writer, id string, info []byte) error {
 	return err
 }
 
-// values calls fn for the JSON of rows, with the row's id added; object is nil if it is not a JSON object or
-// longer than maxValue.
-func (d *opencodeDB) values(from, key string, fn func(id string, object []byte) error) error {
-	rows, err := d.tx.Query(`SELECT coalesce(id, ''), CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END `+from,
-		maxValue, key)
+// boundedData is the JSON of a row, null if it is longer than maxValue.
+var boundedData = fmt.Sprintf(`CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END`, maxValue)
+
+// values calls fn for the JSON of a query's rows, with the columns before it added; object is nil if it is not a JSON
+// object or too long.
+func (d *opencodeDB) values(query, key string, fn func(id, kind string, object []byte) error) error {
+	rows, err := d.tx.Query(query, key)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id string
+		var id, kind sql.NullString
+		var created sql.NullInt64
 		var data []byte
-		if err := rows.Scan(&id, &data); err != nil {
+		if err := rows.Scan(&id, &kind, &created, &data); err != nil {
 			return err
 		}
-		if err := fn(id, withID(id, bytes.TrimSpace(data))); err != nil {
+		outside := map[string]any{"id": id.String}
+		if kind.Valid {
+			outside["type"], outside["created"] = kind.String, created.Int64
+		}
+		if err := fn(id.String, kind.String, withMembers(outside, bytes.TrimSpace(data))); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// withID adds an id to an object; nil if it is not one. Line breaks become blanks, so that each record is one
-// line and damage does not spread.
-func withID(id string, object []byte) []byte {
-	quoted, err := json.Marshal(id)
+// withMembers adds members to an object, before its own; nil if it is not one. Line breaks become blanks, so that each
+// record is one line and damage does not spread.
+func withMembers(members map[string]any, object []byte) []byte {
+	out, err := json.Marshal(members)
 	if err != nil || !isObject(object) || !gjson.ValidBytes(object) {
 		return nil
 	}
@@ -260,10 +283,9 @@ func withID(id string, object []byte) []byte {
 			object[i] = ' '
 		}
 	}
-	out := append([]byte(`{"id":`), quoted...)
-	members := bytes.TrimLeft(object[1:], " \t")
-	if members[0] != '}' {
-		out = append(out, ',')
+	own := bytes.TrimLeft(object[1:], " \t")
+	if out[len(out)-1] = ','; own[0] == '}' {
+		return append(out[:len(out)-1], '}')
 	}
-	return append(out, members...)
+	return append(out, own...)
 }

@@ -17,6 +17,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // OpenCode keeps many sessions in one database. Each gets a path (see memoir.File) and a stream of JSON records
@@ -29,6 +30,15 @@ var sqliteMagic = []byte("SQLite format 3\x00")
 
 // errOtherDatabase means that a database is not OpenCode's.
 var errOtherDatabase = errors.New("it is not an OpenCode database")
+
+// errLater means that a database has tables of a generation that memoir does not know beside those that it knows.
+var errLater = errors.New("sessions in it are not read")
+
+// unknownStore is the error of a database, in the place of an agent's sessions, whose schema is not known.
+func unknownStore(path string) error {
+	return memoir.Errorf(memoir.CodeUnreadable, "a later memoir may read it",
+		"%s is a database with an unknown schema: sessions in it are not read", path)
+}
 
 // errChanged means that a database was written to although it seemed unused.
 var errChanged = errors.New("it changed while it was read")
@@ -65,7 +75,9 @@ type opencodeDB struct {
 	real   string // the path without symbolic links
 	db     *sql.DB
 	tx     *sql.Tx
-	frozen fs.FileInfo // the file when it was opened as immutable; nil if it was not
+	frozen fs.FileInfo     // the file when it was opened as immutable; nil if it was not
+	has    map[string]bool // tables and columns, as table.column
+	later  string          // a table of a later generation, "" if there is none
 }
 
 // openDatabase opens a database of OpenCode. An unused database in WAL mode is opened as immutable, because
@@ -134,36 +146,112 @@ func (d *opencodeDB) unchanged() error {
 	return nil
 }
 
-// checkSchema returns errOtherDatabase if the tables are not OpenCode's, and another error if a column is missing
-// that OpenCode 1.x writes.
+// readSchema finds the tables and their columns.
+func (d *opencodeDB) readSchema() error {
+	rows, err := d.tx.Query(`SELECT s.name, s.name || '.' || c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+		WHERE s.type = 'table' AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	d.has = map[string]bool{}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		if d.has[table], d.has[column] = true, true; laterTable.MatchString(table) && table != "session_v2" {
+			d.later = table
+		}
+	}
+	return rows.Err()
+}
+
+// checkSchema returns errOtherDatabase if the tables are not OpenCode's, and another error if a column is missing.
 func (d *opencodeDB) checkSchema() error {
-	lacks := func(columns ...string) (missing string, err error) {
-		err = d.tx.QueryRow(`SELECT coalesce(min(value), '') FROM json_each(?) WHERE value NOT IN (
-			SELECT s.name || '.' || c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
-			WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%')`,
-			`["`+strings.Join(columns, `","`)+`"]`).Scan(&missing)
-		return missing, err
+	if err := d.readSchema(); err != nil {
+		return err
 	}
-	missing, err := lacks("session.id", "session.directory", "message.id", "message.session_id", "message.data",
-		"part.id", "part.message_id", "part.data")
-	if missing != "" {
+	has := d.has
+	lacks := func(columns string) string {
+		for column := range strings.FieldsSeq(columns) {
+			if table, _, _ := strings.Cut(column, "."); !has[column] && has[table] {
+				return column
+			}
+		}
+		return ""
+	}
+	first := has["session"] && has["message"] && has["part"] && lacks(firstColumns) == ""
+	second := has["session_message"] && (has["session_v2"] || has["session"]) && lacks(secondColumns) == ""
+	missing := lacks(otherColumns)
+	switch {
+	case !first && !second && d.later != "":
+		return unknownStore(d.real)
+	case !first && !second:
 		return errOtherDatabase
-	}
-	if err == nil {
-		missing, err = lacks("session.parent_id", "session.title", "session.revert", "session.permission",
-			"session.time_created", "session.time_updated", "message.time_created", "message.time_updated",
-			"part.time_updated")
-	}
-	if missing != "" {
+	case missing != "":
 		return memoir.Errorf(memoir.CodeUnreadable, "start a current OpenCode once: it updates its database",
-			"%s is a database of an OpenCode before 1.x: it has no column %s", d.real, missing)
+			"%s is a database of an OpenCode that memoir does not know: it has no column %s", d.real, missing)
 	}
-	return err
+	return nil
+}
+
+// firstColumns and secondColumns tell a database of OpenCode 1 or 2 from those of other programs; otherColumns are read
+// as well. laterTable matches the tables of later generations.
+const (
+	firstColumns = "session.id session.directory message.id message.session_id message.data part.id part.message_id" +
+		" part.data"
+	secondColumns = "session_v2.id session_v2.directory session.id session.directory session_message.id" +
+		" session_message.session_id session_message.type session_message.data"
+	otherColumns = "session.parent_id session.title session.revert session.permission session.time_created" +
+		" session.time_updated message.time_created message.time_updated part.time_updated session_v2.parent_id" +
+		" session_v2.title session_v2.time_created session_v2.time_updated session_message.time_created" +
+		" session_message.time_updated"
+)
+
+var laterTable = lazyregexp.New(`^(?:session|message|session_message|part)_v\d+$`)
+
+// opencodeRelations are what is read, with its columns and the tables of OpenCode 2 and 1 that have it.
+var opencodeRelations = map[string]struct{ columns, table, former string }{
+	"sessions": {"id title directory parent_id fork_session_id revert permission time_created time_updated",
+		"session_v2", "session"},
+	"formers":  {"id permission", "session", ""},
+	"messages": {"id session_id type seq time_created time_updated data", "session_message", "message"},
+	"parts":    {"id message_id time_updated data", "part", ""},
+}
+
+// rows is a subquery of a relation's rows that fulfil a condition. OpenCode 2 keeps the tables of OpenCode 1, and
+// copies sessions and messages with their ids: then the copy counts. A column or table that is missing is null. The
+// condition is not left to a clause around the subquery, since SQLite would then read all rows.
+func (d *opencodeDB) rows(relation, where string) string {
+	r := opencodeRelations[relation]
+	var selects []string
+	for _, table := range []string{r.table, r.former} {
+		if !d.has[table] {
+			continue
+		}
+		columns := strings.Fields(r.columns)
+		for i, column := range columns {
+			if columns[i] = table + "." + column; !d.has[columns[i]] {
+				columns[i] = "NULL"
+			}
+			columns[i] += " AS " + column
+		}
+		one := "SELECT " + strings.Join(columns, ", ") + " FROM " + table + " WHERE " + where
+		if selects != nil {
+			one += " AND NOT EXISTS (SELECT 1 FROM " + r.table + " n WHERE n.id = " + table + ".id)"
+		}
+		selects = append(selects, one)
+	}
+	if selects == nil {
+		selects = []string{"SELECT NULL AS " + strings.ReplaceAll(r.columns, " ", ", NULL AS ") + " WHERE 0"}
+	}
+	return "(" + strings.Join(selects, " UNION ALL ") + ")"
 }
 
 // opencodeSessions lists the sessions of a database in order of id. ok is false if the file is neither an
 // OpenCode database nor one that SQLite keeps beside a database, which has no sessions. The error says why a
-// database cannot be listed.
+// database cannot be listed, or why not whole.
 func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error) {
 	if isSidecar(path) {
 		return nil, true, nil
@@ -171,7 +259,7 @@ func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok
 	if !isDatabase(path, info) {
 		return nil, false, nil
 	}
-	sessions, err = listSessions(path, "s.id > ''")
+	sessions, err = listSessions(path, "id > ''")
 	if errors.Is(err, errOtherDatabase) {
 		return nil, false, nil
 	}
@@ -180,9 +268,9 @@ func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok
 
 // statMember returns one session of a database; fs.ErrNotExist if it does not exist.
 func statMember(database, id string) (memoir.File, error) {
-	files, err := listSessions(database, "s.id = ?", id)
+	files, err := listSessions(database, "id = ?1", id)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, errLater):
 		return memoir.File{}, databaseError(database, err)
 	case len(files) == 0:
 		return memoir.File{}, &fs.PathError{Op: "stat", Path: memberPath(database, id), Err: fs.ErrNotExist}
@@ -199,15 +287,15 @@ func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 		return nil, err
 	}
 	defer d.Close()
-	newest := `SELECT m.id FROM message m WHERE m.session_id = s.id
-		ORDER BY m.time_created DESC, m.id DESC LIMIT 4`
+	all := d.rows("messages", "session_id = s.id")
+	newest := ` IN (SELECT id FROM ` + all + ` ORDER BY time_created DESC, id DESC LIMIT 4)`
 	rows, err := d.tx.Query(`SELECT s.id, CAST(s.time_updated AS INTEGER), octet_length(s.revert),
-		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
-		(SELECT format('%d/%d/%d', count(*), max(m.time_updated), sum(octet_length(m.data)))
-			FROM message m WHERE m.id IN (`+newest+`)),
-		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(p.time_updated))
-			FROM part p WHERE p.message_id IN (`+newest+`))
-		FROM session s WHERE `+where+` ORDER BY s.id`, args...)
+		(SELECT count(*) FROM `+all+`),
+		(SELECT format('%d/%d/%d', count(*), max(time_updated), sum(octet_length(data)))
+			FROM `+d.rows("messages", "id"+newest)+`),
+		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(data)), 0), count(*), max(time_updated))
+			FROM `+d.rows("parts", "message_id"+newest)+`)
+		FROM `+d.rows("sessions", where)+` s ORDER BY s.id`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +313,11 @@ func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 		files = append(files, memoir.File{Path: memberPath(path, id), Size: int64(length),
 			ModTime: time.UnixMilli(updated.Int64), Inode: digest.Sum64() >> 1})
 	}
-	return files, errors.Join(rows.Err(), d.unchanged())
+	if err = errors.Join(rows.Err(), d.unchanged()); err == nil && d.later != "" {
+		err = memoir.Errorf(memoir.CodeUnreadable, "a later memoir may read it",
+			"%s has the table %s of a later OpenCode: %w", path, d.later, errLater)
+	}
+	return files, err
 }
 
 func databaseError(path string, err error) error {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -16,13 +17,17 @@ func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
 	r.w.cwd = t.parts[0].Head.CWD
 	return t.each(ctx, true, func(_ place, raw []byte) error {
 		info := get(raw, "info")
-		if get(info, "role") != nil {
+		if get(info, "role") != nil || get(info, "type") != nil {
 			r.message(info, get(raw, "parts"))
 			return e.err
 		}
 		r.session(info)
 		for m := range elements(get(raw, "messages")) { // a document on one long line
-			r.message(get(m, "info"), get(m, "parts"))
+			if info := get(m, "info"); info != nil {
+				r.message(info, get(m, "parts"))
+			} else {
+				r.message(m, nil)
+			}
 		}
 		return e.err
 	})
@@ -41,15 +46,20 @@ type opencodeReader struct {
 }
 
 func (r *opencodeReader) session(info []byte) {
-	r.created, r.fork = instant(get(info, "time", "created")), forkTitle.MatchString(getText(info, "title"))
+	r.created = instant(get(info, "time", "created"))
+	r.fork = forkTitle.MatchString(getText(info, "title")) || getText(info, "forkedFrom") != "" || get(info, "fork") != nil
 	r.revertTo, r.revertPart = getText(info, "revert", "messageID"), getText(info, "revert", "partID")
 	r.undone, r.shell = false, ""
 	r.w.move(getText(info, "directory"), "")
 }
 
 func (r *opencodeReader) message(info, parts []byte) {
-	id, at := getText(info, "id"), instant(get(info, "time", "created"))
-	r.w.when(get(info, "time", "created"))
+	created := get(info, "time", "created")
+	if created == nil {
+		created = get(info, "created")
+	}
+	id, at := getText(info, "id"), instant(created)
+	r.w.when(created)
 	r.w.move(getText(info, "path", "cwd"), "")
 	if id != "" && id == r.revertTo && r.revertPart == "" {
 		r.undone = true
@@ -86,8 +96,34 @@ func (r *opencodeReader) live(id string, info, parts []byte) {
 		parent := getText(info, "parentID")
 		own := parent != "" && parent == r.shell
 		r.assistant(parts, own, isTrue(get(info, "summary")), getText(info, "finish") == "stop")
+	case "":
+		r.second(getText(info, "type"), info)
 	default:
 		r.e.stats.unknown(role)
+	}
+}
+
+// second emits a message of OpenCode 2.
+func (r *opencodeReader) second(kind string, info []byte) {
+	switch kind {
+	case "user":
+		r.e.findOwnRun(getText(info, "text"))
+		r.typed(getText(info, "text"))
+	case "assistant":
+		r.assistant(get(info, "content"), false, false, getText(info, "finish") == "stop")
+	case "shell":
+		output := cmp.Or(getText(info, "output", "output"), getText(info, "output"))
+		r.e.shell(getText(info, "command"), outcome{output: output, exit: exitStatus(get(info, "exit"))}, r.w)
+	case "compaction":
+		if getText(info, "reason") == "manual" {
+			r.e.user(memoir.OriginSlashCommand, "/compact", r.w)
+		}
+		r.e.summary(getText(info, "summary"), r.w)
+	case "location-switched":
+		r.w.move(getText(info, "location", "directory"), "")
+	case "synthetic", "system", "skill", "idle", "agent-switched", "model-switched":
+	default:
+		r.e.stats.unknown(kind)
 	}
 }
 
@@ -135,7 +171,11 @@ func (r *opencodeReader) user(id string, parts []byte) {
 			r.e.stats.unknown(kind)
 		}
 	}
-	own := unquoted(stripAdded(strings.Join(said.texts, "\n\n"), nil))
+	r.typed(strings.Join(said.texts, "\n\n"))
+}
+
+func (r *opencodeReader) typed(full string) {
+	own := unquoted(stripAdded(full, nil))
 	if command, ok := opencodeCommand(own); ok {
 		r.e.user(memoir.OriginSlashCommand, command, r.w)
 		return
@@ -215,25 +255,29 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 }
 
 // opencodeRejection is the beginning of the error of a call that a person refused with a reason.
-const opencodeRejection = "The user rejected permission to use this specific tool call"
+const opencodeRejection = "The user rejected permission "
 
 // opencodeTools are OpenCode's tools. Errors of other tools, such as those of MCP servers, may imitate a refusal.
 var opencodeTools = memoir.SetOf("apply_patch bash edit glob grep list multiedit patch read" +
 	" shell task todoread todowrite write")
 
 func (r *opencodeReader) tool(p []byte, own bool, w where) {
-	tool, state := getText(p, "tool"), get(p, "state")
+	tool, state := cmp.Or(getText(p, "tool"), getText(p, "name")), get(p, "state")
 	w.when(get(state, "time", "start"))
+	w.when(get(p, "time", "created"))
 	input := callInput(tool == "bash" || tool == "shell", []byte(compact(get(state, "input"))))
 	o := outcome{exit: exitStatus(get(state, "metadata", "exit"))}
 	rejected := ""
 	switch getText(state, "status") {
 	case "completed":
-		o.output = getText(state, "output")
+		said := textsOf(get(state, "content"), func(block []byte) bool {
+			return !strings.HasPrefix(getText(block, "text"), "Command exited with code ")
+		})
+		o.output = cmp.Or(getText(state, "output"), strings.Join(said, "\n"))
 	case "error":
-		o.output, o.failed = getText(state, "error"), true
+		o.output, o.failed = cmp.Or(getText(state, "error"), getText(state, "error", "message")), true
 		if rest, ok := strings.CutPrefix(o.output, opencodeRejection); ok && opencodeTools[tool] {
-			_, rejected, _ = strings.Cut(rest, "with the following feedback: ")
+			_, rejected, _ = strings.Cut(rest, "feedback: ")
 		}
 	}
 	if own {

@@ -9,9 +9,11 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // ErrNoSession is in the error chain of a file that is not a session, or of a link out of the directory.
@@ -64,10 +66,46 @@ func Probe(entry Entry) (Head, error) {
 		}
 	}
 	h.entitle(h.Title, prompt)
+	place := strings.ReplaceAll(h.CWD, `\`, "/")
+	if h.Kind == memoir.KindMain && (scriptedPlace.MatchString(place) || scriptedPrompt.MatchString(prompt)) {
+		h.Kind = memoir.KindAutomation
+	}
 	if ownRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
+}
+
+// scriptedPlace matches directories in which only programs start sessions: observers of a memory tool, and agents'
+// schedules and memories. scriptedPrompt matches the beginnings of their prompts.
+var (
+	scriptedPlace  = lazyregexp.New(`/\.(?:claude-mem|claude/scheduled-tasks|codex/(?:automations|memories))(?:/|$)`)
+	scriptedPrompt = lazyregexp.New(`^(?:<scheduled-task name=|Automation: [^\n]+\nAutomation ID: |` +
+		`You are a Claude-Mem, |Hello memory agent, you are continuing to observe )`)
+)
+
+// Unread calls fn with the errors of the agents' directories and stores that cannot be read, and of each agent's newest
+// files, by which a new format is noticed first.
+func Unread(ctx context.Context, env Env, fn func(memoir.Source, error)) error {
+	newest := map[memoir.Source][]Entry{}
+	err := Walk(ctx, env, func(e Entry) error {
+		if e.Err != nil {
+			fn(e.Source, e.Err)
+		} else if e.Size > 0 { // otherwise it has only been created
+			all := append(newest[e.Source], e)
+			slices.SortFunc(all, func(a, b Entry) int { return b.ModTime.Compare(a.ModTime) })
+			newest[e.Source] = all[:min(len(all), 3)]
+		}
+		return nil
+	})
+	for source, entries := range newest {
+		for _, e := range entries {
+			if _, failed := Probe(e); failed != nil {
+				fn(source, failed)
+			}
+		}
+	}
+	return err
 }
 
 // ProbeAgain is Probe for a file in which a session was found before. Marks of oh-my-pi may appear late in a

@@ -40,7 +40,7 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head reads who, where and when, and the last title. A session that the client's schedule started is automation.
+// Head reads who, where and when, and the last title. A session whose source is not a person is automation.
 // A subagent's lines have its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	agent, sidechain := "", strings.Contains(filepath.ToSlash(path), "/subagents/")
@@ -58,7 +58,9 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 		case "parent_session":
 			parent = getText(payload, "parentSessionId")
 		case "session_source":
-			if getText(payload, "sourceType") == "scheduled_task" {
+			// A run of a schedule has the type of a person's session.
+			if by := getText(payload, "sourceType"); by != "" && by != "default" && by != "qwen-live" ||
+				strings.HasPrefix(getText(payload, "sourceId"), "scheduled_task") {
 				h.Kind = memoir.KindAutomation
 			}
 		}

@@ -261,23 +261,13 @@ func cross(a, b []string) ([]string, bool) {
 }
 
 func distinct(list []string) []string {
-	seen := map[string]bool{}
-	out := list[:0:0]
-	for _, s := range list {
-		if !seen[s] {
-			seen[s] = true
-			out = append(out, s)
-		}
-	}
-	return out
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
+// shortest returns the length of the shortest string of a list.
 func shortest(list []string) int {
-	n := maxLiteral
-	for _, s := range list {
-		n = min(n, len(s))
-	}
-	return n
+	return len(slices.MinFunc(list, func(a, b string) int { return len(a) - len(b) }))
 }
 
 // reverse returns the expression for the matches read backwards.
@@ -285,10 +275,8 @@ func reverse(re *syntax.Regexp) *syntax.Regexp {
 	out := *re
 	switch re.Op {
 	case syntax.OpLiteral:
-		out.Rune = make([]rune, len(re.Rune))
-		for i, c := range re.Rune {
-			out.Rune[len(re.Rune)-1-i] = c
-		}
+		out.Rune = slices.Clone(re.Rune)
+		slices.Reverse(out.Rune)
 	case syntax.OpBeginLine:
 		out.Op = syntax.OpEndLine
 	case syntax.OpEndLine:
@@ -301,11 +289,10 @@ func reverse(re *syntax.Regexp) *syntax.Regexp {
 	}
 	out.Sub = make([]*syntax.Regexp, len(re.Sub))
 	for i, sub := range re.Sub {
-		if re.Op == syntax.OpConcat {
-			out.Sub[len(re.Sub)-1-i] = reverse(sub)
-		} else {
-			out.Sub[i] = reverse(sub)
-		}
+		out.Sub[i] = reverse(sub)
+	}
+	if re.Op == syntax.OpConcat {
+		slices.Reverse(out.Sub)
 	}
 	return &out
 }

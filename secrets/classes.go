@@ -32,7 +32,7 @@ type classes struct {
 	words    bool        // the program has word boundaries
 	breaks   bool        // the program has line boundaries
 	set      []uint16    // by instruction: the set of characters that it reads
-	reads    [][]bool    // by set and class
+	kinds    []string    // by class: 1 for each set with its characters, and the context
 }
 
 func newClasses(prog *syntax.Prog) classes {
@@ -86,7 +86,6 @@ func newClasses(prog *syntax.Prog) classes {
 // sort assigns the ranges in the same sets of characters to one class.
 func (c *classes) sort(sets []*syntax.Inst) {
 	c.class = make([]uint16, 0, len(c.firsts))
-	var kinds []byte // of each class
 	byKind := map[string]uint16{}
 	kind := make([]byte, len(sets)+1)
 	for _, r := range c.firsts {
@@ -100,19 +99,11 @@ func (c *classes) sort(sets []*syntax.Inst) {
 		class, ok := byKind[string(kind)]
 		if !ok {
 			class = uint16(len(byKind))
-			byKind[string(kind)] = class
+			c.kinds = append(c.kinds, string(kind))
+			byKind[c.kinds[class]] = class
 			c.contexts = append(c.contexts, c.contextOf(r))
-			kinds = append(kinds, kind...)
 		}
 		c.class = append(c.class, class)
-	}
-	c.reads = make([][]bool, len(sets))
-	reads := make([]bool, len(sets)*len(byKind))
-	for n := range sets {
-		c.reads[n] = reads[n*len(byKind) : (n+1)*len(byKind)]
-		for class := range len(byKind) {
-			c.reads[n][class] = kinds[class*len(kind)+n] == 1
-		}
 	}
 }
 
@@ -169,4 +160,4 @@ func (c *classes) neighbour(class int) neighbour {
 }
 
 // matches reports whether an instruction reads the characters of a class.
-func (c *classes) matches(pc uint32, class int) bool { return c.reads[c.set[pc]][class] }
+func (c *classes) matches(pc uint32, class int) bool { return c.kinds[class][c.set[pc]] == 1 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
 
@@ -64,19 +65,6 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 	return nil
 }
 
-// lineNamed adds the line and column to an error that has them.
-func lineNamed(err error) error {
-	at, ok := errors.AsType[interface {
-		error
-		Position() (row, column int)
-	}](err)
-	if !ok {
-		return err
-	}
-	line, column := at.Position()
-	return fmt.Errorf("line %d, column %d: %w", line, column, at)
-}
-
 // ruleAt matches the index of a rule in an error of Unmarshal.
 var ruleAt = lazyregexp.New(`'Rules\[(\d+)\]\.(\w+)'`)
 
@@ -85,15 +73,12 @@ func ruleNamed(err error, c config.ViperConfig) error {
 	if err == nil {
 		return nil
 	}
-	at := ruleAt.FindStringSubmatch(err.Error())
-	if at == nil {
-		return err
+	if at := ruleAt.FindStringSubmatch(err.Error()); at != nil {
+		if n, _ := strconv.Atoi(at[1]); n < len(c.Rules) {
+			return fmt.Errorf("rule %q: %s: %w", c.Rules[n].ID, strings.ToLower(at[2]), err)
+		}
 	}
-	n, _ := strconv.Atoi(at[1])
-	if n >= len(c.Rules) {
-		return err
-	}
-	return fmt.Errorf("rule %q: %s: %w", c.Rules[n].ID, strings.ToLower(at[2]), err)
+	return err
 }
 
 func configError(path string, err error) error {
@@ -291,7 +276,11 @@ func parseConfig(text string) (config.ViperConfig, error) {
 	v := viper.New()
 	v.SetConfigType("toml")
 	if err := v.ReadConfig(strings.NewReader(text)); err != nil {
-		return c, lineNamed(err)
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := at.Position()
+			err = fmt.Errorf("line %d, column %d: %w", line, column, at)
+		}
+		return c, err
 	}
 	err := v.Unmarshal(&c)
 	//lint:ignore SA1019 the older form, [allowlist], is still in use beside [[allowlists]]

@@ -57,6 +57,7 @@ func TestWhatFollowsALineThatEndsInASecretStays(t *testing.T) {
 		{"a sentence", "our API token for all of this is {{alnum40}}", "Please never send it by mail."},
 		{"a longer line", "export SECRET_TOKEN_OF_ALL={{alnum40}}", "v12 is what all of these are built with, as the notes of the release say at length"},
 		{"a line of a log", "2031-03-12T10:11:12Z export SECRET_TOKEN={{alnum40}}", "2031-03-12T10:11:13Z fine"},
+		{"a form", "the request has client_secret={{alnum40}}", "~~struck out~~ and so on"},
 		{"a cell", ".a.test\tTRUE\t/\tTRUE\t1700000000\tsessionid\t{{alnum40}}", "b2.test\tTRUE\t/"},
 	} {
 		value := m.text(letters, 40)

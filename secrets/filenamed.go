@@ -69,10 +69,7 @@ func (s *Scanner) FindFile(name, text string) []Finding {
 		return nil
 	}
 	start := strings.Index(text, value)
-	at := cursor{text: text, line: 1, column: 1}
-	at.move(start)
-	return []Finding{{Rule: named[0].Rule, Start: start, End: start + len(value), Line: at.line, Column: at.column,
-		Hint: hint(value)}}
+	return inOrder(text, []Finding{{Rule: named[0].Rule, Start: start, End: start + len(value), Hint: hint(value)}})
 }
 
 // readsFile matches a command that prints a file, and captures the file's name.

@@ -2,8 +2,6 @@ package secrets
 
 import (
 	"cmp"
-	"iter"
-	"math/bits"
 	"slices"
 )
 
@@ -14,38 +12,15 @@ const (
 	maxRead  = 64  // times the length of the text; regexp is slower than an automaton by a larger factor
 )
 
+// search is the search of one text. Rules are known by their index in the set.
 type search struct {
 	set   *ruleSet
 	text  string
-	hits  []ruleHit
-	read  []int  // characters counted, by rule
-	seen  bitset // rules with a keyword in the text
-	whole bitset // rules that run over the whole text
-	heads []int  // offsets of headParts in the text
+	hits  map[int32][]hit
+	read  map[int32]int // characters counted, by rule
+	seen  []uint64      // a bit for each rule with a keyword in the text
+	heads []int         // offsets of headParts in the text
 	found []finding
-}
-
-type ruleHit struct {
-	rule int32
-	hit
-}
-
-// bitset is a set of rules, by index.
-type bitset []uint64
-
-func (b bitset) add(n int32)      { b[n>>6] |= 1 << (n & 63) }
-func (b bitset) has(n int32) bool { return b[n>>6]&(1<<(n&63)) != 0 }
-
-func (b bitset) all() iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for i, word := range b {
-			for ; word != 0; word &= word - 1 {
-				if !yield(int32(i<<6 + bits.TrailingZeros64(word))) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // maxDepth bounds how often decoded text is decoded again.
@@ -70,18 +45,9 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	if len(more) == 0 {
 		return dropCovered(found)
 	}
-	known := map[place]bool{}
-	for _, f := range found {
-		known[f.place()] = true
-	}
-	for _, f := range more {
-		if !known[f.place()] {
-			known[f.place()] = true
-			found = append(found, f)
-		}
-	}
-	slices.SortFunc(found, byPlace)
-	return dropCovered(found)
+	found = append(found, more...)
+	slices.SortStableFunc(found, byPlace)
+	return dropCovered(slices.CompactFunc(found, func(a, b finding) bool { return byPlace(a, b) == 0 }))
 }
 
 // findAll returns the findings of all rules in the text and in its tables.
@@ -99,12 +65,9 @@ func (set *ruleSet) findAll(text string) []finding {
 
 // findRules returns the findings of all rules, sorted by the start of the secret, and the offsets of headParts.
 func (set *ruleSet) findRules(text string) (found []finding, heads []int) {
-	words := len(set.rules)/64 + 1
-	both := make(bitset, 2*words)
-	s := &search{set: set, text: text, seen: both[:words], whole: both[words:]}
+	s := &search{set: set, text: text, seen: make([]uint64, len(set.rules)/64+1)}
 	set.index.matcher.scan(text, func(id int32, end int) { s.visit(id, end-set.index.literals[id].length, end) })
-	s.findWhole()
-	s.findHits()
+	s.judgeAll()
 	slices.SortFunc(s.found, byPlace)
 	return s.found, s.heads
 }
@@ -113,76 +76,65 @@ func (set *ruleSet) findRules(text string) (found []finding, heads []int) {
 func (s *search) visit(id int32, at, end int) {
 	l := &s.set.index.literals[id]
 	for _, n := range l.enables {
-		s.seen.add(n)
+		s.seen[n>>6] |= 1 << (n & 63)
 	}
 	if l.head {
 		s.heads = append(s.heads, at)
 	}
 	for _, ref := range l.anchors {
-		if s.whole.has(ref.rule) {
-			continue
-		}
-		if !ref.stands(s.text, end) {
+		if !ref.stands(s.text, end) || s.exceeded(ref.rule) {
 			continue
 		}
 		h, ok, read := ref.probe(s.text, at)
+		if s.hits == nil && (ok || read > freeRead) {
+			s.hits, s.read = map[int32][]hit{}, map[int32]int{}
+		}
 		if ok {
-			s.hits = append(s.hits, ruleHit{ref.rule, h})
+			s.hits[ref.rule] = append(s.hits[ref.rule], h)
 		}
 		if read > freeRead {
-			if s.read == nil {
-				s.read = make([]int, len(s.set.rules))
-			}
-			if s.read[ref.rule] += read; s.read[ref.rule] > maxRead*len(s.text) {
-				s.whole.add(ref.rule)
-			}
+			s.read[ref.rule] += read
 		}
 	}
 }
 
-// findWhole runs the rules that have no anchor or exceeded the limit, if the text has one of their keywords.
-func (s *search) findWhole() {
-	for _, n := range s.set.index.whole {
-		s.whole.add(n)
-	}
-	for n := range s.whole.all() {
-		if r := s.set.rules[n]; s.enabled(n) && (r.anchors == nil || !r.nowhere(s.text)) {
-			s.appendWhole(r)
-		}
-	}
-}
+// exceeded reports whether a rule's automata have read more than the limit.
+func (s *search) exceeded(n int32) bool { return s.read[n] > maxRead*len(s.text) }
 
 // enabled reports whether the text has a keyword of a rule, or the rule needs none.
-func (s *search) enabled(n int32) bool { return !s.set.rules[n].needsKeyword || s.seen.has(n) }
+func (s *search) enabled(n int32) bool {
+	return !s.set.rules[n].needsKeyword || s.seen[n>>6]>>(n&63)&1 != 0
+}
 
-func (s *search) findHits() {
-	hits := s.hits
-	slices.SortStableFunc(hits, func(a, b ruleHit) int { return cmp.Compare(a.rule, b.rule) })
-	for len(hits) > 0 {
-		n, count := hits[0].rule, 1
-		for count < len(hits) && hits[count].rule == n {
-			count++
+// judgeAll judges the matches of all rules.
+func (s *search) judgeAll() {
+	for _, n := range s.set.index.whole {
+		if s.enabled(n) {
+			s.judgeWhole(s.set.rules[n])
 		}
-		own := make([]hit, count)
-		for i := range own {
-			own[i] = hits[i].hit
+	}
+	for n := range s.read {
+		if r := s.set.rules[n]; s.exceeded(n) && s.enabled(n) && !r.nowhere(s.text) {
+			s.judgeWhole(r)
 		}
-		hits = hits[count:]
-		r := s.set.rules[n]
-		if s.whole.has(n) || !s.enabled(n) {
+	}
+	for n, hits := range s.hits {
+		if s.exceeded(n) || !s.enabled(n) {
 			continue
 		}
-		if matches, ok := r.matches(s.text, own); ok {
-			for _, m := range matches {
-				s.judge(r, m[0], m[1])
-			}
-		} else {
-			s.appendWhole(r)
+		r := s.set.rules[n]
+		matches, ok := r.matches(s.text, hits)
+		if !ok {
+			s.judgeWhole(r)
+		}
+		for _, m := range matches {
+			s.judge(r, m[0], m[1])
 		}
 	}
 }
 
-func (s *search) appendWhole(r *rule) {
+// judgeWhole judges the matches of a rule in the whole text.
+func (s *search) judgeWhole(r *rule) {
 	for _, m := range r.Regex.FindAllStringIndex(s.text, -1) {
 		s.judge(r, m[0], m[1])
 	}
@@ -198,31 +150,6 @@ func (s *search) judge(r *rule, start, end int) {
 type part struct{ start, end int }
 
 func all(text string) part { return part{0, len(text)} }
-
-// move adjusts the ends of p for an edit. An end of was in (from, to] moves to offset at of the new text, plus its
-// distance to from if the bytes between were kept.
-func (p *part) move(was part, from, to, at int, kept bool) {
-	moved := func(end int) int {
-		if kept {
-			return at + end - from
-		}
-		return at
-	}
-	if from < was.start && was.start <= to {
-		p.start = moved(was.start)
-	}
-	if from < was.end && was.end <= to {
-		p.end = moved(was.end)
-	}
-}
-
-// place identifies a finding in a text.
-type place struct {
-	rule       *rule
-	start, end int
-}
-
-func (f finding) place() place { return place{f.rule, f.start, f.end} }
 
 // byPlace orders findings by the start of the secret, and then by rank, the most specific rule first.
 func byPlace(a, b finding) int {

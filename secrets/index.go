@@ -143,16 +143,6 @@ func joined(regexes []string) *dfa {
 	return newDFA(tree)
 }
 
-// matches reports whether an expression of the list matches in text. As in gitleaks, no expression matches an empty
-// text.
-func (list *allowlist) matches(text string) bool {
-	if text == "" || list.automaton == nil {
-		return false
-	}
-	accepted, _ := list.automaton().accepts(text, 0)
-	return accepted
-}
-
 // allowTarget holds the parts of a match that an allowlist can test.
 type allowTarget struct {
 	text       string
@@ -166,10 +156,10 @@ func (t allowTarget) allowed(lists []*allowlist) bool { return slices.ContainsFu
 func (t allowTarget) allows(list *allowlist) bool {
 	if list.all {
 		// There is no path or commit, so a list that requires one never applies.
-		return !list.elsewhere && (list.automaton == nil || t.regexAllowed(list)) &&
+		return !list.elsewhere && (list.automaton == nil || t.matches(list)) &&
 			(list.stops == nil || list.stopped(t.secret))
 	}
-	return list.stops != nil && list.stopped(t.secret) || list.automaton != nil && t.regexAllowed(list)
+	return list.stops != nil && list.stopped(t.secret) || t.matches(list)
 }
 
 // stopped reports whether a secret contains a stop word of the list, in any case.
@@ -180,14 +170,20 @@ func (list *allowlist) stopped(secret string) bool {
 	return list.stops().has(secret)
 }
 
-func (t allowTarget) regexAllowed(list *allowlist) bool {
+// matches reports whether an expression of a list matches in its target. As in gitleaks, none matches an empty text.
+func (t allowTarget) matches(list *allowlist) bool {
+	text := t.secret
 	switch list.target {
 	case "match":
-		return list.matches(t.match)
+		text = t.match
 	case "line":
-		return list.matches(t.line())
+		text = t.line()
 	}
-	return list.matches(t.secret)
+	if text == "" || list.automaton == nil {
+		return false
+	}
+	accepted, _ := list.automaton().accepts(text, 0)
+	return accepted
 }
 
 // nearLine bounds the part of the line on each side of a match that is tested, in bytes. A text can be one line with

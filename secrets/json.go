@@ -48,38 +48,44 @@ type edit struct {
 	quoted     bool
 }
 
+// apply makes the edits, and returns p as a range of the new text. An edit over an end of p writes its marker where it
+// begins, and its line breaks where they are.
 func apply(text string, p part, edits []edit) (string, part) {
 	var b strings.Builder
 	b.Grow(len(text))
-	at, now := 0, p
-	for _, e := range edits {
-		now.move(p, at, e.start, b.Len(), true)
-		b.WriteString(text[at:e.start])
-		if e.quoted {
-			b.WriteString(`"` + marker(e.rule) + `"`)
-		} else {
-			b.WriteString(marker(e.rule))
-		}
-		for at = e.start; ; {
-			length := strings.IndexByte(text[at:e.end], '\n')
-			if length < 0 {
-				break
+	at := 0
+	write := func(to int) int {
+		for len(edits) > 0 && edits[0].start < to {
+			e := edits[0]
+			if at <= e.start {
+				b.WriteString(text[at:e.start] + e.marker())
+				at = e.start
 			}
-			end := at + length
-			now.move(p, at, end, b.Len(), false)
-			if length > 0 && text[end-1] == '\r' {
-				b.WriteByte('\r')
+			for _, c := range []byte(text[at:min(e.end, to)]) {
+				at++
+				if c == '\n' || c == '\r' && at < len(text) && text[at] == '\n' {
+					b.WriteByte(c)
+				}
 			}
-			b.WriteByte('\n')
-			at = end + 1
-			now.move(p, end, at, b.Len(), false)
+			if e.end > to {
+				return b.Len()
+			}
+			edits = edits[1:]
 		}
-		now.move(p, at, e.end, b.Len(), false)
-		at = e.end
+		b.WriteString(text[at:to])
+		at = to
+		return b.Len()
 	}
-	now.move(p, at, len(text), b.Len(), true)
-	b.WriteString(text[at:])
+	now := part{write(p.start), write(p.end)}
+	write(len(text))
 	return b.String(), now
+}
+
+func (e edit) marker() string {
+	if e.quoted {
+		return `"` + marker(e.rule) + `"`
+	}
+	return marker(e.rule)
 }
 
 // document is a part of a text that may be one JSON value.

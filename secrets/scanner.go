@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -95,7 +96,6 @@ func (s *Scanner) Find(text string) []Finding {
 		return nil
 	}
 	found := make([]Finding, 0, len(raw))
-	at := cursor{text: text, line: 1, column: 1}
 	tails := tails{text: text}
 	for _, f := range raw {
 		start, end := tails.span(f)
@@ -103,38 +103,24 @@ func (s *Scanner) Find(text string) []Finding {
 		if again := n > 0 && found[n-1].Start == start && found[n-1].End == end; again || rules.isMarker(text, start, end) {
 			continue
 		}
-		at.move(start)
-		found = append(found, Finding{
-			Rule: f.rule.label, Start: start, End: end,
-			Line: at.line, Column: at.column,
-			Hint: hint(text[start:end]),
-		})
+		found = append(found, Finding{Rule: f.rule.label, Start: start, End: end, Hint: hint(text[start:end])})
+	}
+	return inOrder(text, found)
+}
+
+// inOrder sorts findings by position, and sets their lines and columns.
+func inOrder(text string, found []Finding) []Finding {
+	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
+	at, line, column := 0, 1, 1
+	for i := range found {
+		between := text[at:found[i].Start]
+		if breaks := strings.Count(between, "\n"); breaks > 0 {
+			line, column = line+breaks, 1
+			between = between[strings.LastIndexByte(between, '\n')+1:]
+		}
+		column += utf8.RuneCountInString(between)
+		at = found[i].Start
+		found[i].Line, found[i].Column = line, column
 	}
 	return found
-}
-
-// cursor computes the line and column of one offset after another.
-type cursor struct {
-	text         string
-	at           int
-	line, column int
-}
-
-// move goes to an offset, which mostly is ahead. A span can begin before an earlier one, since findings are sorted
-// by secret.
-func (c *cursor) move(to int) {
-	if to < c.at {
-		c.line -= strings.Count(c.text[to:c.at], "\n")
-		c.at = to
-		c.column = utf8.RuneCountInString(c.text[strings.LastIndexByte(c.text[:to], '\n')+1:to]) + 1
-		return
-	}
-	between := c.text[c.at:to]
-	if breaks := strings.Count(between, "\n"); breaks > 0 {
-		c.line += breaks
-		c.column = 1
-		between = between[strings.LastIndexByte(between, '\n')+1:]
-	}
-	c.column += utf8.RuneCountInString(between)
-	c.at = to
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"memoir"
 )
@@ -14,23 +13,15 @@ import (
 // Redactor redacts the items of one session. It remembers the secrets that it finds and redacts them in all later
 // texts, even if no rule matches there. It keeps them only in memory. It is safe for concurrent use.
 type Redactor struct {
-	rules   *ruleSet
-	mu      sync.Mutex
-	known   *knownSet
-	counts  Counts
-	clean   map[string]bool // short texts without a secret: directories, branches, names of tools
-	cleanAt int             // number of known secrets that clean was checked for
+	rules  *ruleSet
+	mu     sync.Mutex
+	known  *knownSet
+	counts Counts
 }
-
-// maxClean bounds the number of clean texts that a Redactor remembers, and maxCleanLength their length in bytes.
-const (
-	maxClean       = 1024
-	maxCleanLength = 256
-)
 
 // Session returns a Redactor for the items of one session.
 func (s *Scanner) Session() *Redactor {
-	return &Redactor{rules: s.rules(), known: newKnownSet(), counts: Counts{}, clean: map[string]bool{}}
+	return &Redactor{rules: s.rules(), known: newKnownSet(), counts: Counts{}}
 }
 
 // Text redacts one text of the session.
@@ -40,24 +31,7 @@ func (r *Redactor) Text(text string) string {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.doubt()
-	if r.clean[text] {
-		return text
-	}
-	out := r.rules.redact(text, all(text), r.counts, r.known)
-	r.doubt()
-	if out == text && len(text) <= maxCleanLength && len(r.clean) < maxClean {
-		r.clean[text] = true
-	}
-	return out
-}
-
-// doubt discards the clean texts if a new secret is known, which they may contain.
-func (r *Redactor) doubt() {
-	if r.cleanAt < r.known.count {
-		clear(r.clean)
-		r.cleanAt = r.known.count
-	}
+	return r.rules.redact(text, all(text), r.counts, r.known)
 }
 
 // Learn remembers the secrets in a text, so that they are redacted in other texts, and reports whether there are
@@ -198,16 +172,12 @@ func (set *ruleSet) markerEnd(text string, at int) int {
 
 // hint returns the first characters of a secret, at most four and at most a fifth, and its length in bytes.
 func hint(secret string) string {
-	n := min(4, utf8.RuneCountInString(secret)/5)
-	shown := make([]rune, 0, n)
-	for _, c := range secret {
-		if len(shown) == n {
-			break
-		}
+	shown := []rune(secret)
+	shown = shown[:min(4, len(shown)/5)]
+	for i, c := range shown {
 		if !strconv.IsPrint(c) {
-			c = '.'
+			shown[i] = '.'
 		}
-		shown = append(shown, c)
 	}
 	return string(shown) + "… (" + strconv.Itoa(len(secret)) + " bytes)"
 }

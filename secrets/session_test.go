@@ -82,19 +82,6 @@ func TestTheValueOfACookieAndTheTokenOfAWebhookGoFromTheirSession(t *testing.T) 
 	}
 }
 
-func TestATextThatWasCleanIsLookedAtAgainAfterANewSecret(t *testing.T) {
-	t.Parallel()
-	r := ours.Session()
-	value := fake("zK3$", "mmTq81")
-	if got := r.Text(value); got != value {
-		t.Fatalf("bare value redacted to %q", got)
-	}
-	r.Text("password = '" + value + "'")
-	if got := r.Text(value); got == value {
-		t.Error("the value that is known now is still let through")
-	}
-}
-
 func TestAScannerServesManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s, err := New(Options{})
@@ -176,20 +163,6 @@ func TestAPartIsRedactedByWhatStandsAroundIt(t *testing.T) {
 					t.Fatalf("cut at %d, %v was counted, not %v, in %q", cut, n, counts, text)
 				}
 			}
-		}
-	}
-}
-
-func TestLineEndsOfWindowsStayInWhatIsRedacted(t *testing.T) {
-	t.Parallel()
-	for _, text := range manyLines(maker{newRandom(12)}) {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-		out, _ := ours.Redact(text)
-		if n := strings.Count(text, "\n"); strings.Count(out, "\r\n") != n || strings.Count(out, "\n") != n || strings.Count(out, "\r") != n {
-			t.Errorf("%q became %q", text, out)
-		}
-		if again, counts := ours.Redact(out); again != out || len(counts) > 0 {
-			t.Errorf("redacting twice changes %q to %q", out, again)
 		}
 	}
 }

@@ -93,7 +93,6 @@ func projectOf(r *http.Request) string {
 	return cmp.Or(r.PathValue("project"), r.URL.Query().Get("project"))
 }
 
-// inProject runs an operation in the project that its path or query names.
 func (s *server) inProject(c call, do func(*server, call) (any, error)) (out any, err error) {
 	if ref := projectOf(c.Request); ref != "" {
 		c.project, err = c.st.FindProject(c.Context(), ref)

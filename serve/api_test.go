@@ -256,19 +256,6 @@ func TestTheLatestNotesAreAHundred(t *testing.T) {
 	}
 }
 
-func TestTwoWritersAtOnceBothWrite(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	var writers sync.WaitGroup
-	for i := range 8 {
-		writers.Go(func() { w.call("POST", "/projects/lanternd/notes", fmt.Sprintf(`{"content": "note %d"}`, i), 201) })
-	}
-	writers.Wait()
-	if out := w.call("GET", "/memory", "", 200)["entries"].([]any); len(out) != 8 {
-		t.Errorf("%d notes: %v", len(out), out)
-	}
-}
-
 func TestPagesAreReadWhileAnotherWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

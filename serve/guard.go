@@ -52,7 +52,6 @@ func TokenOf(home string, alone func(func() error) error) (string, error) {
 	return token, err
 }
 
-// readToken returns the token in a file, "" if the file has no valid one.
 func readToken(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {

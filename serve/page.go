@@ -122,7 +122,6 @@ type day struct {
 	Share float64 // cost relative to the most expensive day; input tokens if no cost is known
 }
 
-// daysOf sums the use by day, latest first.
 func daysOf(rows []operation.Spent) (out []day) {
 	var cost, tokens float64
 	for _, row := range rows {

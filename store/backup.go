@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -164,10 +163,6 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 // restoreBackup replaces a damaged database, which no other process has open, by the backup. The log is
 // moved first: a log beside another database would be replayed into it.
 func restoreBackup(path string) (aside string, err error) {
-	fresh := path + backupSuffix + ".tmp"
-	if err := copyFile(path+backupSuffix, fresh); err != nil {
-		return "", storageError(err, "reading the backup of database %s", path)
-	}
 	unlock, err := lockDatabase(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -194,26 +189,8 @@ func restoreBackup(path string) (aside string, err error) {
 			return "", storageError(err, "moving database %s aside", path)
 		}
 	}
-	if err := errors.Join(failpoint.Rename(fresh, path), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(failpoint.Rename(path+backupSuffix, path), syncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "restoring the backup of database %s", path)
 	}
 	return aside, nil
-}
-
-// copyFile copies a file to one with mode 0600 and flushes it.
-func copyFile(from, to string) error {
-	in, err := disk.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if err := failpoint.Before("write backup"); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, failpoint.Before("sync backup"), out.Sync(), out.Close())
 }

@@ -235,7 +235,7 @@ func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
 	ours := claimOne(t, s)
 	c := claimProject(t, s)
 	clock.advance(time.Hour) // the laptop slept
-	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
+	wantCode(t, s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
 	until := clock.Now().Add(time.Minute)
 	if extend(t, s, done, until) || extend(t, s, Claim{}, until) || !extend(t, s, ours, until) || !extend(t, s, c, until) {
 		t.Error("what is done was extended, or what nobody took was not")
@@ -299,7 +299,7 @@ func TestALeaseIsNotTakenFromAProcessWhoseClockWasSet(t *testing.T) {
 			t.Errorf("set by %s: status has %+v", by, now.Running)
 		}
 		must(t, other.StoreExtraction(t.Context(), claims[0], worth("kept")))
-		must(t, other.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+		must(t, other.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, func() error { return nil }))
 	}
 }
 

@@ -113,7 +113,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 		return c, false, nil
 	}
 	if on.purpose == ownWork {
-		if err := s.room(); err != nil {
+		if err := s.Room(); err != nil {
 			return c, false, err
 		}
 	}
@@ -192,12 +192,7 @@ func (c ProjectClaim) unexpired(t tx, now time.Time) error {
 
 // FinishProjectUnchanged ends a claim without a publication. The change sequence of the claim is consumed.
 func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) error {
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
-		return s.finishProject(t, c)
-	})
+	err := s.owning(ctx, quick, c.job(), func(t tx) error { return s.finishProject(t, c) })
 	return s.explain(err, "finishing project %s", c.ProjectID)
 }
 

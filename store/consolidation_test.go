@@ -42,7 +42,7 @@ func hold(t testing.TB, s *Store, id string) ProjectClaim {
 
 func publish(t testing.TB, s *Store, c ProjectClaim, g GenerationRecord) {
 	t.Helper()
-	must(t, s.Publish(t.Context(), c, g, func() error { return nil }))
+	must(t, s.Publish(t.Context(), c, PublishLast, g, func() error { return nil }))
 }
 
 func wantDeclined(t testing.TB, s *Store, want Declined) ProjectClaim {
@@ -131,7 +131,7 @@ func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.
 		if extend(t, s, former, clock.Now().Add(time.Hour)) {
 			t.Errorf("%s: the former holder extended its lease", name)
 		}
-		wantCode(t, s.Publish(t.Context(), former, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
+		wantCode(t, s.Publish(t.Context(), former, PublishLast, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
 		wantCode(t, s.FinishProjectUnchanged(t.Context(), former), memoir.CodeLeaseLost)
 		wantCode(t, failed(s, former, transient, Policy{}), memoir.CodeLeaseLost)
 		must(t, s.Release(t.Context(), former))
@@ -207,7 +207,7 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 			"given back": func(s *Store) { must(t, s.Release(cancelled(t), hold(t, s, project))) },
 			"published": func(s *Store) {
 				c := hold(t, s, project)
-				must(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
+				must(t, s.Publish(t.Context(), c, PublishPart, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
 				must(t, s.Release(t.Context(), c))
 			},
 			"died over": func(s *Store) {

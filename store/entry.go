@@ -13,7 +13,8 @@ import (
 
 // AddEntry stores an entry in one durable transaction and returns it as stored. The caller has redacted the text and
 // registered the project. A zero CreatedAt means now. Statements, if any, become an input of the project's memory, and
-// the project becomes due. The entry is unfiled until FileEntries files it.
+// the project becomes due. The entry is unfiled until FileEntries files it. An entry with an ID takes the place of that
+// one, which differs in its author alone.
 func (s *Store) AddEntry(ctx context.Context, e memoir.Entry, statements []memoir.Statement) (memoir.Entry, error) {
 	err := s.durably(ctx, func(t tx) error { return s.addEntry(t, &e, statements) })
 	return e, s.explain(err, "storing an entry")
@@ -25,8 +26,9 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 	}
 	e.CreatedAt = unixMillis(millis(e.CreatedAt))
 	e.AccessedAt = e.CreatedAt
-	err := t.get(`INSERT INTO entry (kind, category, author, accessed_at) VALUES (?, ?, ?, ?) RETURNING id`,
-		[]any{string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
+	err := t.get(`INSERT INTO entry (id, kind, category, author, accessed_at) VALUES (nullif(?, 0), ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET author = excluded.author RETURNING id`,
+		[]any{e.ID, string(e.Kind), e.Category, string(e.Author), millis(e.AccessedAt)}, &e.ID)
 	if err != nil {
 		return err
 	}
@@ -137,10 +139,7 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 // PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
 // The text is redacted; at is the time of its last message.
 func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
+	err := s.owning(ctx, quick, c.job(), func(t tx) error {
 		return t.run(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
 			millis(at), text)
 	})

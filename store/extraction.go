@@ -64,7 +64,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 		if err != nil || len(candidates) == 0 {
 			return err
 		}
-		if err := s.room(); err != nil {
+		if err := s.Room(); err != nil {
 			return err
 		}
 		claims, err = s.claimAll(t, candidates, o)
@@ -82,8 +82,7 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	if err != nil {
 		return nil, err
 	}
-	priors, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e
-		WHERE e.session_key IN (SELECT value FROM json_each(?))`, []any{jsonList(keys)}, scanExtraction)
+	priors, err := selectExtractions(t, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +113,7 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 // extracted. hash is its content hash; skipped replaces the records that its reader skipped.
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
+	err := s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := setSkipped(t, key, skipped); err != nil {
 			return err
 		}
@@ -139,10 +135,7 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 // memoir.CodeLeaseLost if the claim is no longer ours.
 func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
 	key := c.Session.Key()
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
+	err := s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := s.release(t, c.job()); err != nil {
 			return err
 		}
@@ -212,14 +205,9 @@ func scanExtraction(scan scanner, e *memoir.Extraction) error {
 	return err
 }
 
-// selectExtraction returns the extraction of a session, or nil.
-func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
-	found, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key},
-		scanExtraction)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
+func selectExtractions(t tx, keys ...string) ([]memoir.Extraction, error) {
+	return collect(t, `SELECT `+extractionColumns+` FROM extraction e
+		WHERE e.session_key IN (SELECT value FROM json_each(?))`, []any{jsonList(keys)}, scanExtraction)
 }
 
 // Selected returns the extractions of a project whose sessions are neither disabled nor forgotten: all
@@ -308,40 +296,32 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 
 // storeExtraction returns the outcome for the ledger: stored, unchanged, kept, empty or withdrawn.
 func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
-	prior, err := selectExtraction(t, e.SessionKey)
+	priors, err := selectExtractions(t, e.SessionKey)
 	if err != nil {
 		return "", err
 	}
-	if e.Empty() {
-		switch {
-		case prior == nil:
-			return "empty", nil
-		case !withdraw:
-			return "kept", nil
+	known := len(priors) > 0
+	switch {
+	case e.Empty() && !known:
+		return "empty", nil
+	case e.Empty() && !withdraw:
+		return "kept", nil
+	case e.Empty():
+		if priors[0].ProjectID != "" {
+			_, err = bump(t, priors[0].ProjectID)
 		}
-		if !prior.Empty() && prior.ProjectID != "" {
-			if _, err := bump(t, prior.ProjectID); err != nil {
-				return "", err
-			}
+		return "withdrawn", errors.Join(err, t.run(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey))
+	case known && sameMemory(priors[0], e):
+		e.Seq, outcome = priors[0].Seq, "unchanged"
+	default:
+		if outcome = "stored"; known {
+			e.Seq = priors[0].Seq
 		}
-		if _, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey); err != nil {
-			return "", err
-		}
-		return "withdrawn", nil
-	}
-	outcome = "unchanged"
-	if prior != nil {
-		e.Seq = prior.Seq
-	}
-	if prior == nil || !sameMemory(*prior, e) {
-		outcome = "stored"
 		if e.ProjectID != "" {
-			if e.Seq, err = bump(t, e.ProjectID); err != nil {
-				return "", err
-			}
+			e.Seq, err = bump(t, e.ProjectID)
 		}
 	}
-	return outcome, s.putExtraction(t, e)
+	return outcome, errors.Join(err, s.putExtraction(t, e))
 }
 
 // putExtraction writes an extraction and replaces an earlier one of its session.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -22,6 +23,18 @@ type GenerationRecord struct {
 	Redactions map[string]int
 }
 
+// Publication says what a publication ends.
+type Publication int
+
+// The publications.
+const (
+	PublishLast Publication = iota // ends the claim; the change sequence of the claim is consumed
+	PublishPart                    // the claim stays, and no outcome is entered into the ledger
+	// PublishOpen is PublishPart, and ends the request of Enqueue: from now on the inputs tell which extractions are
+	// still to be consolidated.
+	PublishOpen
+)
+
 // Publish makes a generation the live one. In one durable transaction it checks that token and fence are
 // still ours and the lease has not expired, records the generation, and calls swap as its last step.
 // swap replaces the link and must be quick. If swap fails, nothing is recorded, and its error is in the
@@ -29,35 +42,12 @@ type GenerationRecord struct {
 //
 // The commit follows swap. If it fails, or the process is killed before it, the link is ahead of the
 // database; the next start calls RecordGeneration.
-func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	g.Seq = c.Seq
-	return s.publish(ctx, c, g, swap, func(t tx) error {
-		if err := endWork(t, c.Token, c.ProjectID, "published"); err != nil {
-			return err
-		}
-		return s.finishProject(t, c)
-	})
-}
-
-// PublishPart is Publish without ending the claim: the change sequence is not consumed, and the outcome is
-// not entered into the ledger.
-func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	return s.publish(ctx, c, g, swap, func(tx) error { return nil })
-}
-
-// PublishOpen is PublishPart, and ends the request of Enqueue: from now on the inputs tell which extractions are
-// still to be consolidated.
-func (s *Store) PublishOpen(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	return s.publish(ctx, c, g, swap, func(t tx) error {
-		return t.run(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
-			WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
-	})
-}
-
-func (s *Store) publish(
-	ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error,
+func (s *Store) Publish(
+	ctx context.Context, c ProjectClaim, how Publication, g GenerationRecord, swap func() error,
 ) error {
-	g.Fence = c.Fence
+	if g.Fence = c.Fence; how == PublishLast {
+		g.Seq = c.Seq
+	}
 	err := s.durably(ctx, func(t tx) error {
 		if err := c.unexpired(t, s.ticks()); err != nil {
 			return err
@@ -69,13 +59,16 @@ func (s *Store) publish(
 		if g.N <= live {
 			return memoir.Errorf(memoir.CodeChanged, "run again", "generation %d is already live", live)
 		}
-		if err := s.insertGeneration(t, c.ProjectID, g); err != nil {
-			return err
+		err := errors.Join(s.insertGeneration(t, c.ProjectID, g),
+			setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions))
+		switch how {
+		case PublishLast:
+			err = errors.Join(err, endWork(t, c.Token, c.ProjectID, "published"), s.finishProject(t, c))
+		case PublishOpen:
+			err = errors.Join(err, t.run(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
+				WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID))
 		}
-		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
-			return err
-		}
-		if err := end(t); err != nil {
+		if err != nil {
 			return err
 		}
 		return swap()
@@ -200,7 +193,6 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 	}, "reading hand edits")
 }
 
-// outdates reports whether a edit replaces an earlier one.
 func outdates(n, old memoir.HandEdit) bool {
 	if n.File != old.File {
 		return false

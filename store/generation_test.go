@@ -34,7 +34,7 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 		N: 1, ManifestHash: "m", Inputs: map[string]string{"codex:s00": "hash of a"}, At: noon.Add(time.Second),
 		Redactions: map[string]int{"aws": 1},
 	}
-	must(t, s.Publish(t.Context(), c, g, func() error {
+	must(t, s.Publish(t.Context(), c, PublishLast, g, func() error {
 		swapped = true
 		// A reader sees the earlier state until the commit.
 		if row := projectRow(t, s, project); row.Generation != 0 {
@@ -55,7 +55,7 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 	// The claim ends with it.
-	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 2}, func() error { return nil }), memoir.CodeLeaseLost)
+	wantCode(t, s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 2}, func() error { return nil }), memoir.CodeLeaseLost)
 
 	clock.advance(time.Hour)
 	extracted(t, s, worth("b"))
@@ -71,12 +71,12 @@ func TestASwapThatFailsRecordsNothing(t *testing.T) {
 	s, _ := newDue(t)
 	c := claimProject(t, s)
 	full := errors.New("no space left on device")
-	err := s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return full })
+	err := s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, func() error { return full })
 	if !errors.Is(err, full) {
 		t.Fatalf("error %v", err)
 	}
 	changed := memoir.Errorf(memoir.CodeChanged, "", "live files were edited")
-	err = s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return changed })
+	err = s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, func() error { return changed })
 	wantCode(t, err, memoir.CodeChanged)
 	if wantGenerations(t, s); projectRow(t, s, project).Generation != 0 {
 		t.Fatal("it counts as published")
@@ -94,7 +94,7 @@ func TestAGenerationIsPublishedOnce(t *testing.T) {
 	if c.Generation != 4 {
 		t.Fatalf("claim %+v", c)
 	}
-	err := s.Publish(t.Context(), c, GenerationRecord{N: 4}, func() error { t.Error("swapped"); return nil })
+	err := s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 4}, func() error { t.Error("swapped"); return nil })
 	wantCode(t, err, memoir.CodeChanged)
 }
 
@@ -108,8 +108,8 @@ func TestAnOlderFencePublishesNothingThoughTheTokenIsOurs(t *testing.T) {
 		return err
 	}))
 	swap := func() error { t.Error("swapped"); return nil }
-	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
-	wantCode(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
+	wantCode(t, s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
+	wantCode(t, s.Publish(t.Context(), c, PublishPart, GenerationRecord{N: 1}, swap), memoir.CodeLeaseLost)
 	wantGenerations(t, s)
 }
 
@@ -121,7 +121,7 @@ func TestALinkThatIsAheadOfTheDatabaseIsRecordedAfterwards(t *testing.T) {
 	// The process dies between the swap and the commit.
 	func() {
 		defer func() { recover() }()
-		s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error {
+		s.Publish(t.Context(), c, PublishLast, GenerationRecord{N: 1}, func() error {
 			must(t, os.Symlink("live/1", link))
 			panic("killed")
 		})

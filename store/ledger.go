@@ -83,20 +83,8 @@ type Call struct {
 type CallEnd struct {
 	Usage     memoir.Usage // Calls may be 2 if the API was called twice
 	Duration  time.Duration
-	Call      string // one of the constants below
-	Estimated bool   // the model reported no usage, so Usage is an estimate
+	Estimated bool // the model reported no usage, so Usage is an estimate
 }
-
-// The states of a call.
-const (
-	CallBegun       = "begun"       // it is under way, or its process crashed; its usage is an estimate
-	CallAnswered    = "answered"    // with a complete answer, usable or not
-	CallCut         = "cut"         // at the cap on output tokens
-	CallRefused     = "refused"     // by the model or a filter
-	CallEmpty       = "empty"       // the answer had no text
-	CallFailed      = "failed"      // with an error; its usage is what is known, if anything
-	CallInterrupted = "interrupted" // by a signal, the time limit of the run or a lost lease
-)
 
 // BeginCall enters a call, with its estimated usage, before it is made. A call that cannot be entered must
 // not be made. If allow is not nil, it gets the results of Spent; its error refuses the call and is
@@ -133,9 +121,9 @@ func (s *Store) BeginCall(
 		}
 		return t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
 				output_tokens, cost, duration_ms, outcome, call, estimated, work)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?) RETURNING id`,
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 'begun', 1, ?) RETURNING id`,
 			[]any{millis(s.now()), c.Run, c.Phase, c.SessionKey, c.ProjectID, c.Model, c.Expected.Calls, c.Expected.InputTokens,
-				c.Expected.CachedTokens, c.Expected.OutputTokens, c.Expected.Cost, OutcomeUnfinished, CallBegun, c.Work}, &id)
+				c.Expected.CachedTokens, c.Expected.OutputTokens, c.Expected.Cost, OutcomeUnfinished, c.Work}, &id)
 	})
 	return id, s.explain(err, "adding a call to the ledger")
 }
@@ -150,36 +138,35 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 			return t.run(`DELETE FROM ledger WHERE id = ?`, id)
 		}
 		return t.run(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
-				duration_ms = ?, call = ?, estimated = ? WHERE id = ?`,
+				duration_ms = ?, call = 'ended', estimated = ? WHERE id = ?`,
 			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
-			e.Duration.Milliseconds(), e.Call, e.Estimated, id)
+			e.Duration.Milliseconds(), e.Estimated, id)
 	})
 	return s.explain(err, "recording the usage of a call in the ledger")
 }
 
-// UsageRow is the usage of the calls of one day that agree in the first six fields.
+// UsageRow is the usage of the calls of one day that agree in the first five fields.
 type UsageRow struct {
 	Day       string // UTC day on which the calls began, 2006-01-02
 	ProjectID string // empty: no project
 	Model     string
 	Phase     string // "extract", "consolidate" or "journal"
 	Outcome   string // of the work
-	Call      string // state of the calls; empty if only the work is known
 	Usage     memoir.Usage
 	Estimated int           // number of Usage.Calls whose tokens and cost are an estimate
 	Duration  time.Duration // of the calls, or of the work if single calls are not known
 }
 
-// UsageRows lists the ledger since a time, ordered by the first six fields of a row. The zero time means
+// UsageRows lists the ledger since a time, ordered by the first five fields of a row. The zero time means
 // the whole ledger.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
 	return fetch(ctx, s, func(t tx) ([]UsageRow, error) {
-		return collect(t, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call,
+		return collect(t, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome,
 				sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
 				sum(duration_ms) * 1000000
-			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, []any{millis(since)},
+			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`, []any{millis(since)},
 			func(scan scanner, r *UsageRow) error {
-				return scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Call, &r.Usage.Calls, &r.Usage.InputTokens,
+				return scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Usage.Calls, &r.Usage.InputTokens,
 					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
 			})
 	}, "listing usage")

@@ -41,7 +41,7 @@ func calls(t testing.TB, s *Store) map[string]memoir.Usage {
 	must(t, err)
 	sums := map[string]memoir.Usage{}
 	for _, r := range rows {
-		key := r.Phase + " " + r.Outcome + " " + r.Call
+		key := r.Phase + " " + r.Outcome
 		if r.Estimated > 0 {
 			key += " estimated"
 		}
@@ -68,7 +68,7 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	t.Parallel()
 	s, clock := newStore(t)
 	id := beginCall(t, s, "w")
-	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished begun estimated": expected}, calls(t, s)); diff != "" {
+	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished estimated": expected}, calls(t, s)); diff != "" {
 		t.Error(diff)
 	}
 	if u, today, err := s.Spent(t.Context(), "r"); err != nil || u != expected || today != expected {
@@ -76,17 +76,17 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	}
 
 	clock.advance(24 * time.Hour) // it counts for the day on which it began
-	must(t, s.EndCall(t.Context(), id, CallEnd{Usage: took, Duration: time.Second, Call: CallCut}))
+	must(t, s.EndCall(t.Context(), id, CallEnd{Usage: took, Duration: time.Second}))
 	rows, err := s.UsageRows(t.Context(), time.Time{})
 	must(t, err)
-	want := []UsageRow{{Day: "2026-09-01", ProjectID: project, Model: "x/y", Phase: kindExtract, Outcome: OutcomeUnfinished, Call: CallCut, Usage: took, Duration: time.Second}}
+	want := []UsageRow{{Day: "2026-09-01", ProjectID: project, Model: "x/y", Phase: kindExtract, Outcome: OutcomeUnfinished, Usage: took, Duration: time.Second}}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
 
 	// One that reached nobody is none.
 	before := calls(t, s)
-	must(t, s.EndCall(t.Context(), beginCall(t, s, "w"), CallEnd{Call: CallFailed}))
+	must(t, s.EndCall(t.Context(), beginCall(t, s, "w"), CallEnd{}))
 	if diff := cmp.Diff(before, calls(t, s)); diff != "" {
 		t.Error(diff)
 	}
@@ -128,21 +128,20 @@ func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 			beginCall(t, s, "")           // of no work
 			var late int64
 			test.end(t, s, func(work string) {
-				must(t, s.EndCall(t.Context(), beginCall(t, s, work), CallEnd{Usage: took, Call: CallAnswered}))
+				must(t, s.EndCall(t.Context(), beginCall(t, s, work), CallEnd{Usage: took}))
 				late = beginCall(t, s, work)
 			})
 			want := map[string]memoir.Usage{
-				"extract unfinished begun estimated":           expected.Add(expected),
-				"extract " + test.outcome + " answered":        took,
-				"extract " + test.outcome + " begun estimated": expected,
+				"extract unfinished estimated":           expected.Add(expected),
+				"extract " + test.outcome + " estimated": took.Add(expected),
 			}
 			if diff := cmp.Diff(want, calls(t, s)); diff != "" {
 				t.Error(diff)
 			}
 			// A call may end after its work.
-			must(t, s.EndCall(t.Context(), late, CallEnd{Usage: took, Call: CallAnswered}))
-			delete(want, "extract "+test.outcome+" begun estimated")
-			want["extract "+test.outcome+" answered"] = took.Add(took)
+			must(t, s.EndCall(t.Context(), late, CallEnd{Usage: took}))
+			delete(want, "extract "+test.outcome+" estimated")
+			want["extract "+test.outcome] = took.Add(took)
 			if diff := cmp.Diff(want, calls(t, s)); diff != "" {
 				t.Error(diff)
 			}
@@ -157,7 +156,7 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 		clock.now = at
 		usage := memoir.Usage{Calls: 1, InputTokens: input, CachedTokens: 1, OutputTokens: 2, Cost: 0.5}
 		enterCall(t, s, Call{Run: "r", Phase: kindExtract, ProjectID: project, Model: model},
-			CallEnd{Usage: usage, Duration: time.Second, Call: CallAnswered}, OutcomeFailed)
+			CallEnd{Usage: usage, Duration: time.Second}, OutcomeFailed)
 	}
 	late := time.Date(2026, 9, 1, 23, 59, 59, 0, time.FixedZone("", 0))
 	enter(late, "b", "m", 1)
@@ -166,7 +165,7 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 	enter(late, "a", "m", 8)
 	enter(late, "a", "n", 16)
 	row := func(day, project, model string, calls int, input int64) UsageRow {
-		return UsageRow{Day: day, ProjectID: project, Model: model, Phase: kindExtract, Outcome: OutcomeFailed, Call: CallAnswered, Duration: time.Duration(calls) * time.Second,
+		return UsageRow{Day: day, ProjectID: project, Model: model, Phase: kindExtract, Outcome: OutcomeFailed, Duration: time.Duration(calls) * time.Second,
 			Usage: memoir.Usage{Calls: calls, InputTokens: input, CachedTokens: int64(calls), OutputTokens: 2 * int64(calls), Cost: float64(calls) / 2}}
 	}
 	want := []UsageRow{row("2026-09-01", "a", "m", 1, 8), row("2026-09-01", "a", "n", 1, 16), row("2026-09-01", "b", "m", 2, 5), row("2026-09-02", "b", "m", 1, 2)}

@@ -203,22 +203,14 @@ type Adoption struct {
 	HandEdits   map[int64][]memoir.HandEdit // hand edits, by the generation that was edited
 }
 
-// Adopted counts what Adopt stored.
-type Adopted struct {
-	New         bool // the project was not registered
-	Extractions int
-	HandEdits   int
-}
-
 // Adopt stores an adoption in one durable transaction, if the live generation is not recorded. It neither
-// changes existing rows nor stores extractions of forgotten sessions. No project becomes due.
-func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) {
+// changes existing rows nor stores extractions of forgotten sessions. No project becomes due. lacked reports whether
+// the database lacked the project, an extraction or a hand edit.
+func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		out = Adopted{}
 		var recorded int64
 		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
-		out.New = errors.Is(err, sql.ErrNoRows)
-		if out.New {
+		if lacked = errors.Is(err, sql.ErrNoRows); lacked {
 			known, failed := readProjectIndex(t)
 			if err = failed; err == nil {
 				err = known.put(t, a.Project)
@@ -229,14 +221,12 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		for _, e := range a.Extractions {
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
-			if err != nil {
+			if lacked = lacked || stored; err != nil {
 				return err
 			}
-			if stored {
-				out.Extractions++
-			}
 		}
-		if out.HandEdits, err = adoptHandEdits(t, a, recorded); err != nil {
+		stored, err := adoptHandEdits(t, a, recorded)
+		if lacked = lacked || stored; err != nil {
 			return err
 		}
 		var last int64 // number of an entry: none is given twice
@@ -255,7 +245,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		}
 		return err
 	})
-	return out, s.explain(err, "adopting the memory of project %s", a.Project.ID)
+	return lacked, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }
 
 // adoptExtraction stores an extraction unless its session has one or was forgotten. The next run reads the
@@ -272,11 +262,11 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if memoir.IsEntry(e.SessionKey) {
 		kind = memoir.KindEntry
 	}
-	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
-		e.SessionKey, string(source), id, projectID, string(kind), e.Title, e.CWD, e.Branch, millis(e.StartedAt),
-		millis(e.EndedAt))
+	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
+	if err == nil && !known {
+		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
+			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "")
+	}
 	if err != nil {
 		return false, err
 	}
@@ -305,21 +295,20 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 }
 
 // adoptHandEdits stores the hand edits of generations since the recorded one that have none stored.
-func adoptHandEdits(t tx, a Adoption, recorded int64) (n int, err error) {
+func adoptHandEdits(t tx, a Adoption, recorded int64) (stored bool, err error) {
 	for base, edits := range a.HandEdits {
 		known, err := t.exists(`SELECT 1 FROM hand_edit WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
-			return n, err
-		}
-		if known || base < recorded {
-			continue
+			return stored, err
 		}
 		for _, edit := range edits {
-			if err := putHandEdit(t, a.Project.ID, base, edit); err != nil {
-				return n, err
+			if known || base < recorded {
+				break
 			}
-			n++
+			if stored, err = true, putHandEdit(t, a.Project.ID, base, edit); err != nil {
+				return stored, err
+			}
 		}
 	}
-	return n, nil
+	return stored, nil
 }

@@ -136,8 +136,8 @@ type Text struct {
 	Table, Column string
 	Key           string // of the row
 	ProjectID     string // the project that it belongs to; empty: none
-	Value         string
-	Name          bool // it is a file name
+	Value, New    string // ReplaceTexts replaces Value by New
+	Name          bool   // it is a file name
 }
 
 // textTable is a table with columns of such texts. key and project are SQL expressions.
@@ -197,7 +197,8 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 					if values[i] == "" {
 						continue
 					}
-					text := Text{table.name, column, key, project, values[i], slices.Contains(nameColumns, table.name+"."+column)}
+					text := Text{Table: table.name, Column: column, Key: key, ProjectID: project, Value: values[i],
+						Name: slices.Contains(nameColumns, table.name+"."+column)}
 					if err := fn(text); err != nil {
 						return err
 					}
@@ -213,13 +214,17 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 	return s.explain(err, "reading all texts")
 }
 
-// ReplaceTexts replaces texts that Texts returned by their value, in one durable transaction. It leaves
-// texts that another process has changed since, and returns the number that it replaced.
-func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
+// ReplaceTexts replaces texts that Texts returned, in one durable transaction. It leaves texts that another process
+// has changed since, and returns the number that it replaced.
+func (s *Store) ReplaceTexts(ctx context.Context, texts []Text) (changed int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		changed = 0
 		for _, text := range texts {
-			n, err := replaceText(t, text, value(text))
+			i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
+			row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
+			// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
+			n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
+				text.Table, text.Column, row, text.Column), text.New, text.Key, text.Value)
 			if err != nil {
 				return err
 			}
@@ -228,13 +233,4 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text)
 		return nil
 	})
 	return changed, s.explain(err, "rewriting texts")
-}
-
-func replaceText(t tx, text Text, value string) (int64, error) {
-	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
-	// Two hand edits that differed only in a secret become equal: OR REPLACE keeps one of them.
-	row := cmp.Or(textTables[i].row, textTables[i].key+" = ?2")
-	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s AND %s = ?3`,
-		text.Table, text.Column, row, text.Column), value, text.Key, text.Value)
-	return n, err
 }

@@ -64,9 +64,9 @@ type grant struct {
 // minRoom is twice the size at which SQLite moves a log into the database, in bytes.
 const minRoom = 8 << 20
 
-// room returns an error of code memoir.CodeStorage on a full disk. Then no job is claimed for its own work: the
+// Room returns an error of code memoir.CodeStorage on a full disk. Then no job is claimed for its own work: the
 // claim could not be released, and that would count as a crash.
-func (s *Store) room() error { return disk.Room(s.path, minRoom) }
+func (s *Store) Room() error { return disk.Room(s.path, minRoom) }
 
 // claimJob claims a job for j's token, whatever its state: the caller has decided that it may be claimed.
 func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
@@ -178,6 +178,16 @@ func (j job) held(t tx) error {
 		return j.lost()
 	}
 	return err
+}
+
+// owning is write for a claim that must still be held.
+func (s *Store) owning(ctx context.Context, how durability, j job, fn func(tx) error) error {
+	return s.write(ctx, how, func(t tx) error {
+		if err := j.held(t); err != nil {
+			return err
+		}
+		return fn(t)
+	})
 }
 
 // Claimed is a claim on a session or a project.

@@ -74,6 +74,7 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		now = clock
 	}
 	since := millis(now) - f.updated // a session may claim any year: too far for a Duration
+	idle := max(since, -since)       // a time in the future is of a clock that was ahead
 	_, id := memoir.SplitKey(f.key)
 	switch {
 	case f.kind == memoir.KindSubagent:
@@ -93,9 +94,9 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 	case f.current:
 		return memoir.ReasonUpToDate
 	case w.Starting != "" && slices.Contains([]string{f.key, id}, w.Starting),
-		w.ActiveFor > 0 && since < w.ActiveFor.Milliseconds():
+		w.ActiveFor > 0 && idle < w.ActiveFor.Milliseconds():
 		return memoir.ReasonActive
-	case w.MinIdle > 0 && since < w.MinIdle.Milliseconds():
+	case w.MinIdle > 0 && idle < w.MinIdle.Milliseconds():
 		return memoir.ReasonTooRecent
 	case w.MaxAge > 0 && since > w.MaxAge.Milliseconds():
 		return memoir.ReasonTooOld

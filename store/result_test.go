@@ -143,20 +143,3 @@ func TestASessionThatGrowsWhileItIsExtractedIsNotDone(t *testing.T) {
 		t.Fatalf("claim %+v", again)
 	}
 }
-
-func TestATouchedSessionIsClaimedOnceAndCostsNothing(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	extracted(t, s, worth("a"))
-	scan(t, s, session("s00", func(se *memoir.Session) { se.Files[0].ModTime = noon }))
-	c := claimOne(t, s)
-	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash, nil))
-	wantIDs(t, claim(t, s, claimOptions(1)))
-	if row := projectRow(t, s, project); row.ChangeSeq != 1 {
-		t.Fatalf("touching a file changed its project: %+v", row)
-	}
-	scan(t, s, session("s00", grown))
-	if c := claimOne(t, s); c.DoneHash != "hash of a" || c.DoneFilterVersion != 1 {
-		t.Fatalf("claim %+v forgot what was done", c)
-	}
-}

@@ -46,10 +46,7 @@ func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Du
 // the code memoir.CodeLeaseLost, and nothing is recorded.
 func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
 	j := c.job()
-	err = s.durably(ctx, func(t tx) error {
-		if err := j.held(t); err != nil {
-			return err
-		}
+	err = s.owning(ctx, durable, j, func(t tx) error {
 		var attempts int
 		err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts)
 		if counted = true; err == nil && f.Postpone > 0 {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -58,6 +59,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 			count(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
 			count(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
 				WHERE s.reason = 'up_to_date' GROUP BY n.kind`),
+			count(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
+				WHERE s.reason = 'up_to_date' AND n.kind = 'note' AND n.author <> 'user' HAVING count(*) > 0`),
 			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
 		if err != nil {
 			return err
@@ -111,9 +114,6 @@ func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
 	})
 }
 
-// runsKept is the number of runs that the database keeps.
-const runsKept = 20
-
 // RunOutcome says how a run ended.
 type RunOutcome string
 
@@ -129,11 +129,11 @@ const (
 // RunEnd is how a run ended. Its texts are redacted.
 type RunEnd struct {
 	Outcome RunOutcome
-	Reason  string // why it did not complete; empty: it did
+	Reason  string // why it did not complete, or what a completed one left out; may be empty
 	Hint    string // what a person can do about that; may be empty
 }
 
-// RunRow is one of the latest runs.
+// RunRow is the run that began last.
 type RunRow struct {
 	ID     string // as in the ledger
 	Holder lease.Holder
@@ -142,20 +142,18 @@ type RunRow struct {
 	RunEnd
 }
 
-// BeginRun records the start of a run. It waits for the database for at most a second.
+// BeginRun records the start of a run instead of the one before. It waits for the database for at most a second.
 func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) error {
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	return s.explain(s.quickly(ctx, func(t tx) error {
-		if _, err := t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`,
-			id, holder.String(), millis(s.now())); err != nil {
-			return err
-		}
-		return t.run(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
+		return errors.Join(t.run(`DELETE FROM run`),
+			t.run(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`, id, holder.String(), millis(s.now())))
 	}), "recording the start of a run")
 }
 
-// EndRun records the end of a run. Like Release, it also works if ctx has ended, for at most a second.
+// EndRun records the end of a run, unless another has begun since. Like Release, it also works if ctx has ended, for
+// at most a second.
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -165,13 +163,14 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	}), "recording the end of a run")
 }
 
-// Runs lists the latest runs, at most 20, the newest first.
-func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
-	return fetch(ctx, s, func(t tx) ([]RunRow, error) {
-		return collect(t, `SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC`,
-			nil, func(scan scanner, r *RunRow) error {
-				return scan(&r.ID, holderColumn{&r.Holder}, timeColumn{&r.Began}, timeColumn{&r.Ended}, &r.Outcome, &r.Reason,
-					&r.Hint)
-			})
-	}, "listing runs")
+// LastRun returns the run that began last; the zero value if there is none.
+func (s *Store) LastRun(ctx context.Context) (RunRow, error) {
+	return fetch(ctx, s, func(t tx) (r RunRow, err error) {
+		err = t.get(`SELECT run, holder, began_at, ended_at, outcome, reason, hint FROM run ORDER BY id DESC LIMIT 1`, nil,
+			&r.ID, holderColumn{&r.Holder}, timeColumn{&r.Began}, timeColumn{&r.Ended}, &r.Outcome, &r.Reason, &r.Hint)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return r, err
+	}, "reading the last run")
 }

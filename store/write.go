@@ -103,7 +103,6 @@ func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) e
 	return err
 }
 
-// errFull is SQLite's error for a full disk.
 var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
 
 // batched is a write that waits to be committed in a batch.

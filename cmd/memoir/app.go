@@ -65,7 +65,7 @@ $PAGER shows long results on a terminal. NO_COLOR and CLICOLOR_FORCE change --co
 			if wanted, err := p.offerInit(c); err != nil || wanted {
 				return err
 			}
-			cli.HelpPrinter(p.ui.errw, appHelp, c.App)
+			cli.HelpPrinter(p.ui, appHelp, c.App)
 			return status(exitUsage)
 		},
 	}

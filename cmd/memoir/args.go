@@ -9,20 +9,21 @@ import (
 	"github.com/xrash/smetrics"
 
 	"memoir"
+	"memoir/config"
 	"memoir/internal/lazyregexp"
 )
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
 // subcommand, flags with their values joined, "--", arguments. A person may write them in any
-// order; a word such as -5 is an argument, and so is every word after the first value of a command that takes
-// VALUE... `help run` becomes `run --help`. It also returns the name
+// order; a word such as -5 is an argument, and so is every word after the first value of a setting that is
+// a list `help run` becomes `run --help`. It also returns the name
 // of the command: "sessions disable". The parser refuses wrong words, so they stay.
 func arrange(app *cli.App, args []string) (line []string, command string) {
 	var path, flags, arguments []string
 	commands, arity, takesValues := app.Commands, flagArity(app), false
 	for i := 0; i < len(args); i++ {
 		word := args[i]
-		if takesValues && len(arguments) > 1 {
+		if takesValues && len(arguments) > 1 && config.IsList(arguments[0]) {
 			arguments = append(arguments, args[i:]...)
 			break
 		}
@@ -127,7 +128,8 @@ func checkWord(c *cli.Context) error {
 }
 
 // exclusive are pairs of flags that mean two different things.
-var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"}}
+var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
+	{"line", "match"}, {"line", "purge"}, {"line", "undo"}}
 
 // checkFlags refuses flags that exclude each other, and numbers below 1.
 func checkFlags(c *cli.Context) error {
@@ -183,6 +185,9 @@ func didYouMean(word string, candidates []string) string {
 func nearest(word string, candidates []string) string {
 	best, most := "", minSimilarity
 	for _, c := range candidates {
+		if strings.HasPrefix(word, c+"-") { // --all-projects
+			return c
+		}
 		if likeness := smetrics.JaroWinkler(word, c, 0.7, 4); likeness > most && len(c) > 1 {
 			best, most = c, likeness
 		}

@@ -125,8 +125,7 @@ func (p *program) projectAsked(c *cli.Context) (ask.Project, error) {
 	case err == nil && found.why != "":
 		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	case err == nil && found.project == "":
-		err = notFoundf("`memoir projects` lists those with a memory",
-			"no memory here: this directory is not a project with sessions")
+		err = p.unknownHere(c)
 	}
 	return ask.Project{ID: found.project, Tree: found.tree}, err
 }
@@ -140,7 +139,7 @@ func searchCommand(p *program) *cli.Command {
 			"need not contain all words, and word endings are ignored: \"parsing\" finds \"parser\". Each\n"+
 			"session is listed once, besides lines of MEMORY.md. `memoir journal search` finds lines that were\n"+
 			"added to a journal by hand.\n"+
-			"Without --project or --all, it searches this directory's project, outside of one all projects.\n"+
+			"Without --project or --all, it searches this directory's project.\n"+
 			"In a project, notes for all projects are found only with --all or --project user.\n"+
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
@@ -195,17 +194,29 @@ func (p *program) search(c *cli.Context) error {
 
 // searchedProject is the home and the id of the project that is searched, "" for all.
 func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
-	if c.Bool("all") {
-		home, err = p.home(c)
+	st, err := p.openForReading(c)
+	if err != nil {
+		return "", "", err
+	}
+	defer st.Close()
+	home, err = p.home(c)
+	if err != nil || c.Bool("all") {
 		return home, "", err
 	}
-	home, id, err = p.projectID(c)
+	_, id, err = p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
-		p.ui.detail("no project here: %v", err)
-		p.ui.say("no project is known for this directory; searching all projects")
-		return home, "", nil
+		err = p.unknownHere(c)
 	}
 	return home, id, err
+}
+
+// unknownHere is the error of a search, by a person or an agent, in a directory whose project has no memory.
+func (p *program) unknownHere(c *cli.Context) error {
+	why, hint := p.whyNoMemory(c)
+	if c.Command.Name == "search" { // an agent cannot pass flags
+		hint += "; --all searches all projects"
+	}
+	return notFoundf(hint, "no memory here: %s", why)
 }
 
 func (p *program) printHit(n int, h search.Hit, named bool) {

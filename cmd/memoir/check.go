@@ -10,6 +10,8 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/memory"
+	"memoir/operation"
+	"memoir/pipeline"
 )
 
 func checkCommand(p *program) *cli.Command {
@@ -21,8 +23,8 @@ func checkCommand(p *program) *cli.Command {
 			"in another file), stale (the file exists without the text), gone (no such file), unverifiable\n"+
 			"(nothing to look for, no working tree, or one without any file that the memory refers to).\n"+
 			"-v also lists fresh lines; unverifiable lines are only counted. Stale and gone lines are not\n"+
-			"injected; for each of them check prints a command that forgets it with the sessions that said it. To\n"+
-			"remove only the line, delete it from MEMORY.md. Nothing is written.",
+			"injected; for each of them check prints a command that drops it and keeps its sessions. Nothing is\n"+
+			"written.",
 			"memoir check", "memoir check --project mise --json"),
 		Flags:  []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: p.check,
@@ -90,7 +92,7 @@ func checkMemory(root memory.Root, found injection) (checkReport, error) {
 			text := memory.Neutralise(strings.TrimSpace(one.Line))
 			report.Lines = append(report.Lines, checkedLine{file, i + 1, one.State, text, one.Anchor.Path, one.Anchor.Text,
 				memory.Neutralise(one.At)})
-			command := "memoir forget --project " + singleQuoted(found.project) + " --match " +
+			command := "memoir forget --project " + singleQuoted(found.project) + " --line " +
 				singleQuoted(memoir.LineText(text))
 			if one.Outdated() && file == memoir.MemoryFile && !slices.Contains(report.Forget, command) {
 				report.Forget = append(report.Forget, command)
@@ -128,12 +130,37 @@ func (p *program) sayChecked(r checkReport) {
 	p.ui.say("%d fresh, %d moved, %d stale, %d gone, %d unverifiable", n[memory.Fresh], n[memory.Moved], n[memory.Stale],
 		n[memory.Gone], n[memory.Unverifiable])
 	if len(r.Forget) > 0 {
-		p.ui.say("to forget a line and the sessions that say it (lists them and asks first):")
+		p.ui.say("to drop a line and keep the sessions that say it (asks first):")
 		for _, command := range r.Forget {
 			p.ui.say("  %s", command)
 		}
-		p.ui.sayHint("a line deleted from MEMORY.md by hand stays away, and no session is forgotten")
 	}
+}
+
+// forgetLine is `forget --line`.
+func (p *program) forgetLine(c *cli.Context) error {
+	line := memoir.LineText(c.String("line"))
+	if c.NArg() > 0 || line == "" {
+		return usagef("", "--line takes the text of one line, and no SESSION")
+	}
+	opts, st, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	project, err := p.projectOf(c, st)
+	if err != nil {
+		return err
+	}
+	what := "from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
+	if err := p.confirm(c, what, opts.Home); err != nil {
+		return err
+	}
+	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
+	if err != nil {
+		return err
+	}
+	return p.result(c, out, func() { p.ui.say("%s: published generation %d without it", project.Name, out.Generation) })
 }
 
 // sayHeld lists the lines that were removed from a summary.
@@ -171,8 +198,9 @@ func (p *program) projectInTree(c *cli.Context, id string) injection {
 	}
 	defer st.Close()
 	if row, err := st.FindProject(c.Context, id); err == nil {
-		if i := slices.IndexFunc(row.Directories, isDirectory); i >= 0 {
-			found.tree = row.Directories[i]
+		dirs := operation.CheckoutsFirst(row.Directories)
+		if i := slices.IndexFunc(dirs, isDirectory); i >= 0 {
+			found.tree = dirs[i]
 		}
 	}
 	return found

@@ -28,7 +28,7 @@ func (p *program) cleanSetting(v config.Value) config.Value {
 
 func configCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "config", Category: groupSetup,
+		Name: "config", Category: groupSetup, ArgsUsage: "[SETTING]",
 		Usage: "print every setting with its value, origin and meaning; change config.yml",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's .memoir.yml. `config set` changes one setting in\n"+
@@ -41,6 +41,9 @@ func configCommand(p *program) *cli.Command {
 			"MEMOIR_MEMORIES_ENABLED=true memoir config --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return p.getSetting(c)
+			}
 			opts, err := p.options(c, nil)
 			if err != nil {
 				return err
@@ -59,7 +62,7 @@ func configCommand(p *program) *cli.Command {
 				Description: help("Checks the value and writes it. A list takes several values. Comments, order and other\n"+
 					"settings stay; comments between the elements of a list go with it. A missing key or program is\n"+
 					"only a warning. Keys are not written: name a variable with keyEnv. Words after the first\n"+
-					"value are values, so flags go before it; after -- no word is a flag.",
+					"value of a list are values, so flags go before it; after -- no word is a flag.",
 					"memoir config set modelRoles.default exec/claude", "memoir config set limits.costPerDay 2",
 					"memoir config set providers.mine.command ask-my-model --quiet"),
 				Action: p.setSetting},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -81,7 +83,7 @@ func (d *doctor) installation(c *cli.Context) {
 		d.warn("memories.enabled", hint, "off: hooks, inject and run --startup do nothing; other commands work")
 	}
 	d.project(c)
-	d.agents(c.Bool("verbose") || c.Bool("json"))
+	d.agents(c.Context, c.Bool("verbose") || c.Bool("json"))
 	d.integrations(c)
 	d.configuration(c)
 }
@@ -171,26 +173,41 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports the directories of each agent's sessions that exist, with all also the others.
-func (d *doctor) agents(all bool) {
+// agents reports the directories of each agent's sessions that exist, with all also the others, and what cannot be read
+// in them.
+func (d *doctor) agents(ctx context.Context, all bool) {
+	unread := map[memoir.Source][]error{}
+	err := rollout.Unread(ctx, d.env(), func(source memoir.Source, err error) {
+		unread[source] = append(unread[source], err)
+	})
+	if err != nil {
+		d.check("agents", "", err)
+	}
 	var absentees []string // agents without any directory
 	any := false
 	for _, agent := range rollout.Agents {
 		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
 		found := len(roots) == 0
 		for _, root := range roots {
-			info, err := os.Stat(root.Dir)
+			_, err := os.Stat(root.Dir)
 			if errors.Is(err, fs.ErrNotExist) {
 				if all {
 					d.ok(name, "not found: %s", root.Dir)
 				}
 				continue
 			}
-			if err == nil && info.IsDir() {
-				_, err = os.ReadDir(root.Dir)
-			}
 			found, any = true, true
-			d.check(name, root.Dir, err)
+			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
+			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
+				d.check(name, root.Dir, err)
+			}
+		}
+		for _, err := range unread[agent.Source] {
+			say := d.fail
+			if errors.Is(err, rollout.ErrNoSession) { // one file
+				say = d.warn
+			}
+			say(name, memoir.HintOf(err), "%v", err)
 		}
 		if !found {
 			absentees = append(absentees, string(agent.Source))

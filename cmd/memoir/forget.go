@@ -39,6 +39,7 @@ func forgetCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "forget the project `REF` (id, name or path); with --match: only in it"},
 			&cli.StringFlag{Name: "match", Usage: "forget sessions and lines that contain `TEXT`, ignoring case"},
+			&cli.StringFlag{Name: "line", Usage: "remove the line `TEXT` of MEMORY.md; the sessions that say it stay"},
 			&cli.BoolFlag{Name: "purge", Usage: "also remove it from earlier generations, logs and database copies"},
 			&cli.BoolFlag{Name: "undo", Usage: "make sessions readable again, and read them at once"},
 			waitFlag(), yesFlag(), jsonFlag(),
@@ -48,6 +49,9 @@ func forgetCommand(p *program) *cli.Command {
 }
 
 func (p *program) forget(c *cli.Context) error {
+	if c.IsSet("line") {
+		return p.forgetLine(c)
+	}
 	refs, match := c.Args().Slice(), strings.TrimSpace(c.String("match"))
 	switch {
 	case c.IsSet("match") && !longEnough(match):
@@ -164,8 +168,12 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if forget.Project != "" || slices.ContainsFunc(forget.Keys, memoir.IsKept) {
 		what += " (notes, journals and conversations cannot be brought back)"
 	}
+	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
+	if purge {
+		what += ", and the earlier generations, logs and database copies that contain it"
+	}
 	if !c.Bool("json") {
-		p.showFound(found)
+		p.showFound(found, forget.Text)
 	}
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
@@ -175,7 +183,6 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
-	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
 	if p.sayForgotten(report.Projects, purge); err != nil {
 		return err
 	}
@@ -200,7 +207,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 }
 
 // showFound lists what would be forgotten.
-func (p *program) showFound(found pipeline.Found) {
+func (p *program) showFound(found pipeline.Found, match string) {
 	t := newTable("session or entry", "updated", "project", "title")
 	for _, s := range found.Sessions {
 		one := operation.SessionOf(s, p.redact)
@@ -208,7 +215,7 @@ func (p *program) showFound(found pipeline.Found) {
 	}
 	p.ui.table(t)
 	for _, line := range found.Lines {
-		text := fmt.Sprintf(":%d: %s", line.Line, oneLine(p.redact(line.Text)))
+		text := fmt.Sprintf(":%d: %s", line.Line, excerpt(oneLine(p.redact(line.Text)), match))
 		if line.Line == 0 {
 			text = " (its name)"
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,8 +18,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/store"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own
@@ -119,10 +122,6 @@ func (in hookInput) directory() string {
 	return in.WorkingDir
 }
 
-// silence is the output for "no context", by agent, if it is not empty: Gemini CLI shows standard error instead of
-// an empty output.
-var silence = map[string]string{"gemini": "{}\n"}
-
 // formNames are the names that --agent and --format take.
 func formNames() []string { return append(agentNames(), "plain") }
 
@@ -147,28 +146,61 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form that an agent takes. No form is understood by all: Codex rejects unknown
-// fields, Copilot and Cursor drop nested ones.
-func hookOutput(agent, event, context string) (string, error) {
-	v := map[string]any{"additionalContext": context}
+// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's in the field that the agent shows
+// to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields, Copilot
+// and Cursor drop nested ones.
+func hookOutput(agent, event, context, fault string) string {
+	v := map[string]any{}
 	switch agent {
 	case "claude", "codex", "gemini", "qwen":
 		if !eventName.MatchString(event) {
 			event = "SessionStart"
 		}
-		v["hookEventName"] = event
-		v = map[string]any{"hookSpecificOutput": v}
+		if context != "" {
+			v["hookSpecificOutput"] = map[string]any{"hookEventName": event, "additionalContext": context}
+		}
+		if fault != "" {
+			v["systemMessage"] = "memoir: " + fault
+		}
 	case "copilot":
+		v["additionalContext"] = context
 	case "cursor":
-		v = map[string]any{"additional_context": context}
+		v["additional_context"] = context
 	default:
-		return context, nil
+		return context
+	}
+	if context == "" && v["systemMessage"] == nil && agent != "gemini" { // Gemini CLI shows standard error then
+		return ""
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.String(), err
+	_ = enc.Encode(v) // texts can be encoded
+	return b.String()
+}
+
+// noMemory says why a session gets no context; "" of a locked database, which the next session can read.
+func (p *program) noMemory(err error) string {
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return ""
+	}
+	return oneLine(p.redact(err.Error())) + "; no memory"
+}
+
+// withoutRuns says why what is new does not get into memory: the disk is full, or the last run failed.
+func (p *program) withoutRuns(c *cli.Context) string {
+	st, err := p.openToInject(c)
+	if st == nil || err != nil { // no memory, or inject has failed already
+		return ""
+	}
+	defer st.Close()
+	if err := st.Room(); err != nil {
+		return oneLine(p.redact(err.Error())) + "; memory is not updated"
+	}
+	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
+		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
+	}
+	return ""
 }
 
 // Bounds of the records of injections. Two hooks of one start run within sameStart of each other.

@@ -271,10 +271,7 @@ func (s *setup) plan() (err error) {
 	text := fmt.Sprintf("the run would read %s and write the memory of %s", count(sessions, "session"),
 		count(projects, "project"))
 	if e := s.out.Plan.Estimate; e != nil && e.Calls > 0 {
-		text += "; about " + sayUsage(*e)
-		if e.Cost == 0 {
-			text += " (price unknown)"
-		}
+		text += "; about " + sayEstimate(*e)
 	} else {
 		text += "; it costs nothing, and nothing leaves this machine"
 	}

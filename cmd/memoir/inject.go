@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,7 +38,7 @@ const agentTokens = 2250
 func (p *program) answersHook() bool {
 	if p.hook == nil && p.ui.command == "inject" {
 		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
-			p.hook = new(silence[caller(in, true, p.getenv)])
+			p.hook = new(caller(in, true, p.getenv))
 		}
 	}
 	return p.hook != nil
@@ -64,7 +63,11 @@ func injectCommand(p *program) *cli.Command {
 			in, isHook := p.hookInput(c, injectPatience)
 			err := p.inject(c, &in, isHook)
 			if c.Bool("run") && p.ui.push() {
-				err = errors.Join(err, p.launch(c, in))
+				if fault := p.launch(c, in); fault != nil && err == nil && p.hook != nil { // the agent has its answer
+					p.logStartup(fault)
+				} else {
+					err = cmp.Or(err, fault)
+				}
 			}
 			return err
 		},
@@ -79,7 +82,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 			agent = caller(*in, isHook, p.getenv)
 		}
 		name = cmp.Or(name, agent)
-		p.hook = new(silence[agent])
+		p.hook = &agent
 	}
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	}
 	settings := opts.Settings
 	if !settings.Memories.Enabled {
-		p.ui.write(silence[agent])
+		p.ui.write(hookOutput(agent, in.Event, "", ""))
 		return nil
 	}
 	p.findOverflow(c, settings, in)
@@ -99,15 +102,12 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if err != nil {
 		return err
 	}
-	if found.text == "" || isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
-		p.ui.write(silence[agent])
-		return nil
+	if found.text != "" && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
+		found.text = ""
+	} else if isHook && p.fault == "" {
+		p.fault = p.withoutRuns(c)
 	}
-	output, err := hookOutput(agent, in.Event, found.text)
-	if err != nil {
-		return err
-	}
-	p.ui.printf("%s", output)
+	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
 }
 
@@ -263,6 +263,7 @@ func (p *program) switchedOff(c *cli.Context, settings *config.Settings, here pl
 	if err != nil { // an invalid file must not break a session's hooks: memory is off
 		if p.hook != nil {
 			p.logStartup(err)
+			p.fault = p.noMemory(err)
 		} else {
 			p.ui.warn(memoir.HintOf(err), "%v", err)
 		}

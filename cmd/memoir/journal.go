@@ -119,11 +119,11 @@ func historyCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "grep", Usage: "only paragraphs that contain `TEXT`, ignoring case"},
 		},
 		Action: func(c *cli.Context) error {
-			b, id, err := p.pages(c)
+			home, id, err := p.projectID(c)
 			if err != nil {
 				return err
 			}
-			text, err := b.History(id, c.String("month"))
+			text, err := entry.Book{Home: home, Redact: p.redact}.History(id, c.String("month"))
 			if err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func start(args, environ []string) (code int) {
 	}
 	if err != nil && p.answersHook() {
 		p.logStartup(err)
-		p.ui.write(*p.hook)
+		p.ui.write(hookOutput(*p.hook, "", "", p.noMemory(err)))
 		_ = p.ui.close()
 		return exitDone
 	}

@@ -48,6 +48,7 @@ func (m tidied) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(sharedRoot)
+	time.Local = time.UTC
 	return m.M.Run()
 }
 
@@ -65,7 +66,7 @@ func sharedDir(t *testing.T) string {
 //	                       secrets to DIR.planted, one per line
 //	json [PATH [VALUE]]    checks that the last standard output is one JSON object in
 //	                       which PATH, in gjson's syntax, exists or has the VALUE
-//	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST [CALL]
+//	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST
 //	                       adds a call to the ledger, without an end if OUTCOME is
 //	                       unfinished
 //	nosecret PLANTED FILE...
@@ -85,6 +86,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("TZ", "UTC")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return os.MkdirAll(home, 0o700)
 		},
@@ -163,7 +165,7 @@ func writeFixtures(ts *testscript.TestScript, neg bool, args []string) {
 
 func spend(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 9 {
-		ts.Fatalf("usage: spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST [CALL]")
+		ts.Fatalf("usage: spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST")
 	}
 	at, err := time.Parse(time.DateOnly, args[1])
 	ts.Check(err)
@@ -181,7 +183,7 @@ func spend(ts *testscript.TestScript, neg bool, args []string) {
 		store.Call{Work: "w", Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage}, nil)
 	ts.Check(err)
 	if args[5] != store.OutcomeUnfinished {
-		ts.Check(st.EndCall(context.Background(), id, store.CallEnd{Usage: usage, Call: append(args, store.CallAnswered)[9]}))
+		ts.Check(st.EndCall(context.Background(), id, store.CallEnd{Usage: usage}))
 		ts.Check(st.EndWork(context.Background(), "w", args[2], args[5]))
 	}
 }

@@ -29,7 +29,7 @@ func rememberCommand(p *program) *cli.Command {
 		Description: help("Stores a note for this directory's project, or with --user for all projects, and prints its\n"+
 			"number. A connected agent (`memoir install`) gets it in its next session; the next run adds it\n"+
 			"to MEMORY.md. Secrets are redacted before it is stored. A note with the same text and category\n"+
-			"is not stored again.",
+			"is not stored again. '#N' confirms an agent's note, which no session gets before.",
 			"memoir remember --category preference 'use pnpm, not npm'", "memoir remember --user I prefer short answers",
 			"memoir forget '#12'"),
 		Flags: []cli.Flag{
@@ -51,6 +51,15 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 	}
 	defer st.Close()
 	e.ProjectID, e.Author, e.Text = project.ID, memoir.AuthorUser, strings.Join(c.Args().Slice(), " ")
+	if e.Kind == memoir.EntryNote && strings.HasPrefix(e.Text, "#") {
+		named, found, err := p.entryNamed(c.Context, st, e.Text)
+		if err != nil {
+			return err
+		}
+		if found && named.Kind == memoir.EntryNote { // to confirm it
+			e.ProjectID, e.Category, e.Text = named.ProjectID, named.Category, named.Text
+		}
+	}
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
 		return err
 	}

@@ -148,7 +148,8 @@ func (p *program) mount(c *cli.Context) error {
 	if err == nil && found.why != "" {
 		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {
-		err = notFoundf("`memoir run` creates one, --project selects another", "no memory here")
+		why, hint := p.whyNoMemory(c)
+		err = notFoundf(hint, "no memory here: %s", why)
 	}
 	if err != nil {
 		return err

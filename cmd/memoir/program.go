@@ -22,7 +22,8 @@ type program struct {
 	environ []string
 	args    []string // the command line
 	cleaner cleaner
-	hook    *string // if a hook of an agent called, not a person: the output that means "no context"
+	hook    *string // if a hook of an agent called, not a person: the agent
+	fault   string  // what keeps memory away, for the person whose agent called
 	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
@@ -155,7 +156,8 @@ func waitFlag() cli.Flag {
 }
 
 func nowFlag() cli.Flag {
-	return &cli.StringFlag{Name: "now", Usage: "use `TIME` as the current time: 2026-07-01 or 2026-07-01T12:00:00Z"}
+	return &cli.StringFlag{Name: "now",
+		Usage: "use `TIME` as the current time: 2026-07-01 (midnight UTC) or 2026-07-01T12:00:00Z"}
 }
 
 func projectRefFlag() cli.Flag {

@@ -82,6 +82,9 @@ func (p *program) show(c *cli.Context) error {
 		if omitted > 0 {
 			left = fmt.Sprintf(", %d left out", omitted)
 		}
+		if before := len(loaded.Items) - len(all); before > 0 {
+			left += fmt.Sprintf(", %d before item %d", before, c.Int("at"))
+		}
 		p.ui.say("%s, %s: %s, %d tokens%s", form.Key(), orUntitled(form.Title), count(len(items), "item"), out.Tokens, left)
 		p.sayOrigin(form, loaded)
 	})

@@ -19,7 +19,7 @@ func statusCommand(p *program) *cli.Command {
 		Description: help("Shows session counts, running jobs with their processes, failed jobs with the time of the\n"+
 			"next attempt, dead jobs, the result of the last run (one with nothing to do is recorded only\n"+
 			"after one that failed), and what the next run would do with the registered sessions;\n"+
-			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all. Times are UTC.\n"+
+			"`memoir run --dry-run` also looks for new ones. Long lists are cut; -v shows all.\n"+
 			"--usage instead shows the use of language models by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --usage"),
 		Flags: []cli.Flag{
@@ -80,6 +80,9 @@ func (p *program) printStatus(s operation.Status) {
 	if len(s.Entries) > 0 {
 		p.statusLine("entries", byRule(s.Entries))
 	}
+	if s.Entries["unconfirmed"] > 0 {
+		p.ui.sayHint("notes of agents wait: `memoir memories` lists them, `memoir remember '#N'` confirms one")
+	}
 	p.statusLine("jobs", cmp.Or(strings.Replace(byRule(s.Jobs), "error ", "failed ", 1), "none"))
 	which := shortened(due)
 	if p.ui.verbose {
@@ -99,7 +102,7 @@ func (p *program) printStatus(s operation.Status) {
 		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
 		text := strings.TrimSuffix(r.Outcome+": "+r.Reason, ": ")
 		text = strings.TrimPrefix(text, string(store.RunInterrupted)+": ") // the reason says by what
-		p.statusLine("last run", fmt.Sprintf("%s by %s: %s", when(*at), r.Holder, text))
+		p.statusLine("last run", fmt.Sprintf("%s by %s: %s", zoned(*at), r.Holder, text))
 		hint = r.Hint
 	}
 	p.statusLine("next run", sayNext(s.Next))
@@ -109,6 +112,7 @@ func (p *program) printStatus(s operation.Status) {
 	statusList(p, "unfinished", s.Unfinished, func(u operation.Unfinished) string {
 		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
 	})
+	statusList(p, "unreadable", s.Unreadable, func(u operation.Unreadable) string { return u.Error })
 	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
 	if len(s.Dead) > 0 {
 		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` retries dead jobs")
@@ -147,7 +151,7 @@ func sayNext(n operation.Next) string {
 		text += fmt.Sprintf("; the cap leaves %s for a later run", count(n.Left, "session"))
 	}
 	if n.Estimate != nil && n.Estimate.Calls > 0 && n.Sessions+n.Projects > 0 {
-		text += "; about " + sayUsage(*n.Estimate)
+		text += "; about " + sayEstimate(*n.Estimate)
 	}
 	return text
 }
@@ -155,7 +159,7 @@ func sayNext(n operation.Next) string {
 func sayRunning(j operation.Running) string {
 	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
 	if j.Since != nil && j.Until != nil {
-		text += " since " + when(*j.Since) + ", lease until " + when(*j.Until)
+		text += " since " + zoned(*j.Since) + ", lease until " + zoned(*j.Until)
 	}
 	if j.Stale {
 		text += ", stale: the next run takes over"
@@ -171,7 +175,7 @@ func sayFailed(j operation.Failed) string {
 	if j.Suspect {
 		about += ", next attempt last and alone"
 	} else if j.Next != nil {
-		about += ", next attempt at " + when(*j.Next)
+		about += ", next attempt at " + zoned(*j.Next)
 	}
 	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
 		titled(j.Title))

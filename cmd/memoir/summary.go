@@ -12,7 +12,10 @@ import (
 
 // sayScan says what a scan found. No session is new to a run whose command has scanned before, as init does.
 func sayScan(r pipeline.ScanReport) string {
-	text := fmt.Sprintf("scanned %s: %s", count(r.Files, "file"), count(r.Sessions, "session"))
+	text := fmt.Sprintf("scanned %s: %s", count(r.Files, "file"), count(r.Found, "session"))
+	if files := r.Files - r.NotSessions; files != r.Found {
+		text += " in " + count(files, "file")
+	}
 	if r.Changed > 0 {
 		text += fmt.Sprintf(", %d new or changed", r.Changed)
 	}
@@ -69,6 +72,9 @@ func (p *program) sayReport(r pipeline.Report, again string, err error) {
 	if g := r.Grounding; g != nil {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
 			cmp.Or(strings.Replace(byRule(g.Dropped), "missing", "citing items that were not shown", 1), "none"))
+		if text := g.Unsupported(); text != "" {
+			u.say("%s", text)
+		}
 		if g.Cut > 0 {
 			u.say("%s too large for a call: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))
@@ -90,6 +96,14 @@ func (p *program) sayLeft(r pipeline.Report, again string) {
 		p.ui.say("the cap leaves %s for a later run", left)
 		p.ui.sayHint("`" + again + "` reads more; --limit N changes the cap (default: memories.maxRolloutsPerStartup)")
 	}
+}
+
+// sayEstimate is sayUsage for calls that are not made yet; the person must know that their price is unknown.
+func sayEstimate(u memoir.Usage) string {
+	if u.Calls > 0 && u.Cost == 0 {
+		return sayUsage(u) + " (price unknown)"
+	}
+	return sayUsage(u)
 }
 
 // sayUsage returns calls, tokens and cost as text, without the cost if it is unknown.
@@ -197,6 +211,9 @@ func (p *program) printPlan(r pipeline.Report) {
 		if w.Tokens > 0 {
 			about = fmt.Sprintf(", about %d tokens", w.Tokens)
 		}
+		if w.Cost > 0 {
+			about += ", " + dollars(w.Cost)
+		}
 		if w.Action == "extract" {
 			p.ui.printf("would extract from %s (%s%s): %s\n", memoir.SessionKey(w.Source, w.Session), w.Project, about,
 				p.redact(w.Title))
@@ -207,10 +224,10 @@ func (p *program) printPlan(r pipeline.Report) {
 	if r.Estimate != nil {
 		for i, phase := range []string{"extract", "consolidate"} {
 			if u, ok := r.EstimateBy[phase]; ok && len(r.EstimateBy) > 1 {
-				p.ui.printf("estimate of Phase %d: %s\n", i+1, sayUsage(u))
+				p.ui.printf("estimate of Phase %d: %s\n", i+1, sayEstimate(u))
 			}
 		}
-		p.ui.printf("estimate: %s\n", sayUsage(*r.Estimate))
+		p.ui.printf("estimate: %s\n", sayEstimate(*r.Estimate))
 	}
 	if r.Left > 0 {
 		p.ui.printf("the cap leaves %s for a later run\n", count(r.Left, "session"))
@@ -222,7 +239,7 @@ func (p *program) printUsage(s operation.Status) {
 		p.ui.say("no language model was used")
 		return
 	}
-	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
+	t := newTable("day (UTC)", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
 	row := func(by operation.Spent) {
 		cost := none // unknown, or nothing
 		if by.Cost > 0 {

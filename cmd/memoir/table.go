@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,8 @@ import (
 	"memoir/pipeline"
 )
 
-// table is a result in columns. On a terminal that is too narrow, the widest columns of text are cut.
-// Ids, paths and dates are never cut, since they are copied; a pipe gets everything.
+// table is a result in columns. On a terminal that is too narrow, the widest columns of text are cut, and spare columns
+// left out. Other ids, paths and dates are never cut, since they are copied; a pipe gets everything.
 type table struct {
 	lines [][]string // the first is the heading
 }
@@ -37,40 +38,94 @@ func (t *table) row(cells ...any) {
 
 // table writes a table, unless it has no rows.
 func (u *ui) table(t *table) {
-	if len(t.lines) > 1 {
-		head, rows, _ := strings.Cut(t.format(u.width()), "\n")
-		u.paint("1", head+"\n")
-		u.write(rows)
+	if len(t.lines) < 2 {
+		return
 	}
+	for _, line := range t.lines[1:] {
+		for i, cell := range line {
+			if below, ok := strings.CutPrefix(cell, u.home+"/"); ok && u.home != "" {
+				line[i] = "~/" + below
+			}
+		}
+	}
+	left := t.narrow(u.width())
+	head, rows, _ := strings.Cut(t.format(u.width()), "\n")
+	u.paint("1", head+"\n")
+	u.write(rows)
+	if len(left) > 0 {
+		u.sayHint("a wider terminal, a pipe or --json also shows: " + strings.Join(left, ", "))
+	}
+}
+
+// spare are the columns that a table goes without on a narrow terminal, by its first column, in the order in which they
+// go.
+var spare = map[string][]string{"project": {"memory", "generation"}, "session": {"size", "project"}}
+
+// narrow leaves out spare columns until a table fits a width, and returns their heads.
+func (t *table) narrow(width int) (left []string) {
+	for _, name := range spare[t.lines[0][0]] {
+		over := -width - 2
+		for i := range t.lines[0] {
+			w, text, _ := t.column(i)
+			if text {
+				w = min(w, leastColumn)
+			}
+			over += w + 2
+		}
+		if i := slices.Index(t.lines[0], name); width > 0 && over > 0 && i > 0 {
+			left = append(left, name)
+			for n, line := range t.lines {
+				t.lines[n] = slices.Delete(line, i, i+1)
+			}
+		}
+	}
+	return left
+}
+
+// column returns the width of a column, and whether it has texts or paths.
+func (t *table) column(i int) (width int, text, paths bool) {
+	for n, line := range t.lines {
+		width = max(width, utf8.RuneCountInString(line[i]))
+		text = text || n > 0 && strings.Contains(line[i], " ")
+		paths = paths || strings.HasPrefix(line[i], "~/") || filepath.IsAbs(line[i])
+	}
+	return width, text, paths && !text
 }
 
 // format lays the table out for a number of columns, 0 for no limit.
 func (t *table) format(width int) string {
-	widths := make([]int, len(t.lines[0]))
-	text := make([]int, len(widths)) // the same of columns that can be cut, else 0
+	n := len(t.lines[0])
+	widths, text, paths, first := make([]int, n), make([]bool, n), make([]bool, n), make([]bool, n)
 	over := -width - 2
 	for i := range widths {
-		for n, line := range t.lines {
-			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
-			if n > 0 && strings.Contains(line[i], " ") {
-				text[i] = 1
-			}
-		}
-		text[i] *= widths[i]
+		widths[i], text[i], paths[i] = t.column(i)
 		over += widths[i] + 2
 	}
-	for ; width > 0 && over > 0; over-- {
-		widest := slices.Index(text, slices.Max(text))
-		if text[widest] <= leastColumn {
-			break
+	which := [][]bool{text}
+	if first[0] = true; spare[t.lines[0][0]] != nil {
+		which = append(which, paths, first)
+	}
+	for _, may := range which {
+		for widest := 0; width > 0 && over > 0 && widest >= 0; {
+			widest = -1
+			for i, w := range widths {
+				if may[i] && w > leastColumn && (widest < 0 || w > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest >= 0 {
+				widths[widest]--
+				over--
+			}
 		}
-		text[widest]--
-		widths[widest]--
 	}
 	var b strings.Builder
 	for _, line := range t.lines {
 		text := ""
 		for i, cell := range line {
+			if cut := []rune(cell); paths[i] && len(cut) > widths[i] { // its end tells more
+				cell = "…" + string(cut[len(cut)-widths[i]+1:])
+			}
 			text += fmt.Sprintf("%-*s", widths[i]+2, memoir.Cut(cell, widths[i]))
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
@@ -133,13 +188,16 @@ func kinds(keys []string, lines []pipeline.FoundLine) string {
 	return strings.Join(parts, ", ")
 }
 
-// when formats a time for tables: UTC, to the minute, "-" if it is zero.
+// when formats a time for tables: local, to the minute, "-" if it is zero.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return none
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return t.Local().Format("2006-01-02 15:04")
 }
+
+// zoned formats a time for messages: when with its zone.
+func zoned(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
 
 // whenKnown is when for a time that may be unknown.
 func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }
@@ -163,6 +221,14 @@ func list[T any](items []T) []T {
 		return []T{}
 	}
 	return items
+}
+
+// excerpt cuts a text to maxText characters around a match.
+func excerpt(text, match string) string {
+	if i := strings.Index(strings.ToLower(text), strings.ToLower(match)); i > maxText/2 && i < len(text) {
+		text = "…" + strings.ToValidUTF8(text[i-maxText/2:], "")
+	}
+	return memoir.Cut(text, maxText)
 }
 
 func orDash(text string) string { return cmp.Or(text, none) }

@@ -154,7 +154,8 @@ func (b *stageBar) erase() {
 }
 
 // paged are the commands whose results a pager shows on a terminal; help is paged, too.
-var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man"}
+var paged = []string{"view", "log", "diff", "cat", "journal", "history", "sessions", "status", "config", "man",
+	"forget"}
 
 // pager is standard output through a pager, which starts with the first result.
 type pager struct {
@@ -223,17 +224,20 @@ func (p *pager) start() {
 	p.said, p.ui.errw = p.ui.errw, &p.held
 }
 
-// wait returns after the person has left the pager, and prints the buffered messages.
-func (p *pager) wait() {
+// wait returns after the person has left the pager, and prints the buffered messages. What a command prints after a
+// question is not paged.
+func (p *pager) wait(last bool) {
 	if p == nil || p.running == nil {
 		return
 	}
-	signal.Ignore(os.Interrupt) // the pager handles it
+	if last {
+		signal.Ignore(os.Interrupt) // the pager handles it
+	}
 	_ = p.input.Close()
 	_ = p.running.Wait() // the pager's exit code has no meaning
 	p.ui.errw = p.said
 	_, _ = io.WriteString(p.said, p.held.String())
-	p.running = nil
+	p.running, p.input = nil, p.stdout
 }
 
 // setColor decides where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE.

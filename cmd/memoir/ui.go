@@ -53,6 +53,7 @@ type ui struct {
 	pager     *pager // nil: results go to stdout
 	outBroken error
 	redact    func(string) string // removes secrets from messages; nil in tests
+	home      string              // of the person, ~ in tables
 	command   string              // its name without memoir: "sessions disable"; empty if none was given
 
 	mu  sync.Mutex
@@ -62,6 +63,7 @@ type ui struct {
 func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	u := &ui{
 		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
+		home:   getenv("HOME"),
 		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
 	}
 	if getenv("TERM") == "dumb" {
@@ -232,7 +234,7 @@ func (u *ui) close() error {
 	u.mu.Lock()
 	u.flush()
 	err := u.outBroken
-	u.pager.wait()
+	u.pager.wait(true)
 	u.mu.Unlock()
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -276,6 +278,7 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
 	u.mu.Lock()
 	u.flush()
+	u.pager.wait(false)
 	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
 	u.mu.Unlock()
 	answer, err := interruptibly(ctx, func() (string, error) {

@@ -105,22 +105,46 @@ func TestAProgressBarIsDrawnAtOnceAndAfterEachLine(t *testing.T) {
 
 func TestTablesFitTheTerminal(t *testing.T) {
 	t.Parallel()
-	table := newTable("session", "reason", "project", "title")
-	table.row("codex:019df239-3e38-79af-ad38-8241b04bb246", "up_to_date", "lanternd-97c055e77a45", "a title\nin two lines that is long")
+	wide := newTable("session", "reason", "project", "title")
+	wide.row("codex:019df239-3e38-79af-ad38-8241b04bb246", "up_to_date", "lanternd-97c055e77a45", "a title\nin two lines that is long")
 	want := "session                                     reason      project                title\n" +
 		"codex:019df239-3e38-79af-ad38-8241b04bb246  up_to_date  lanternd-97c055e77a45  a title in two lines that is long\n"
-	if got := table.format(0); got != want {
+	if got := wide.format(0); got != want {
 		t.Errorf("without a width: got\n%s", got)
 	}
-	for width, title := range map[int]string{70: "a title in two …", 80: "a title in two …", 100: "a title in two lines…", 132: "that is long"} {
-		got := table.format(width)
-		_, row, _ := strings.Cut(got, "\n")
-		if n := utf8.RuneCountInString(row) - 1; n > max(width, 97) {
-			t.Errorf("%d columns: a line of %d: %s", width, n, row)
+	const id = "codex:019df239-3e38-79af-ad38-8241b04bb246  up_to_date  "
+	for width, row := range map[int]string{60: "codex:019df239-3e38-79af-ad38…  up_to_date  a title in two …", 80: id + "a title in two lines th…",
+		100: id + "lanternd-97c055e77a45  a title in two lines…", 132: id + "lanternd-97c055e77a45  a title in two lines that is long"} {
+		narrow := &table{}
+		for _, line := range wide.lines {
+			narrow.lines = append(narrow.lines, slices.Clone(line))
 		}
-		if !strings.Contains(row, "codex:019df239-3e38-79af-ad38-8241b04bb246  up_to_date  lanternd-97c055e77a45  ") || !strings.HasSuffix(row, title+"\n") {
-			t.Errorf("%d columns: %s", width, row)
+		if left := narrow.narrow(width); (len(left) == 1) != (width <= 80) {
+			t.Errorf("%d columns: without %s", width, left)
 		}
+		if _, got, _ := strings.Cut(narrow.format(width), "\n"); got != row+"\n" {
+			t.Errorf("%d columns: %s", width, got)
+		}
+	}
+}
+
+func TestProjectsFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	u, _ := captured(t)
+	var out bytes.Buffer
+	u.out, u.home = bufio.NewWriter(&out), "/home/mira"
+	projects := newTable("project", "sessions", "generation", "published", "directory", "memory")
+	projects.row("lanternd-97c055e77a45", 8, 1, "2026-05-20 12:00", "/home/mira/src/a/deep/directory/lanternd", "/home/mira/.local/share/x")
+	if left := projects.narrow(80); !slices.Equal(left, []string{"memory", "generation"}) {
+		t.Errorf("without %s", left)
+	}
+	u.table(projects)
+	must(t, u.close())
+	if !strings.Contains(out.String(), "  ~/src/a/deep/directory/lanternd\n") {
+		t.Errorf("got %s", out.String())
+	}
+	if _, row, _ := strings.Cut(projects.format(80), "\n"); utf8.RuneCountInString(row) != 81 || !strings.HasSuffix(row, "  …rc/a/deep/directory/lanternd\n") {
+		t.Errorf("got %s", row)
 	}
 }
 

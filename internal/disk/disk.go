@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"memoir"
@@ -26,35 +27,33 @@ func Fit(dir string) error {
 		"%s is on a network file system, on which processes can't share a database", dir)
 }
 
+// hints are the advice on errors; the first that matches counts.
+var hints = []struct {
+	err  error
+	hint string
+}{
+	{syscall.ENOSPC, "free some disk space, or files if there are too many (df, df -i), and run again"},
+	{syscall.EDQUOT, "your quota is used up: free some of it and run again"},
+	{syscall.EFBIG, "the limit of a file's size is reached: raise it (ulimit -f), or free some disk space, and run again"},
+	{syscall.EROFS, "the file system is mounted read-only: mount it for writing"},
+	{syscall.EMFILE, "too many files are open: raise the limit (ulimit -n) or lower memories.concurrency"},
+	{syscall.ENFILE, "too many files are open on this machine: end what opened them, or raise fs.file-max, and run again"},
+	{syscall.ENOMEM, "memory has run out: end other programs and run again"},
+	{syscall.EXDEV, "keep a project's directory on one file system"},
+	{syscall.EBUSY, "something is mounted at that path: unmount it"},
+	{syscall.ELOOP, "a symbolic link leads back to itself: mend it or take it away"},
+	{syscall.EIO, "the disk failed: see the system's log, and copy what you need to another one"},
+	{syscall.ENOTDIR, "something else stands at that path: move it away"},
+	{fs.ErrExist, "something else stands at that path: move it away"},
+	{fs.ErrPermission, "give yourself read and write permission there"},
+}
+
 // Hint returns advice on an error of a file system; empty if there is none.
 func Hint(err error) string {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return "free some disk space, or files if there are too many (df, df -i), and run again"
-	case errors.Is(err, syscall.EDQUOT):
-		return "your quota is used up: free some of it and run again"
-	case errors.Is(err, syscall.EFBIG):
-		return "the limit of a file's size is reached: raise it (ulimit -f), or free some disk space, and run again"
-	case errors.Is(err, syscall.EROFS):
-		return "the file system is mounted read-only: mount it for writing"
-	case errors.Is(err, syscall.EMFILE):
-		return "too many files are open: raise the limit (ulimit -n) or lower memories.concurrency"
-	case errors.Is(err, syscall.ENFILE):
-		return "too many files are open on this machine: end what opened them, or raise fs.file-max, and run again"
-	case errors.Is(err, syscall.ENOMEM):
-		return "memory has run out: end other programs and run again"
-	case errors.Is(err, syscall.EXDEV):
-		return "keep a project's directory on one file system"
-	case errors.Is(err, syscall.EBUSY):
-		return "something is mounted at that path: unmount it"
-	case errors.Is(err, syscall.ELOOP):
-		return "a symbolic link leads back to itself: mend it or take it away"
-	case errors.Is(err, syscall.EIO):
-		return "the disk failed: see the system's log, and copy what you need to another one"
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
-		return "something else stands at that path: move it away"
-	case errors.Is(err, fs.ErrPermission):
-		return "give yourself read and write permission there"
+	for _, known := range hints {
+		if errors.Is(err, known.err) {
+			return known.hint
+		}
 	}
 	return ""
 }
@@ -120,17 +119,21 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 // Beside is the suffix of a file that will replace another one.
 const Beside = ".memoir-new"
 
-// Replace writes a file beside another and renames it, so that a reader sees one or the other. An
-// existing entry of the temporary name, such as a link from a repository, is removed, not followed.
+// Replace writes a file beside another and renames it, so that a reader sees one or the other. It creates missing
+// directories. An existing entry of the temporary name, such as a link from a repository, is removed, not followed.
 func Replace(path string, content []byte, mode fs.FileMode) error {
-	if err := Discard(path + Beside); err != nil {
+	err := failpoint.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = Discard(path + Beside)
+	}
+	if err != nil {
 		return err
 	}
 	if err := failpoint.WriteFile(path+Beside, content, 0o600); err != nil {
 		_ = failpoint.Remove(path + Beside)
 		return err
 	}
-	err := flush(path+Beside, mode)
+	err = flush(path+Beside, mode)
 	if err == nil {
 		err = failpoint.Rename(path+Beside, path)
 	}

@@ -19,13 +19,6 @@ func TestNetworkFileSystemsAreKnownByTheirNumber(t *testing.T) {
 	}
 }
 
-func TestThisFileSystemIsFit(t *testing.T) {
-	t.Parallel()
-	if err := Fit(t.TempDir()); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAFileHasRoomOnlyForWhatTheDiskHas(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

@@ -31,13 +31,8 @@ func Handles(n int) error {
 		}
 		// At the limit of a process a duplicate is refused with EINVAL by some.
 		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || err != nil && len(opened) > 0 {
-			return memoir.Errorf(
-				memoir.CodeStorage,
-				Hint(unix.EMFILE),
-				"%d more files can be opened, and %d are needed",
-				len(opened),
-				n,
-			)
+			return memoir.Errorf(memoir.CodeStorage, Hint(unix.EMFILE), "%d more files can be opened, and %d are needed",
+				len(opened), n)
 		}
 		if err != nil {
 			return nil // without /dev, the first use of a file reports the limit

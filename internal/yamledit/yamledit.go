@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// errForm is the error of a file in a form that this package does not edit.
 var errForm = errors.New("is written in a form that is not edited")
 
 // Set sets the value at the keys to value, which is YAML on one line. In the file, keys may be joined by dots.

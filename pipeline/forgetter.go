@@ -63,10 +63,6 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
-	lines, err := f.tombstonesOf(ctx, what)
-	if err != nil {
-		return report, err
-	}
 	if err := st.BeginForgetting(ctx, what); err != nil {
 		return report, err
 	}
@@ -75,19 +71,19 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
-	return f.finish(ctx, true, lines...)
+	return f.finish(ctx, true)
 }
 
 // finish completes all forgetting that was begun, and reports on each memory. One that fails does not stop the others.
-// Without begun it does nothing if nothing was. lines are of tombstones.
-func (f *forgetter) finish(ctx context.Context, begun bool, lines ...string) (ForgetReport, error) {
+// Without begun it does nothing if nothing was.
+func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
 	if err := RemoveFolders(ctx, f.store, f.opts.Home, f.clean); err != nil {
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
-	if err == nil && (begun || len(left) > 0) {
-		err = f.store.Alone(ctx, func() error { return bury(ctx, f.store, f.opts.Home, lines, "") })
+	if err == nil {
+		err = f.keepTombstones(ctx)
 	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)

@@ -160,22 +160,21 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 // known. Entries are not in it: their numbers may be given again, and no file has them.
 const tombstonesFile = "projects/forgotten"
 
-// tombstones reads the lines of a home's file.
-func tombstones(home string) (string, error) {
+// tombstones reads the lines of a home's file, by their first hash, and all hashes.
+func tombstones(home string) (lines map[string]string, hashes map[string]bool, err error) {
+	lines, hashes = map[string]string{}, map[string]bool{}
 	text, err := disk.ReadFile(filepath.Join(home, filepath.FromSlash(tombstonesFile)), maxLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
+		return nil, nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
 	}
-	return string(text), nil
-}
-
-func (s *scan) readTombstones() error {
-	text, err := tombstones(s.opts.Home)
-	s.forgotten = map[string]bool{}
-	for _, hash := range strings.Fields(text) {
-		s.forgotten[hash] = true
+	for line := range strings.Lines(string(text)) {
+		for i, hash := range strings.Fields(line) {
+			if hashes[hash] = true; i == 0 {
+				lines[hash] = line
+			}
+		}
 	}
-	return err
+	return lines, hashes, nil
 }
 
 func tombstone(text string) string {
@@ -189,66 +188,75 @@ func beginningOf(h *rollout.Hasher) string { return h.Sum()[:16] }
 // leastCopied is the number of items that a beginning has at least: one prompt may be that of many sessions.
 const leastCopied = 2
 
-// tombstonesOf returns the lines of sessions. Of one whose files are gone, or cannot be read, copies are not known.
-func (f *forgetter) tombstonesOf(ctx context.Context, what store.Forgetting) (lines []string, err error) {
-	filter := store.Filter{Project: what.Project}
-	if what.Project == "" {
-		filter.Keys = append([]string{}, what.Keys...) // nil would select all
+// keepTombstones adds the forgotten sessions of the database to the file.
+func (f *forgetter) keepTombstones(ctx context.Context) error {
+	lines, _, err := tombstones(f.opts.Home)
+	if err != nil {
+		return err
 	}
-	sessions, err := f.store.Sessions(ctx, filter)
+	forgotten, err := f.store.Forgotten(ctx)
+	missing := []string{}
+	for key := range forgotten {
+		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
+			missing = append(missing, key)
+		}
+	}
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: missing})
+	added := map[string]string{}
+	for _, key := range missing {
+		added[key] = tombstone(key) + "\n"
+	}
 	for _, s := range sessions {
-		if memoir.IsKept(s.Key()) || s.Reason == memoir.ReasonForgotten {
-			continue
-		}
-		line := []string{tombstone(s.Key())}
-		if s.Title != "" {
-			line = append(line, tombstone(s.ID+s.Title))
-		}
-		var hasher rollout.Hasher
-		n := 0
-		if parts, err := Parts(ctx, s, rollout.Probe); err == nil {
-			_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
-				hasher.Add(it)
-				if n++; n >= leastCopied {
-					line = append(line, beginningOf(&hasher))
-				}
-				return nil
-			})
-		}
-		lines = append(lines, strings.Join(line, " "))
+		added[s.Key()] = f.tombstoneOf(ctx, s)
 	}
-	return lines, errors.Join(err, context.Cause(ctx))
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		return err
+	}
+	return f.store.Alone(ctx, func() error {
+		forgotten, err := f.store.Forgotten(ctx) // one may have been lifted meanwhile
+		maps.DeleteFunc(added, func(key, _ string) bool { return !forgotten[key] })
+		if err != nil {
+			return err
+		}
+		return bury(f.opts.Home, slices.Collect(maps.Values(added)), "")
+	})
 }
 
-// bury adds lines of the file of tombstones, and those of all other sessions that the database has as forgotten. It
-// removes the session that Unforget lifts. The caller is Alone.
-func bury(ctx context.Context, st *store.Store, home string, lines []string, lifted string) error {
-	forgotten, err := st.Forgotten(ctx)
+// tombstoneOf returns the line of a session. If its files are gone, or cannot be read, its copies are not known.
+func (f *forgetter) tombstoneOf(ctx context.Context, s memoir.Session) string {
+	line := tombstone(s.Key())
+	parts, err := Parts(ctx, s, rollout.Probe)
 	if err != nil {
-		return err
+		return line + "\n"
 	}
-	before, err := tombstones(home)
-	if err != nil {
-		return err
-	}
-	after := map[string]string{}
-	for key := range forgotten {
-		if !memoir.IsKept(key) {
-			after[tombstone(key)] = tombstone(key)
+	line += " " + tombstone(s.ID+titleOf(parts[0].Head, f.clean))
+	var hasher rollout.Hasher
+	n := 0
+	_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
+		hasher.Add(it)
+		if n++; n >= leastCopied {
+			line += " " + beginningOf(&hasher)
 		}
-	}
-	for _, line := range slices.Concat(strings.Split(before, "\n"), lines) {
-		if hash, _, _ := strings.Cut(line, " "); len(line) > len(after[hash]) {
-			after[hash] = line
-		}
-	}
-	delete(after, tombstone(lifted))
-	text := strings.Join(slices.Sorted(maps.Values(after)), "\n")
-	if text == before {
 		return nil
-	}
-	err = disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600)
+	})
+	return line + "\n"
+}
+
+// bury adds lines to the file, and removes that of the session that Unforget lifts. The caller is Alone.
+func bury(home string, added []string, lifted string) error {
+	lines, _, err := tombstones(home)
 	if err != nil {
+		return err
+	}
+	for _, line := range added {
+		lines[strings.Fields(line)[0]] = line
+	}
+	delete(lines, tombstone(lifted))
+	text := strings.Join(slices.Sorted(maps.Values(lines)), "")
+	if err := disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "write what was forgotten: %w", err)
 	}
 	return nil
@@ -257,7 +265,7 @@ func bury(ctx context.Context, st *store.Store, home string, lines []string, lif
 // Unforget is store.Unforget, also for a later database.
 func Unforget(ctx context.Context, st *store.Store, home, key string) error {
 	return st.Alone(ctx, func() error {
-		if err := bury(ctx, st, home, nil, key); err != nil {
+		if err := bury(home, nil, key); err != nil {
 			return err
 		}
 		return st.Unforget(ctx, key)

@@ -61,7 +61,8 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := s.readTombstones(); err != nil {
+	var err error
+	if _, s.forgotten, err = tombstones(s.opts.Home); err != nil {
 		return err
 	}
 	seen, changed := compare(known, append(entries, s.named(known)...))
@@ -316,10 +317,14 @@ func (s *scan) switchedOff(dir string) bool {
 	return settings.Off
 }
 
+func titleOf(h rollout.Head, clean func(string) string) string {
+	return memoir.ShortTitle(h.CleanTitle(clean))
+}
+
 // cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
 // as it is, since the file is opened by it.
 func (s *scan) cleanHead(h rollout.Head) rollout.Head {
-	h.Title = memoir.ShortTitle(h.CleanTitle(s.clean))
+	h.Title = titleOf(h, s.clean)
 	if len(s.forgotten) > 0 && s.forgotten[tombstone(h.ParentID+h.Title)] {
 		h.Title = "" // a fork begins with the first prompt of its origin
 	}

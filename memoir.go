@@ -5,6 +5,8 @@
 package memoir
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -224,6 +226,17 @@ type Project struct {
 	Remote      string // normalised, without credentials; empty if unknown
 	Directories []string
 	Aliases     []string // earlier identities and names
+
+	// Inodes tell the directories of a found project from others that were at their paths. git:TIME is when git made a
+	// git directory, which copies share; inode:TIME:INODE is that one alone; dir:INODE:PATH is a directory without git.
+	Inodes    []string
+	Upstreams []string // other remotes of a found project's repository
+}
+
+// ProjectID returns a project's id. The hash distinguishes projects of the same name.
+func ProjectID(name, identity string) string {
+	sum := sha256.Sum256([]byte(identity))
+	return name + "-" + hex.EncodeToString(sum[:])[:12]
 }
 
 // UserProjectID is the id of the user's own memory, a project with the rules that a person stated

@@ -23,7 +23,7 @@ SELECT session_key, disabled, CASE excluded WHEN 1 THEN 'excluded' WHEN 2 THEN '
 FROM old.mark;
 
 INSERT INTO main.project (id, name, identity, remote) SELECT id, name, identity, remote FROM old.project;
-INSERT INTO main.project_directory SELECT path, project_id FROM old.project_directory;
+INSERT INTO main.project_directory (path, project_id) SELECT path, project_id FROM old.project_directory;
 INSERT INTO main.project_alias (alias, project_id, kind) SELECT alias, project_id, kind FROM old.project_alias;
 
 -- No number of an entry is given twice, not even that of a forgotten one.

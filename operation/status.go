@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,11 +205,11 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 		out = append(out, Unfinished{"purge", "", "copies, logs and free pages may still contain forgotten text",
 			"the next run removes it after all forgetting is done"})
 	}
-	removed, err := st.RemovedProjects(ctx)
+	removed, err := st.RemovedFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range removed {
+	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		out = append(out, Unfinished{"folder", id, "its directory is not removed yet", "the next run removes it"})
 	}
 	for _, r := range projects {

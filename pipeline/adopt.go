@@ -38,7 +38,7 @@ func (s *scan) adopt(ctx context.Context) error {
 	for _, row := range rows {
 		recorded[row.ID] = row.Generation
 	}
-	removed, err := s.store.RemovedProjects(ctx)
+	removed, err := s.store.RemovedFolders(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *scan) adopt(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		linked, err := memory.At(s.opts.Home, id).Linked()
-		if err != nil || int64(linked) <= recorded[id] || slices.Contains(removed, id) {
+		if _, gone := removed[id]; err != nil || int64(linked) <= recorded[id] || gone {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -76,7 +76,7 @@ func (s *scan) save(ctx context.Context, found []foundSession, gone []string) er
 				return err
 			}
 			session.ProjectID = f.project
-			scans = append(scans, store.SessionScan{Session: session, Files: f.files})
+			scans = append(scans, store.SessionScan{Session: session, Identity: f.identity, Files: f.files})
 		}
 		if err := s.store.SaveScan(ctx, scans, nil); err != nil {
 			return err

@@ -110,7 +110,7 @@ func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
 	var projects []memoir.Project // in the order in which they came up
 	index := map[string]int{}
 	place := func(s *foundSession, p memoir.Project) {
-		s.project = p.ID
+		s.project, s.identity = p.ID, p.Identity
 		i, seen := index[p.ID]
 		if !seen {
 			i, projects = len(projects), append(projects, memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity})
@@ -120,6 +120,7 @@ func (s *scan) assignProjects(ctx context.Context, found []foundSession) error {
 		known.Remote = cmp.Or(known.Remote, p.Remote)
 		known.Directories = append(known.Directories, p.Directories...)
 		known.Aliases = append(known.Aliases, p.Aliases...)
+		known.Inodes, known.Upstreams = append(known.Inodes, p.Inodes...), append(known.Upstreams, p.Upstreams...)
 	}
 	var later []*foundSession
 	for i := range found {
@@ -172,4 +173,5 @@ type foundSession struct {
 	cwd, remote unique.Handle[string] // many sessions are of one project
 	unreadable  bool
 	project     string // its id; empty: none
+	identity    string // that the project was found by
 }

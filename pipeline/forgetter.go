@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/model"
@@ -237,4 +239,35 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	}
 	_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
 	return append(removed, copies...), nil
+}
+
+// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
+// moves the files of merged and split ones. redact is as in search.Update.
+func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
+	folders, err := st.RemovedFolders(ctx)
+	if err != nil || len(folders) == 0 {
+		return err
+	}
+	var errs []error
+	if err := search.Update(ctx, st, home, redact, true); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(folders)) {
+		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+			if to := folders[id]; to != "" {
+				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
+					return err
+				}
+			}
+			return memory.At(home, id).Remove()
+		})
+		if err == nil {
+			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		}
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -245,6 +245,10 @@ func (f *forgetter) tombstoneOf(ctx context.Context, s memoir.Session) string {
 	return line + "\n"
 }
 
+func titleOf(h rollout.Head, clean func(string) string) string {
+	return memoir.ShortTitle(h.CleanTitle(clean))
+}
+
 // bury adds lines to the file, and removes that of the session that Unforget lifts. The caller is Alone.
 func bury(home string, added []string, lifted string) error {
 	lines, _, err := tombstones(home)

@@ -1,10 +1,13 @@
 package pipeline_test
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +73,134 @@ func TestADirectoryThatGainsARemoteKeepsItsMemory(t *testing.T) {
 	if report := g.run(); len(report.Phase2) != 0 || len(projectsIn(g.t, g.home)) != 1 {
 		t.Errorf("again: %+v", report.Phase2)
 	}
+}
+
+// The first session of each case is read in the first run, the second after the change.
+func TestAProjectIsRecognisedAfterAChange(t *testing.T) {
+	t.Parallel()
+	const renamed = "https://git.example.org/new/app"
+	move := func(g ground, from, to string) {
+		g.t.Helper()
+		must(g.t, os.MkdirAll(filepath.Dir(g.path(to)), 0o700))
+		must(g.t, os.Rename(g.path(from), g.path(to)))
+	}
+	for _, test := range []struct {
+		name         string
+		before       func(g ground) // makes src/app
+		after        func(g ground)
+		cwd, remote  string // of the second session; empty: src/app, and none recorded
+		same         bool
+		alias        string // that the first project then has
+		wantIdentity string // of the second session's project, if not the first's
+	}{
+		{name: "its origin got another name and host", after: func(g ground) { g.git("src/app", "remote", "set-url", "origin", renamed) },
+			same: true, alias: "git.example.org/new/app"},
+		{name: "its origin is reached by ssh", after: func(g ground) { g.git("src/app", "remote", "set-url", "origin", "git@example.com:team/app") },
+			same: true},
+		{name: "the new name was recorded, in a worktree", after: func(g ground) {
+			g.git("src/app", "remote", "set-url", "origin", renamed)
+			g.git("src/app", "worktree", "add", "-q", "../wt")
+		}, cwd: "src/wt", remote: renamed, same: true, alias: "git.example.org/new/app"},
+		{name: "its origin was renamed, and it was moved", after: func(g ground) {
+			g.git("src/app", "remote", "set-url", "origin", renamed)
+			move(g, "src/app", "work/app")
+		}, cwd: "work/app", same: true, alias: "git.example.org/new/app"},
+		{name: "a second clone of the new name", after: func(g ground) {
+			g.git("src/app", "remote", "set-url", "origin", renamed)
+			g.claude("between", "src/app", "Never print the ledger.")
+			g.run()
+			g.repo("second", renamed)
+		}, cwd: "second", same: true},
+		{name: "a fork beside its upstream", after: func(g ground) {
+			g.repo("fork", "https://example.com/me/app")
+			g.git("fork", "remote", "add", "upstream", appURL)
+		}, cwd: "fork", wantIdentity: "example.com/me/app"},
+		{name: "its origin is a fork now, the former origin its upstream", after: func(g ground) {
+			g.git("src/app", "remote", "rename", "origin", "upstream")
+			g.git("src/app", "remote", "add", "origin", "https://example.com/me/app")
+		}, wantIdentity: "example.com/me/app"},
+		{name: "another clone is at the path", after: func(g ground) { move(g, "src/app", "gone"); g.repo("src/app", renamed) },
+			wantIdentity: "git.example.org/new/app"},
+		{name: "a repository without a remote is at the path", after: func(g ground) { move(g, "src/app", "gone"); g.repo("src/app", "") },
+			wantIdentity: "src/app"},
+
+		{name: "without a remote, moved", before: func(g ground) { g.repo("src/app", "") },
+			after: func(g ground) { move(g, "src/app", "work/tool") }, cwd: "work/tool", same: true, alias: "src/app"},
+		{name: "without a remote, moved, and it gained one", before: func(g ground) { g.repo("src/app", "") },
+			after: func(g ground) { move(g, "src/app", "tool"); g.git("tool", "remote", "add", "origin", appURL) },
+			cwd:   "tool", same: true, alias: "src/app"},
+		{name: "without a remote, another repository at the path", before: func(g ground) { g.repo("src/app", "") },
+			after: func(g ground) { move(g, "src/app", "gone"); g.repo("src/app", "") }, wantIdentity: "src/app"},
+		{name: "without a remote, another one at the path that has one", before: func(g ground) { g.repo("src/app", "") },
+			after: func(g ground) { move(g, "src/app", "gone"); g.repo("src/app", appURL) }, wantIdentity: appID},
+		{name: "without a remote, a copy", before: func(g ground) { g.repo("src/app", "") },
+			after: func(g ground) { must(g.t, os.CopyFS(g.path("copy"), os.DirFS(g.path("src/app")))) },
+			cwd:   "copy", wantIdentity: "copy"},
+		{name: "a directory that became a repository", before: func(g ground) { g.dir("src/app") },
+			after: func(g ground) { g.git("src/app", "init", "-q") }, same: true},
+		{name: "a submodule", after: func(g ground) {
+			g.repo("lib", "")
+			g.git("src/app", "submodule", "add", "-q", g.path("lib"), "vendor/lib")
+			g.git("src/app/vendor/lib", "remote", "set-url", "origin", renamed)
+		}, cwd: "src/app/vendor/lib", wantIdentity: "git.example.org/new/app"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			if test.before == nil {
+				test.before = func(g ground) { g.repo("src/app", appURL) }
+			}
+			test.before(g)
+			g.claude("one", "src/app", "Never use npm, always use pnpm.")
+			g.run()
+			first := projectsIn(t, g.home)[0]
+			if test.after != nil {
+				test.after(g)
+			}
+			g.codex("two", cmp.Or(test.cwd, "src/app"), test.remote, "Always write the header of a fixture.")
+			g.run()
+			sessions := sessionsOf(t, g.home)
+			one, two := sessions["claude:one"].ProjectID, sessions["codex:two"].ProjectID
+			if one != first.ID || (two == first.ID) != test.same || !test.same && g.projectOf("two") != test.wantIdentity {
+				t.Fatalf("in %s and %s (%s); want the same project: %v", one, two, g.projectOf("two"), test.same)
+			}
+			now := find(t, g.home, first.ID)
+			if test.alias != "" && !slices.Contains(now.Aliases, test.alias) && !slices.Contains(now.Aliases, g.path(test.alias)) {
+				t.Errorf("aliases %q", now.Aliases)
+			}
+			if test.same {
+				g.wantMemory(first.ID, "pnpm", "header of a fixture")
+			} else {
+				g.wantMemory(two, "header of a fixture")
+			}
+		})
+	}
+}
+
+// Containers may mount different repositories at one path.
+func TestRepositoriesThatTakeTurnsAtAPathAreToldApart(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	swap := func(out, in string) {
+		must(t, errors.Join(os.Rename(g.path("work"), g.path(out)), os.Rename(g.path(in), g.path("work"))))
+	}
+	g.repo("b", "")
+	g.repo("work", "")
+	g.claude("one", "work", "Never use npm, always use pnpm.")
+	g.run()
+	swap("a", "b")
+	g.claude("two", "work", "Always write the header of a fixture.")
+	g.run()
+	swap("b", "a")
+	g.claude("three", "work", "Never print the ledger.")
+	g.run()
+	sessions := sessionsOf(t, g.home)
+	a, b := sessions["claude:one"].ProjectID, sessions["claude:two"].ProjectID
+	if a == b || sessions["claude:three"].ProjectID != a {
+		t.Fatalf("in %s, %s and %s", a, b, sessions["claude:three"].ProjectID)
+	}
+	g.wantMemory(a, "pnpm", "print the ledger")
+	g.wantMemory(b, "header of a fixture")
 }
 
 func TestThePersonsOwnNameOfAProjectWins(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -19,9 +18,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/disk"
-	"memoir/memory"
 	"memoir/rollout"
-	"memoir/search"
 	"memoir/store"
 )
 
@@ -317,10 +314,6 @@ func (s *scan) switchedOff(dir string) bool {
 	return settings.Off
 }
 
-func titleOf(h rollout.Head, clean func(string) string) string {
-	return memoir.ShortTitle(h.CleanTitle(clean))
-}
-
 // cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
 // as it is, since the file is opened by it.
 func (s *scan) cleanHead(h rollout.Head) rollout.Head {
@@ -337,30 +330,6 @@ func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 		}
 	}
 	return h
-}
-
-// RemoveFolders removes the folders of cleared and forgotten projects, and their texts from the index. redact is
-// as in search.Update.
-func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
-		return err
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	var errs []error
-	if err := search.Update(ctx, st, home, redact, true); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		err := st.Alone(ctx, memory.At(home, id).Remove) // another process may be filing entries in it
-		if err == nil {
-			err = st.FolderRemoved(ctx, id)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // seenHead is the head of a file that this run's scan read.

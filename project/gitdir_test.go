@@ -49,7 +49,7 @@ func TestTheRemoteOfAConfiguration(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := (repository{common: dir}).remoteURL(); got != want {
+		if got := (repository{common: dir}).remotes()[0]; got != want {
 			t.Errorf("%q: got %q, want %q", config, got, want)
 		}
 	}

@@ -8,8 +8,8 @@ package project
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -19,6 +19,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 )
 
 // Status is a text for people: what identified a project, or why a directory has none.
@@ -81,18 +82,18 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	f := r.look(cwd)
 	if f.explicit != "" {
 		p := memoir.Project{Name: sanitise(f.explicit), Identity: "project:" + f.explicit, Remote: f.remote}
-		p.ID = id(p.Name, p.Identity)
+		p.ID = memoir.ProjectID(p.Name, p.Identity)
 		return f.at(p), Explicit
 	}
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
 	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
-		p := fromIdentity(recorded)
+		p := Named(recorded)
 		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
 		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
-			p.Aliases = f.aliases()
+			p = f.known(p)
 		}
 		return f.at(p), Remote
 	}
@@ -100,31 +101,33 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	case f.never != "":
 		return memoir.Project{}, f.never
 	case f.remote != "":
-		p := fromIdentity(f.remote)
-		p.Remote, p.Aliases = f.remote, f.aliases()
-		return f.at(p), Remote
+		p := Named(f.remote)
+		p.Remote = f.remote
+		return f.at(f.known(p)), Remote
 	case f.common != "":
-		return f.at(fromIdentity(f.common)), GitDir
+		return f.at(f.known(Named(f.common))), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	return f.at(fromIdentity(f.place)), Directory
+	return f.at(f.known(Named(f.place))), Directory
 }
 
-func fromIdentity(identity string) memoir.Project {
+// Named returns the project with an identity, without what is known of its directories.
+func Named(identity string) memoir.Project {
 	name := nameOf(identity)
-	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
+	return memoir.Project{ID: memoir.ProjectID(name, identity), Name: name, Identity: identity}
 }
 
 // Changed returns a project with a function applied to its texts: identity, remote, directories and aliases. If
 // the identity changes, the id and name follow from the new one.
 func Changed(p memoir.Project, change func(string) string) memoir.Project {
 	if identity := change(p.Identity); identity != p.Identity {
-		named := fromIdentity(identity)
+		named := Named(identity)
 		p.ID, p.Name, p.Identity = named.ID, named.Name, named.Identity
 	}
 	p.Remote = change(p.Remote)
 	p.Directories, p.Aliases = each(p.Directories, change), each(p.Aliases, change)
+	p.Inodes, p.Upstreams = each(p.Inodes, change), each(p.Upstreams, change)
 	return p
 }
 
@@ -142,9 +145,11 @@ type facts struct {
 	explicit string
 	remote   string // the repository's present remote, normalised
 	common   string // identity by the common git directory
-	foreign  string // remote of a repository that is ignored
-	never    Status // why dir is never a project
-	plain    Status // why dir is not a project outside of a repository
+	inodes   []string
+	others   []string // other remotes of the repository, normalised
+	foreign  string   // remote of a repository that is ignored
+	never    Status   // why dir is never a project
+	plain    Status   // why dir is not a project outside of a repository
 }
 
 func (f facts) at(p memoir.Project) memoir.Project {
@@ -154,12 +159,13 @@ func (f facts) at(p memoir.Project) memoir.Project {
 	return p
 }
 
-// aliases returns the identity that the project has without its remote.
-func (f facts) aliases() []string {
-	if identity := cmp.Or(f.common, f.place); identity != "" {
-		return []string{identity}
+// known adds what tells the directory from others, and the identity that the project has without its remote.
+func (f facts) known(p memoir.Project) memoir.Project {
+	if identity := cmp.Or(f.common, f.place); identity != "" && identity != p.Identity {
+		p.Aliases = []string{identity}
 	}
-	return nil
+	p.Inodes, p.Upstreams = f.inodes, f.others
+	return p
 }
 
 func (r *Resolver) look(cwd string) facts {
@@ -179,18 +185,25 @@ func (r *Resolver) read(cwd string) facts {
 	f := facts{top: dir, place: filepath.ToSlash(dir), plain: r.places.plain(dir),
 		never: cmp.Or(r.places.never(dir), r.places.never(filepath.Clean(cwd)))}
 	if repo, ok := findRepository(dir); ok && f.never == "" {
-		url := repo.remoteURL()
-		if r.opts.Clean != nil && url != "" {
-			url = r.opts.Clean(url)
+		urls := repo.remotes()
+		for i, url := range urls {
+			if r.opts.Clean != nil && url != "" {
+				url = r.opts.Clean(url)
+			}
+			urls[i] = normalise(url)
 		}
-		remote := normalise(url)
+		remote := urls[0]
 		// The repository of a home directory does not include the projects below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
 			f.foreign = remote
 		} else {
 			f.top, f.remote, f.common = repo.top, remote, common
+			f.others, f.inodes = urls[1:], repo.inodes()
 		}
+	}
+	if info, err := os.Stat(dir); err == nil && f.common == "" {
+		f.inodes = []string{fmt.Sprintf("dir:%d:%s", disk.Inode(info), f.place)}
 	}
 	if r.opts.Explicit != nil {
 		f.explicit = cmp.Or(r.opts.Explicit(cwd), r.opts.Explicit(f.top))
@@ -222,7 +235,7 @@ func normalise(remote string) string {
 	if !ok {
 		return commonIdentity(at)
 	}
-	if origin := NormalizeRemote(repo.remoteURL()); origin != "" && !isLocal(origin) {
+	if origin := NormalizeRemote(repo.remotes()[0]); origin != "" && !isLocal(origin) {
 		return origin
 	}
 	return commonIdentity(repo.common)
@@ -230,12 +243,6 @@ func normalise(remote string) string {
 
 // maxNameBytes bounds a project's name, which is part of a directory's name.
 const maxNameBytes = 48
-
-// id returns the project's id, which is also the name of its folder. The hash distinguishes projects of the same name.
-func id(name, identity string) string {
-	sum := sha256.Sum256([]byte(identity))
-	return name + "-" + hex.EncodeToString(sum[:])[:12]
-}
 
 // nameOf returns a project's name. It depends only on the identity, so that it is the same for all sessions.
 func nameOf(identity string) string {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"memoir"
 )
 
 func TestNames(t *testing.T) {
@@ -37,13 +39,13 @@ func TestNamesNeverCollide(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]string)
 	for _, identity := range []string{"/a/b-c", "/a-b/c", "/a/b/c", "/x/c", "h/c", "/a/b c", "/a/b_c", "/a/b-c/", "/A/b-c", "/a/B-C", "/a/B/c", "H/c"} {
-		got := strings.ToLower(fromIdentity(identity).ID) // as on a file system that ignores case
+		got := strings.ToLower(Named(identity).ID) // as on a file system that ignores case
 		if other, ok := seen[got]; ok {
 			t.Errorf("%s and %s are both %s", other, identity, got)
 		}
 		seen[got] = identity
 	}
-	if got, want := id("mise", "github.com/jdx/mise"), "mise-"; !regexp.MustCompile(`^mise-[0-9a-f]{12}$`).MatchString(got) {
+	if got, want := memoir.ProjectID("mise", "github.com/jdx/mise"), "mise-"; !regexp.MustCompile(`^mise-[0-9a-f]{12}$`).MatchString(got) {
 		t.Errorf("got %s, want %s and 12 hex digits", got, want)
 	}
 }

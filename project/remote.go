@@ -1,7 +1,7 @@
 package project
 
 import (
-	"cmp"
+	"fmt"
 	"net/url"
 	"os"
 	"path"
@@ -256,10 +256,10 @@ var (
 	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
 )
 
-// remoteURL returns the URL of origin, else of the first remote, else "". If a remote has several URLs, it is
-// the first, which git fetches from. Includes and insteadOf are not applied. Invalid lines are skipped.
-func (r repository) remoteURL() string {
-	name, first := "", ""
+// remotes returns the URL of origin, else of the first remote, else "", then those of the others. If a remote has
+// several URLs, git fetches from the first. Includes and insteadOf are not applied. Invalid lines are skipped.
+func (r repository) remotes() []string {
+	name, urls := "", []string{""}
 	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
@@ -271,13 +271,26 @@ func (r repository) remoteURL() string {
 		m := remoteAddress.FindStringSubmatch(line)
 		switch {
 		case m == nil || m[1] == "" || name == "":
-		case name == "origin":
-			return m[1]
+		case name == "origin" && urls[0] == "":
+			urls[0] = m[1]
 		default:
-			first = cmp.Or(first, m[1])
+			urls = append(urls, m[1])
 		}
 	}
-	return first
+	if urls[0] == "" && len(urls) > 1 {
+		urls = urls[1:]
+	}
+	return urls
+}
+
+// inodes returns those of the git directory: of a file that git writes when it makes a repository, and never again.
+func (r repository) inodes() []string {
+	info, err := os.Stat(filepath.Join(r.common, "description"))
+	if err != nil {
+		return nil
+	}
+	made := info.ModTime().UnixNano()
+	return []string{fmt.Sprintf("git:%d", made), fmt.Sprintf("inode:%d:%d", made, disk.Inode(info))}
 }
 
 // readSmall reads a regular file of at most maxGitFile bytes; "" on any error.

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"memoir"
@@ -286,14 +285,4 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// inode returns the inode of a file, 0 if the file system has none.
-func inode(info fs.FileInfo) uint64 {
-	if sys := reflect.Indirect(reflect.ValueOf(info.Sys())); sys.Kind() == reflect.Struct {
-		if number := sys.FieldByName("Ino"); number.IsValid() && number.CanUint() {
-			return number.Uint()
-		}
-	}
-	return 0
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/internal/disk"
 )
 
 // appendTo writes at a file's end, as an agent does.
@@ -130,5 +131,5 @@ func look(t testing.TB, path string) Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Entry{File: memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}}
+	return Entry{File: memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: disk.Inode(info)}}
 }

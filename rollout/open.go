@@ -147,7 +147,7 @@ func Stat(path string) (memoir.File, error) {
 }
 
 func asFile(path string, info fs.FileInfo) memoir.File {
-	return memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}
+	return memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: disk.Inode(info)}
 }
 
 // Missing returns the paths, each found by Walk before, that have no session any more. A session that cannot be

@@ -36,7 +36,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 	title, _, _ := strings.Cut(e.Text, "\n")
 	session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
 		ParentID: e.From, Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
-	if err := errors.Join(s.saveSession(t, session, ""), s.settle(t, e.Key())); err != nil {
+	if err := errors.Join(s.saveSession(t, session, "", ""), s.settle(t, e.Key())); err != nil {
 		return err
 	}
 	if _, err := t.exec(`UPDATE entry SET session_key = ? WHERE id = ?`, e.Key(), e.ID); err != nil {

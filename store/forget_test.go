@@ -116,7 +116,7 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 || rows[0].ID != project || rows[0].Extractions != 1 {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	if removed, err := s.RemovedProjects(t.Context()); err != nil || !slices.Equal(removed, []string{other}) {
+	if removed, err := s.RemovedFolders(t.Context()); err != nil || !maps.Equal(removed, map[string]string{other: ""}) {
 		t.Errorf("%v, %v", removed, err)
 	}
 	// A later session begins anew; one that was forgotten comes back as one.
@@ -239,7 +239,8 @@ func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
 var noText = strings.Fields(`
 	extraction.session_key extraction.project_id extraction.content_hash extraction.model
 	file.path file.session_key
-	removed_folder.project_id
+	removed_folder.project_id removed_folder.files_to
+	session.origin hand_edit.origin project_alias.origin project_directory.origin
 	generation.project_id generation.manifest_hash generation_input.project_id generation_input.session_key generation_input.hash
 	job.kind job.key job.status job.purpose job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work

@@ -44,7 +44,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key NOT LIKE 'memoir:%' AND `+isInput+`),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND e.session_key LIKE 'memoir:note-%' AND `+isInput+`),
 			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
-			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))
+			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias
+				WHERE project_id = p.id AND kind <> 'inode' ORDER BY alias))
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan scanner, r *ProjectRow) error {
 			var directories, aliases []byte
@@ -103,6 +104,16 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 	}
 	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
 		"%d projects are named %q", len(found), ref)
+}
+
+// SharedPaths returns the ids of the projects that only a path identifies, and at whose path more than one directory
+// was.
+func (s *Store) SharedPaths(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT p.id FROM project p JOIN project_alias a ON a.project_id = p.id AND a.kind = 'inode'
+			GROUP BY p.id HAVING p.remote = '' AND sum(a.alias LIKE 'git:%') = 0
+				AND sum(a.alias LIKE 'dir:%' AND substr(a.alias, -length(p.identity)) = p.identity) > 1 ORDER BY p.id`)
+	}, "looking for shared paths")
 }
 
 // Resolve returns the registered project that a found project is identified with; an error of code
@@ -180,14 +191,22 @@ func removeProject(t tx, id string) error {
 		`DELETE FROM project WHERE id = ?1`)
 }
 
-// RemovedProjects lists the projects that were deleted and whose folders remain to be removed, in order.
-func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
+// RemovedFolders returns the projects whose folders remain to be removed, and the project that gets the files of each
+// that are not part of its memory, empty for none. A project that was split is listed with itself: only conversations
+// of other projects are moved.
+func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
+		folders := map[string]string{}
+		return folders, t.each(`SELECT project_id, files_to FROM removed_folder`, nil, func(scan scanner) error {
+			var id, to string
+			err := scan(&id, &to)
+			folders[id] = to
+			return err
+		})
 	}, "listing directories to remove")
 }
 
-// FolderRemoved records that the folder of a removed project is gone.
+// FolderRemoved records that the work of RemovedFolders on a project is done.
 func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		return t.run(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
@@ -265,7 +284,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	known, err = t.exists(`SELECT 1 FROM session WHERE key = ?`, e.SessionKey)
 	if err == nil && !known {
 		err = s.saveSession(t, memoir.Session{Source: source, ID: id, ProjectID: projectID, Kind: kind, Title: e.Title,
-			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "")
+			CWD: e.CWD, Branch: e.Branch, CreatedAt: e.StartedAt, UpdatedAt: e.EndedAt}, "", "")
 	}
 	if err != nil {
 		return false, err

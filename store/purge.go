@@ -106,7 +106,7 @@ func (s *Store) removeCopies() (removed []string, err error) {
 // Clear removes projects from the database, in one transaction; an empty id stands for the sessions of no project. It
 // removes their sessions with files and extractions, jobs, generations, hand edits and redactions. Claims on them are
 // lost. The ledger stays, and so do the marks of sessions, so that forgotten and disabled ones do not come back with a
-// scan. The folders remain to be removed: see RemovedProjects. The backup is removed first, as by BeginForgetting.
+// scan. The folders remain to be removed: see RemovedFolders. The backup is removed first, as by BeginForgetting.
 // Clearing an unknown project is not an error.
 func (s *Store) Clear(ctx context.Context, projectIDs ...string) error {
 	const sessions = `(SELECT key FROM session WHERE project_id IS nullif(?1, '')

@@ -14,6 +14,7 @@ import (
 const (
 	aliasName     = "name"     // a name that a person may use for the project
 	aliasIdentity = "identity" // sessions with this identity belong to the project
+	aliasInode    = "inode"    // as in memoir.Project.Inodes
 )
 
 // explicitIdentity is the prefix of the identity of a project that is named in the settings.
@@ -23,7 +24,7 @@ const explicitIdentity = "project:"
 type projectIndex struct {
 	projects map[string]*known   // by id
 	identity map[string]string   // identity -> id
-	aliases  map[string][]string // identity that is an alias -> ids, in order
+	aliases  map[string][]string // identity or inode that is an alias -> ids, in order
 	dirs     map[string]string   // directory -> id
 }
 
@@ -89,28 +90,38 @@ func (a *projectIndex) addDirectory(path, id string) {
 
 func (a *projectIndex) addAlias(alias, kind, id string) {
 	k := a.projects[id]
-	if k == nil || slices.Contains(k.Aliases, alias) {
+	if k == nil || slices.Contains(k.Aliases, alias) || slices.Contains(k.Inodes, alias) {
 		return
 	}
-	k.Aliases = append(k.Aliases, alias)
+	if kind == aliasInode {
+		k.Inodes = append(k.Inodes, alias)
+	} else {
+		k.Aliases = append(k.Aliases, alias)
+	}
 	if kind == aliasIdentity {
-		a.aliases[alias] = append(a.aliases[alias], id)
 		k.remotes = append(k.remotes, remoteIdentity(alias)...)
+	}
+	if kind != aliasName {
+		a.aliases[alias] = append(a.aliases[alias], id)
 	}
 }
 
 // resolution says with which registered project a found project is identified.
 type resolution struct {
-	id       string // empty: none
+	id       string // of a new project, if no registered one has it
 	takeOver bool   // the registered project takes over the name and identity of the found one
 }
 
 // resolve identifies p with a registered project: the one with its identity; else the one that had this
-// identity before; else one that was known only by a place of p, such as the directory of a repository
-// without a remote. Projects with different remotes are never merged because of a place.
+// identity before; else the one that had its git directory, at another place or under another remote; else one that was
+// known only by a place of p, such as the directory of a repository without a remote. Projects with different remotes
+// are never merged because of a place, nor are repositories that took turns there.
 func (a *projectIndex) resolve(p memoir.Project) resolution {
 	var found resolution
-	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
+	found.id = cmp.Or(a.pick([]string{a.identity[p.Identity]}, p), a.pick(a.aliases[p.Identity], p))
+	if found.id == "" {
+		found = a.byInode(p)
+	}
 	for _, place := range p.Aliases {
 		k, identified := a.holder(place)
 		if k == nil {
@@ -118,7 +129,7 @@ func (a *projectIndex) resolve(p memoir.Project) resolution {
 		}
 		id := k.ID
 		switch {
-		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity):
+		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity) || k.apart(p):
 		case found.id == "" && identified && (p.Remote == "" || k.Remote == "" || k.Remote == p.Remote):
 			found.id, found.takeOver = id, true
 		case found.id == "" && !identified && (p.Remote == "" || !k.hasOtherRemote(p.Identity)):
@@ -126,12 +137,38 @@ func (a *projectIndex) resolve(p memoir.Project) resolution {
 		}
 	}
 	if found.id == "" {
-		// The id is derived from the first identity of a project.
-		if _, ok := a.projects[p.ID]; ok {
-			found.id = p.ID
+		found.id = p.ID // derived from the first identity of a project
+		if k := a.projects[p.ID]; k != nil && p.Remote == "" && k.apart(p) {
+			found.id = memoir.ProjectID(p.Name, p.Identity+p.Inodes[0])
 		}
 	}
 	return found
+}
+
+// byInode returns the project that had the git directory of p. A fork is another project: its repository still has the
+// project's remote, under another name.
+func (a *projectIndex) byInode(p memoir.Project) (found resolution) {
+	var holders []string
+	for _, inode := range p.Inodes {
+		if strings.HasPrefix(inode, "inode:") {
+			holders = append(holders, a.aliases[inode]...)
+		}
+	}
+	slices.Sort(holders)
+	found.id = a.pick(slices.DeleteFunc(slices.Compact(holders), func(id string) bool {
+		return slices.ContainsFunc(a.projects[id].remotes, func(r string) bool { return slices.Contains(p.Upstreams, r) })
+	}), p)
+	if k := a.projects[found.id]; k != nil {
+		found.takeOver = k.Remote == "" && !strings.HasPrefix(k.Identity, explicitIdentity)
+	}
+	return found
+}
+
+// apart reports whether the git directory of p is none of the project's: git made it at another time.
+func (k *known) apart(p memoir.Project) bool {
+	git := func(inode string) bool { return strings.HasPrefix(inode, "git:") }
+	return slices.ContainsFunc(k.Inodes, git) && slices.ContainsFunc(p.Inodes, git) &&
+		!slices.ContainsFunc(p.Inodes, func(inode string) bool { return git(inode) && slices.Contains(k.Inodes, inode) })
 }
 
 // holder returns the project whose identity is a place, else the only one that has it as an alias, else nil.
@@ -148,10 +185,11 @@ func (k *known) hasOtherRemote(identity string) bool {
 	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
 }
 
-// byAlias returns the id of the project that has p's identity as an alias. If several have it, p's
-// directory decides.
-func (a *projectIndex) byAlias(p memoir.Project) string {
-	holders := a.aliases[p.Identity]
+// pick returns the one of several projects that p is, "" if none is. If several may be, p's directory decides.
+func (a *projectIndex) pick(holders []string, p memoir.Project) string {
+	holders = slices.DeleteFunc(slices.Clone(holders), func(id string) bool {
+		return a.projects[id] == nil || p.Remote == "" && a.projects[id].apart(p)
+	})
 	if len(holders) == 1 {
 		return holders[0]
 	}
@@ -227,7 +265,7 @@ func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func
 	for _, id := range slices.Sorted(maps.Keys(a.projects)) {
 		projects = append(projects, a.projects[id].Project)
 	}
-	return projects, func(p memoir.Project) string { return cmp.Or(a.resolve(p).id, p.ID) }, nil
+	return projects, func(p memoir.Project) string { return a.resolve(p).id }, nil
 }
 
 // changes reports whether registering p would write anything.
@@ -238,17 +276,16 @@ func (a *projectIndex) changes(p memoir.Project, at resolution) bool {
 	}
 	next := a.next(p, at)
 	return k.Name != next.Name || k.Identity != next.Identity || k.Remote != next.Remote ||
-		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases)
+		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases) ||
+		!containsAll(k.Inodes, next.Inodes)
 }
 
 // next returns the values with which p will be registered.
 func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
-	k := a.projects[at.id]
-	if k == nil {
-		return p
+	out, k := p, a.projects[at.id]
+	if out.ID = at.id; k == nil {
+		return out
 	}
-	out := p
-	out.ID = k.ID
 	if p.Identity != k.Identity && !at.takeOver {
 		// p has a former identity of the project: it adds aliases and directories, and changes nothing else.
 		out.Name, out.Identity, out.Remote = k.Name, k.Identity, k.Remote
@@ -315,6 +352,9 @@ func (a *projectIndex) put(t tx, p memoir.Project) error {
 		if aliases[alias] != aliasIdentity {
 			aliases[alias] = aliasKind(alias)
 		}
+	}
+	for _, inode := range p.Inodes {
+		aliases[inode] = aliasInode
 	}
 	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
 		_, err := t.exec(`INSERT INTO project_alias (alias, project_id, kind) VALUES (?, ?, ?)

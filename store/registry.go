@@ -27,7 +27,8 @@ type SessionScan struct {
 	// Session as found. Its project, if any, must be registered. Its Reason is ignored. Its Files
 	// are those to read, in reading order; if there are none, Files below are read. The zero
 	// Session registers files of no session.
-	Session memoir.Session
+	Session  memoir.Session
+	Identity string // that its project was found by; empty if unknown
 	// Files are all files of the session, also those that are not read, such as copies. Their
 	// SessionKey is ignored.
 	Files []FileRow
@@ -111,7 +112,7 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 		if err := forgotten(t, &scan); err != nil {
 			return err
 		}
-		if err := s.saveSession(t, scan.Session, Fingerprint(read)); err != nil {
+		if err := s.saveSession(t, scan.Session, scan.Identity, Fingerprint(read)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func forgotten(t tx, scan *SessionScan) error {
 		return err
 	}
 	se := &scan.Session
-	se.ProjectID, se.Title, se.CWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", ""
+	scan.Identity, se.ProjectID, se.Title, se.CWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", "", ""
 	scan.Files = slices.Clone(scan.Files)
 	for i := range scan.Files {
 		scan.Files[i].Head, scan.Files[i].Error = nil, ""
@@ -163,7 +164,7 @@ func forgotten(t tx, scan *SessionScan) error {
 	return nil
 }
 
-func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
+func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) error {
 	if se.ProjectID != "" {
 		if err := mustExist(t, se.ProjectID); err != nil {
 			return err
@@ -185,16 +186,18 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	// A file that was rewritten may begin later than the session did.
 	return t.run(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key) DO UPDATE SET project_id = iif(excluded.error = '', excluded.project_id, project_id),
+			bytes, created_at, updated_at, version, error, reason, origin)
+		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET
+			origin = iif(excluded.error <> '' OR origin <> '' AND project_id IS excluded.project_id, origin, excluded.origin),
+			project_id = iif(excluded.error = '', excluded.project_id, project_id),
 			kind = excluded.kind, parent = excluded.parent,
 			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
 			bytes = excluded.bytes, created_at = iif(created_at = 0, excluded.created_at, min(created_at, excluded.created_at)),
 			updated_at = excluded.updated_at,
 			version = excluded.version, error = excluded.error`,
 		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
-		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
+		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason), identity)
 }
 
 // Retitle replaces the title of a session, also in the recorded heads of its files.

@@ -37,8 +37,13 @@ func (t tx) run(query string, args ...any) error {
 
 // execEach runs statements that take the same argument, in order.
 func (t tx) execEach(arg any, statements ...string) error {
+	return t.execAll([]any{arg}, statements...)
+}
+
+// execAll runs statements that take the same arguments, in order. The last ones may be left unused.
+func (t tx) execAll(args []any, statements ...string) error {
 	for _, statement := range statements {
-		if _, err := t.exec(statement, arg); err != nil {
+		if _, err := t.exec(statement, args...); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ type Forgetting struct {
 // durable transaction. It needs no lease: claims on the sessions and on a forgotten project are lost, the sessions are
 // not inputs any more, and the registry has nothing of their content. Their extractions stay stored until the last
 // FinishForgetting, since they say what to remove. The folder of a forgotten project remains to be removed: see
-// RemovedProjects.
+// RemovedFolders.
 func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		if f.Instead != nil {
@@ -185,7 +185,7 @@ func (s *Store) bury(t tx, keys []string) error {
 			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
 			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
+		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = '', origin = ''
 			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`DELETE FROM searchable WHERE session_key IN (SELECT value FROM json_each(?))`, // with its messages

@@ -94,14 +94,19 @@ func (p *program) clear(c *cli.Context) error {
 
 // confirm asks whether to remove something from a home, unless --yes was given.
 func (p *program) confirm(c *cli.Context, what, home string) error {
+	return p.confirmTo(c, "remove "+what, home)
+}
+
+// confirmTo is confirm for something else than to remove.
+func (p *program) confirmTo(c *cli.Context, do, home string) error {
 	if c.Bool("yes") {
 		return nil
 	}
 	if !p.ui.canAsk() {
-		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: in %s, %s would remove %s", home,
-			calledAs(c), what)
+		return usagef("pass --yes", "cannot ask, since standard input is not a terminal: in %s, %s would %s", home,
+			calledAs(c), do)
 	}
-	if yes, err := p.ui.ask(c.Context, "remove "+what+"?"); err != nil || !yes {
+	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {
 		return notConfirmed(p.ui, err, "nothing was removed")
 	}
 	return nil

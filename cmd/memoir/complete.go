@@ -222,11 +222,12 @@ func (at *completion) offer(kind string) {
 		at.files = true
 	case "GENERATION", "FROM", "TO":
 		words = at.generations()
-	case "REF", "SESSION":
-		at.files = at.files || kind == "REF" && strings.ContainsAny(at.word, "./~")
+	case "REF", "PROJECT", "INTO", "SESSION":
+		at.files = at.files || kind != "SESSION" && strings.ContainsAny(at.word, "./~")
 		if st, _ := at.p.openToInject(at.c); st != nil {
 			defer st.Close()
-			map[string]func(*store.Store){"REF": at.projects, "SESSION": at.sessions}[kind](st)
+			map[string]func(*store.Store){"REF": at.projects, "PROJECT": at.projects, "INTO": at.projects,
+				"SESSION": at.sessions}[kind](st)
 		}
 	case "SETTING":
 		for _, v := range config.Default().Values() {

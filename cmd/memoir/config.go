@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/internal/disk"
 	"memoir/model"
 )
 
@@ -346,4 +347,31 @@ func (p *program) distrust(home, file string) error {
 	}
 	p.ui.say("%s is no longer trusted", file)
 	return nil
+}
+
+// listTrusted prints the files that are trusted, and those that were in an earlier version.
+func (p *program) listTrusted(c *cli.Context, home string) error {
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return err
+	}
+	files := map[string][]string{"trusted": {}, "changed": {}}
+	for _, file := range trusted.Files() {
+		state := "trusted"
+		if content, err := disk.ReadFile(file, config.MaxFileSize); err != nil || !trusted.Trusted(file, content) {
+			state = "changed"
+		}
+		files[state] = append(files[state], file)
+	}
+	return p.result(c, files, func() {
+		for _, file := range files["trusted"] {
+			p.ui.printf("%s\n", file)
+		}
+		for _, file := range files["changed"] {
+			p.ui.printf("%s: changed since; not trusted\n", file)
+		}
+		if len(trusted) == 0 {
+			p.ui.say("no project is trusted")
+		}
+	})
 }

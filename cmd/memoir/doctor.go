@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,11 +130,17 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	d.unread(ctx, st)
 	rows, err := st.Projects(ctx)
-	if err != nil {
+	shared, fault := st.SharedPaths(ctx)
+	if err = cmp.Or(err, fault); err != nil {
 		d.check("projects", "", err)
 		return
 	}
 	for _, row := range rows {
+		if slices.Contains(shared, row.ID) {
+			d.warn("project "+row.ID, "in each container, name its directory in the setting projects, or make it a repository",
+				"more than one directory was at %s, for example because containers mount theirs there; "+
+					"nothing tells their sessions apart, so they share this memory", row.Identity)
+		}
 		projectCheck{d, "project " + row.ID, memory.At(home, row.ID), row}.run()
 	}
 }

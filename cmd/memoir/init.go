@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/integrate"
 	"memoir/model"
@@ -339,4 +340,16 @@ func (s *setup) show() error {
 	}
 	s.ui.say("next: `memoir install` connects your agents: %s", cmp.Or(strings.Join(here, ", "), "none found yet"))
 	return nil
+}
+
+// largestProject returns the id of the published project with the largest memory; "" if none is published.
+func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
+	projects, err := st.Projects(ctx)
+	most := 0
+	for _, p := range projects {
+		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
+			id, most = p.ID, p.Extractions
+		}
+	}
+	return id, err
 }

@@ -356,10 +356,9 @@ func withoutRules(summary, before string) string {
 	})
 }
 
-// memoryOf finds the project of a place: by its identity, which needs no database, else by the
-// directories in the registry.
+// memoryOf finds the project of a place: by its remote, which needs no database, else by the registry.
 func (p *program) memoryOf(c *cli.Context, home string, here place) (string, error) {
-	if here.project.ID != "" {
+	if here.sure() {
 		if _, err := os.Lstat(memory.At(home, here.project.ID).Link()); err == nil {
 			return here.project.ID, nil
 		}

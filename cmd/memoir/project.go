@@ -1,19 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
-	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/operation"
+	"memoir/pipeline"
 	"memoir/project"
 	"memoir/store"
 )
@@ -24,6 +27,10 @@ type place struct {
 	project memoir.Project // zero value: none
 	status  project.Status
 }
+
+// sure reports whether the id of the project is that of the registry, if it has the project. A path may have been
+// another project's.
+func (p place) sure() bool { return p.status.OK() && !filepath.IsAbs(p.project.Identity) }
 
 // identify finds the project of a directory without the registry.
 func (p *program) identify(settings config.Settings, dir string) place {
@@ -211,7 +218,7 @@ func (p *program) projectID(c *cli.Context) (home, id string, err error) {
 		if err != nil {
 			return opts.Home, "", err
 		}
-		if here.status.OK() && isProjectFolder(opts.Home, here.project.ID) {
+		if here.sure() && isProjectFolder(opts.Home, here.project.ID) {
 			return opts.Home, here.project.ID, nil
 		}
 	}
@@ -250,12 +257,106 @@ func projectsCommand(p *program) *cli.Command {
 		Name: "projects", Category: groupMemory,
 		Usage: "list projects with the paths of their memory",
 		Description: help("Lists all registered projects, each with its directory and the path of its live memory.\n"+
-			"A project is identified by its remote, else by its repository or directory; --json adds all\n"+
-			"directories where it was seen and its earlier identities.",
-			"memoir projects", "memoir projects --json"),
+			"A project is identified by its remote, else by its repository or directory, and keeps its memory\n"+
+			"if the remote is renamed: other names are listed below. --json adds all directories.",
+			"memoir projects", "memoir projects --json", "memoir projects merge oldname newname",
+			"memoir projects split newname"),
 		Flags:  []cli.Flag{jsonFlag()},
 		Action: p.projects,
+		Subcommands: []*cli.Command{
+			regroupCommand(p, "merge", "PROJECT INTO", "move everything of a project into another one",
+				"Moves the sessions, notes, journals, conversations, hand edits and history of PROJECT to the\n"+
+					"project INTO. Its names become aliases of INTO; its memory with all generations is removed.\n"+
+					"`memoir projects split` undoes this.",
+				"memoir projects merge oldname newname", "memoir projects merge ~/src/a ~/src/b --dry-run"),
+			regroupCommand(p, "split", "PROJECT", "separate what a project got by merges and renamed remotes",
+				"Makes a project of each that was merged into PROJECT, with what it brought, and of each remote\n"+
+					"that PROJECT adopted, with the sessions that were found by it. The history stays in PROJECT.",
+				"memoir projects split newname", "memoir projects split . --dry-run --json"),
+		},
 	}
+}
+
+func regroupCommand(p *program, name, args, usage, about string, examples ...string) *cli.Command {
+	return &cli.Command{Name: name, ArgsUsage: args, Usage: usage, Action: p.regroup,
+		Description: help(about+" The next\nrun consolidates the projects. Asks first; without a terminal it needs --yes.",
+			examples...),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "show what would be moved, and change nothing"},
+			waitFlag(), yesFlag(), jsonFlag()}}
+}
+
+// regroup says what will move from a project, asks, moves it unless --dry-run was given, and prints the result.
+func (p *program) regroup(c *cli.Context) error {
+	if c.NArg() != len(strings.Fields(c.Command.ArgsUsage)) {
+		return usagef("`memoir projects` lists projects", "%s needs %s", calledAs(c), c.Command.ArgsUsage)
+	}
+	opts, st, err := p.openToChange(c)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	var rows []store.ProjectRow
+	for _, ref := range c.Args().Slice() {
+		row, err := p.findProject(c, st, opts.Settings, ref)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	moves, do, err := regrouping(c.Context, st, rows)
+	if err != nil {
+		return err
+	}
+	var what []string
+	for _, to := range slices.Sorted(maps.Keys(moves)) {
+		what = append(what, cmp.Or(kinds(moves[to], nil), "no session")+" to "+p.redact(to))
+	}
+	text := strings.Join(what, ", ") + " from " + rows[0].ID
+	if len(rows) > 1 {
+		text += ", with journals, hand edits and history, and remove its " + count(int(rows[0].Generation), "generation")
+	}
+	dry := c.Bool("dry-run")
+	if !dry {
+		if err := p.confirmTo(c, "move "+text, opts.Home); err != nil {
+			return err
+		}
+		if err := pipeline.Regroup(c.Context, st, opts, rows[0].Project, do); err != nil {
+			return err
+		}
+	}
+	return p.result(c, map[string]any{"project": rows[0].ID, "dry_run": dry, "moves": moves}, func() {
+		if dry {
+			p.ui.printf("would move %s\n", text)
+			return
+		}
+		p.ui.say("moved %s", strings.Join(what, ", "))
+		p.ui.sayHint("`memoir run` consolidates them")
+	})
+}
+
+// regrouping returns what a merge of two projects moves, or a split of one, and does it. Keys are listed by the id or
+// identity of the project that gets them.
+func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
+	moves map[string][]string, do func(context.Context, store.ProjectClaim) error, err error) {
+	from, into := rows[0], rows[len(rows)-1]
+	if len(rows) > 1 {
+		if from.ID == into.ID || from.IsUser() || into.IsUser() {
+			return nil, nil, usagef("name two projects", "%s cannot be merged into %s", from.ID, into.ID)
+		}
+		sessions, err := st.Sessions(ctx, store.Filter{Project: from.ID})
+		return map[string][]string{into.ID: keysOf(sessions)},
+			func(ctx context.Context, c store.ProjectClaim) error { return st.Merge(ctx, c, into.ID) }, err
+	}
+	moves, err = st.Parts(ctx, from.ID)
+	if err == nil && len(moves) == 0 {
+		err = notFoundf("the setting projects separates directories",
+			"%s has nothing to split: it got nothing by a merge or a renamed remote", from.ID)
+	}
+	var parts []memoir.Project
+	for _, identity := range slices.Sorted(maps.Keys(moves)) {
+		parts = append(parts, project.Named(identity))
+	}
+	return moves, func(ctx context.Context, c store.ProjectClaim) error { return st.Split(ctx, c, parts) }, err
 }
 
 func (p *program) projects(c *cli.Context) error {
@@ -281,47 +382,16 @@ func (p *program) projects(c *cli.Context) error {
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
+		for _, one := range out.Projects {
+			one.Aliases = slices.DeleteFunc(one.Aliases, func(alias string) bool {
+				return !strings.Contains(alias, "/") || slices.Contains(one.Directories, alias)
+			})
+			if len(one.Aliases) > 0 {
+				p.ui.printf("%s is also %s\n", one.ID, strings.Join(one.Aliases, ", "))
+			}
+		}
 		if st != nil {
 			p.ui.say("%s", count(len(out.Projects), "project"))
-		}
-	})
-}
-
-// largestProject returns the id of the published project with the largest memory; "" if none is published.
-func largestProject(ctx context.Context, st *store.Store) (id string, err error) {
-	projects, err := st.Projects(ctx)
-	most := 0
-	for _, p := range projects {
-		if p.Generation > 0 && p.ID != memoir.UserProjectID && p.Extractions > most {
-			id, most = p.ID, p.Extractions
-		}
-	}
-	return id, err
-}
-
-// listTrusted prints the files that are trusted, and those that were in an earlier version.
-func (p *program) listTrusted(c *cli.Context, home string) error {
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	files := map[string][]string{"trusted": {}, "changed": {}}
-	for _, file := range trusted.Files() {
-		state := "trusted"
-		if content, err := disk.ReadFile(file, config.MaxFileSize); err != nil || !trusted.Trusted(file, content) {
-			state = "changed"
-		}
-		files[state] = append(files[state], file)
-	}
-	return p.result(c, files, func() {
-		for _, file := range files["trusted"] {
-			p.ui.printf("%s\n", file)
-		}
-		for _, file := range files["changed"] {
-			p.ui.printf("%s: changed since; not trusted\n", file)
-		}
-		if len(trusted) == 0 {
-			p.ui.say("no project is trusted")
 		}
 	})
 }

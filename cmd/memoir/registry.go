@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +43,19 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.openWith(c, settings)
+	st, err := p.openWith(c, settings)
+	if err != nil {
+		return nil, err
+	}
+	// A killed merge or split of projects left files to move. If that fails, the next run reports it.
+	if folders, _ := st.RemovedFolders(c.Context); slices.Max(append(slices.Collect(maps.Values(folders)), "")) != "" {
+		home, _ := p.home(c)
+		if writer, err := p.openStore(c.Context, home, settings); err == nil {
+			_ = pipeline.RemoveFolders(c.Context, writer, home, p.redact)
+			writer.Close()
+		}
+	}
+	return st, nil
 }
 
 // openWith is openForReading with given settings.
@@ -137,7 +151,7 @@ func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, 
 	if err != nil {
 		return opts, nil, err
 	}
-	st, err := p.openWith(c, opts.Settings)
+	st, err := p.openForReading(c)
 	if err == nil {
 		err = st.Close()
 	}

@@ -181,6 +181,10 @@ var tortureScenes = []struct {
 	{"message", 0, 0, after([]string{"message", "--now", "2026-06-30", "--project", "papertrail", "--conversation", "other", "hello"},
 		"message", "--now", "2026-07-01", "--project", "papertrail", "--conversation", "support", "never deploy on a Friday")},
 	{"forget a note", 0, 0, after([]string{"remember", "--now", "2026-07-01", "--project", "papertrail", "deploys stop on Fridays"}, "forget", "#1", "--yes")},
+	{"merge projects", 30, 0, func(t *testing.T) *torture { return projects(t)("merge", "papertrail", "lanternd", "--yes") }},
+	{"split a project", 30, 0, func(t *testing.T) *torture {
+		return projects(t, "projects", "merge", "papertrail", "lanternd", "--yes")("split", "lanternd", "--yes")
+	}},
 	{"trust", 0, 0, trusted},
 	{"take trust back", 0, 0, func(t *testing.T) *torture { x := trusted(t); return after(x.args, "trust", "--undo", x.args[1])(t) }},
 }
@@ -209,6 +213,24 @@ func failures(t *testing.T) *torture {
 		t.Fatalf("a program that fails was no failure: %s", out.stdout)
 	}
 	return newTorture(t, x.sessions, try.home, "retry", "--all")
+}
+
+// projects returns a constructor of a torture of `memoir projects` in an old home whose projects also have notes,
+// journals and a conversation, after a command.
+func projects(t *testing.T, first ...string) func(args ...string) *torture {
+	try := on()(t).trial(t)
+	for _, name := range []string{"papertrail", "lanternd"} {
+		for _, args := range [][]string{{"remember", "deploys of " + name + " stop on Fridays"}, {"journal", "add", "released " + name},
+			{"journal", "add", "released both"}, {"message", "--conversation", name, "never deploy on a Friday"}} {
+			try.succeeds(t, "a command before", append(args, "--now", "2026-06-30", "--project", name)...)
+		}
+	}
+	if len(first) > 0 {
+		try.succeeds(t, "the command before", first...)
+	}
+	return func(args ...string) *torture {
+		return newTorture(t, try.sessions, try.home, append([]string{"projects"}, args...)...)
+	}
 }
 
 func trusted(t *testing.T) *torture {

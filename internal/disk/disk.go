@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"syscall"
 
 	"memoir"
@@ -25,6 +26,16 @@ func Fit(dir string) error {
 	return memoir.Errorf(memoir.CodeStorage,
 		"choose a directory on a local disk with --home DIR or MEMOIR_HOME; nothing was changed",
 		"%s is on a network file system, on which processes can't share a database", dir)
+}
+
+// Inode returns the inode of a file, 0 if the file system has none.
+func Inode(info fs.FileInfo) uint64 {
+	if sys := reflect.Indirect(reflect.ValueOf(info.Sys())); sys.Kind() == reflect.Struct {
+		if number := sys.FieldByName("Ino"); number.IsValid() && number.CanUint() {
+			return number.Uint()
+		}
+	}
+	return 0
 }
 
 // hints are the advice on errors; the first that matches counts.

@@ -19,15 +19,18 @@ CREATE TABLE project (
 
 CREATE TABLE project_directory (
     path       TEXT NOT NULL PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE
+    project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+    origin     TEXT NOT NULL DEFAULT '' -- as in project_alias
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX project_directory_project ON project_directory (project_id);
 
 CREATE TABLE project_alias (
     alias      TEXT NOT NULL,
     project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
-    -- A name that people may say, or an identity, by which sessions find their project.
-    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity')),
+    -- A name that people may say; an identity, by which sessions find their project; or the inode of a directory,
+    -- which tells it from others at its path.
+    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity') OR kind = 'inode'),
+    origin     TEXT NOT NULL DEFAULT '', -- identities of the projects that it was merged from, one a line, the last first
     PRIMARY KEY (alias, project_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX project_alias_project ON project_alias (project_id);
@@ -49,7 +52,8 @@ CREATE TABLE session (
     updated_at INTEGER NOT NULL,
     version    TEXT    NOT NULL, -- fingerprint of its files
     error      TEXT    NOT NULL, -- why it can't be read
-    reason     TEXT    NOT NULL
+    reason     TEXT    NOT NULL,
+    origin     TEXT    NOT NULL DEFAULT '' -- as in project_alias; the last line: the identity that it was found with
 ) STRICT;
 CREATE INDEX session_project ON session (project_id, kind); -- counts a project's sessions without reading them
 CREATE INDEX session_thread ON session (thread_id);
@@ -189,6 +193,7 @@ CREATE TABLE hand_edit (
     after      TEXT    NOT NULL,
     text       TEXT    NOT NULL,
     at         INTEGER NOT NULL,
+    origin     TEXT    NOT NULL DEFAULT '', -- as in project_alias
     UNIQUE (project_id, base, file, action, section, text)
 ) STRICT;
 
@@ -229,9 +234,10 @@ CREATE TABLE withdrawal (
     purge      INTEGER NOT NULL CHECK (purge IN (0, 1)) -- earlier generations are removed as well
 ) STRICT, WITHOUT ROWID;
 
--- Deleted projects whose folders remain to be removed.
+-- Deleted projects whose folders remain to be removed, and projects that were split.
 CREATE TABLE removed_folder (
-    project_id TEXT NOT NULL PRIMARY KEY
+    project_id TEXT NOT NULL PRIMARY KEY,
+    files_to   TEXT NOT NULL DEFAULT '' -- project that gets the files beside its memory; itself after a split
 ) STRICT, WITHOUT ROWID;
 
 -- The latest runs.

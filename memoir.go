@@ -324,6 +324,7 @@ type Entry struct {
 	Category  string // of a note, one of Categories
 	Author    Author
 	Text      string
+	From      string // key of the session that it was written from, and is forgotten with; empty: none is known
 	CreatedAt time.Time
 	// AccessedAt is the time of a note's last recall, initially of its creation.
 	AccessedAt time.Time

@@ -174,8 +174,8 @@ func (r register) names(text string) string {
 }
 
 // live removes the citations of withdrawn sessions from a line that a person wrote. It returns false if the line
-// must be removed, because it cites only such sessions or has the full id of one: forgetting takes precedence
-// over a hand edit.
+// must be removed, because it cites only such sessions or has the full id of one, or an agent wrote it from one:
+// forgetting takes precedence over a hand edit.
 func (r register) live(line string) (string, bool) {
 	if len(r.gone) == 0 {
 		return line, true
@@ -209,5 +209,5 @@ func (r register) live(line string) (string, bool) {
 		return line, true
 	}
 	body := strings.ReplaceAll(strings.TrimRight(out, " \t\r\n"), "  [", " [")
-	return body + line[len(strings.TrimRight(line, "\r\n")):], left
+	return body + line[len(strings.TrimRight(line, "\r\n")):], left && !isClaim(line)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // Forgotten is what must leave no trace in a memory.
@@ -57,8 +58,10 @@ func (f Forgotten) in(in Input) *forgetting {
 				gone.WriteString(line)
 			}
 		}
+		g.phrases = append(g.phrases, phrasesOf(e.Title)...)
 		for _, st := range e.Statements {
 			g.phrases = append(g.phrases, phrasesOf(oneLine(st.Text))...)
+			gone.WriteString(oneLine(st.Text) + "\n")
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
@@ -98,7 +101,7 @@ func (f *forgetting) quotes(line string) bool {
 	if len(line) < leastTelling {
 		return false
 	}
-	return strings.Contains(f.forgotten, line) && !strings.Contains(f.kept, line) ||
+	return f.only(line) ||
 		slices.ContainsFunc(f.phrases, func(text string) bool { return strings.Contains(line, text) })
 }
 
@@ -118,10 +121,24 @@ func phrasesOf(text string) []string {
 	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
 }
 
-// alone reports whether a line without a citation, which no person wrote, repeats what only forgotten sessions
-// said.
+// alone reports whether a line that no person wrote repeats what only forgotten sessions said: as a whole, unless it
+// cites others, or in a quotation or a command, whatever it cites.
 func (f *forgetting) alone(line string) bool {
-	return !slices.ContainsFunc(idsIn(line), f.register.cited) && !f.hand[strings.TrimSpace(line)] && f.quotes(line)
+	switch {
+	case f.hand[strings.TrimSpace(line)]:
+		return false
+	case slices.ContainsFunc(quoted.FindAllString(line, -1), func(part string) bool { return f.only(plainly(part)) }):
+		return true
+	}
+	return !slices.ContainsFunc(idsIn(line), f.register.cited) && f.quotes(line)
+}
+
+// quoted matches quotations and commands.
+var quoted = lazyregexp.New("“[^”]{3,}”|`[^`]{3,}`")
+
+// only reports whether only forgotten sessions said a text.
+func (f *forgetting) only(text string) bool {
+	return strings.Contains(f.forgotten, text) && !strings.Contains(f.kept, text)
 }
 
 // line removes citations of withdrawn sessions from a line that a person wrote. It returns false if the line must

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"memoir"
@@ -125,6 +126,17 @@ func ShortIDs(extractions []memoir.Extraction) map[string]string {
 		}
 	}
 	return out
+}
+
+// Citation returns the citation of a session, whose id is as long as among other sessions.
+func Citation(session memoir.Session, others []memoir.Session) string {
+	all := []memoir.Extraction{{SessionKey: session.Key()}}
+	for _, s := range others {
+		if s.Key() != session.Key() {
+			all = append(all, memoir.Extraction{SessionKey: s.Key()})
+		}
+	}
+	return "[" + ShortIDs(all)[session.Key()] + " " + session.UpdatedAt.UTC().Format(time.DateOnly) + "]"
 }
 
 // shortID returns the first n characters of a thread id, n being shortLen or more. A conversation's id is its name

@@ -28,6 +28,7 @@ type Patch struct {
 	Text   string
 	Most   int // bytes of the result
 	Author memoir.Author
+	Cite   string // citation of the session that lines of other authors than the user were written from; empty: unknown
 	// Own reports whether a line is one that a person wrote: only the user changes those.
 	Own func(line string) bool
 }
@@ -124,9 +125,13 @@ func (t Patch) signed(lines []string) []string {
 			}
 			line = strings.TrimLeft(line, " \t#")
 		}
-		if lines[i] = line; line != "" && !strings.HasSuffix(line, memoir.Unconfirmed) {
-			lines[i] = line + memoir.Unconfirmed
+		if line = strings.TrimSuffix(line, memoir.Unconfirmed); line != "" {
+			if !strings.Contains(line, t.Cite) {
+				line += " " + t.Cite
+			}
+			line += memoir.Unconfirmed
 		}
+		lines[i] = line
 	}
 	return lines
 }

@@ -25,7 +25,7 @@ import (
 // consolidation would treat unknown inputs as withdrawn. The scan, which finds the sessions, comes
 // first. No file is changed.
 //
-// Calls of forget and disable after the backup are lost.
+// Calls of disable after the backup are lost.
 func (s *scan) adopt(ctx context.Context) error {
 	if s.opts.DryRun {
 		return nil
@@ -79,7 +79,7 @@ func (s *scan) adoptProject(ctx context.Context, id string, recorded int64) erro
 	}
 	s.warn(fmt.Sprintf("project %s: the database does not know generation %d, which is taken from its files", id,
 		a.Generations[len(a.Generations)-1].N),
-		"calls of `memoir forget` and `memoir sessions disable` that the database held are lost: repeat them")
+		"calls of `memoir sessions disable` that the database held are lost: repeat them")
 	return nil
 }
 

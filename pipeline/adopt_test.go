@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir"
 	"memoir/store"
 )
 
@@ -102,9 +103,15 @@ func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
 	run(t, options(home, dir))
 	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
 	lose(t, home)
+	must(t, os.Remove(filepath.Join(home, "memoir.db.backup"))) // only the hash beside the memories knows of it
+	if told := holding(t, home, "aaaaaaaa-1"); len(told) != 1 || !strings.HasPrefix(told[0], "projects/app-") {
+		t.Errorf("its id is in %v, not only in the archive", told)
+	}
 	run(t, options(home, dir))
 	enqueueAll(t, home)
-	run(t, options(home, dir))
+	if again := run(t, options(home, dir)); again.Scan.Reasons[memoir.ReasonForgotten] != 1 {
+		t.Errorf("%+v", again.Scan.Reasons)
+	}
 	for _, text := range stated(t, home) {
 		if strings.Contains(text, "pnpm") || !strings.Contains(text, "header of a fixture") {
 			t.Errorf("memory:\n%s", text)

@@ -98,7 +98,7 @@ func (p *phase1) extractOne(
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
-	loaded, err := Load(ctx, p.scanner, parts, earlier)
+	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
 		return extracted{}, err
 	}

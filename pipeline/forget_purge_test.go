@@ -107,18 +107,68 @@ func TestAPurgeRemovesGenerationsThatSetTheSessionAside(t *testing.T) {
 	a.wantText([]string{"pnpm", "ask Bob"}, nil)
 }
 
-func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
+// A project to which nothing belongs any more goes with its directory's name.
+func TestASessionOfNoProjectOrOneOfItsOwnIsForgottenWithItsDirectory(t *testing.T) {
 	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/", "main", "Never deploy to zanzibar.")
-	run(t, options(home, dir))
-	if len(holding(t, home, "zanzibar")) == 0 {
-		t.Fatal("the registry does not know of it to begin with")
+	for _, cwd := range []string{"/", "/srv/zanzibar"} {
+		dir, home := t.TempDir(), t.TempDir()
+		codexSession(t, dir, secretID, cwd, "main", "Never deploy to zanzibar.")
+		run(t, options(home, dir))
+		if len(holding(t, home, "zanzibar")) == 0 {
+			t.Fatal("the registry does not know of it to begin with")
+		}
+		forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+		run(t, options(home, dir))
+		if found := holding(t, home, "zanzibar"); len(found) > 0 {
+			t.Errorf("%s: it is left in %v", cwd, found)
+		}
 	}
-	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+}
+
+func TestAProjectThatASessionHadLeftForgetsItToo(t *testing.T) {
+	t.Parallel()
+	home, dir, _ := twoSessions(t)
+	codexSession(t, dir, secretID, "/srv/elsewhere", "main", "Never deploy to the zanzibar cluster on Fridays, always use pnpm.")
 	run(t, options(home, dir))
+	forgotten(t, options(home, dir), store.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
+	}
+}
+
+// The origin's file is deleted when the fork goes on, so no reader knows any more what the fork repeats.
+func TestAForkDoesNotBringBackWhatItsForgottenOriginSaid(t *testing.T) {
+	t.Parallel()
+	const stem, id, fork = "2026-05-01T10-00-00-000Z_", "cccccccc-0000-4000-8000-000000000002", "bbbbbbbb-0000-4000-8000-000000000001"
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "agent", "sessions", "--w--")
+	say := func(n, before, role, text string) string {
+		return `{"id":"` + n + `","parentId":` + before + `,"timestamp":"2026-05-01T10:00:0` + n + `.000Z","type":"message","message":{"role":"` +
+			role + `","content":[{"type":"text","text":"` + text + `"}],"stopReason":"stop"}}` + "\n"
+	}
+	head := func(id, more string) string {
+		return `{"type":"session","version":3,"id":"` + id + `","timestamp":"2026-05-01T10:00:00.000Z"` + more + `,"cwd":"/srv/app"}` + "\n"
+	}
+	copied := say("1", "null", "user", "Never deploy to the zanzibar cluster on Fridays.") + say("2", `"1"`, "assistant", "Understood: zanzibar rests.")
+	writeIn(t, filepath.Join(dir, stem+id+".jsonl"), head(id, "")+copied)
+	writeIn(t, filepath.Join(dir, stem+fork+".jsonl"), head(fork, `,"parentSession":"`+id+`"`)+copied+say("3", `"2"`, "user", "Always use pnpm instead of npm here."))
+	o := options(home, dir)
+	run(t, o)
+	sessions := ask(t, home, func(st *store.Store) ([]memoir.Session, error) { return st.Sessions(t.Context(), store.Filter{}) })
+	if len(sessions) != 2 || sessions[0].Title != sessions[1].Title {
+		t.Fatalf("%+v", sessions)
+	}
+	forgotten(t, o, store.Forgetting{Keys: []string{"pi:" + id}, Purge: true})
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+	must(t, os.Remove(filepath.Join(dir, stem+id+".jsonl")))
+	appendLine(t, filepath.Join(dir, stem+fork+".jsonl"), strings.TrimSpace(say("4", `"3"`, "user", "Always write the header of a fixture first.")))
+	report := run(t, o)
+	if found := holding(t, home, "zanzibar"); len(found) > 0 || report.Phase1.Stored != 1 {
+		t.Errorf("it came back in %v: %+v", found, report.Phase1)
+	}
+	if text := liveText(t, home, report.Phase2[0].Project); !strings.Contains(text, "header of a fixture") || !strings.Contains(text, "pnpm") {
+		t.Errorf("the fork's own words are gone:\n%s", text)
 	}
 }
 

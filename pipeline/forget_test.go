@@ -172,7 +172,7 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 	must(t, memory.At(home, project).Remove())
 	check("cleared")
 
-	in(t, home, func(st *store.Store) error { return st.Unforget(t.Context(), key) })
+	in(t, home, func(st *store.Store) error { return pipeline.Unforget(t.Context(), st, home, key) })
 	run(t, options(home, dir))
 	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
 		t.Errorf("it was taken back, and is not there:\n%s", text)

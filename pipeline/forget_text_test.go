@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,9 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	}
 	if left := holding(t, a.home, "zanzibar"); len(left) != 0 {
 		t.Errorf("left in %q", left)
+	}
+	if left, err := os.ReadDir(filepath.Join(a.home, "projects")); err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool { return e.Name() == "forgotten" }) {
+		t.Errorf("no session was forgotten, and there is a tombstone: %v, %v", left, err)
 	}
 	saveLate() // now nothing else holds it
 	if last := forgetText(t, o, "zanzibar", true); len(last.Projects) != 1 || last.Projects[0].Archives == nil {

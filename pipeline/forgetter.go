@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
 	"memoir"
+	"memoir/entry"
 	"memoir/internal/failpoint"
+	"memoir/memory"
 	"memoir/model"
 	"memoir/search"
 	"memoir/store"
@@ -56,6 +59,9 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
+	if what.Keys, err = st.Derived(ctx, what.Keys); err != nil {
+		return report, err
+	}
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
@@ -78,6 +84,9 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
+	if err == nil {
+		err = f.keepTombstones(ctx)
+	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)
 	}
@@ -88,6 +97,11 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		}
 		report.Projects = append(report.Projects, one)
 	}
+	for _, w := range left {
+		if err == nil && w.Purge && w.ProjectID != memoir.UserProjectID {
+			err = f.removeEmpty(ctx, w.ProjectID)
+		}
+	}
 	purging, failed := f.store.Purging(ctx)
 	switch err = errors.Join(err, failed); {
 	case err != nil:
@@ -97,6 +111,18 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		f.keepBackup(ctx, true) // instead of the one that was removed before something was forgotten
 	}
 	return report, err
+}
+
+// removeEmpty removes a project to which nothing belongs any more, not even a file beside its memory.
+func (f *forgetter) removeEmpty(ctx context.Context, id string) error {
+	beside, err := memory.At(f.opts.Home, id).Beside()
+	if err != nil || len(beside) > 0 {
+		return err
+	}
+	if err := f.store.RemoveEmpty(ctx, id); err != nil {
+		return err
+	}
+	return RemoveFolders(ctx, f.store, f.opts.Home, f.clean)
 }
 
 // finishForgetting finishes what a killed or interrupted process had begun, or one for which a memory was busy.
@@ -213,4 +239,35 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	}
 	_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
 	return append(removed, copies...), nil
+}
+
+// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
+// moves the files of merged and split ones. redact is as in search.Update.
+func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
+	folders, err := st.RemovedFolders(ctx)
+	if err != nil || len(folders) == 0 {
+		return err
+	}
+	var errs []error
+	if err := search.Update(ctx, st, home, redact, true); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(folders)) {
+		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+			if to := folders[id]; to != "" {
+				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
+					return err
+				}
+			}
+			return memory.At(home, id).Remove()
+		})
+		if err == nil {
+			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		}
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -2,13 +2,20 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/disk"
 	"memoir/memory"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -56,6 +63,9 @@ func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*fo
 
 // restrict removes forgotten text from the hand edits of an input.
 func (f *forgetting) restrict(in *consolidate.Input) {
+	in.Withdrawn = slices.AppendSeq(in.Withdrawn, maps.Keys(f.keys)) // one may have belonged to this project before
+	slices.Sort(in.Withdrawn)
+	in.Withdrawn = slices.Compact(in.Withdrawn)
 	f.edit = f.what.Editor(*in)
 	edits := in.HandEdits[:0:0]
 	for _, n := range in.HandEdits {
@@ -143,4 +153,147 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 		removed = append(removed, "generations/"+filepath.Base(root.Archive(g.Number)))
 	}
 	return removed, nil
+}
+
+// tombstonesFile has a line of hashes for each forgotten session, beside the memories: of its key, by which a database
+// that was lost with its backup learns what not to read; of its title, and of its items up to each, by which a copy is
+// known. Entries are not in it: their numbers may be given again, and no file has them.
+const tombstonesFile = "projects/forgotten"
+
+// tombstones reads the lines of a home's file, by their first hash, and all hashes.
+func tombstones(home string) (lines map[string]string, hashes map[string]bool, err error) {
+	lines, hashes = map[string]string{}, map[string]bool{}
+	text, err := disk.ReadFile(filepath.Join(home, filepath.FromSlash(tombstonesFile)), maxLog)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		for i, hash := range strings.Fields(line) {
+			if hashes[hash] = true; i == 0 {
+				lines[hash] = line
+			}
+		}
+	}
+	return lines, hashes, nil
+}
+
+func tombstone(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// beginningOf returns the hash of a session's items so far.
+func beginningOf(h *rollout.Hasher) string { return h.Sum()[:16] }
+
+// leastCopied is the number of items that a beginning has at least: one prompt may be that of many sessions.
+const leastCopied = 2
+
+// keepTombstones adds the forgotten sessions of the database to the file.
+func (f *forgetter) keepTombstones(ctx context.Context) error {
+	lines, _, err := tombstones(f.opts.Home)
+	if err != nil {
+		return err
+	}
+	forgotten, err := f.store.Forgotten(ctx)
+	missing := []string{}
+	for key := range forgotten {
+		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
+			missing = append(missing, key)
+		}
+	}
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: missing})
+	added := map[string]string{}
+	for _, key := range missing {
+		added[key] = tombstone(key) + "\n"
+	}
+	for _, s := range sessions {
+		added[s.Key()] = f.tombstoneOf(ctx, s)
+	}
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		return err
+	}
+	return f.store.Alone(ctx, func() error {
+		forgotten, err := f.store.Forgotten(ctx) // one may have been lifted meanwhile
+		maps.DeleteFunc(added, func(key, _ string) bool { return !forgotten[key] })
+		if err != nil {
+			return err
+		}
+		return bury(f.opts.Home, slices.Collect(maps.Values(added)), "")
+	})
+}
+
+// tombstoneOf returns the line of a session. If its files are gone, or cannot be read, its copies are not known.
+func (f *forgetter) tombstoneOf(ctx context.Context, s memoir.Session) string {
+	line := tombstone(s.Key())
+	parts, err := Parts(ctx, s, rollout.Probe)
+	if err != nil {
+		return line + "\n"
+	}
+	line += " " + tombstone(s.ID+titleOf(parts[0].Head, f.clean))
+	var hasher rollout.Hasher
+	n := 0
+	_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
+		hasher.Add(it)
+		if n++; n >= leastCopied {
+			line += " " + beginningOf(&hasher)
+		}
+		return nil
+	})
+	return line + "\n"
+}
+
+func titleOf(h rollout.Head, clean func(string) string) string {
+	return memoir.ShortTitle(h.CleanTitle(clean))
+}
+
+// bury adds lines to the file, and removes that of the session that Unforget lifts. The caller is Alone.
+func bury(home string, added []string, lifted string) error {
+	lines, _, err := tombstones(home)
+	if err != nil {
+		return err
+	}
+	for _, line := range added {
+		lines[strings.Fields(line)[0]] = line
+	}
+	delete(lines, tombstone(lifted))
+	text := strings.Join(slices.Sorted(maps.Values(lines)), "")
+	if err := disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600); err != nil {
+		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "write what was forgotten: %w", err)
+	}
+	return nil
+}
+
+// Unforget is store.Unforget, also for a later database.
+func Unforget(ctx context.Context, st *store.Store, home, key string) error {
+	return st.Alone(ctx, func() error {
+		if err := bury(home, nil, key); err != nil {
+			return err
+		}
+		return st.Unforget(ctx, key)
+	})
+}
+
+// forgetAgain forgets the registered sessions that have a tombstone only in the file.
+func (s *scan) forgetAgain(ctx context.Context, known map[string]store.FileRow, probed []probedFile) error {
+	if len(s.forgotten) == 0 {
+		return nil
+	}
+	forgotten, err := s.store.Forgotten(ctx)
+	again := map[string]bool{}
+	rows := slices.Collect(maps.Values(known))
+	for _, p := range probed {
+		rows = append(rows, p.row)
+	}
+	for _, row := range rows {
+		if s.forgotten[tombstone(row.SessionKey)] && !forgotten[row.SessionKey] {
+			again[row.SessionKey] = true
+		}
+	}
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
 }

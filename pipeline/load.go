@@ -78,21 +78,28 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*s
 	if err != nil {
 		return Loaded{}, err
 	}
-	return Load(ctx, rules, parts, "")
+	return Load(ctx, rules, parts, "", nil)
 }
 
-// Load reads a session's files in order and returns only redacted text. earlier is the hash of an earlier
-// reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
+// Load reads a session's files in order and returns only redacted text. Items that repeat the beginning of a forgotten
+// session, as a fork does whose origin was deleted, are left out: forgotten has the hashes. earlier is the hash of an
+// earlier reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
 // CodeUnreadable, since none of them may stay.
-func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string) (Loaded, error) {
+func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string,
+	forgotten map[string]bool) (Loaded, error) {
 	var (
 		out      Loaded
 		held     holding
 		hasher   rollout.Hasher
+		n        int // items
 		redactor = scanner.Session()
 	)
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
 		hasher.Add(it)
+		if n++; len(forgotten) > 0 && n >= leastCopied && forgotten[beginningOf(&hasher)] {
+			held = holding{}
+			return nil
+		}
 		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
 		it = redactor.Item(it)
 		if redactor.Secrets() > maxSecrets {

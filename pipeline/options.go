@@ -73,6 +73,8 @@ type run struct {
 	holder  lease.Holder
 	began   time.Time
 	id      string // in the ledger
+
+	forgotten map[string]bool // tombstones, as of the scan
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {

@@ -39,7 +39,7 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 		return Patched{}, err
 	}
 	return r.patch(ctx, project, author,
-		func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
+		"", func(context.Context, *consolidation, memory.Snapshot) ([]byte, error) { return patch, nil })
 }
 
 // DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
@@ -51,7 +51,7 @@ func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir
 		return Patched{}, err
 	}
 	words := func(line string) string { return memoir.Folded(memoir.LineText(memory.Neutralise(line))) }
-	return r.patch(ctx, project, memoir.AuthorUser,
+	return r.patch(ctx, project, memoir.AuthorUser, "",
 		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
 			var ops []map[string]any
 			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
@@ -67,8 +67,9 @@ func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir
 		})
 }
 
-// patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing.
-func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author,
+// patch applies the patch that from makes from the live memory, under the project's lease; nil changes nothing. An
+// agent's lines cite a session.
+func (p *phases) patch(ctx context.Context, project memoir.Project, author memoir.Author, cite string,
 	from func(context.Context, *consolidation, memory.Snapshot) ([]byte, error)) (Patched, error) {
 	out := Patched{Project: project.ID}
 	err := p.holding(ctx, project, p.opts.Wait, func(ctx context.Context, c *consolidation) error {
@@ -80,7 +81,7 @@ func (p *phases) patch(ctx context.Context, project memoir.Project, author memoi
 		if err != nil || patch == nil {
 			return err
 		}
-		files, err := c.patched(ctx, live, author, patch)
+		files, err := c.patched(ctx, live, author, cite, patch)
 		if err != nil {
 			return err
 		}
@@ -145,7 +146,11 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 		}
 		return patchIn(answer)
 	}
-	out, err = r.patch(ctx, project, memoir.AuthorAgent, from)
+	sessions, err := st.Sessions(ctx, store.Filter{Project: project.ID})
+	if err != nil {
+		return out, err
+	}
+	out, err = r.patch(ctx, project, memoir.AuthorAgent, consolidate.Citation(session, sessions), from)
 	outcome := "unchanged"
 	if out.Generation > 0 {
 		outcome = "published"
@@ -199,8 +204,8 @@ func patchIn(a model.Answer) ([]byte, error) {
 }
 
 // patched returns the live files with a patched MEMORY.md.
-func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, patch []byte) (
-	memory.Files, error) {
+func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, cite string,
+	patch []byte) (memory.Files, error) {
 	settings, err := c.settingsOf(c.project)
 	if err != nil {
 		return nil, err
@@ -219,7 +224,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 			own[line] = line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
 		}
 	}
-	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author,
+	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
 		Own: func(line string) bool { return byPerson(line, own) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {

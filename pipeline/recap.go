@@ -129,7 +129,8 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 		return err
 	}
 	for _, line := range lines[:min(len(lines), maxNews)] {
-		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line}
+		e := memoir.Entry{ProjectID: row.ID, Kind: memoir.EntryJournal, Author: memoir.AuthorAuto, Text: line,
+			From: s.Key()}
 		if _, _, err := b.Write(ctx, e); err != nil && memoir.CodeOf(err) != memoir.CodeUsage { // an invalid line is skipped
 			return err
 		}

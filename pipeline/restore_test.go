@@ -171,7 +171,9 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 		"forgotten": {func(st *store.Store, o pipeline.Options) error {
 			_, err := pipeline.Forget(t.Context(), st, o, store.Forgetting{Keys: []string{key}})
 			return err
-		}, func(st *store.Store, _ pipeline.Options) error { return st.Unforget(t.Context(), key) }},
+		}, func(st *store.Store, o pipeline.Options) error {
+			return pipeline.Unforget(t.Context(), st, o.Home, key)
+		}},
 		"disabled": {func(st *store.Store, _ pipeline.Options) error { return st.SetDisabled(t.Context(), key, true) },
 			func(st *store.Store, _ pipeline.Options) error { return st.SetDisabled(t.Context(), key, false) }},
 	} {

@@ -91,7 +91,7 @@ func TestASessionWithMoreSecretsThanAreRememberedIsGivenUp(t *testing.T) {
 		if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := Load(context.Background(), scanner, []rollout.Part{{Path: path}}, "")
+		loaded, err := Load(context.Background(), scanner, []rollout.Part{{Path: path}}, "", nil)
 		if memoir.CodeOf(err) != want || want == "" && loaded.Redactions.Total() != n {
 			t.Errorf("%d secrets: %d redactions, error %v", n, loaded.Redactions.Total(), err)
 		}

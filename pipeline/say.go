@@ -260,7 +260,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	loaded, err := Load(ctx, c.scanner, parts, "")
+	loaded, err := Load(ctx, c.scanner, parts, "", nil)
 	return scan, messages(loaded.Items), err
 }
 

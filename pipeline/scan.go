@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -18,11 +17,8 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/entry"
 	"memoir/internal/disk"
-	"memoir/memory"
 	"memoir/rollout"
-	"memoir/search"
 	"memoir/store"
 )
 
@@ -62,6 +58,10 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	var err error
+	if _, s.forgotten, err = tombstones(s.opts.Home); err != nil {
+		return err
+	}
 	seen, changed := compare(known, append(entries, s.named(known)...))
 	probed, err := s.probeAll(ctx, known, changed)
 	if err != nil {
@@ -73,6 +73,9 @@ func (s *scan) refresh(ctx context.Context) error {
 	gone := vanished(known, seen)
 	if len(probed) > 0 || len(gone) > 0 {
 		if err := s.register(ctx, known, probed, gone); err != nil {
+			return err
+		}
+		if err := s.forgetAgain(ctx, known, probed); err != nil {
 			return err
 		}
 	}
@@ -320,7 +323,10 @@ func (s *scan) switchedOff(dir string) bool {
 // cleanHead redacts a file's head before it is stored, printed, or used to identify a project. The path stays
 // as it is, since the file is opened by it.
 func (s *scan) cleanHead(h rollout.Head) rollout.Head {
-	h.Title = memoir.ShortTitle(h.CleanTitle(s.clean))
+	h.Title = titleOf(h, s.clean)
+	if len(s.forgotten) > 0 && s.forgotten[tombstone(h.ParentID+h.Title)] {
+		h.Title = "" // a fork begins with the first prompt of its origin
+	}
 	h.CWD, h.Branch = s.redact(h.CWD), s.clean(h.Branch)
 	h.Remote = s.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
@@ -330,37 +336,6 @@ func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 		}
 	}
 	return h
-}
-
-// RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
-// moves the files of merged and split ones. redact is as in search.Update.
-func RemoveFolders(ctx context.Context, st *store.Store, home string, redact func(string) string) error {
-	folders, err := st.RemovedFolders(ctx)
-	if err != nil || len(folders) == 0 {
-		return err
-	}
-	var errs []error
-	if err := search.Update(ctx, st, home, redact, true); err != nil {
-		return err
-	}
-	for _, id := range slices.Sorted(maps.Keys(folders)) {
-		err := st.Alone(ctx, func() error { // another process may be filing entries in it
-			if to := folders[id]; to != "" {
-				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
-					return err
-				}
-			}
-			return memory.At(home, id).Remove()
-		})
-		if err == nil {
-			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
-		}
-		if err == nil {
-			err = st.FolderRemoved(ctx, id)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // seenHead is the head of a file that this run's scan read.

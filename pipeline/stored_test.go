@@ -52,8 +52,11 @@ func (l late) options() pipeline.Options {
 func foundLate(t *testing.T, rule string) late {
 	t.Helper()
 	l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
-	codexSession(t, l.dir, secretID, "/srv/app", "wip/"+l.token, "Never print the pass phrase "+l.token+" anywhere, always use pnpm.")
-	codexSession(t, l.dir, besideID, "/srv/app", "main", "Always write the header of a fixture, and always use pnpm.")
+	where := filepath.Join(t.TempDir(), l.token)
+	checkout(t, where)
+	writeIn(t, filepath.Join(where, ".git", "config"), "[remote \"origin\"]\n\turl = https://example.com/team/app.git\n")
+	codexSession(t, l.dir, secretID, where, "wip/"+l.token, "Never print the pass phrase "+l.token+" anywhere, always use pnpm.")
+	codexSession(t, l.dir, besideID, where, "main", "Always write the header of a fixture, and always use pnpm.")
 	l.project = run(t, l.options()).Phase2[0].Project
 	for _, more := range []string{"Never restart with " + l.token + " on Fridays.", "Always greet the operators."} {
 		appendLine(t, filepath.Join(l.dir, secretID+".jsonl"), `{"timestamp":"2026-05-01T11:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"`+more+`"}}`)
@@ -106,7 +109,7 @@ func TestASecretThatARuleFindsLateIsFoundWhereverItIsStored(t *testing.T) {
 				}
 				places[kind]++
 			}
-			for _, want := range []string{"extraction.statements", "extraction.branch", "session.title", "session.branch", "file.head",
+			for _, want := range []string{"extraction.statements", "extraction.branch", "session.title", "session.branch", "session.cwd", "project_directory.path", "project_alias.alias", "file.head",
 				"archive", "live", "name", "log/run.log"} {
 				if places[want] == 0 {
 					t.Errorf("nothing was found in %s; it was in %v", want, places)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
@@ -62,7 +63,8 @@ func openIndex(ctx context.Context, home string, patience time.Duration) (*index
 	db.SetMaxOpenConns(1)
 	x := &index{DB: db}
 	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&x.version)
-	if isDamage(err) || err == nil && x.version != 0 && x.version != indexVersion {
+	_, gone := os.Lstat(path) // discarded since
+	if isDamage(err) || err != nil && gone != nil || err == nil && x.version != 0 && x.version != indexVersion {
 		err = errUnusable
 	}
 	if err != nil {
@@ -95,6 +97,13 @@ func isDamage(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB ||
 		e.Code == sqlite3.ErrFormat || e.Code == sqlite3.ErrError)
+}
+
+// isGone reports whether a purge discarded the index, or removed rows of it, while it was read or written.
+func isGone(err error) bool {
+	var e sqlite3.Error
+	return errors.Is(err, sql.ErrNoRows) || errors.As(err, &e) &&
+		(e.ExtendedCode == sqlite3.ErrReadonlyDbMoved || e.SystemErrno == syscall.ENOENT)
 }
 
 func isBusy(err error) bool {

@@ -99,7 +99,10 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	defer st.Close()
 	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep, redact: q.Redact}
 	err = f.find(ctx, q.ProjectID)
-	if errors.Is(err, errUnusable) || isDamage(err) || f.lacksEntry {
+	for n := range maxTries {
+		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacksEntry) {
+			break
+		}
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
 			err = f.find(ctx, q.ProjectID)
 		}
@@ -107,7 +110,10 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 	return f.out, explain(err, "search")
 }
 
-const defaultHits = 10
+const (
+	defaultHits = 10
+	maxTries    = 10 // of a search to find an index that is whole; each waits for the process that writes it
+)
 
 type finder struct {
 	st     *store.Store

@@ -313,6 +313,24 @@ func TestAProcessThatFindsAWriterLeavesItToThat(t *testing.T) {
 	}
 }
 
+// A search finds what it looks for although a purge discards the index that it just makes.
+func TestASearchDuringAPurgeWaits(t *testing.T) {
+	t.Parallel()
+	h := newFullHome(t)
+	h.must(Discard(h.dir))
+	discarded := false
+	r, err := Find(t.Context(), h.dir, Query{Text: "kettle", Redact: func(text string) string {
+		if !discarded {
+			discarded = true
+			h.must(Discard(h.dir))
+		}
+		return text
+	}})
+	if err != nil || len(r.Hits) != 1 || !discarded {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // A run that is interrupted says so, also after SQLite has taken back what was written.
 func TestAnInterruptedUpdateIsNoFault(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func (s *Store) addEntry(t tx, e *memoir.Entry, statements []memoir.Statement) e
 	_, id := memoir.SplitKey(e.Key())
 	title, _, _ := strings.Cut(e.Text, "\n")
 	session := memoir.Session{Source: memoir.SourceEntry, ID: id, ProjectID: e.ProjectID, Kind: memoir.KindEntry,
-		Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
+		ParentID: e.From, Title: title, Bytes: int64(len(e.Text)), CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt}
 	if err := errors.Join(s.saveSession(t, session, "", ""), s.settle(t, e.Key())); err != nil {
 		return err
 	}

@@ -81,6 +81,18 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	}
 }
 
+func TestADirectoryOfForgottenSessionsGoesWithThem(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	must(t, s.UpsertProject(t.Context(), memoir.Project{ID: project, Name: "p", Identity: "host/p", Directories: []string{"/src/a", "/src/a-b", "/src/own"}}))
+	in := func(dir string) func(*memoir.Session) { return func(se *memoir.Session) { se.CWD = dir } }
+	scan(t, s, session("a", in("/src/a")), session("b", in("/src/a-b/deep")), session("c", in("/src/a-b")), session("d", in("/src/own/deep")))
+	must(t, s.BeginForgetting(t.Context(), Forgetting{Keys: []string{"codex:b", "codex:d"}}))
+	if left := projectRow(t, s, project).Directories; !slices.Equal(left, []string{"/src/a", "/src/a-b"}) {
+		t.Errorf("left: %q", left)
+	}
+}
+
 func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
@@ -225,7 +237,7 @@ func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
 // noText are the columns that Texts leaves out on purpose: ids, hashes, words of the
 // program's own, paths by which files are found, and what is stored for moments.
 var noText = strings.Fields(`
-	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
+	extraction.session_key extraction.project_id extraction.content_hash extraction.model
 	file.path file.session_key
 	removed_folder.project_id removed_folder.files_to
 	session.origin hand_edit.origin project_alias.origin project_directory.origin
@@ -233,10 +245,9 @@ var noText = strings.Fields(`
 	job.kind job.key job.status job.purpose job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
-	project.id project.name project.identity project.remote project_alias.alias project_alias.project_id project_alias.kind
-	project_directory.path project_directory.project_id
+	project.id project_alias.project_id project_alias.kind project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
-	session.key session.source session.thread_id session.project_id session.kind session.parent session.cwd session.remote
+	session.key session.source session.thread_id session.project_id session.kind session.parent
 	session.version session.reason searchable.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type
 	withdrawal.project_id withdrawal.texts`)
 

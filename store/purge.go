@@ -147,10 +147,10 @@ type textTable struct {
 	row                string // selects the row whose key is ?2; empty: key = ?2
 }
 
-// textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and paths.
+// textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and the paths of agents' files.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{statementsColumn, "rollout_summary", "rollout_slug", "title", "branch", "history_entry"}, ""},
+		[]string{statementsColumn, "rollout_summary", "rollout_slug", "title", "cwd", "branch", "history_entry"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,
@@ -159,12 +159,15 @@ var textTables = []textTable{
 	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"text"}, ""},
 	{"hand_edit", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
-	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}, ""},
+	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "cwd", "branch", "remote", "error"}, ""},
 	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"head", "error"}, ""},
 	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`,
 		[]string{"last_error"}, ""},
 	{"run", `id`, `''`, []string{"reason", "hint"}, ""},
+	{"project", `id`, `id`, []string{"name", "identity", "remote"}, ""},
+	{"project_directory", `path`, `project_id`, []string{"path"}, ""},
+	{"project_alias", `project_id || ' ' || alias`, `project_id`, []string{"alias"}, ""},
 }
 
 // nameColumns are the columns whose texts are file names.

@@ -92,6 +92,15 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	return sessions, err
 }
 
+// Marked returns whether a person disabled a session, and whether it was forgotten. Its reason may be another.
+func (s *Store) Marked(ctx context.Context, key string) (disabled, forgotten bool, err error) {
+	err = s.read(ctx, func(t tx) error {
+		return t.get(`SELECT coalesce(max(disabled), 0), coalesce(max(forgotten), 0) FROM mark WHERE session_key = ?`,
+			[]any{key}, &disabled, &forgotten)
+	})
+	return disabled, forgotten, s.explain(err, "reading the mark of session %s", key)
+}
+
 // SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
 // consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {

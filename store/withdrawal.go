@@ -30,7 +30,7 @@ func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, er
 
 // Forgetting says what to forget.
 type Forgetting struct {
-	Keys     []string // sessions; their subagents' sessions are forgotten with them
+	Keys     []string // sessions; what Derived adds is forgotten with them
 	Project  string   // id of a project that is forgotten as a whole, with its sessions; empty: none
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
@@ -60,7 +60,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1`, f.Project)
 		if err == nil {
-			keys, err = withSubagents(t, append(keys, f.Keys...))
+			keys, err = withDerived(t, append(keys, f.Keys...))
 		}
 		if err != nil {
 			return err
@@ -69,6 +69,8 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
 			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
+			UNION SELECT s.project_id FROM session s JOIN session f ON f.source = s.source AND s.parent = f.thread_id
+				WHERE f.key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
 			jsonList(keys), f.Project)
@@ -89,7 +91,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			err = beginPurge(t)
 		}
 		if err == nil && f.Project != "" {
-			err = removeProject(t, f.Project)
+			err = forgetProject(t, f.Project)
 		}
 		if err != nil {
 			return err
@@ -133,12 +135,19 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 // removedMessage replaces an error message that may quote a forgotten text.
 const removedMessage = `(message removed: something was forgotten since)`
 
-// withSubagents adds the sessions of subagents, since their prompts repeat text of the sessions that started them.
-func withSubagents(t tx, keys []string) ([]string, error) {
+// Derived adds to sessions what was made from them: the sessions of their subagents, whose prompts repeat their text,
+// and entries that were written from them.
+func (s *Store) Derived(ctx context.Context, keys []string) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) },
+		"looking for what was made from sessions")
+}
+
+func withDerived(t tx, keys []string) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
+				OR s.kind = 'entry' AND s.parent = b.key
 		) SELECT key FROM below`, jsonList(keys))
 	out := append(slices.Clone(keys), below...)
 	slices.Sort(out)
@@ -159,7 +168,22 @@ func (s *Store) bury(t tx, keys []string) error {
 	if err != nil {
 		return err
 	}
+	// Directories in which only these sessions began, unless they are the project.
+	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
+		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
+	// Forks whose title is that of their origin.
+	const forks = `(SELECT s.key FROM session s JOIN session f ON f.source = s.source AND f.title = s.title
+		AND s.parent = f.thread_id 
+		WHERE f.key IN (SELECT value FROM json_each(?1)) AND s.key NOT IN (SELECT value FROM json_each(?1)))`
 	err = t.execEach(list,
+		`UPDATE file SET head = json_set(head, '$.Title', '') WHERE head <> '' AND session_key IN `+forks,
+		`UPDATE extraction SET rollout_summary = replace(rollout_summary, title, 'session'), rollout_slug = 'session',
+			title = '' WHERE session_key IN `+forks+` AND title <> ''
+			AND instr((SELECT title FROM session WHERE key = session_key), rtrim(title, '…')) = 1`,
+		`UPDATE session SET title = '' WHERE key IN `+forks,
+		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
+			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
+			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = '', origin = ''
 			WHERE key IN (SELECT value FROM json_each(?))`,
@@ -177,6 +201,28 @@ func (s *Store) bury(t tx, keys []string) error {
 		}
 	}
 	return nil
+}
+
+// RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or
+// hand edit. Its name is that of a directory in which a forgotten session began.
+func (s *Store) RemoveEmpty(ctx context.Context, projectID string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		left, err := t.exists(`SELECT 1 FROM session WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM extraction WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM hand_edit WHERE project_id = ?1
+			UNION ALL SELECT 1 FROM withdrawal WHERE project_id = ?1`, projectID)
+		if err != nil || left {
+			return err
+		}
+		return forgetProject(t, projectID)
+	}), "removing project %s", projectID)
+}
+
+func forgetProject(t tx, id string) error {
+	if err := t.run(`UPDATE ledger SET project_id = '' WHERE project_id = ?`, id); err != nil {
+		return err
+	}
+	return removeProject(t, id)
 }
 
 // dropForgotten deletes what was extracted from forgotten sessions, once no memory must be rewritten without it.

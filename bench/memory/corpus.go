@@ -76,7 +76,7 @@ func (m marked) load(ctx context.Context, corpus string, scanner *secrets.Scanne
 		return r, err
 	}
 	parts := rollout.Thread(rollout.Part{Path: path, Head: head})
-	loaded, err := pipeline.Load(ctx, scanner, parts, "")
+	loaded, err := pipeline.Load(ctx, scanner, parts, "", nil)
 	if err != nil {
 		return r, err
 	}

@@ -178,13 +178,17 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, what, opts.Home); err != nil {
 		return err
 	}
+	before, err := st.Forgotten(c.Context)
+	if err != nil {
+		return err
+	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
 	if p.sayForgotten(report.Projects, purge); err != nil {
 		return err
 	}
 	p.sayRemoved(report.Removed)
 	found.Sessions = slices.DeleteFunc(found.Sessions,
-		func(s memoir.Session) bool { return s.Reason == memoir.ReasonForgotten })
+		func(s memoir.Session) bool { return before[s.Key()] })
 	switch left := kinds(keysOf(found.Sessions), found.Lines); {
 	case forget.Project != "":
 		p.ui.say("forgot %s with %s", forget.Project, cmp.Or(left, "no session"))
@@ -273,7 +277,7 @@ func (p *program) undoForgetting(
 			p.ui.say("%s was not forgotten", s.Key())
 			continue
 		}
-		if err := st.Unforget(c.Context, s.Key()); err != nil {
+		if err := pipeline.Unforget(c.Context, st, opts.Home, s.Key()); err != nil {
 			return err
 		}
 		opts.Only = append(opts.Only, s.Key())

@@ -130,12 +130,12 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if session.Reason == memoir.ReasonForgotten && !disabled {
+			was, forgotten, err := st.Marked(c.Context, session.Key())
+			switch {
+			case err != nil:
+				return err
+			case forgotten && !disabled:
 				return usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
-			}
-			if (session.Reason == memoir.ReasonDisabled) == disabled {
-				p.ui.say("%s, “%s”, is %sd already", session.Key(), orUntitled(session.Title), name)
-				return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {})
 			}
 			opts, err := p.options(c, nil)
 			if err == nil {
@@ -153,11 +153,15 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				}
 			}
 			now, err := p.findSession(c.Context, st, session.Key())
-			if err == nil && !disabled && now.Reason == session.Reason {
+			if err == nil && !disabled && now.Reason == memoir.ReasonDisabled {
 				return usagef("`memoir config get exclude` lists excluded directories",
 					"%s stays disabled: exclude, or %s, covers %s", session.Key(), config.ProjectFileName, p.redact(session.CWD))
 			}
 			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
+				if was == disabled {
+					p.ui.say("%s, “%s”, is %sd already", session.Key(), orUntitled(session.Title), name)
+					return
+				}
 				p.ui.say("%sd %s, “%s”", name, session.Key(), orUntitled(session.Title))
 				p.ui.sayHint(hint)
 			})

@@ -59,7 +59,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts, "")
+	loaded, err := pipeline.Load(c.Context, scanner, parts, "", nil)
 	if err != nil {
 		return err
 	}

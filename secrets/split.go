@@ -45,7 +45,7 @@ func withoutBreaks(text string) (view, bool) {
 		}
 		before := at + i
 		at = before + 1
-		for before > 0 && broken[text[before-1]] {
+		for before > 0 && strings.IndexByte("\r\\=", text[before-1]) >= 0 { // a shell or a mail marks the end of a line
 			before--
 		}
 		if before > 0 && text[before-1] != '.' && valueChar[text[before-1]] {
@@ -83,9 +83,6 @@ func endsValue(rest string) bool {
 	return next == "" || strings.IndexByte(":=(", next[0]) < 0 && len(behind)-len(next) < 2 &&
 		(behind == rest || strings.IndexByte(" \t\r\n\"'`;,\\", behind[0]) >= 0)
 }
-
-// broken contains the characters by which a shell or a mail marks the end of a broken line.
-var broken = [256]bool{'\r': true, '\\': true, '=': true}
 
 // valueChar contains the characters of most tokens and keys.
 var valueChar = func() (set [256]bool) {

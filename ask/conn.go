@@ -23,7 +23,7 @@ const grace = time.Second
 // Serve serves a client until its input ends or ctx is done. The end of the input is not an error.
 func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	l := &lines{Scanner: bufio.NewScanner(in), Closer: in, out: out}
-	l.Buffer(nil, mcp.DefaultMaxLineLength)
+	l.Buffer(nil, maxLine)
 	l.Split(l.split)
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx, transport{&mcp.IOTransport{Reader: l, Writer: out, MaxLineLength: -1}}) }()
@@ -39,6 +39,9 @@ func Serve(ctx context.Context, m *mcp.Server, in io.ReadCloser, out io.WriteClo
 		return ctx.Err()
 	}
 }
+
+// maxLine bounds a client's message, in bytes. Several copies of one are in memory at a time.
+const maxLine = 4 << 20
 
 // lines reads a client's messages, one per line. It answers an invalid line with an error, since the SDK would end the
 // connection.
@@ -56,7 +59,7 @@ func (l *lines) split(data []byte, atEOF bool) (advance int, line []byte, err er
 	advance, line, err = bufio.ScanLines(data, atEOF)
 	if l.long && line != nil {
 		l.long, line = false, append([]byte("!"), line...)
-	} else if advance == 0 && len(data) >= mcp.DefaultMaxLineLength {
+	} else if advance == 0 && len(data) >= maxLine {
 		advance, l.long = len(data), true
 	}
 	return advance, line, err

@@ -37,6 +37,9 @@ func Home(flag string, environ []string) (string, error) {
 		return dir, err
 	}
 	dir, err := expandHome(dir, homeDir(env))
+	if err == nil && name == "MEMOIR_HOME" && !filepath.IsAbs(dir) { // each session has a directory of its own
+		err = fmt.Errorf("%q is not an absolute path", dir)
+	}
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}

@@ -21,6 +21,7 @@ func TestHome(t *testing.T) {
 	}{
 		{"the flag wins", "/flag", []string{"MEMOIR_HOME=/env", "HOME=/home/ann"}, "/flag"},
 		{"then the variable", "", []string{"MEMOIR_HOME=/env/", "XDG_DATA_HOME=/xdg", "HOME=/home/ann"}, "/env"},
+		{"a relative variable", "", []string{"MEMOIR_HOME=data/m", "HOME=/home/ann"}, `!MEMOIR_HOME: "data/m" is not an absolute path`},
 		{"then XDG", "", []string{"MEMOIR_HOME=", "XDG_DATA_HOME=/xdg", "HOME=/home/ann"}, "/xdg/memoir"},
 		{"then HOME", "", []string{"XDG_DATA_HOME=", "HOME=" + ann}, filepath.Join(ann, ".local/share/memoir")},
 		{"a relative XDG_DATA_HOME is ignored", "", []string{"XDG_DATA_HOME=xdg", "HOME=" + ann}, filepath.Join(ann, ".local/share/memoir")},

@@ -38,8 +38,8 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
 	bytes, summary := in.budgets()
 	// Before the summary, so that the summary has no line that a person removed.
-	out := ApplyHandEdits(memoryOf(name, sessions, learn(sessions), bytes), edits)
-	_, tokens := in.limits()
+	most, tokens := in.limits()
+	out := ApplyHandEdits(memoryOf(name, sessions, learn(sessions), bytes, most), edits)
 	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
 	return ApplyHandEdits(out, edits), memoir.Usage{}, nil

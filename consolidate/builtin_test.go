@@ -220,3 +220,27 @@ func TestASummaryOfALongIDHasALegalName(t *testing.T) {
 		seen[name] = true
 	}
 }
+
+func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]int{60: 60, 900: 330} {
+		var all []memoir.Extraction
+		for i := range n {
+			kind := []string{"Preferences: “keep server %d in rack %d”", "Findings: server %d stands in rack %d"}[i%2]
+			one := session(i%28, id(i+1), fmt.Sprintf(kind, i, i%7))
+			one.SessionKey = fmt.Sprintf("memoir:note-%d", i+1)
+			all = append(all, one)
+		}
+		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := strings.Count(made.MemoryMD, "[note-")
+		if shown < most || len(made.MemoryMD) > consolidate.DefaultMemoryBytes {
+			t.Errorf("%d notes: %d are shown, in %d bytes", n, shown, len(made.MemoryMD))
+		}
+		if rest := fmt.Sprintf("%d notes left out; `memoir search` finds them.\n", n-shown); strings.Contains(made.MemoryMD, rest) != (shown < n) {
+			t.Errorf("%d notes, %d shown, and it says\n%.300s", n, shown, made.MemoryMD)
+		}
+	}
+}

@@ -84,19 +84,24 @@ func byWords(st memoir.Statement) string { return strings.Join(wordsOf(st), " ")
 func wordsOf(st memoir.Statement) memoir.Words { return memoir.WordsOf(cmp.Or(st.Quote, st.Text)) }
 
 // maxCompared bounds the claims of a kind that are compared in pairs, so that the time is linear in the number of
-// sessions.
+// sessions. Of further ones only those of notes are kept.
 const maxCompared = 300
 
 // gather merges the statements of a kind by their words, orders them, and joins the first ones that have nearly
-// the same words.
+// the same words, except notes.
 func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all := merge(sessions, kind, byWords)
 	bySupport(all)
-	all = all[:min(len(all), maxCompared)]
 	var out []*claim
-	for _, c := range all {
+	for n, c := range all {
+		note := c.written() > 0
+		if n >= maxCompared && !note {
+			break
+		}
 		c.words = wordsOf(c.Statement)
-		if i := slices.IndexFunc(out, func(o *claim) bool { return o.words.Alike(c.words) >= 0.7 }); i >= 0 {
+		if i := slices.IndexFunc(out[:min(len(out), maxCompared)], func(o *claim) bool {
+			return (!note || o.written() == 0) && o.words.Alike(c.words) >= 0.7
+		}); i >= 0 {
 			out[i].join(c)
 			continue
 		}

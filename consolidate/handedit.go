@@ -20,19 +20,26 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 	}
 	edits = slices.Clone(edits)
 	slices.SortStableFunc(edits, func(a, b memoir.HandEdit) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]place{},
-		mine: map[string]bool{}, added: map[string]int{}}
+	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]added{},
+		mine: map[string]bool{}, added: map[string]int{}, count: map[string]int{},
+		bare: map[string]string{}}
 	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
 		ed.pages[name] = readPage(ed.files[name])
+		for _, s := range ed.pages[name].sections {
+			for _, line := range append([]string{s.heading}, s.lines...) {
+				ed.count[name+"\n"+ed.uncited(line)]++
+			}
+		}
 	}
 	for i, n := range edits {
 		switch n.Action {
 		case memoir.EditFile:
 			ed.mine[path.Clean(n.File)] = true
 		case memoir.EditAdded:
-			ed.added[Uncited(n.Text)] = i
+			ed.added[ed.uncited(n.Text)] = i
 		}
 	}
+	removed := map[string]int{} // by line: index of the last of the removals that follow each other
 	for i, n := range edits {
 		name := path.Clean(n.File)
 		p := ed.pages[name]
@@ -44,7 +51,11 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 		case p != nil && n.Action == memoir.EditAdded:
 			ed.add(name, p, n)
 		case p != nil && n.Action == memoir.EditRemoved:
-			ed.remove(name, i, Uncited(n.Text))
+			removed[ed.uncited(n.Text)] = i
+			if i+1 == len(edits) || edits[i+1].Action != n.Action || path.Clean(edits[i+1].File) != name {
+				ed.remove(name, removed)
+				clear(removed)
+			}
 		}
 	}
 	for name, p := range ed.pages {
@@ -53,186 +64,6 @@ func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Cons
 	out := ed.files.close()
 	out.Citations, out.Lines = c.Citations, c.Lines
 	return out
-}
-
-// An editor applies edits to files.
-type editor struct {
-	files artifacts
-	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
-	times map[string]int   // by file and line: how often the edits so far added it
-	last  map[string]place // by file: position of the last added line
-	mine  map[string]bool  // files that a person wrote as a whole
-	added map[string]int   // by line: index of the last edit that adds it
-}
-
-// A place is the position of a line in a section; -1 is the heading.
-type place struct {
-	in *section
-	at int
-}
-
-// remove removes a line and all equivalent ones from its file. A line that is removed from MEMORY.md is also
-// removed from the summary and from skills that the person did not write.
-func (ed *editor) remove(name string, edit int, want string) {
-	if want == "" {
-		return
-	}
-	gone := func(line string) bool {
-		have := Uncited(line)
-		at, mine := ed.added[have]
-		return have == want && !(mine && at > edit) || !mine && sayTheSame(want, have)
-	}
-	for other, p := range ed.pages {
-		for _, s := range p.sections {
-			if name == memoir.MemoryFile || name == other {
-				s.lines = slices.DeleteFunc(s.lines, gone)
-				s.own = s.own && Uncited(s.heading) != want
-			}
-		}
-	}
-	for other, text := range ed.files {
-		skill := ed.pages[other] == nil && path.Ext(other) == ".md"
-		if skill && name == memoir.MemoryFile && !ed.mine[other] && !fence(want) {
-			ed.files[other] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), gone), "\n")
-		}
-	}
-}
-
-// withoutContext returns a line without the context of a preference, which the built-in model writes behind the words.
-func withoutContext(line string) string {
-	if quoted, _, ok := strings.Cut(line, "” (after: "); ok {
-		return quoted
-	}
-	return line
-}
-
-// leastCompared is the least number of words of lines that are compared by similarity.
-const leastCompared = 5
-
-// sayTheSame reports whether a list entry is equivalent to a removed one: it has the same words, whatever their
-// order and endings, or nearly the same, or is a cut form of it.
-func sayTheSame(removed, line string) bool {
-	if !isEntry(removed) || !isEntry(line) {
-		return false
-	}
-	removed, line = withoutMark(removed), withoutMark(line)
-	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
-		return true
-	}
-	a, b := memoir.WordsOf(withoutContext(removed)), memoir.WordsOf(withoutContext(line))
-	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && a.Alike(b) >= 0.8
-}
-
-// add inserts an edit's line at its position. A line that exists, apart from citations, is not added again. A line
-// break at the beginning of the text means a blank line before it.
-func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
-	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
-	apart := strings.HasPrefix(text, "\n")
-	text = strings.TrimLeft(text, "\n")
-	want := Uncited(text)
-	if want == "" {
-		return
-	}
-	ed.times[name+"\n"+want]++
-	if there, ok := p.nth(want, ed.times[name+"\n"+want]); ok {
-		ed.last[name] = there
-		there.in.own = there.in.own || there.at < 0
-		return
-	}
-	to, found := ed.place(name, p, n)
-	s, at := to.in, to.at
-	fenced := !fencesClose(strings.Join(s.lines[:at], "\n"))
-	switch {
-	case isHeading(text) && !fenced:
-		made := &section{heading: text, lines: slices.Clone(s.lines[at:]), own: true}
-		s.lines = s.lines[:at]
-		p.sections = slices.Insert(p.sections, slices.Index(p.sections, s)+1, made)
-		ed.last[name] = place{made, -1}
-		return
-	case at > 0 && s.lines[at-1] != "" && (apart || !fenced && breaks(s.lines[at-1], text, found)):
-		s.lines = slices.Insert(s.lines, at, "")
-		at++
-	}
-	s.lines = slices.Insert(s.lines, at, text)
-	ed.last[name] = place{s, at}
-	if at+1 < len(s.lines) && isParagraph(text) && isEntry(s.lines[at+1]) {
-		s.lines = slices.Insert(s.lines, at+1, "")
-	}
-}
-
-// nth finds the nth occurrence of a line, apart from citations.
-func (p *page) nth(want string, n int) (place, bool) {
-	for _, s := range p.sections {
-		for at := -1; at < len(s.lines); at++ {
-			line := s.heading
-			if at >= 0 {
-				line = s.lines[at]
-			}
-			if Uncited(line) == want {
-				if n--; n == 0 {
-					return place{s, at}, true
-				}
-			}
-		}
-	}
-	return place{}, false
-}
-
-// place finds the position of a edit's line, and adds a section if its own is gone. found reports whether the line
-// before it is the original one.
-func (ed *editor) place(name string, p *page, n memoir.HandEdit) (to place, found bool) {
-	s := p.find(n.Section)
-	own := s != nil
-	if !own {
-		heading := headNotes
-		if name == memoir.SummaryFile {
-			heading = headByHand
-		}
-		if s = p.find(heading); s == nil {
-			s = &section{heading: heading}
-			at := len(p.sections)
-			if name == memoir.SummaryFile { // hand edits come first
-				at = 1
-			}
-			p.sections = slices.Insert(p.sections, at, s)
-		}
-	}
-	after := Uncited(strings.TrimLeft(n.After, "\n"))
-	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && last.at < len(s.lines) &&
-		Uncited(s.lines[last.at]) == after {
-		return place{s, last.at + 1}, true
-	}
-	if at := slices.IndexFunc(s.lines, func(l string) bool { return Uncited(l) == after }); after != "" && at >= 0 {
-		return place{s, at + 1}, true
-	}
-	if after == "" && own && n.Section != "" {
-		at := 0
-		title := strings.TrimSpace(n.Section)
-		for at < len(s.lines) && (s.lines[at] == "" || s.lines[at] == title) { // the title is a line of the head
-			at++
-		}
-		return place{s, at}, at < len(s.lines)
-	}
-	return place{s, len(s.lines)}, false
-}
-
-// breaks reports whether a line needs a blank line before it: a line after the title, or a paragraph that would
-// otherwise join the list entry or paragraph above it.
-func breaks(last, text string, found bool) bool {
-	switch {
-	case isHeading(last):
-		return true
-	case isEntry(text), text[0] == ' ', text[0] == '\t', fence(text):
-		return false
-	case isEntry(strings.TrimSpace(last)), last[0] == ' ', last[0] == '\t': // a list entry or its continuation
-		return true
-	}
-	return !found && text[0] != '|' && text[0] != '>'
-}
-
-// isParagraph reports whether a line is plain text, so that a list after it needs a blank line.
-func isParagraph(l string) bool {
-	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && !strings.ContainsRune(" \t|>", rune(l[0]))
 }
 
 // Decided selects the differences of a restored memory that count as hand edits.
@@ -247,9 +78,15 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 			added[bareLine(n)] = true
 		}
 	}
+	first := map[memoir.HandEdit]int{} // by undoing: the first edit that each would undo, from 1
+	for i, old := range earlier {
+		if key := undoing(old, old.Action); first[key] == 0 {
+			first[key] = i + 1
+		}
+	}
 	var out []memoir.HandEdit
 	for _, n := range edits {
-		at := slices.IndexFunc(earlier, func(old memoir.HandEdit) bool { return against(n, old) })
+		at := first[undoing(n, opposite[n.Action])] - 1
 		ours := n.Action == memoir.EditRemoved && (written(n) || added[bareLine(n)]) ||
 			n.Action == memoir.EditAdded || n.Action == memoir.EditFile
 		switch {
@@ -263,16 +100,15 @@ func Decided(edits, earlier []memoir.HandEdit) []memoir.HandEdit {
 	return out
 }
 
-// against reports whether an earlier edit would undo what a edit does.
-func against(n, old memoir.HandEdit) bool {
-	switch {
-	case path.Clean(n.File) != path.Clean(old.File) || n.Action == memoir.EditDeleted:
-		return false
-	case n.Action == memoir.EditFile:
-		return old.Action == memoir.EditFile || old.Action == memoir.EditDeleted
+var opposite = map[memoir.EditAction]memoir.EditAction{memoir.EditAdded: memoir.EditRemoved,
+	memoir.EditRemoved: memoir.EditAdded, memoir.EditFile: memoir.EditFile}
+
+// undoing identifies what an edit with an action would undo: of a line the other action, of a whole file each.
+func undoing(n memoir.HandEdit, action memoir.EditAction) memoir.HandEdit {
+	if action == memoir.EditFile || action == memoir.EditDeleted {
+		return memoir.HandEdit{File: path.Clean(n.File), Action: memoir.EditFile}
 	}
-	return bareLine(n).Text == bareLine(old).Text && old.Action != n.Action &&
-		(old.Action == memoir.EditAdded || old.Action == memoir.EditRemoved)
+	return memoir.HandEdit{File: path.Clean(n.File), Text: Uncited(n.Text), Action: action}
 }
 
 // bareLine returns the file, section and text of a line without its citation.

@@ -318,3 +318,43 @@ func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// It takes minutes if the time grows with the square of the number of lines.
+func TestTenThousandHandWrittenLinesStayInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var edits []memoir.HandEdit
+	add := func(action memoir.EditAction, section, after, text string) {
+		edits = append(edits, note(int64(len(edits)+1), action, section, after, text))
+	}
+	var want strings.Builder
+	for i := range 10_000 {
+		add(memoir.EditRemoved, "## Mine", "", fmt.Sprintf("- the former line %d of the person", i))
+	}
+	add(memoir.EditAdded, "", "", "## Mine")
+	section, after := "## Mine", ""
+	for i := range 10_000 {
+		text := []string{fmt.Sprintf("- line %d of the person", i), fmt.Sprintf("Paragraph %d.", i), "```sh", fmt.Sprint("run ", i), "```"}[i%5]
+		if i%100 == 95 {
+			text = fmt.Sprintf("## Section %d", i)
+		}
+		add(memoir.EditAdded, section, after, text)
+		want.WriteString(text + "\n")
+		if after = text; i%100 == 95 {
+			section, after = text, ""
+		}
+	}
+	c := consolidate.ApplyHandEdits(memoir.Consolidation{MemoryMD: "# app: project memory\n\n## Mine\n\n- the former line 7 of the person\n"}, edits)
+	var got strings.Builder
+	_, mine, _ := strings.Cut(c.MemoryMD, "## Mine\n")
+	for line := range strings.Lines(mine) {
+		if strings.TrimSpace(line) != "" {
+			got.WriteString(line)
+		}
+	}
+	if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+		t.Error(diff[:min(len(diff), 2000)])
+	}
+	if again := consolidate.ApplyHandEdits(c, edits); again.MemoryMD != c.MemoryMD {
+		t.Error("applied again, they change the memory")
+	}
+}

@@ -26,19 +26,42 @@ type part struct {
 	most    int      // lines
 }
 
-// memoryOf lays out MEMORY.md within a number of bytes, and lists the sessions and statements behind its lines.
-func memoryOf(name string, sessions []*session, parts []part, limit int) memoir.Consolidation {
+// memoryOf lays out MEMORY.md within a number of bytes, or with notes within most bytes, and lists the sessions and
+// statements behind its lines. If notes do not fit, the head says how many do.
+func memoryOf(name string, sessions []*session, parts []part, limit, most int) memoir.Consolidation {
 	p := newPage(memoryHead(name, sessions))
 	lists, origin := map[string][]string{}, map[string]memoir.LineOrigin{}
+	notes := map[string]int{} // that a line is made from
+	size := 0
 	for _, part := range parts {
 		var lines []string
-		for _, c := range part.claims[:min(len(part.claims), part.most)] {
+		for _, c := range part.claims {
+			n := c.written()
+			if len(lines) >= part.most && n == 0 || n > 0 && size > most {
+				continue
+			}
 			line := cited("- "+shortened(c.text), newestFirst(c.sessions), lists)
 			lines, origin[memoir.LineKey(line)] = append(lines, line), memoir.LineOrigin{Statements: c.ids}
+			if n > 0 {
+				notes[line], size = n, size+len(line)
+			}
 		}
 		p.add(part.heading, lines)
 	}
-	p.shrink(limit, func(string) bool { return false })
+	all := len(slices.DeleteFunc(slices.Clone(sessions), func(s *session) bool {
+		return s.unsure() || !memoir.IsEntry(s.SessionKey)
+	}))
+	p.shrink(limit, func(line string) bool { return notes[line] > 0 })
+	p.shrink(most-100, func(string) bool { return false }) // room for the next line
+	for _, s := range p.sections {
+		for _, line := range s.lines {
+			all -= notes[line]
+			delete(notes, line)
+		}
+	}
+	if head := p.sections[0]; all > 0 {
+		head.lines[len(head.lines)-1] += fmt.Sprintf(" %s left out; `memoir search` finds them.", memoir.Count(all, "note"))
+	}
 	return memoir.Consolidation{MemoryMD: p.String(), Citations: lists, Lines: origin}
 }
 

@@ -1,6 +1,8 @@
 package entry
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -157,9 +159,9 @@ func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
 	claim.Author = memoir.AuthorAgent
 	first, added, err := b.Write(t.Context(), claim)
 	told, fault := Injected(t.Context(), b.Store, projectID)
-	if err != nil || fault != nil || !added || strings.Contains(told, "pnpm") ||
-		!strings.Contains(told, "confirmation: 1 note of agents") {
-		t.Errorf("before: %v, %v, %v: %s", added, err, fault, told)
+	if err != nil || fault != nil || !added || strings.Contains(told.Text(1000), "pnpm") ||
+		!strings.Contains(told.Text(1000), "confirmation: 1 note of agents") {
+		t.Errorf("before: %v, %v, %v: %+v", added, err, fault, told)
 	}
 	for i, want := range []bool{true, false} {
 		again, added, err := b.Write(t.Context(), note("preference", "use pnpm"))
@@ -167,8 +169,8 @@ func TestAPersonConfirmsAnAgentsNote(t *testing.T) {
 			t.Errorf("%d: %+v, %v, %v", i, again, added, err)
 		}
 	}
-	if told, err := Injected(t.Context(), b.Store, projectID); err != nil || told != "## Long-Term Memory\n\n### preference\n\n- [#1] use pnpm\n\n" {
-		t.Errorf("after: %q, %v", told, err)
+	if told, err := Injected(t.Context(), b.Store, projectID); err != nil || told.Text(1000) != "## Long-Term Memory\n\n### preference\n\n- [#1] use pnpm\n\n" {
+		t.Errorf("after: %+v, %v", told, err)
 	}
 	all, _, err := b.Store.Selected(t.Context(), projectID, 10)
 	if err != nil || len(all) != 1 || all[0].Statements[0].By != memoir.ByPerson || all[0].Statements[0].Quote != "use pnpm" {
@@ -245,4 +247,68 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+func TestTheNotesThatFitAreThoseOfTheLastAccess(t *testing.T) {
+	b := newBook(t)
+	const all = 60
+	for i := range all {
+		n := note([]string{"fact", "preference"}[i%2], fmt.Sprintf("the lamp %03d is in the hall of the northern wing", i))
+		n.CreatedAt = time.Date(2026, 7, 1, 0, i, 0, 0, time.UTC)
+		if _, _, err := b.Write(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Recall(t.Context(), []string{projectID}, "", []string{"004"}); err != nil {
+		t.Fatal(err)
+	}
+	notes, err := Injected(t.Context(), b.Store, projectID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tokens := range []int{60, 200, 500, 700, 2000} {
+		text := notes.Text(tokens)
+		shown := strings.Count(text, "- [#")
+		more := fmt.Sprintf("%d of %d notes, those that were written or recalled last; `memoir search` finds the others.", shown, all)
+		if len(text) > 4*tokens || strings.Contains(text, more) != (shown < all) || shown < min(all, (tokens-60)/18) {
+			t.Errorf("%d tokens: %d notes\n%.300s", tokens, shown, text)
+		}
+		for i := range all {
+			if has := strings.Contains(text, fmt.Sprintf("lamp %03d", i)); has != (shown > 0 && i == 4 || i > all-shown || shown == all) {
+				t.Errorf("%d tokens, %d notes: the one of %d is shown: %v", tokens, shown, i, has)
+			}
+		}
+	}
+}
+
+func TestNoLinkOfAJournalOrHistoryIsFollowed(t *testing.T) {
+	for name, link := range map[string]func(root memory.Root) (at string){
+		"a page":            func(root memory.Root) string { return pagePath(root, "2026-07-01") },
+		"the journal":       memory.Root.Journal,
+		"the history":       func(root memory.Root) string { return root.History("") },
+		"a month's history": func(root memory.Root) string { return root.History("2026-07") },
+	} {
+		b := newBook(t)
+		at, target := link(memory.At(b.Home, projectID)), t.TempDir()
+		theirs := filepath.Join(target, "2026-07-01.md")
+		if err := errors.Join(os.WriteFile(theirs, []byte("theirs\n"), 0o600), os.MkdirAll(filepath.Dir(at), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(at) == ".md" {
+			target = theirs
+		}
+		if err := os.Symlink(target, at); err != nil {
+			t.Fatal(err)
+		}
+		page, err1 := b.Page(projectID, "2026-07-01")
+		history, err2 := b.History(projectID, "")
+		month, err3 := b.History(projectID, "2026-07")
+		_, _, err4 := b.Write(t.Context(), memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorUser,
+			Text: "mine", CreatedAt: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)})
+		text, err := os.ReadFile(theirs)
+		if err != nil || string(text) != "theirs\n" || strings.Contains(page+history+month, "theirs") ||
+			errors.Join(err1, err2, err3, err4) == nil {
+			t.Errorf("%s: %q, %q, %q, %v %v", name, text, page, history+month, err, errors.Join(err1, err2, err3, err4))
+		}
+	}
 }

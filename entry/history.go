@@ -46,7 +46,7 @@ func (b Book) FileHistory(ctx context.Context) error {
 }
 
 func extend(path string, texts []string) error {
-	content, err := disk.ReadFile(path, maxHistory)
+	content, err := disk.ReadOwn(path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "read %s", path)
 	}
@@ -89,7 +89,7 @@ func (b Book) History(projectID, month string) (string, error) {
 		return "", usage("use a month such as 2026-07", "%q is not a month", cut(month))
 	}
 	path := memory.At(b.Home, projectID).History(month)
-	content, err := disk.ReadFile(path, maxHistory)
+	content, err := disk.ReadOwn(path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", storageError(err, "read %s", path)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"memoir"
@@ -21,29 +22,52 @@ func Any(root memory.Root) bool {
 	return err == nil
 }
 
-// maxInjected bounds the notes that a session gets. The last accessed ones are chosen.
-const maxInjected = 100
+// Notes are those that a session gets, the last accessed first.
+type Notes struct {
+	all     []memoir.Entry
+	waiting int // notes of agents
+}
 
-// Injected returns the person's notes that a session in a project gets, those of the user included: Markdown with a
-// heading, a section for each category, and the number of each note. It says how many notes of agents wait for a
-// person. It is neutralised, and "" if there are no notes.
-func Injected(ctx context.Context, st *store.Store, projectID string) (string, error) {
+// Injected returns the person's notes that a session in a project gets, those of the user included.
+func Injected(ctx context.Context, st *store.Store, projectID string) (Notes, error) {
 	notes, err := st.Entries(ctx, store.EntryFilter{Projects: []string{memoir.UserProjectID, projectID},
 		Kind: memoir.EntryNote})
-	if err != nil || len(notes) == 0 {
-		return "", err
-	}
-	waiting := len(notes)
+	all := len(notes)
 	notes = slices.DeleteFunc(notes, func(n memoir.Entry) bool { return n.Author != memoir.AuthorUser })
-	waiting -= len(notes)
-	notes = notes[:min(len(notes), maxInjected)]
-	byCategory(notes)
+	return Notes{notes, all - len(notes)}, err
+}
+
+// Text returns as many notes as fit a number of tokens, the last accessed ones, and says how many there are: Markdown
+// with a heading, a section for each category, and the number of each note. It also says how many notes of agents wait
+// for a person. It is neutralised, and "" if there are no notes or if it has no room.
+func (n Notes) Text(tokens int) string {
+	fits := func(shown int) bool { return memoir.Tokens(n.text(shown)) <= tokens }
+	shown := len(n.all)
+	if !fits(shown) {
+		shown = sort.Search(shown, func(less int) bool { return !fits(less + 1) })
+	}
+	if n.Empty() || !fits(shown) {
+		return ""
+	}
+	return n.text(shown)
+}
+
+// Empty reports whether there are no notes, also of agents.
+func (n Notes) Empty() bool { return len(n.all)+n.waiting == 0 }
+
+func (n Notes) text(shown int) string {
 	var b strings.Builder
 	b.WriteString("## Long-Term Memory\n")
-	if waiting > 0 {
-		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir memories` lists them, "+
-			"`memoir remember '#N'` confirms one).\n", memoir.Count(waiting, "note"))
+	if shown < len(n.all) {
+		fmt.Fprintf(&b, "\n%d of %s, those that were written or recalled last; `memoir search` finds the others.\n", shown,
+			memoir.Count(len(n.all), "note"))
 	}
+	if n.waiting > 0 {
+		fmt.Fprintf(&b, "\nWaiting for the user's confirmation: %s of agents (`memoir memories` lists them, "+
+			"`memoir remember '#N'` confirms one).\n", memoir.Count(n.waiting, "note"))
+	}
+	notes := slices.Clone(n.all[:shown])
+	byCategory(notes)
 	category := ""
 	for _, n := range notes {
 		if n.Category != category {
@@ -52,5 +76,5 @@ func Injected(ctx context.Context, st *store.Store, projectID string) (string, e
 		}
 		fmt.Fprintf(&b, "- [#%d] %s\n", n.ID, memory.Neutralise(n.Text))
 	}
-	return b.String() + "\n", nil
+	return b.String() + "\n"
 }

@@ -54,7 +54,7 @@ func pagePath(root memory.Root, day string) string {
 // Page returns the content of a project's journal file of a day without secrets, "" if there is none.
 func (b Book) Page(projectID, day string) (string, error) {
 	path := pagePath(memory.At(b.Home, projectID), day)
-	content, err := disk.ReadFile(path, 2*maxPage) // several may have found the last room
+	content, err := disk.ReadOwn(path, 2*maxPage, filepath.Dir(path)) // several may have found the last room
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -166,13 +166,13 @@ func (b Book) onPage(e memoir.Entry) error {
 	return Append(pagePath(root, day), lineOf(e))
 }
 
-// Append durably appends whole lines to a file, or leaves it as it was. If the last line has no line end, it adds one
-// first.
+// Append durably appends whole lines to a file, or leaves it as it was, or missing. If the last line has no line end,
+// it adds one first.
 func Append(path, text string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "make %s", filepath.Dir(path))
 	}
-	if err := failpoint.Before("append"); err != nil {
+	if err := errors.Join(disk.NoLink(path), failpoint.Before("append")); err != nil {
 		return storageError(err, "write %s", path)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
@@ -188,7 +188,10 @@ func Append(path, text string) error {
 		if _, err = f.WriteString(text); err == nil {
 			err = f.Sync()
 		}
-		if err != nil {
+		switch {
+		case err != nil && info.Size() == 0:
+			err = errors.Join(err, os.Remove(path))
+		case err != nil:
 			err = errors.Join(err, f.Truncate(info.Size()))
 		}
 	}
@@ -239,7 +242,7 @@ func without(page string, e memoir.Entry) string {
 
 func (b Book) erase(e memoir.Entry) error {
 	path := pagePath(memory.At(b.Home, e.ProjectID), dayOf(e))
-	content, err := disk.ReadFile(path, 2*maxPage)
+	content, err := disk.ReadOwn(path, 2*maxPage, filepath.Dir(path))
 	left := without(string(content), e)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && left == string(content) {
 		return nil

@@ -119,7 +119,11 @@ func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
 
 // openArchive reads the archive of generation n at a path, or only its manifest unless whole is set.
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
-	f, err := disk.Open(path)
+	var f *os.File
+	err := disk.NoLink(path, filepath.Dir(path))
+	if err == nil {
+		f, err = disk.Open(path)
+	}
 	if errors.Is(err, fs.ErrNotExist) { // the path would not help the user
 		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Err: err,
 			Hint: "`memoir log` lists the generations that are kept", Message: fmt.Sprintf("generation %d is not kept", n)}

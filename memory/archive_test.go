@@ -3,7 +3,9 @@ package memory_test
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,6 +99,13 @@ func TestArchivesThatMemoirDidNotWriteAreRefused(t *testing.T) {
 		if err != nil || len(generations) != 2 || generations[1].Err != nil {
 			t.Errorf("%s: the list of generations breaks: %v", name, err)
 		}
+	}
+	r := memory.At(t.TempDir(), project)
+	publish(t, r, 1, generation(1))
+	aside := filepath.Join(t.TempDir(), "1")
+	must(t, errors.Join(os.Rename(r.Archive(1), aside), os.Symlink(aside, r.Archive(1))))
+	if files, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeStorage {
+		t.Errorf("through a link: got %d files and %v", len(files), err)
 	}
 	if _, _, err := memory.DecodeArchive(bytes.NewReader(good), true); err != nil {
 		t.Errorf("the archive that is changed above is not good: %v", err)

@@ -159,7 +159,7 @@ func (r Root) Summary() (string, error) {
 }
 
 // cutMark is the last line of a text that was cut.
-const cutMark = "(cut here; the whole memory is in memory://root/MEMORY.md)"
+const cutMark = "(cut here; more is in memory://root/MEMORY.md)"
 
 // FitTokens cuts a text to a number of tokens (4 bytes each) at the end of a line. A cut text ends with
 // cutMark, which is included in the limit. It never ends inside a code fence or with a heading. The result is

@@ -154,7 +154,7 @@ func TestTheSummaryIsReadAsItStands(t *testing.T) {
 
 func TestTextsAreCutByWholeLines(t *testing.T) {
 	t.Parallel()
-	const mark = "(cut here; the whole memory is in memory://root/MEMORY.md)\n"
+	const mark = "(cut here; more is in memory://root/MEMORY.md)\n"
 	long := strings.Repeat("- a line of some length\n", 100)
 	for name, test := range map[string]struct {
 		text   string
@@ -168,7 +168,7 @@ func TestTextsAreCutByWholeLines(t *testing.T) {
 		"a negative budget":             {"x", -1, ""},
 		"too little for the mark":       {long, 10, ""},
 		"just the mark":                 {long, 15, mark},
-		"two lines":                     {long, 30, "- a line of some length\n- a line of some length\n" + mark},
+		"two lines":                     {long, 29, "- a line of some length\n- a line of some length\n" + mark},
 		"a heading without its content": {"- one\n\n## Two\n" + long, 20, "- one\n" + mark},
 		"a code block is not left open": {"- one\n```\nx\n" + long, 22, "- one\n" + mark},
 		"a code block that is closed":   {"```\nx\n```\n" + long, 18, "```\nx\n```\n" + mark},

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -198,6 +199,9 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 		{"a file replaced by a symbolic link", func(r memory.Root) error {
 			path := filepath.Join(r.Live(1), memoir.MemoryFile)
 			return errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path))
+		}, pipeline.OutcomeFailed},
+		{"more than a mebibyte", func(r memory.Root) error {
+			return os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), bytes.Repeat([]byte("- a line\n"), 120_000), 0o600)
 		}, pipeline.OutcomeFailed},
 		{"garbage in a file's place", func(r memory.Root) error {
 			return os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)

@@ -192,6 +192,30 @@ func (c *consolidation) withoutGone(
 	return &left, err
 }
 
+// Withdraw publishes the memory of a project, and that of the user, without the sessions that were disabled, before the
+// next run does. It calls no language model: of what one made, lines are removed. If another process holds a lease, the
+// error has the code memoir.CodeBusy, and the next run does it.
+func Withdraw(ctx context.Context, st *store.Store, opts Options, projectID string) error {
+	p, err := newPhases(st, opts)
+	if err != nil {
+		return err
+	}
+	projects, err := st.Projects(ctx)
+	for _, row := range projects {
+		if row.ID != projectID && !row.IsUser() || row.Generation == 0 || err != nil {
+			continue
+		}
+		err = p.holding(ctx, row.Project, opts.Wait, func(ctx context.Context, c *consolidation) error {
+			if (&forgetter{p}).builtin() || row.IsUser() {
+				return c.rewrite(ctx, c.askOnce)
+			}
+			return c.rewrite(ctx, c.withoutGone)
+		})
+	}
+	p.index(ctx)
+	return err
+}
+
 func (p *phases) workOn(project memoir.Project, claim *store.ProjectClaim) *consolidation {
 	return &consolidation{run: p.run, project: project, root: memory.At(p.opts.Home, project.ID), claim: claim,
 		consolidator: p.consolidatorOf(project.ID)}

@@ -213,8 +213,14 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 	if live.Generation == 0 {
 		text = entry.Template(c.project.Name)
 	}
+	own := map[string]bool{} // lines that a person added
+	for _, n := range edits {
+		if line := strings.TrimSpace(n.Text); n.Action == memoir.EditAdded && n.File == memoir.MemoryFile {
+			own[line] = line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
+		}
+	}
 	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author,
-		Own: func(line string) bool { return byPerson(line, edits) }}.Apply(patch)
+		Own: func(line string) bool { return byPerson(line, own) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {
 		files = memory.Files{}
@@ -224,13 +230,9 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 }
 
 // byPerson reports whether a line of MEMORY.md is a person's: a hand edit, a note, or a rule that quotes a person.
-func byPerson(line string, edits []memoir.HandEdit) bool {
+func byPerson(line string, added map[string]bool) bool {
 	line = strings.TrimSpace(line)
-	return strings.Contains(line, "“") || strings.Contains(line, "["+string(memoir.EntryNote)+"-") ||
-		slices.ContainsFunc(edits, func(n memoir.HandEdit) bool {
-			return n.Action == memoir.EditAdded && n.File == memoir.MemoryFile && strings.TrimSpace(n.Text) == line &&
-				line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
-		})
+	return strings.Contains(line, "“") || strings.Contains(line, "["+string(memoir.EntryNote)+"-") || added[line]
 }
 
 // change publishes files instead of the live ones as hand edits, and updates the summary.

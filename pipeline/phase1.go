@@ -59,8 +59,11 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
 			p.meter.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
-			claims, err := p.claim(ctx, slots, suspects)
-			fail = err
+			var claims []store.Claim
+			claims, fail = p.store.ClaimSessions(ctx, store.ClaimOptions{
+				Holder: p.holder, Lease: p.phase1Lease(), Limit: slots, Window: p.window(), Suspects: suspects,
+				RunningCap: max(p.opts.Limit, p.opts.Settings.Memories.MaxRolloutsPerStartup),
+			})
 			busy += len(claims)
 			for _, claim := range claims {
 				go func() {
@@ -81,17 +84,6 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		return context.Cause(ctx)
 	}
 	return fail
-}
-
-func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
-	return p.store.ClaimSessions(ctx, store.ClaimOptions{
-		Holder:     p.holder,
-		Lease:      p.phase1Lease(),
-		Limit:      limit,
-		RunningCap: max(p.opts.Limit, p.opts.Settings.Memories.MaxRolloutsPerStartup),
-		Window:     p.window(),
-		Suspects:   suspects,
-	})
 }
 
 // finished is a claim with its result, not yet stored. Its lease is renewed until release is called.

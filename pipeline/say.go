@@ -34,6 +34,7 @@ type Message struct {
 	Role    string    `json:"role" jsonschema:"user, assistant, system (stored, but neither shown nor extracted)"`
 	Content string    `json:"content"`
 	Source  string    `json:"source,omitempty"` // its channel, for instance telegram
+	Key     string    `json:"key,omitempty"`    // a message with the same key is stored once in a project
 	At      time.Time `json:"-"`                // zero: now
 }
 
@@ -73,28 +74,16 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 	if len(project.Directories) > 0 {
 		c.cwd = project.Directories[0]
 	}
-	lines, times, err := c.lines(messages)
+	lines, err := c.lines(messages)
 	if err != nil {
 		return Spoken{}, err
 	}
 	var out Spoken
 	for len(lines) > 0 && err == nil {
 		n := 0
-		err = st.Alone(ctx, func() error {
-			path, id, room, err := c.part(times[out.Stored])
-			if err != nil {
-				return err
-			}
-			n = min(room, len(lines))
-			text := strings.Join(lines[:n], "")
-			if room == c.window() {
-				text = rollout.Conversation{}.Begin(id, c.cwd, times[out.Stored]) + text
-			}
-			out.Session = memoir.SessionKey(memoir.SourceConversation, id)
-			if n == room {
-				out.Full = append(out.Full, out.Session)
-			}
-			return c.add(ctx, path, text)
+		err = st.Alone(ctx, func() (err error) {
+			n, err = c.sayOne(ctx, lines, &out)
+			return err
 		})
 		if err == nil {
 			out.Stored, lines = out.Stored+n, lines[n:]
@@ -109,6 +98,32 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 		err = r.pruneConversations(ctx)
 	}
 	return out, err
+}
+
+// sayOne adds the first lines of some to one file, and returns their number.
+func (c conversation) sayOne(ctx context.Context, lines []saidLine, out *Spoken) (n int, err error) {
+	parts, err := partsIn(c.dir)
+	if err != nil {
+		return 0, err
+	}
+	if i := slices.IndexFunc(parts, func(p conversationPart) bool { return p.has(lines[0].key) }); i >= 0 {
+		out.Session = memoir.SessionKey(memoir.SourceConversation, parts[i].id)
+		return 1, c.add(ctx, parts[i].path, "") // the process that stored it may have died before it was registered
+	}
+	path, id, room := c.part(parts, lines[0].at)
+	text := ""
+	if room == c.window() {
+		text = rollout.Conversation{}.Begin(id, c.cwd, lines[0].at)
+	}
+	for n < min(room, len(lines)) && (n == 0 || lines[n].key == "") { // one with a key may be there already
+		text += lines[n].text
+		n++
+	}
+	out.Session = memoir.SessionKey(memoir.SourceConversation, id)
+	if n == room {
+		out.Full = append(out.Full, out.Session)
+	}
+	return n, c.add(ctx, path, text)
 }
 
 type conversation struct {
@@ -147,13 +162,22 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 	if fault := failpoint.Before("take messages out"); fault != nil {
 		return errors.Join(err, fault)
 	}
+	if from == 0 {
+		return errors.Join(err, os.Remove(path))
+	}
 	return errors.Join(err, os.Truncate(path, from))
 }
 
-// lines checks and redacts messages, and returns their records and times.
-func (c conversation) lines(messages []Message) (lines []string, times []time.Time, err error) {
-	refuse := func(hint, format string, args ...any) ([]string, []time.Time, error) {
-		return nil, nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
+// A saidLine is the record of a message.
+type saidLine struct {
+	text, key string
+	at        time.Time
+}
+
+// lines checks and redacts messages, and returns their records.
+func (c conversation) lines(messages []Message) (lines []saidLine, err error) {
+	refuse := func(hint, format string, args ...any) ([]saidLine, error) {
+		return nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
 	switch {
 	case !conversationName.MatchString(c.name) || c.spoken(c.name) != c.name: // a secret
@@ -170,6 +194,8 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 			return refuse("shorten it", "message %d: it may have at most %d bytes, not %d", i+1, MaxSaid, len(m.Content))
 		case text == "":
 			return refuse("", "message %d: its content is empty", i+1)
+		case m.Key != "" && (!conversationName.MatchString(m.Key) || c.spoken(m.Key) != m.Key):
+			return refuse("letters, digits, dots, dashes and underscores, at most 64", "message %d: invalid key", i+1)
 		case len(m.Source) > 64:
 			return refuse("", "message %d: its source is longer than 64 bytes", i+1)
 		}
@@ -177,10 +203,9 @@ func (c conversation) lines(messages []Message) (lines []string, times []time.Ti
 		if at.IsZero() {
 			at = time.Now()
 		}
-		lines = append(lines, rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), at))
-		times = append(times, at)
+		lines = append(lines, saidLine{rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at), m.Key, at})
 	}
-	return lines, times, nil
+	return lines, nil
 }
 
 // spoken removes control characters and secrets from a text.
@@ -199,15 +224,11 @@ func (c conversation) spoken(text string) string {
 
 // part returns the file for the next message, and how many messages fit into it: the newest file of the
 // conversation if it is not full, else a new one that begins at the given time.
-func (c conversation) part(at time.Time) (path, id string, room int, err error) {
-	parts, err := partsIn(c.dir)
-	if err != nil {
-		return "", "", 0, err
-	}
+func (c conversation) part(parts []conversationPart, at time.Time) (path, id string, room int) {
 	for _, p := range parts {
 		if p.id == c.name+"-"+p.began {
 			if n := p.messages(); n < c.window() {
-				return p.path, p.id, c.window() - n, nil
+				return p.path, p.id, c.window() - n
 			}
 			// If the clock was set back, the new file still begins after this one.
 			if began, err := time.Parse(partTime, p.began); err == nil && at.Before(began.Add(time.Microsecond)) {
@@ -217,7 +238,7 @@ func (c conversation) part(at time.Time) (path, id string, room int, err error) 
 		}
 	}
 	id = c.name + "-" + at.UTC().Format(partTime)
-	return filepath.Join(c.dir, id+".jsonl"), id, c.window(), nil
+	return filepath.Join(c.dir, id+".jsonl"), id, c.window()
 }
 
 // session reads a conversation's file as a scanned session and its messages.
@@ -268,31 +289,46 @@ func (p conversationPart) messages() int {
 	return max(0, strings.Count(string(content), "\n")-1)
 }
 
-// pruneConversations removes the files of conversations beyond the newest MaxMessages messages of a project. A file
-// stays until it is extracted.
+// has reports whether a file has a message with a key.
+func (p conversationPart) has(key string) bool {
+	content, _ := disk.ReadFile(p.path, maxPartBytes)
+	return key != "" && strings.Contains(string(content), `"key":"`+key+`"`)
+}
+
+// pruneConversations removes the files of conversations beyond the newest MaxMessages messages of a project, those
+// whose last message is the oldest. A file stays until it is extracted.
 func (r *run) pruneConversations(ctx context.Context) error {
 	for _, root := range (rollout.Conversation{}).Roots(rollout.Env{Memoir: r.opts.Home}) {
-		parts, err := partsIn(root.Dir)
+		err := r.store.Alone(ctx, func() error { return r.pruneIn(ctx, root.Dir) }) // nobody adds a message meanwhile
 		if err != nil {
 			return err
 		}
-		kept := 0
-		for _, p := range parts {
-			if kept < MaxMessages {
-				kept += p.messages()
-				continue
-			}
-			key := memoir.SessionKey(memoir.SourceConversation, p.id)
-			found, err := r.store.Sessions(ctx, store.Filter{Keys: []string{key}})
-			if err == nil && len(found) > 0 && found[0].Reason == memoir.ReasonUpToDate {
-				err = failpoint.Remove(p.path)
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
 	}
 	return nil
+}
+
+func (r *run) pruneIn(ctx context.Context, dir string) error {
+	parts, err := partsIn(dir)
+	if err != nil {
+		return err
+	}
+	sessions, err := r.store.Sessions(ctx, store.Filter{Source: memoir.SourceConversation})
+	of := map[string]memoir.Session{}
+	for _, s := range sessions {
+		of[s.ID] = s
+	}
+	slices.SortStableFunc(parts, func(a, b conversationPart) int {
+		return of[b.id].UpdatedAt.Compare(of[a.id].UpdatedAt)
+	})
+	kept := 0
+	for _, p := range parts {
+		if kept < MaxMessages || of[p.id].Reason != memoir.ReasonUpToDate {
+			kept += p.messages()
+		} else if err == nil {
+			err = failpoint.Remove(p.path)
+		}
+	}
+	return err
 }
 
 // eraseConversations removes the files of sessions that are conversations.

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,6 +125,9 @@ func TestMessagesThatAreRefusedStandInNoFile(t *testing.T) {
 	if _, err = pipeline.Say(t.Context(), st, o, "work-0123456789ab", "one", messages); err == nil {
 		t.Fatal("no error")
 	}
+	if _, err = pipeline.Say(t.Context(), st, o, "work-0123456789ab", "another", messages[7:8]); err == nil || len(files(t, o)) != 1 {
+		t.Errorf("a first message that failed leaves a file: %q, %v", files(t, o), err)
+	}
 	_, err = db.Exec(`DROP TRIGGER refuse`)
 	must(t, err)
 	say("one", messages...)
@@ -137,5 +141,62 @@ func TestMessagesThatAreRefusedStandInNoFile(t *testing.T) {
 		if n != 1 {
 			t.Errorf("message %d is there %d times", i, n)
 		}
+	}
+}
+
+func TestAMessageWithAKeyIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	o, say := talk(t)
+	keyed := func(key string) pipeline.Message {
+		return pipeline.Message{Role: "user", Content: "by " + key, Key: key}
+	}
+	first := say("one", keyed("a"), keyed("b"))
+	// A process that died after it wrote the file had not registered the session.
+	db, err := sql.Open("sqlite3", filepath.Join(o.Home, "memoir.db"))
+	must(t, err)
+	_, err = db.Exec(`PRAGMA foreign_keys = ON; DELETE FROM session WHERE source = 'conversation'`)
+	must(t, errors.Join(err, db.Close()))
+	again := say("later", keyed("b"), keyed("c"), keyed("a"))
+	text, err := os.ReadFile(files(t, o)[0])
+	must(t, err)
+	other, err := os.ReadFile(files(t, o)[1])
+	must(t, err)
+	for _, key := range []string{"a", "b", "c"} {
+		if n := strings.Count(string(text)+string(other), `"content":"by `+key+`"`); n != 1 {
+			t.Errorf("the message with key %s is there %d times", key, n)
+		}
+	}
+	if again.Session != first.Session || again.Stored != 3 {
+		t.Errorf("%+v after %+v", again, first)
+	}
+	st := open(t, o.Home)
+	defer st.Close()
+	if found, err := st.Searchable(t.Context()); err != nil || len(found) != 2 {
+		t.Errorf("%d conversations are found, %v", len(found), err)
+	}
+}
+
+func TestTheConversationWithTheOldestLastMessageIsDroppedFirst(t *testing.T) {
+	t.Parallel()
+	o, say := talk(t)
+	begin := time.Now().Add(-100 * time.Hour).UTC()
+	messages := func(n int, at time.Time) (out []pipeline.Message) {
+		for i := range n {
+			out = append(out, pipeline.Message{Role: "user", Content: fmt.Sprintf("message %d", i), At: at})
+		}
+		return out
+	}
+	say("slow", messages(1, begin)...) // it began first, and its last message is the newest
+	say("short", messages(50, begin.Add(time.Hour))...)
+	say("long", messages(200, begin.Add(2*time.Hour))...)
+	say("slow", messages(49, begin.Add(3*time.Hour))...)
+	run(t, o)
+	var names []string
+	for _, path := range files(t, o) {
+		name, _, _ := strings.Cut(filepath.Base(path), "-")
+		names = append(names, name)
+	}
+	if fmt.Sprint(names) != "[long long long slow]" {
+		t.Errorf("kept are %v", names)
 	}
 }

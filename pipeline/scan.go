@@ -67,7 +67,6 @@ func (s *scan) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	probed = slices.DeleteFunc(probed, func(p probedFile) bool { return asBefore(known, p) || s.noSession(known, p) })
 	s.report.Scan.Files, s.report.Scan.Found = len(seen), sessionsOf(known, seen, probed)
 	s.sayUnreadable(probed)
 	s.restrict(known, seen, probed)
@@ -172,7 +171,7 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probeAll probes the changed files, several at a time, in their order.
+// probeAll probes the changed files in their order, without those that still cannot be read or are not sessions.
 func (s *scan) probeAll(ctx context.Context,
 	known map[string]store.FileRow, changed []rollout.Entry) ([]probedFile, error) {
 	var paths []string
@@ -185,27 +184,34 @@ func (s *scan) probeAll(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	probed := make([]probedFile, len(changed))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(8)
-	for i, e := range changed {
-		g.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			row, err := s.look(e, known[e.Path], before[e.Path])
-			if disk.Lacking(err) { // not caused by the file
-				return err
-			}
-			if err != nil {
-				probed[i] = s.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
+	var found []probedFile
+	for batch := range slices.Chunk(changed, saved) { // there may be many thousands of files that are not sessions
+		probed := make([]probedFile, len(batch))
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(8)
+		for i, e := range batch {
+			g.Go(func() error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				row, err := s.look(e, known[e.Path], before[e.Path])
+				if disk.Lacking(err) { // not caused by the file
+					return err
+				}
+				if probed[i].row = row; err != nil {
+					probed[i] = s.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
+				}
 				return nil
-			}
-			probed[i].row = row
-			return nil
-		})
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return nil, err
+		}
+		found = append(found, slices.DeleteFunc(probed, func(p probedFile) bool {
+			return asBefore(known, p) || s.noSession(known, p)
+		})...)
 	}
-	return probed, g.Wait()
+	return found, nil
 }
 
 // unreadable returns the row of a file that cannot be read. If the system does not permit it, the file keeps

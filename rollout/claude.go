@@ -52,15 +52,15 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// Head reads who, where and when. A session is automation if no line was driven by a person. The directory of a
-// worktree that the agent made is replaced by the one that it was made from. The id is the file's name if a line has
-// it, else that of the last line: the file of a resumed session begins with lines of the old id.
+// Head reads who, where and when. A session is automation if a schedule began it, or no line was driven by a person.
+// The directory of a worktree that the agent made is replaced by the one that it was made from. The id is the file's
+// name if a line has it, else that of the last line: the file of a resumed session begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	s := claudeHead{Head: h, ids: map[string]bool{}}
 	for _, raw := range slices.Concat(head, tail) {
 		s.line(parseClaudeLine(raw))
 	}
-	if s.scripted && !s.driven {
+	if s.scheduled || s.scripted && !s.driven {
 		h.Kind = memoir.KindAutomation
 	}
 	if s.worktree != "" && strings.HasPrefix(h.CWD+"/", s.worktree+"/") {
@@ -95,6 +95,7 @@ type claudeHead struct {
 	custom, given    string          // the person's title, the agent's title
 	summaries        [][]byte        // each names its entry
 	worktree, began  string          // the agent's worktree, and the directory that it was made from
+	scheduled        bool            // a schedule wrote the first line
 	scripted, driven bool            // a line has an entrypoint that is not a person's, one that is
 }
 
@@ -109,7 +110,7 @@ func (s *claudeHead) line(l claudeLine) {
 		}
 	case "user", "assistant":
 		if s.first == nil {
-			s.first = &l
+			s.first, s.scheduled = &l, getText(l.raw, "scheduledTaskId") != ""
 		}
 		s.ParentID = cmp.Or(s.ParentID, l.forkedFrom())
 		if by := getText(l.raw, "entrypoint"); by != "" {

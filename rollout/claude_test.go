@@ -288,6 +288,7 @@ func TestClaudeHead(t *testing.T) {
 		{"a title of its own after that of another", "x.jsonl", []string{`summary "summary":"Theirs","leafUuid":"elsewhere"`, `summary "summary":"Ours","leafUuid":"u2"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "Ours", CWD: "/w/app", Branch: "main"}},
 		{"in a browser's action", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-code-github-action"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"by a program that is not known", "x.jsonl", []string{ccSay("a", `,"entrypoint":"batch-runner"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"by a schedule with a field", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli","scheduledTaskId":"t1"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, CWD: "/w/app", Branch: "main"}},
 		{"by a schedule", "x.jsonl", []string{ccSay(`<scheduled-task name="tidy" file="SKILL.md">`, `,"entrypoint":"claude-desktop"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: `<scheduled-task name="tidy" file="SKILL.md">`, CWD: "/w/app", Branch: "main"}},
 		{"in an editor", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-vscode","promptSource":"sdk"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"by a person and then by a script", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli"`), ccSay("b", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},

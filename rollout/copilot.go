@@ -45,10 +45,10 @@ const copilotHeadless = "You are running in non-interactive mode"
 // Head reads the start of the session, and workspace.yaml for missing values.
 func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	var place copilotContext
-	prompted := false
+	seen := map[string]bool{} // types of events
 	for _, raw := range slices.Concat(head, tail) {
-		data := get(raw, "data")
-		switch getText(raw, "type") {
+		kind, data := getText(raw, "type"), get(raw, "data")
+		switch kind {
 		case "session.start":
 			h.ID = cmp.Or(h.ID, getText(data, "sessionId"))
 			h.CreatedAt = instant(get(data, "startTime"))
@@ -63,12 +63,11 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			place.fill(data)
 		case "session.title_changed":
 			h.Title = getText(data, "title")
-		case "system.message":
-			if !prompted && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
-				h.Kind = memoir.KindAutomation
-			}
-			prompted = true
 		}
+		if !seen[kind] && h.Kind == memoir.KindMain && copilotScripted(kind, data) {
+			h.Kind = memoir.KindAutomation
+		}
+		seen[kind] = true
 	}
 	if filepath.Base(path) == "events.jsonl" {
 		if !legalID.MatchString(h.ID) {
@@ -80,6 +79,13 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	if ownerAndName.MatchString(place.Repository) && (place.HostType == "" || place.HostType == "github") {
 		h.Remote = "https://" + cmp.Or(place.Host, "github.com") + "/" + place.Repository
 	}
+}
+
+// copilotScripted reports whether the first event of its type shows that no person began the session.
+func copilotScripted(kind string, data []byte) bool {
+	by := getText(data, "source") // a person may begin with a skill
+	return kind == "user.message" && by != "" && by != "user" && !strings.HasPrefix(by, "skill-") ||
+		kind == "system.message" && strings.Contains(getText(data, "content"), copilotHeadless)
 }
 
 // beside reads values that the events lack from workspace.yaml.

@@ -93,6 +93,7 @@ func TestCopilotHead(t *testing.T) {
 		want            Head // what is set here
 	}{
 		{"a session", "", []string{cpStart, cpUser("hi there")}, Head{Kind: memoir.KindMain, Title: "hi there", CWD: "/w/app", Branch: "main"}},
+		{"a schedule", "", []string{cpStart, `user.message "content":"tidy up","source":"schedule-7"`}, Head{Kind: memoir.KindAutomation, CWD: "/w/app", Branch: "main"}},
 		{"what stands beside", yml, []string{bare, cpUser("hi")}, Head{Kind: memoir.KindMain, Title: "Named", CWD: "/w/yml", Branch: "topic", Remote: "https://github.com/acme/lantern"}},
 		{"events come first", yml, []string{cpStart, cpUser("hi"), `session.title_changed "title":"Changed"`}, Head{Kind: memoir.KindMain, Title: "Changed", CWD: "/w/app", Branch: "main"}},
 		{"a repository on another host", "", []string{bare, `session.context_changed "cwd":"/w","repository":"acme/x","hostType":"github","repositoryHost":"acme.ghe.com"`, cpUser("hi")}, Head{Kind: memoir.KindMain, Title: "hi", CWD: "/w", Remote: "https://acme.ghe.com/acme/x"}},

@@ -23,13 +23,16 @@ import (
 // maxExtendDepth bounds the chain of files that extend one another, as in gitleaks.
 const maxExtendDepth = 2
 
-// maxRules bounds a file of rules, in bytes.
-const maxRules = 4 << 20
+// Bounds of a file of rules. Each rule takes a millisecond to compile.
+const (
+	maxRules     = 500
+	maxRulesSize = 512 << 10 // bytes
+)
 
 // mergeFile merges a person's configuration, and the file that its extend.path names, into the rules so far. warn is
 // Options.Warn.
 func mergeFile(into *config.ViperConfig, path string, depth int, warn func(string)) error {
-	content, err := disk.ReadFile(path, maxRules)
+	content, err := disk.ReadFile(path, maxRulesSize)
 	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
 		return nil
 	}
@@ -37,6 +40,9 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 		return configError(path, err)
 	}
 	own, err := parseConfig(string(content))
+	if err == nil && len(own.Rules) > maxRules {
+		err = fmt.Errorf("it has %d rules, at most %d are read", len(own.Rules), maxRules)
+	}
 	if err == nil {
 		err = check(own, func(list string, conditions ...[]string) {
 			if warn != nil && len(slices.Concat(conditions...)) > 0 {

@@ -31,7 +31,7 @@ func TestAPersonsOwnRulesAreMergedIntoTheDefaultOnes(t *testing.T) {
 id = "Acme Key"
 regex = '''acme-[0-9]{8}'''
 keywords = ["acme-"]`,
-			"acme-12345678 " + fakeToken, "[REDACTED:acme-key] [REDACTED:github-pat]",
+			"acme-12345678 " + fakeToken, "[REDACTED:own-rule] [REDACTED:github-pat]",
 		},
 		{
 			"a keyword outside of ASCII", `
@@ -39,14 +39,14 @@ keywords = ["acme-"]`,
 id = "schluessel"
 regex = '''Schlüssel ([0-9]{8})'''
 keywords = ["SCHLÜSSEL"]`,
-			"Schlüssel 12345678", "Schlüssel [REDACTED:schluessel]",
+			"Schlüssel 12345678", "Schlüssel [REDACTED:own-rule]",
 		},
 		{
 			"a rule without a keyword", `
 [[rules]]
 id = "digits"
 regex = '''\b[0-9]{12}\b'''`,
-			"x 123456789012 y", "x [REDACTED:digits] y",
+			"x 123456789012 y", "x [REDACTED:own-rule] y",
 		},
 		{
 			"a default rule that is switched off", `
@@ -99,7 +99,7 @@ id = "acme-user"
 regex = '''acmeuser'''
 keywords = ["acmeuser"]
 skipReport = true`,
-			"acme-12345678\nacmeuser", "[REDACTED:acme-key]\nacmeuser",
+			"acme-12345678\nacmeuser", "[REDACTED:own-rule]\nacmeuser",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAConfigurationCanExtendAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := s.Redact("team-42"); got != "[REDACTED:team]" {
+		if got, _ := s.Redact("team-42"); got != "[REDACTED:own-rule]" {
 			t.Fatalf("got %q", got)
 		}
 	}
@@ -143,6 +143,8 @@ func TestAMistakeInAConfigurationNamesTheFileAndTheRule(t *testing.T) {
 		{"a broken expression in an older allowlist", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[rules.allowlist]\nregexes = ['''[''']\n", "acme"},
 		{"a broken global allowlist", "[[allowlists]]\ndescription = \"mine\"\nregexes = ['''[''']\n", "mine"},
 		{"an allowlist that checks nothing", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[[rules.allowlists]]\ndescription = \"x\"\n", "acme"},
+		{"too many rules", strings.Repeat("[[rules]]\nid = \"acme\"\nregex = 'x'\n", 501), "501 rules, at most 500"},
+		{"too many bytes", "#" + strings.Repeat("x", 512<<10), "more than 524288 bytes"},
 		{"no id", "[[rules]]\nregex = '''x'''\n", "rule 1"},
 		{"a group that is not there", "[[rules]]\nid = \"acme\"\nregex = '''x'''\nsecretGroup = 2\n", "acme"},
 		{"a negative group", "[[rules]]\nid = \"acme\"\nregex = '''x'''\nsecretGroup = -1\n", "acme"},

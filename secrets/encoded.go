@@ -3,6 +3,7 @@ package secrets
 import (
 	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -135,31 +136,42 @@ func decode(code string) string {
 	return string(decoded)
 }
 
-// groupOfText contains the first characters of base64 groups whose first byte is printable or white space in ASCII.
-var groupOfText = func() (set [256]bool) {
-	for _, c := range []byte("CDIJKLMNOPQRSTUVWXYZabcdef") {
+// noText contains the first characters of base64 groups whose first byte is a control character other than white space
+// or occurs in no UTF-8.
+var noText = func() (set [256]bool) {
+	for _, c := range []byte("ABEFGHf+/-_") {
 		set[c] = true
 	}
 	return set
 }()
 
-// isText reports whether base64 in whole groups decodes to text.
+// isText reports whether the first characters of base64 decode to text in UTF-8, whose last character may be cut.
 func isText(code string) bool {
 	for at := 0; at < len(code); at += 4 {
-		if !groupOfText[code[at]] {
+		if noText[code[at]] {
 			return false
 		}
 	}
-	return mostlyText(decode(code))
+	var buffer [sniffed / 4 * 3]byte
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(code, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	if _, err := encoding.Decode(buffer[:], []byte(code)); err != nil {
+		return false
+	}
+	return mostlyText(string(buffer[:characterStart(buffer[:], len(buffer)-1)]))
 }
 
-// mostlyText reports whether at least nine bytes of ten are printable ASCII or white space.
+// mostlyText reports whether at least nine bytes of ten are of printable characters or white space.
 func mostlyText(s string) bool {
 	odd := 0
-	for i := range len(s) {
-		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' && c != '\r' {
-			odd++
+	for _, c := range s {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f || c == utf8.RuneError {
+			if odd++; odd*10 > len(s) {
+				return false
+			}
 		}
 	}
-	return s != "" && odd*10 <= len(s)
+	return s != ""
 }

@@ -24,6 +24,7 @@ func TestWhatIsBase64IsLookedInto(t *testing.T) {
 		"without padding":     "config=" + strings.TrimRight(once, "=") + "&x=1",
 		"of URLs":             base64.URLEncoding.EncodeToString([]byte(config + "\u00ff\u00fe?>")),
 		"of base64":           "x " + twice + " y",
+		"of another script":   "x " + base64.StdEncoding.EncodeToString([]byte("\u8a2d\u5b9a\u3067\u3059\u3002 \u041f\u0430\u0440\u043e\u043b\u0438: \u00e4\u00f6\n"+config)) + " y",
 		"in lines":            "$ base64 config\n" + lines(once, "") + "$",
 		"in indented lines":   "data: |\n" + lines(once, "    ") + "kind: x",
 		"in escaped lines":    `{"out":"` + strings.ReplaceAll(lines(once, ""), "\n", `\n`) + `"}`,

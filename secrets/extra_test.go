@@ -50,7 +50,7 @@ func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 		{"a principal", "principal-password", "kadmin: addprinc -pw ", fake("riverx", "106Fox"), " ada\n"},
 		{"a kept session", "principal-password", "[Passwords]\nssh22:ada@x=", fake("YqNtY1Hx511ljr06", "n4zC5cOmR+tgoSFL"), "\n"},
 		{"a bouncer", "keyed-hash", "<Pass password>\nMethod = sha256\nHash = ", fake("53ae2fd63cce63e7c1457de612baf023", "c76ec6622cbd328eef331e91125e5c39"), "\nSalt = x\n"},
-		{"a secret for a swarm", "password-piped", "printf '", fake("Orchid_", "033Fox"), "' | docker secret create db_pass -\n"},
+		{"a secret for a swarm", "secret-piped", "printf '", fake("Orchid_", "033Fox"), "' | docker secret create db_pass -\n"},
 		{"an expected prompt", "scripted-answer", "expect \"*?assword:*\"\nsend -- \"", fake("Quartz!8", "87Fox"), "\\r\"\n"},
 		{"an expected prompt in braces", "scripted-answer", "expect \"password:\" { send \"", fake("Quartz!8", "87Fox"), "\\r\" }\n"},
 		{"a share", "share-password", "net use Z: \\\\srv\\share ", fake("river_9", "50zebra"), " /user:CORP\\ada\n"},

@@ -3,6 +3,7 @@ package secrets
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Limits of the characters that the automata of one rule read in one search. Beyond them, the expression of the rule
@@ -34,13 +35,12 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	var more []finding
 	if depth > 0 {
 		more = set.findEncoded(text, depth-1)
-		if v, changed := normalise(text, set.labels); changed {
-			for _, w := range v.windows() {
-				for _, f := range set.searchDeep(w.text, depth-1) {
-					more = append(more, w.place(f, text))
-				}
-			}
+		urls := hasURLEscapes(text)
+		more = append(more, set.findDecoded(text, urls, depth-1)...)
+		if !urls && strings.Contains(text, "%20") { // a password may have it, so the first view keeps it
+			more = append(more, set.findDecoded(text, true, depth-1)...)
 		}
+		more = append(more, set.findSplit(text, found)...)
 	}
 	if len(more) == 0 {
 		return dropCovered(found)
@@ -48,6 +48,20 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	found = append(found, more...)
 	slices.SortStableFunc(found, byPlace)
 	return dropCovered(slices.CompactFunc(found, func(a, b finding) bool { return byPlace(a, b) == 0 }))
+}
+
+// findDecoded returns the findings in the decoded view of a text, with or without URL escapes.
+func (set *ruleSet) findDecoded(text string, urls bool, depth int) (found []finding) {
+	v, changed := normalise(text, set.labels, urls)
+	if !changed {
+		return nil
+	}
+	for _, w := range v.windows() {
+		for _, f := range set.searchDeep(w.text, depth) {
+			found = append(found, w.place(f, text))
+		}
+	}
+	return found
 }
 
 // findAll returns the findings of all rules in the text and in its tables.

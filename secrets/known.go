@@ -54,7 +54,7 @@ func (k *knownSet) add(value string, r *rule) {
 		return
 	}
 	k.count++
-	if v, changed := normalise(value, nil); changed {
+	if v, changed := normalise(value, nil, true); changed {
 		k.insert(v.text, r)
 	}
 	if len(value) >= minEncodedForm {
@@ -145,7 +145,7 @@ func (k *knownSet) occurrences(text string) []span {
 		return nil
 	}
 	spans := k.plain(text)
-	if v, changed := normalise(text, nil); changed {
+	if v, changed := normalise(text, nil, true); changed {
 		for _, s := range k.plain(v.text) {
 			s.start, s.end = v.raw(s.start), v.rawEnd(s.end)
 			if s.start < s.end {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir/internal/lazyregexp"
 )
 
 // special contains the bytes at which normalise may decode something.
@@ -18,12 +20,12 @@ var special = func() (set [256]bool) {
 	return set
 }()
 
-// normalise decodes string escapes of JSON, code and shells at any depth of nesting, URL escapes and HTML
-// references. A NUL, or U+FFFD, which readers of sessions write for it, becomes a line break or space between
+// normalise decodes string escapes of JSON, code and shells at any depth of nesting, HTML references, and with urls
+// escapes of URLs. A NUL, or U+FFFD, which readers of sessions write for it, becomes a line break or space between
 // variables or arguments. Terminal sequences, invisible characters and markers inside words are removed. A marker
 // must have the label of a rule. Without labels, markers stay.
-func normalise(text string, labels map[string]bool) (view, bool) {
-	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: labels == nil || hasURLEscapes(text)}
+func normalise(text string, labels map[string]bool, urls bool) (view, bool) {
+	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: urls}
 	for at := 0; at < len(text); {
 		if !special[text[at]] {
 			at++
@@ -94,8 +96,12 @@ func unescape(text string) (with string, length int) {
 	}
 	c, end := rune(-1), at+1
 	switch text[at] {
-	case 'n', 'r':
+	case 'n':
 		c = '\n'
+	case 'r':
+		if c = '\n'; crlf.MatchString(text[at:]) {
+			return "", end
+		}
 	case 't':
 		c = '\t'
 	case '"', '\'', '/', ':', '=', '_', '|':
@@ -118,11 +124,17 @@ func unescape(text string) (with string, length int) {
 		}
 	case c == 0:
 		return separated(text[end:]), end
-	case c == '\n' || c == '\t' || c >= ' ' && c <= '~':
+	case legible(c):
 		return string(c), end
 	}
 	return "", -at
 }
+
+// legible reports whether c is a printable character, a tab or a line break.
+func legible(c rune) bool { return c == '\t' || c == '\n' || unicode.IsPrint(c) && c != utf8.RuneError }
+
+// crlf matches the end of a line of Windows from its r on.
+var crlf = lazyregexp.New(`^r\\+n`)
 
 // codePoint returns the character with count hexadecimal digits at an offset and the end of the digits, or -1
 // without enough digits.

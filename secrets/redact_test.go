@@ -127,8 +127,8 @@ regex = '''two [0-9]{8} five'''
 	}
 	a, b, c := fake("3141", "5926"), fake("2718", "2818"), fake("1414", "2135")
 	for name, test := range map[string]struct{ text, want string }{
-		"one ends in the other":   {"at one " + a + " two " + b + " three " + c + " end", "at [REDACTED:right] end"},
-		"one is inside the other": {"at four " + a + " two " + b + " five " + c + " end", "at [REDACTED:wide] end"},
+		"one ends in the other":   {"at one " + a + " two " + b + " three " + c + " end", "at [REDACTED:own-rule] end"},
+		"one is inside the other": {"at four " + a + " two " + b + " five " + c + " end", "at [REDACTED:own-rule] end"},
 	} {
 		if got, _ := s.Redact(test.text); got != test.want {
 			t.Errorf("%s: %q became %q, want %q", name, test.text, got, test.want)

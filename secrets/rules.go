@@ -13,6 +13,7 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
+//go:generate go test -run ^TestTheRulesOfCommandsAreThoseOfTheirTable$ -update .
 //go:generate go test -run ^TestTheBuiltInRulesAreThoseOfTheConfigurations$ -update .
 
 //go:embed extra.toml
@@ -21,7 +22,10 @@ var extraRules string
 //go:embed passwords.toml
 var passwordRules string
 
-var extraConfig = extraRules + "\n" + passwordRules
+//go:embed commands.toml
+var commandRules string
+
+var extraConfig = extraRules + "\n" + passwordRules + "\n" + commandRules
 
 // rank orders the rules that find the same secret. The rule with the lowest rank names it.
 type rank int
@@ -36,7 +40,7 @@ const (
 type rule struct {
 	ruleSpec
 	Regex  *lazyregexp.Regexp
-	label  string // the id as in a marker
+	label  string // the id as in a marker: ownLabel for a person's rule
 	pieces lazy[[]bool]
 	allow  []*allowlist
 	*searcher
@@ -96,10 +100,18 @@ func newRuleSet(s specs) *ruleSet {
 		set.rules = append(set.rules, r)
 		set.byID[from.RuleID] = r
 		set.labels[r.label] = true
+		byID := func(known ruleSpec, id string) int { return strings.Compare(known.RuleID, id) }
+		if _, known := slices.BinarySearchFunc(builtIn.rules, from.RuleID, byID); !known {
+			r.label = ownLabel
+			set.labels[ownLabel] = true
+		}
 	}
 	set.index = newIndex(set.rules)
 	return set
 }
+
+// ownLabel stands in markers for the id of a person's rule, which may be any text. Ids of gitleaks' rules are known.
+const ownLabel = "own-rule"
 
 // mustParse parses an expression that is known to be valid.
 func mustParse(expr string) *syntax.Regexp {

@@ -33,7 +33,7 @@ type Scanner struct {
 
 // Finding is one secret in a text.
 type Finding struct {
-	Rule   string // the id as in a marker
+	Rule   string // the id in the form of a marker
 	Start  int    // byte offsets of the secret in the text
 	End    int
 	Line   int    // of Start, from 1
@@ -103,7 +103,7 @@ func (s *Scanner) Find(text string) []Finding {
 		if again := n > 0 && found[n-1].Start == start && found[n-1].End == end; again || rules.isMarker(text, start, end) {
 			continue
 		}
-		found = append(found, Finding{Rule: f.rule.label, Start: start, End: end, Hint: hint(text[start:end])})
+		found = append(found, Finding{Rule: label(f.rule.RuleID), Start: start, End: end, Hint: hint(text[start:end])})
 	}
 	return inOrder(text, found)
 }

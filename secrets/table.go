@@ -3,6 +3,8 @@ package secrets
 import (
 	"slices"
 	"strings"
+
+	"memoir/internal/lazyregexp"
 )
 
 // In a table, a value stands below its name, but rules match a name directly before its value. Therefore, each pair
@@ -31,9 +33,28 @@ func (e extent) of(text string) string { return text[e.start:e.end] }
 
 // pairs collects the names and values from the tables of a text, as lines.
 type pairs struct {
-	text   string
-	lines  strings.Builder
-	values []segment
+	text     string
+	lines    strings.Builder
+	values   []segment
+	prefixed bool // lines are read without what linePrefix matches
+}
+
+// linePrefix matches what tools print before a line: its number, file, time, or the mark of a diff or comment.
+var linePrefix = lazyregexp.New(`^(?:` +
+	`\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[\d.,]{0,7}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,3}` +
+	`(?:(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR)[ \t]{1,3})?(?:\[[^\]\n]{1,40}\][ \t])?` +
+	`|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S{1,60} \S{1,60}: ` +
+	`|[ \t]{0,8}\d{1,6}(?:→|\t| ?\| |[:.] ?|-)|[\w./@~+-]{1,120}(?::\d{1,6}: ?|-\d{1,6}-|[ \t]{1,9}\| )` +
+	`|[ \t]{0,12}(?:[-+#;$*!│]|//|--) ?)`)
+
+// trimmed returns a line without its prefix.
+func (p *pairs) trimmed(line extent) extent {
+	if p.prefixed {
+		if at := linePrefix.FindStringIndex(line.of(p.text)); at != nil {
+			line.start += at[1]
+		}
+	}
+	return line
 }
 
 // segment is a value: its offset in the lines, its offset in the text, and its length in bytes.
@@ -44,8 +65,14 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 	p := &pairs{text: text}
 	read := 0
 	for _, at := range heads {
-		if at >= read {
-			read = p.table(lineOf(text, at), at)
+		if at < read {
+			continue
+		}
+		known, line := len(p.values), lineOf(text, at)
+		p.prefixed = false
+		if read = p.table(line, at); len(p.values) == known && mayBePrefixed(text, line, at) {
+			p.prefixed = true
+			read = p.table(line, at)
 		}
 	}
 	if len(p.values) == 0 {
@@ -73,11 +100,15 @@ func (set *ruleSet) findInTables(text string, heads []int) []finding {
 // table reads the table whose header row is line, with a part of a name at offset at, and returns the offset up to
 // which it read. Bars, tabs, semicolons or commas separate the columns. A line that is no header row is skipped.
 func (p *pairs) table(line extent, at int) (read int) {
+	start := line.start
 	above := extent{}                                                // the line before the header row
 	if i := strings.LastIndex(p.text[line.start:at], `:"`); i >= 0 { // inside a JSON string
 		line.start += i + len(`:"`)
 	} else if line.start > 0 {
-		above = lineOf(p.text, line.start-1)
+		above = p.trimmed(lineOf(p.text, line.start-1))
+	}
+	if line = p.trimmed(line); p.prefixed && line.start == start {
+		return line.end
 	}
 	separator := ""
 	for _, s := range []string{"|", "│", "\t", ";", ","} {
@@ -97,6 +128,9 @@ func (p *pairs) table(line extent, at int) (read int) {
 	for row := p.below(line); row.start < len(p.text); row = p.below(row) {
 		if !isRule(row.of(p.text)) {
 			cells := p.cells(row, separator)
+			if i := strings.IndexByte(row.of(p.text), '"'); len(cells) != len(head) && i > 0 { // the end of a JSON string
+				cells = p.cells(extent{row.start, row.start + i}, separator)
+			}
 			if len(cells) != len(head) {
 				break
 			}
@@ -122,10 +156,20 @@ func (p *pairs) isHead(line extent, cells []extent, separator string) bool {
 		strings.HasPrefix(strings.TrimLeft(text, " \t>"), separator) || isRule(p.below(line).of(p.text))
 }
 
-// add adds a pair as a line, unless the value is empty, equal to the name, too long, or has a quote or line break.
+// mayBePrefixed reports whether a line with a part of a name at an offset may be the header row of a table behind a
+// prefix. It is cheaper than linePrefix.
+func mayBePrefixed(text string, line extent, at int) bool {
+	for at < line.end && (nameChar(text[at]) || text[at] == ' ') {
+		at++
+	}
+	return (at == line.end || strings.IndexByte(",;|\t\r\xe2", text[at]) >= 0) &&
+		!strings.ContainsAny(line.of(text), `(){}=<>"'`)
+}
+
+// add adds a pair as a line, unless the value is empty, equal to the name or too long. A quotation mark ends it.
 func (p *pairs) add(name string, value extent) {
-	v := value.of(p.text)
-	if v == "" || strings.EqualFold(name, v) || len(v) > maxCell || strings.ContainsAny(v, "\"\n") {
+	v, _, _ := strings.Cut(value.of(p.text), `"`)
+	if v == "" || strings.EqualFold(name, v) || len(v) > maxCell {
 		return
 	}
 	p.lines.WriteString(`"` + name + `":"`)
@@ -190,7 +234,7 @@ func (p *pairs) below(line extent) extent {
 	if line.end >= len(p.text) {
 		return extent{len(p.text), len(p.text)}
 	}
-	return lineOf(p.text, line.end+1)
+	return p.trimmed(lineOf(p.text, line.end+1))
 }
 
 // lineOf returns the line at an offset, without its line break.

@@ -27,7 +27,7 @@ func TestAViewHasWhatTheTextStandsForAndItsPlaces(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			v, changed := normalise(test.text, map[string]bool{"github-pat": true})
+			v, changed := normalise(test.text, map[string]bool{"github-pat": true}, hasURLEscapes(test.text))
 			if changed != (test.want != "") || changed && v.text != test.want {
 				t.Fatalf("read %q as %q, %v", test.text, v.text, changed)
 			}
@@ -49,7 +49,7 @@ func TestAViewIsSearchedWhereItDiffersFromItsText(t *testing.T) {
 	line := strings.Repeat("ordinary words ", 5) + "\n"
 	far := strings.Repeat(line, 200)
 	text := far + `{\"password\":\"Xk29vTqLw8\"}` + "\n" + far + far + `a \"word\"` + "\n" + far
-	v, changed := normalise(text, nil)
+	v, changed := normalise(text, nil, true)
 	windows := v.windows()
 	if !changed || len(windows) != 2 {
 		t.Fatalf("%v, %d windows", changed, len(windows))
@@ -75,7 +75,7 @@ func TestAViewIsSearchedWhereItDiffersFromItsText(t *testing.T) {
 		t.Errorf("%v", counts)
 	}
 	for _, whole := range []string{`\"a\"`, strings.Repeat(`a long line \"`, 1000)} {
-		v, _ := normalise(whole, nil)
+		v, _ := normalise(whole, nil, true)
 		if windows := v.windows(); len(windows) != 1 || windows[0].text != v.text {
 			t.Errorf("%d windows of a text without ends of lines", len(windows))
 		}

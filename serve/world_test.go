@@ -73,7 +73,7 @@ func newWorld(t testing.TB) *world {
 			notes, err := entry.Injected(ctx, st, projectID)
 			must(t, err)
 			summary, err := memory.At(w.options.Home, projectID).Summary()
-			return notes + summary, err
+			return notes.Text(10_000) + summary, err
 		},
 	}
 	w.handler = Handler(w.served)

@@ -160,8 +160,9 @@ func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
 func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandEdit, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.HandEdit, error) {
 		edits := []memoir.HandEdit{}
-		added := map[[2]string]bool{} // files and lines that a person ever added
-		earlier, base := 0, int64(-1) // how many of edits are on earlier generations than base
+		added := map[[2]string]bool{}    // files and lines that a person ever added
+		earlier := map[[2]string][]int{} // by file and line, the edits of earlier generations
+		done, base := 0, int64(-1)       // how many of edits are on earlier generations than base
 		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM hand_edit
 			WHERE project_id = ? ORDER BY base, id`,
 			[]any{projectID}, func(scan scanner) error {
@@ -171,12 +172,18 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 					&n.Text, timeColumn{&n.At}); err != nil {
 					return err
 				}
-				if on != base {
-					earlier, base = len(edits), on
+				for ; on != base && done < len(edits); done++ {
+					key := lineOf(edits[done])
+					earlier[key] = append(earlier[key], done)
 				}
-				kept := slices.DeleteFunc(slices.Clone(edits[:earlier]), func(old memoir.HandEdit) bool { return outdates(n, old) })
-				edits = append(kept, edits[earlier:]...)
-				earlier = len(kept)
+				base = on
+				earlier[lineOf(n)] = slices.DeleteFunc(earlier[lineOf(n)], func(i int) bool {
+					drop := outdates(n, edits[i])
+					if drop {
+						edits[i].Action = ""
+					}
+					return drop
+				})
 				line := [2]string{n.File, n.Text}
 				switch {
 				case n.Action == memoir.EditAdded:
@@ -189,22 +196,21 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 				edits = append(edits, n)
 				return nil
 			})
-		return edits, err
+		return slices.DeleteFunc(edits, func(n memoir.HandEdit) bool { return n.Action == "" }), err
 	}, "reading hand edits")
 }
 
+// outdates reports whether an edit replaces an earlier one of the same lineOf.
 func outdates(n, old memoir.HandEdit) bool {
-	if n.File != old.File {
-		return false
+	return whole(n.Action) || n.Action != old.Action || n.Section == old.Section
+}
+
+func whole(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }
+
+// lineOf returns the file and the line that an edit is about, or only the file.
+func lineOf(n memoir.HandEdit) [2]string {
+	if whole(n.Action) {
+		return [2]string{n.File, "\x00"} // no line
 	}
-	whole := func(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }
-	switch {
-	case whole(n.Action) || whole(old.Action):
-		return whole(n.Action) && whole(old.Action)
-	case n.Text != old.Text:
-		return false
-	case n.Action != old.Action:
-		return true
-	}
-	return n.Section == old.Section
+	return [2]string{n.File, n.Text}
 }

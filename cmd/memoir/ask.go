@@ -62,6 +62,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 		return err
 	}
 	settings := opts.Settings
+	limitHeap(settings.Memories)
 	o.Access = p.access(c, opts.Home)
 	if c.String("project") != "" {
 		if _, _, err = p.projectID(c); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -149,6 +150,12 @@ var extremes = map[string]func(b *testing.B, dir string){
 				fmt.Fprintf(w, `token = gh`+`p_%018x%018x\n`, rand.Uint64(), rand.Uint64())
 			}
 		})
+	},
+	"200,000 files that are no sessions": func(b *testing.B, dir string) {
+		for i := range 200_000 {
+			path := filepath.Join(dir, fmt.Sprint(i/1000), fmt.Sprintf("a-file-that-is-no-session-%d.jsonl", i))
+			must(b, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}\n"), 0o600)))
+		}
 	},
 	"6 records of 12 million members": func(b *testing.B, dir string) {
 		piSession(b, dir, 6, func(w *bufio.Writer) {

@@ -224,12 +224,3 @@ func (c *cleaner) clean(text string) string {
 }
 
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
-
-// summaryOf returns the live summary. Secrets are redacted if somebody edited it since its publication.
-func (p *program) summaryOf(root memory.Root) (string, error) {
-	text, err := root.Summary()
-	if err == nil && root.Edited() {
-		text = p.redact(text)
-	}
-	return text, err
-}

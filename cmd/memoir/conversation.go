@@ -30,6 +30,7 @@ func messageCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
 				Usage: "author's `ROLE`: user, assistant, system (stored, but neither shown nor extracted)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
+			&cli.StringFlag{Name: "key", Usage: "`KEY` of the message: a repeated call with it stores nothing"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
 		Action: p.message,
@@ -56,7 +57,7 @@ func (p *program) message(c *cli.Context) error {
 	defer st.Close()
 	opts.Now = at // the conversation is that of the day
 	out, err := p.access(c, opts.Home).Say(c.Context, st, opts, project.ID, c.String("conversation"),
-		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at}})
+		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at, Key: c.String("key")}})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/consolidate"
 	"memoir/entry"
 	"memoir/internal/lazyregexp"
 	"memoir/memory"
@@ -219,7 +220,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		return injection{}, err
 	}
 	notes, err := p.notesOf(c, home, found.project)
-	if err != nil || user == "" && summary == "" && notes == "" && len(found.recap) == 0 {
+	if err != nil || user == "" && summary == "" && notes.Empty() && len(found.recap) == 0 {
 		return injection{}, err
 	}
 	if found.project == "" {
@@ -229,7 +230,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if found.text = frame(home, found.project, notes, user, summary, found.recap, limit); found.text == "" {
+	if found.text = frame(home, found.project, notes.Text, user, summary, found.recap, limit); found.text == "" {
 		found.why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -237,6 +238,22 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 		found.text = strings.Replace(found.text, catHint, "", 1)
 	}
 	return found, nil
+}
+
+// summaryOf returns the live summary. If somebody edited the memory since its publication, the edits are applied, as
+// the next consolidation does, and secrets are redacted.
+func (p *program) summaryOf(root memory.Root) (string, error) {
+	text, err := root.Summary()
+	if err != nil || !root.Edited() {
+		return text, err
+	}
+	live, err := root.Current()
+	large := slices.ContainsFunc(live.Edited, func(e memory.Edit) bool { return len(e.Now) > pipeline.MaxEdited })
+	if made := live.Consolidation(); made != nil && !large {
+		edits := memory.HandEdits("", live.Edited, time.Time{})
+		text = consolidate.ApplyHandEdits(*made, consolidate.LiveHandEdits(edits, consolidate.Input{})).MemorySummary
+	}
+	return p.redact(text), err
 }
 
 // projectOfSession returns the project of a session in dir. It applies the project's own settings.
@@ -285,15 +302,15 @@ const (
 	userShare  = 4
 )
 
-// frame renders the prompt of the read path with a person's notes, the user's summary, the last messages of a session
-// and the project's summary. Each may be empty. The result has at most limit tokens; if no line of the summary fits, it
-// has the rest. The root is a file path, which every agent can open.
-func frame(home, id, notes, user, summary string, recap []string, limit int) string {
+// frame renders the prompt of the read path with a person's notes, as many as fit, the user's summary, the last
+// messages of a session and the project's summary. Each may be empty. The result has at most limit tokens; if no line
+// of the summary fits, it has the rest. The root is a file path, which every agent can open.
+func frame(home, id string, fit func(tokens int) string, user, summary string, recap []string, limit int) string {
 	root := memory.At(home, id)
 	vars := prompts.ReadPathVars{Root: root.Link(), Files: filesBelow(root)}
 	vars.Project = id[:max(0, strings.LastIndexByte(id, '-'))]
 	room := limit - memoir.Tokens(prompts.ReadPath(vars))
-	notes = memory.FitTokens(notes, room/notesShare)
+	notes := fit(room / notesShare)
 	user = withoutRules(memory.FitTokens(memory.Neutralise(user), room/userShare), notes)
 	if strings.Contains(user, "\n- ") {
 		user += "\n"
@@ -331,13 +348,13 @@ func frame(home, id, notes, user, summary string, recap []string, limit int) str
 }
 
 // notesOf returns a person's notes as a session in a project gets them. It opens the database only if there are notes.
-func (p *program) notesOf(c *cli.Context, home, project string) (string, error) {
+func (p *program) notesOf(c *cli.Context, home, project string) (notes entry.Notes, err error) {
 	if !entry.Any(memory.At(home, project)) && !entry.Any(memory.At(home, memoir.UserProjectID)) {
-		return "", nil
+		return notes, nil
 	}
 	st, err := p.openToInject(c)
 	if err != nil || st == nil {
-		return "", err
+		return notes, err
 	}
 	defer st.Close()
 	return entry.Injected(c.Context, st, project)

@@ -11,6 +11,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/operation"
+	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -106,9 +107,9 @@ func sources() []string {
 func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 	effect := "The next run adds the\nsession to its project's memory again."
 	if disabled {
-		effect = "The next run removes the\n" +
-			"session from its project's memory and from the search. HISTORY.md, which nothing injects,\n" +
-			"keeps its paragraph: `memoir forget` removes it."
+		effect = "It is removed from\n" +
+			"its project's memory and from the search. HISTORY.md, which nothing injects, keeps its\n" +
+			"paragraph: `memoir forget` removes it."
 	}
 	return &cli.Command{
 		Name: name, ArgsUsage: "SESSION", Usage: usage,
@@ -136,8 +137,20 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				p.ui.say("%s, “%s”, is %sd already", session.Key(), orUntitled(session.Title), name)
 				return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {})
 			}
-			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
+			opts, err := p.options(c, nil)
+			if err == nil {
+				err = st.SetDisabled(c.Context, session.Key(), disabled)
+			}
+			if err != nil {
 				return err
+			}
+			hint := "the next run updates its project's memory"
+			if disabled {
+				if err := pipeline.Withdraw(c.Context, st, opts, session.ProjectID); err == nil {
+					hint = ""
+				} else if memoir.CodeOf(err) != memoir.CodeBusy {
+					return err
+				}
 			}
 			now, err := p.findSession(c.Context, st, session.Key())
 			if err == nil && !disabled && now.Reason == session.Reason {
@@ -146,7 +159,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			}
 			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
 				p.ui.say("%sd %s, “%s”", name, session.Key(), orUntitled(session.Title))
-				p.ui.sayHint("the next run updates its project's memory")
+				p.ui.sayHint(hint)
 			})
 		},
 	}

@@ -109,6 +109,25 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
+// NoLink returns an error if one of some paths is a symbolic link: in the folders of projects none is followed to what
+// others own.
+func NoLink(paths ...string) error {
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link, which is not followed")}
+		}
+	}
+	return nil
+}
+
+// ReadOwn is ReadFile for a file of a project's folder. Neither it nor the directories may be symbolic links.
+func ReadOwn(path string, limit int64, dirs ...string) ([]byte, error) {
+	if err := NoLink(append(dirs, path)...); err != nil {
+		return nil, err
+	}
+	return ReadFile(path, limit)
+}
+
 // ReadFile returns the content of a regular file of at most limit bytes. A larger one is ErrTooLarge
 // in a *fs.PathError.
 func ReadFile(path string, limit int64) ([]byte, error) {

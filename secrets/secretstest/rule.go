@@ -51,7 +51,7 @@ const (
 // BuiltIn returns the built-in rules; dir is the directory of package secrets.
 func BuiltIn(dir string) ([]Rule, error) {
 	configs := []string{config.DefaultConfig}
-	for _, name := range []string{"extra.toml", "passwords.toml"} {
+	for _, name := range []string{"extra.toml", "passwords.toml", "commands.toml"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err

@@ -1,0 +1,86 @@
+package secrets
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAValueThatALineEndSplitsGoesAsAWhole(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(23)}
+	for name, end := range map[string]string{"a line end": "\n", "an indented line": "\n    ", "a shell": "\\\n", "a mail": "=\n", "Windows": "\r\n"} {
+		for _, told := range []string{
+			"use {} for it\n", "Authorization: Bearer {}\n", "api_key = \"{}\"\n", "export API_TOKEN={}\nmake\n",
+		} {
+			value := "gh" + "p_" + m.text(letters, 36)
+			text := "before\n" + strings.Replace(told, "{}", value[:19]+end+value[19:], 1) + "after it all is fine\n"
+			for form, text := range map[string]string{"as it is": text, "JSON": asJSON(text)} {
+				out, _ := ours.Redact(text)
+				if strings.Contains(out, value[4:19]) || strings.Contains(out, value[19:]) || !strings.Contains(out, "after it all is fine") {
+					t.Errorf("%s, %s: left in %q", name, form, out)
+				}
+				if strings.Count(out, "\n") != strings.Count(text, "\n") {
+					t.Errorf("%s, %s: other lines in %q", name, form, out)
+				}
+			}
+		}
+	}
+	for _, text := range []string{
+		"the version is 20310212abcdef\nabc123def is another\n", "\tTIOCSETVERAUTH = 0x8004741c\n\tTIOCSFLAGS2     = 0x8004\n",
+		"sha256 " + m.text(hexes, 64) + "\n" + m.text(hexes, 64) + "\n",
+	} {
+		if out, _ := ours.Redact(text); out != text {
+			t.Errorf("%q became %q", text, out)
+		}
+	}
+}
+
+func TestAPasswordThatEndsInAVersionGoes(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(29)}
+	for _, told := range []string{"password: {}", "DB_PASSWORD={}", "tool --password {}", "the password is {}", `"password": "{}"`, "requirepass {}"} {
+		for _, version := range []string{"-v2", "_v3", ".v12", "V2"} {
+			value := m.text(lowers, 4) + m.text(numbers, 2) + "!" + m.text(letters, 4) + version
+			if out, _ := ours.Redact("x\n" + strings.Replace(told, "{}", value, 1) + "\ny\n"); strings.Contains(out, value) {
+				t.Errorf("left in %s", out)
+			}
+		}
+	}
+}
+
+func TestATableBehindPrefixesIsRead(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(31)}
+	for _, table := range []string{
+		"name,password\nada,{{weak}}\nbob,{{weak}}", "| user | password |\n|---|---|\n| ada | {{weak}} |\n| bob | {{weak}} |",
+		"user\tapi_key\nada\t{{alnum33}}\nbob\t{{alnum33}}", "id;secret;x\n1;{{alnum33}};y\n2;{{alnum33}};z",
+		"+------+----------+\n| user | password |\n+------+----------+\n| ada  | {{weak}} |\n+------+----------+",
+	} {
+		for _, place := range []string{
+			"as it is", "JSON", "JSON in JSON", "JSON with line ends of Windows", "numbers and arrows", "numbers and tabs", "numbers and bars",
+			"numbers and colons", "grep", "grep and a space", "grep's lines around", "an added line", "a removed line", "a comment of a shell",
+			"a log with levels", "a log with names", "a log of the system", "a log of containers", "a log with a time",
+		} {
+			told, secrets := m.fill(table)
+			out, _ := ours.Redact(oddPlaces[place](told))
+			for _, secret := range secrets {
+				if strings.Contains(out, secret) {
+					t.Errorf("%s: %s is left in %s", place, secret, out)
+				}
+			}
+		}
+	}
+}
+
+func TestANameThatEscapesHideIsKnown(t *testing.T) {
+	t.Parallel()
+	value := fake("Zk39", "fjQz7x")
+	for _, text := range []string{
+		`{"\u043f\u0430\u0440\u043e\u043b\u044c": "` + value + `"}`, `{"contrase\u00f1a": "` + value + `"}`, `{"\u0070assword": "` + value + `"}`,
+		`contrase\u00f1a: ` + value, "GET /login?next=a%20password:%20" + value + "%20end", "Authorization:%20Bearer%20" + fakeToken, "see%20" + fakeToken,
+	} {
+		if out, _ := ours.Redact(text); strings.Contains(out, value) || strings.Contains(out, fakeToken) {
+			t.Errorf("left in %s", out)
+		}
+	}
+}

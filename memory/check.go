@@ -125,7 +125,7 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 	}
 	checked := tree.Check(lines, anchors)
 	for i, line := range lines {
-		if c := tree.commands(line); weight[c.State] > weight[checked[i].State] {
+		if c := tree.commands(line); c.State != "" && weight[checked[i].State] <= weight[Fresh] {
 			checked[i] = c
 		}
 	}

@@ -63,11 +63,11 @@ type call struct {
 // reading returns the answer of an operation that only reads the registry.
 func reading(do func(*server, call) (any, error)) answer {
 	return func(s *server, r *http.Request) (any, error) {
-		st, release, err := s.registry.use(r.Context())
+		st, err := s.Read(r.Context())
 		if err != nil {
 			return nil, err
 		}
-		defer release()
+		defer st.Close()
 		return s.inProject(call{Request: r, st: st}, do)
 	}
 }

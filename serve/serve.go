@@ -14,12 +14,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"memoir"
 	"memoir/operation"
-	"memoir/store"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -33,16 +31,15 @@ type Options struct {
 	Injected func(ctx context.Context, projectID string) (string, error)
 }
 
-// server answers requests. Its only state is the key of its cookies and the open registry.
+// server answers requests. Its only state is the key of its cookies.
 type server struct {
 	Options
-	key      string // of the cookies, which browsers send instead of the token
-	registry sharedRegistry
+	key string // of the cookies, which browsers send instead of the token
 }
 
 // Handler returns the handler of all requests to a server on a loopback address.
 func Handler(o Options) http.Handler {
-	s := &server{Options: o, key: rand.Text(), registry: sharedRegistry{open: o.Read}}
+	s := &server{Options: o, key: rand.Text()}
 	mux := http.NewServeMux()
 	for _, op := range routes {
 		mux.Handle(op.method+" "+op.path, s.answering(op))
@@ -103,50 +100,4 @@ func Run(ctx context.Context, l net.Listener, h http.Handler) error {
 		return err
 	}
 	return server.Close()
-}
-
-// shareFor is the time after opening in which requests share the open registry, since opening it takes longer than most
-// requests. It is short, so that other processes can soon lock or replace the database.
-const shareFor = time.Second
-
-// A sharedRegistry shares the open registry among requests.
-type sharedRegistry struct {
-	open func(context.Context) (*store.Store, error)
-	mu   sync.Mutex
-	now  *opened // nil: the next use opens the registry
-}
-
-type opened struct {
-	*store.Store
-	users int
-}
-
-// use returns the registry and a function that returns it, which the caller must call once.
-func (l *sharedRegistry) use(ctx context.Context) (*store.Store, func(), error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.now == nil {
-		st, err := l.open(context.WithoutCancel(ctx)) // other requests use it, too
-		if err != nil {
-			return nil, nil, err
-		}
-		opened := &opened{st, 1} // the timer counts as a user
-		l.now = opened
-		time.AfterFunc(shareFor, func() { l.release(opened, true) })
-	}
-	of := l.now
-	of.users++
-	return of.Store, func() { l.release(of, false) }, nil
-}
-
-// release ends one use of the registry and closes it after the last. expired ends its sharing.
-func (l *sharedRegistry) release(of *opened, expired bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if expired {
-		l.now = nil
-	}
-	if of.users--; of.users == 0 {
-		_ = of.Close() // the registry was only read
-	}
 }

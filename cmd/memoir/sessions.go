@@ -121,7 +121,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			if err != nil {
 				return err
 			}
-			st, err := p.openForWriting(c)
+			opts, st, err := p.openToChange(c)
 			if err != nil {
 				return err
 			}
@@ -131,13 +131,9 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				return err
 			}
 			was, forgotten, err := st.Marked(c.Context, session.Key())
-			switch {
-			case err != nil:
-				return err
-			case forgotten && !disabled:
-				return usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
+			if err == nil && forgotten && !disabled {
+				err = usagef("`memoir forget --undo "+session.Key()+"` reads it again", "%s is forgotten", session.Key())
 			}
-			opts, err := p.options(c, nil)
 			if err == nil {
 				err = st.SetDisabled(c.Context, session.Key(), disabled)
 			}

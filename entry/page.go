@@ -190,7 +190,7 @@ func Append(path, text string) error {
 		}
 		switch {
 		case err != nil && info.Size() == 0:
-			err = errors.Join(err, os.Remove(path))
+			err = errors.Join(err, failpoint.Remove(path))
 		case err != nil:
 			err = errors.Join(err, f.Truncate(info.Size()))
 		}

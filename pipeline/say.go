@@ -24,7 +24,7 @@ import (
 
 // Bounds on conversations.
 const (
-	MaxSaid      = 64 << 10 // bytes of a message
+	MaxMessage   = 64 << 10 // bytes of a message
 	MaxMessages  = 200      // messages that a project keeps, the newest ones, and that one call may add
 	maxPartBytes = 16 << 20 // bytes of a file that is read
 )
@@ -101,7 +101,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 }
 
 // sayOne adds the first lines of some to one file, and returns their number.
-func (c conversation) sayOne(ctx context.Context, lines []saidLine, out *Spoken) (n int, err error) {
+func (c conversation) sayOne(ctx context.Context, lines []messageLine, out *Spoken) (n int, err error) {
 	parts, err := partsIn(c.dir)
 	if err != nil {
 		return 0, err
@@ -163,20 +163,20 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 		return errors.Join(err, fault)
 	}
 	if from == 0 {
-		return errors.Join(err, os.Remove(path))
+		return errors.Join(err, failpoint.Remove(path))
 	}
 	return errors.Join(err, os.Truncate(path, from))
 }
 
-// A saidLine is the record of a message.
-type saidLine struct {
+// A messageLine is the record of a message.
+type messageLine struct {
 	text, key string
 	at        time.Time
 }
 
 // lines checks and redacts messages, and returns their records.
-func (c conversation) lines(messages []Message) (lines []saidLine, err error) {
-	refuse := func(hint, format string, args ...any) ([]saidLine, error) {
+func (c conversation) lines(messages []Message) (lines []messageLine, err error) {
+	refuse := func(hint, format string, args ...any) ([]messageLine, error) {
 		return nil, memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 	}
 	switch {
@@ -190,8 +190,8 @@ func (c conversation) lines(messages []Message) (lines []saidLine, err error) {
 		switch {
 		case !slices.Contains([]string{memoir.RoleUser, memoir.RoleAssistant, "system"}, m.Role):
 			return refuse("user, assistant or system", "message %d: unknown role %.100q", i+1, m.Role)
-		case len(m.Content) > MaxSaid || len(text) > MaxSaid:
-			return refuse("shorten it", "message %d: it may have at most %d bytes, not %d", i+1, MaxSaid, len(m.Content))
+		case len(m.Content) > MaxMessage || len(text) > MaxMessage:
+			return refuse("shorten it", "message %d: it may have at most %d bytes, not %d", i+1, MaxMessage, len(m.Content))
 		case text == "":
 			return refuse("", "message %d: its content is empty", i+1)
 		case m.Key != "" && (!conversationName.MatchString(m.Key) || c.spoken(m.Key) != m.Key):
@@ -203,14 +203,14 @@ func (c conversation) lines(messages []Message) (lines []saidLine, err error) {
 		if at.IsZero() {
 			at = time.Now()
 		}
-		lines = append(lines, saidLine{rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at), m.Key, at})
+		lines = append(lines, messageLine{rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at), m.Key, at})
 	}
 	return lines, nil
 }
 
 // spoken removes control characters and secrets from a text.
 func (c conversation) spoken(text string) string {
-	if len(text) > MaxSaid { // it will be refused
+	if len(text) > MaxMessage { // it will be refused
 		return text
 	}
 	text = strings.Map(func(r rune) rune { // before redaction, since a control character may split a secret

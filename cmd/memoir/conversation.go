@@ -40,7 +40,7 @@ func messageCommand(p *program) *cli.Command {
 func (p *program) message(c *cli.Context) error {
 	text := strings.Join(c.Args().Slice(), " ")
 	if text == "-" {
-		content, err := io.ReadAll(io.LimitReader(os.Stdin, pipeline.MaxSaid+1))
+		content, err := io.ReadAll(io.LimitReader(os.Stdin, pipeline.MaxMessage+1))
 		if err != nil {
 			return notFoundf("", "read the message: %w", err)
 		}

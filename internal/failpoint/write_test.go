@@ -27,6 +27,7 @@ var without = map[string]string{
 	"disk.flush":              "it opens what a write made, and has a moment",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
+	"pipeline.RemoveFolders":  "Remove is a method that has moments",
 	"store.lockDatabase":      "it opens what is there",
 	"store.onWriter":          "who writes by it has a moment before",
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",

@@ -203,7 +203,8 @@ func (c conversation) lines(messages []Message) (lines []messageLine, err error)
 		if at.IsZero() {
 			at = time.Now()
 		}
-		lines = append(lines, messageLine{rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at), m.Key, at})
+		line := rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at)
+		lines = append(lines, messageLine{line, m.Key, at})
 	}
 	return lines, nil
 }

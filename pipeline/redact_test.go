@@ -57,7 +57,7 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 	}{
 		"it was refused":                   {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", false},
 		"it was cut":                       {fake(t, "github-pat"), fake(t, "gitlab-pat"), "gitlab-pat", true},
-		"the rule is the person's own one": {ticket, ticket, "acme-ticket", false},
+		"the rule is the person's own one": {ticket, ticket, "own-rule", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

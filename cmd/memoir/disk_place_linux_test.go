@@ -34,7 +34,7 @@ func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 		{".", 0o500, "file writable", exitFailed, false},
 		{"memoir.db", 0, "permission there", exitFailed, false},
 		{"memoir.db", 0o400, "permission there", exitFailed, true},
-		{"projects", 0, "permission there", exitPartly, false},
+		{"projects", 0, "permission there", exitFailed, false},
 		{"projects/*", 0o500, "permission there", exitPartly, true},
 		{"projects/*/live", 0, "permission there", exitPartly, false},
 		{"projects/*/live", 0o500, "permission there", exitPartly, true},

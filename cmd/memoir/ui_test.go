@@ -231,7 +231,7 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 		t.Errorf("before the rules are known: %q", got)
 	}
 	c.setRules(rules)
-	if got := c.clean("badge-271828"); got != "[REDACTED:badge]" {
+	if got := c.clean("badge-271828"); got != "[REDACTED:own-rule]" {
 		t.Errorf("got %q", got)
 	}
 	must(t, os.WriteFile(rules+".broken", []byte("[[rules"), 0o600))

@@ -98,10 +98,10 @@ func (s *server) recap(ctx context.Context) (out memoryMessagesOut, err error) {
 		return out, err
 	}
 	recap, err := s.Recap(ctx, session)
-	said := recap.Messages
-	return fit(usualTokens, len(said), func(n int) memoryMessagesOut {
+	messages := recap.Messages
+	return fit(usualTokens, len(messages), func(n int) memoryMessagesOut {
 		answer, text := memoryMessagesOut{Session: recap.Session}, pipeline.RecapHead
-		for _, m := range said[len(said)-n:] {
+		for _, m := range messages[len(messages)-n:] {
 			text += m.Line()
 		}
 		answer.Recap = s.Redact(text)

@@ -196,14 +196,14 @@ func (r *renewal) unordered(heading, line string) bool {
 func (r *renewal) wanted(line string) bool {
 	want := memoir.WordsOf(withoutMark(Uncited(line)))
 	for _, s := range r.sessions {
-		var said memoir.Words
+		var words memoir.Words
 		for _, st := range s.statements {
 			if st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask {
-				said = append(said, memoir.WordsOf(st.Text)...)
+				words = append(words, memoir.WordsOf(st.Text)...)
 			}
 		}
-		slices.Sort(said)
-		if 2*want.Shared(slices.Compact(said)) >= len(want) {
+		slices.Sort(words)
+		if 2*want.Shared(slices.Compact(words)) >= len(want) {
 			return true
 		}
 	}

@@ -254,7 +254,7 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 			if what := g.trace(line); what != "" {
 				out = append(out, Trace{path, n, what, false})
 			} else if g.alone(line) {
-				out = append(out, Trace{path, n, "repeats what only a forgotten session said", true})
+				out = append(out, Trace{path, n, "repeats what only a forgotten session has", true})
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 // A support is what sessions state: the texts from which a line of a model may quote or name a command, as folded
 // returns them.
 type support struct {
-	words  []string // people's words: what may stand in “ ”
-	stated []string // whole statements
-	steps  []string // the same without environments and the output of failed commands
+	words      []string // people's words: what may stand in “ ”
+	statements []string // whole statements
+	steps      []string // the same without environments and the output of failed commands
 }
 
 // supportOf returns the support of sessions.
@@ -29,8 +29,8 @@ func (r *renewal) supportOf(entries []entry) (all support) {
 			s.support = &support{}
 			s.support.add(s.Extraction.Statements...)
 		}
-		all.words, all.stated, all.steps = append(all.words, s.support.words...),
-			append(all.stated, s.support.stated...), append(all.steps, s.support.steps...)
+		all.words, all.statements, all.steps = append(all.words, s.support.words...),
+			append(all.statements, s.support.statements...), append(all.steps, s.support.steps...)
 	}
 	return all
 }
@@ -65,7 +65,7 @@ func (s *support) add(statements ...memoir.Statement) {
 			s.words = append(s.words, folded(w))
 		}
 		whole := folded(strings.Join([]string{st.Text, st.Quote, st.Command, st.Error, st.Fix}, "\n"))
-		s.stated = append(s.stated, whole)
+		s.statements = append(s.statements, whole)
 		switch st.Kind {
 		case memoir.StatementEnvironment:
 		case memoir.StatementFailure:
@@ -81,16 +81,16 @@ func (s *support) add(statements ...memoir.Statement) {
 // its purpose.
 func (s support) backs(heading, line string) bool {
 	line = html.UnescapeString(Words(line))
-	commands, stated := commandsIn(line, false), s.stated
+	commands, known := commandsIn(line, false), s.statements
 	switch heading {
 	case headCommands, headBuild:
-		if stated = s.steps; !strings.Contains(line, "`") {
+		if known = s.steps; !strings.Contains(line, "`") {
 			commands = append(commands, line[strings.Index(line, ": ")+1:])
 		}
 	case headPreferences, headWants:
-		stated = s.steps
+		known = s.steps
 	}
-	return hold(stated, commands...) && s.quotes(line)
+	return hold(known, commands...) && s.quotes(line)
 }
 
 // unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of
@@ -139,7 +139,7 @@ func (s support) quotes(line string) bool {
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
 	}
-	return hold(s.words, words...) && hold(s.stated, others...)
+	return hold(s.words, words...) && hold(s.statements, others...)
 }
 
 // hold reports whether some texts have all of some parts, in whole words.

@@ -186,7 +186,7 @@ func noStatements(why []string, unplaced int) *complaint {
 // empty if no line of text is left.
 func (u *used) checkSummary(text string, ev *evidence) (heading, body string) {
 	var b strings.Builder
-	said, n := false, 0
+	prose, n := false, 0
 	for line := range strings.Lines(ev.attributed(text, 0, len(ev.items))) {
 		line = strings.TrimRight(line, " \t\r\n")
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
@@ -196,14 +196,14 @@ func (u *used) checkSummary(text string, ev *evidence) (heading, body string) {
 		switch n++; {
 		case n > maxLines || ev.invalidLine(line):
 			u.dropped.Summary++
-		case isTitle && heading == "" && !said:
+		case isTitle && heading == "" && !prose:
 			heading = strings.TrimSpace(title)
 		default:
-			said = said || line != "" && !strings.HasPrefix(line, "#")
+			prose = prose || line != "" && !strings.HasPrefix(line, "#")
 			b.WriteString(shorten(line, maxLine) + "\n")
 		}
 	}
-	if !said {
+	if !prose {
 		return heading, ""
 	}
 	return heading, "\n" + strings.TrimSpace(b.String()) + "\n"

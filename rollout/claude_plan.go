@@ -31,7 +31,7 @@ type claudePlan struct {
 type claudeNode struct {
 	record int32 // in the tape
 	up     int32 // index of the parent; -1: missing
-	said   int32 // index of the nearest ancestor that is a prompt or speech, else of the topmost; -1 without a parent
+	near   int32 // index of the nearest ancestor that is a prompt or speech, else of the topmost; -1 without a parent
 	prompt bool  // text of a person
 	speech bool  // text of the agent, or a tool's result
 	live   bool  // on the path to the last entry
@@ -93,11 +93,11 @@ func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 	if _, ok := p.byUUID[h]; ok {
 		return false
 	}
-	n := claudeNode{record: int32(at), up: -1, said: -1, prompt: prompt, speech: speech}
+	n := claudeNode{record: int32(at), up: -1, near: -1, prompt: prompt, speech: speech}
 	if up, ok := p.byUUID[textHash(l.parent)]; ok && l.parent != "" {
-		n.up, n.said = up, up
-		if above := p.nodes[up]; !above.prompt && !above.speech && above.said >= 0 {
-			n.said = above.said
+		n.up, n.near = up, up
+		if above := p.nodes[up]; !above.prompt && !above.speech && above.near >= 0 {
+			n.near = above.near
 		}
 	}
 	p.byUUID[h] = int32(len(p.nodes))
@@ -121,12 +121,12 @@ func (p *claudePlan) findAbandoned() {
 	for i := p.leaf; i >= 0; i = p.nodes[i].up {
 		n := &p.nodes[i]
 		if n.live = true; n.prompt {
-			next[n.said] = int(i)
+			next[n.near] = int(i)
 		}
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		n.gone = !n.live && n.up >= 0 && (p.nodes[n.up].gone || n.prompt && next[n.said] > i)
+		n.gone = !n.live && n.up >= 0 && (p.nodes[n.up].gone || n.prompt && next[n.near] > i)
 	}
 }
 

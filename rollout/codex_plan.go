@@ -91,13 +91,13 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	if s.void(at, l) {
 		return
 	}
-	said := l.utterance()
-	s.boundaries(at, l, said)
+	spoken := l.utterance()
+	s.boundaries(at, l, spoken)
 	s.fork.line(at, l, s.opening, s.opened)
 	if id := l.turnID(); id != "" {
 		s.turn = id
 	}
-	s.noteMessage(at, l, said)
+	s.noteMessage(at, l, spoken)
 	if l.kind == "event_msg" {
 		s.event(at, l)
 	} else {
@@ -106,16 +106,16 @@ func (s *codexPlanner) line(at place, l codexLine) {
 }
 
 // noteMessage records a message, and which copies of messages the part has.
-func (s *codexPlanner) noteMessage(at place, l codexLine, said utterance) {
+func (s *codexPlanner) noteMessage(at place, l codexLine, spoken utterance) {
 	voices := &s.parts[at.part]
-	switch said {
+	switch spoken {
 	case userItem, userEvent:
-		voices.userItems = voices.userItems || said == userItem
-		voices.userEvents = voices.userEvents || said == userEvent
+		voices.userItems = voices.userItems || spoken == userItem
+		voices.userEvents = voices.userEvents || spoken == userEvent
 		s.userTurns[s.turn] = true
-		s.userTexts[codexWords(rawCodexUserText(l, said), true)] = true
+		s.userTexts[codexWords(rawCodexUserText(l, spoken), true)] = true
 		if !s.counted {
-			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, said
+			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, spoken
 		}
 	case userResponse:
 		content := get(l.payload, "content")
@@ -175,16 +175,16 @@ func (s *codexPlanner) follow(at place, l codexLine) {
 }
 
 // boundaries tracks where the current turn began: at task_started, else at the first user text after the agent's last.
-func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
+func (s *codexPlanner) boundaries(at place, l codexLine, spoken utterance) {
 	switch {
 	case l.opensTurn():
 		s.begin(at.index, true)
 		s.lastMessage, s.lastEvent = -1, -1
-	case said > saysNothing && said < assistantMessage || l.kind == "turn_context":
-		if !s.opened && (s.agentSpoke || s.counted && s.countedBy == said) { // or the agent has not answered
+	case spoken > saysNothing && spoken < assistantMessage || l.kind == "turn_context":
+		if !s.opened && (s.agentSpoke || s.counted && s.countedBy == spoken) { // or the agent has not answered
 			s.begin(at.index, false)
 		}
-	case said >= assistantMessage:
+	case spoken >= assistantMessage:
 		s.agentSpoke = true
 	case l.sub == "task_complete" || l.sub == "turn_complete" || l.sub == "turn_aborted":
 		s.opened, s.agentSpoke = false, true

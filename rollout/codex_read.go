@@ -17,7 +17,7 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64][2]int{}, goals: map[uint64]bool{},
+	r := codexReader{plan: plan, e: e, typed: map[uint64][2]int{}, goals: map[uint64]bool{},
 		running: newCodexRunning()}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
@@ -27,10 +27,10 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 }
 
 type codexReader struct {
-	plan *codexPlan
-	e    *emitter
-	w    where
-	said map[uint64][2]int // user texts of the current turn, by hash: number of events and items
+	plan  *codexPlan
+	e     *emitter
+	w     where
+	typed map[uint64][2]int // user texts of the current turn, by hash: number of events and items
 
 	lead   string          // the parent's last request, while a fork's copies are read
 	turnID string          // of the current turn
@@ -43,26 +43,26 @@ type codexReader struct {
 }
 
 func (r *codexReader) line(at place, l codexLine) {
-	said := l.utterance()
+	spoken := l.utterance()
 	if l.kind != "session_meta" {
 		switch undone, replayed := r.plan.skip(at, l); {
 		case undone:
-			if said != saysNothing {
+			if spoken != saysNothing {
 				r.e.stats.Undone++
 			}
 			return
 		case replayed:
 			r.e.stats.Copied++
-			r.follow(l, said)
+			r.follow(l, spoken)
 			return
 		}
 		r.leadIn()
 	}
 	r.w.at = l.at()
-	r.turn.acted = r.turn.acted || said >= assistantMessage
+	r.turn.acted = r.turn.acted || spoken >= assistantMessage
 	if id := l.turnID(); id != "" && id != r.turnID {
 		r.turnID = id
-		clear(r.said)
+		clear(r.typed)
 	}
 	switch l.kind {
 	case "session_meta":
@@ -70,9 +70,9 @@ func (r *codexReader) line(at place, l codexLine) {
 	case "turn_context":
 		r.w.move(codexDir(l.payload), r.w.branch)
 	case "response_item":
-		r.item(at, l, said)
+		r.item(at, l, spoken)
 	case "event_msg":
-		r.event(at, l, said)
+		r.event(at, l, spoken)
 	case "compacted":
 		r.summary(getText(l.payload, "message"))
 	default:
@@ -94,11 +94,11 @@ func (r *codexReader) summary(message string) {
 
 // follow keeps the last request of the history that a fork copies, since the fork's first message may refer to
 // it. It is emitted as context and not as a request.
-func (r *codexReader) follow(l codexLine, said utterance) {
-	if r.e.kind != memoir.KindMain || said != userEvent && said != userItem {
+func (r *codexReader) follow(l codexLine, spoken utterance) {
+	if r.e.kind != memoir.KindMain || spoken != userEvent && spoken != userItem {
 		return
 	}
-	if _, own := splitCodex(rawCodexUserText(l, said), true); own != "" {
+	if _, own := splitCodex(rawCodexUserText(l, spoken), true); own != "" {
 		r.lead = own
 	}
 }
@@ -121,7 +121,7 @@ func (r *codexReader) meta(l codexLine) {
 	}
 }
 
-func (r *codexReader) item(at place, l codexLine, said utterance) {
+func (r *codexReader) item(at place, l codexLine, spoken utterance) {
 	p := l.payload
 	voices := r.plan.parts[at.part]
 	switch {
@@ -134,7 +134,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 	}
 	switch l.sub {
 	case "message":
-		switch said {
+		switch spoken {
 		case userResponse:
 			r.userResponse(l, voices)
 		case assistantMessage:
@@ -188,11 +188,11 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	}
 }
 
-func (r *codexReader) event(at place, l codexLine, said utterance) {
+func (r *codexReader) event(at place, l codexLine, spoken utterance) {
 	voices := r.plan.parts[at.part]
-	switch said {
+	switch spoken {
 	case userItem, userEvent:
-		r.userEvent(l, said)
+		r.userEvent(l, spoken)
 		return
 	case assistantItem:
 		if !voices.messages {
@@ -229,11 +229,11 @@ func (r *codexReader) goal(l codexLine) {
 	}
 }
 
-func (r *codexReader) userEvent(l codexLine, said utterance) {
-	if kind := getText(l.payload, "kind"); said == userEvent && kind != "" && kind != "plain" {
+func (r *codexReader) userEvent(l codexLine, spoken utterance) {
+	if kind := getText(l.payload, "kind"); spoken == userEvent && kind != "" && kind != "plain" {
 		return
 	}
-	full := rawCodexUserText(l, said)
+	full := rawCodexUserText(l, spoken)
 	r.e.findOwnRun(full)
 	origin, own := splitCodex(full, true)
 	// A file may have both kinds of event for one message.
@@ -241,12 +241,12 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	if own == "" || r.plan.added[h] {
 		return
 	}
-	if said == userItem {
+	if spoken == userItem {
 		this, other = 1, 0
 	}
-	count := r.said[h]
+	count := r.typed[h]
 	count[this]++
-	r.said[h] = count
+	r.typed[h] = count
 	if count[this] <= count[other] {
 		return
 	}
@@ -287,8 +287,8 @@ func codexWords(full string, typed bool) uint64 {
 	return textHash(own)
 }
 
-func rawCodexUserText(l codexLine, said utterance) string {
-	if said == userItem {
+func rawCodexUserText(l codexLine, spoken utterance) string {
+	if spoken == userItem {
 		return contentText(get(l.payload, "item", "content"))
 	}
 	return getText(l.payload, "message")

@@ -238,7 +238,7 @@ func (Conversation) Begin(id, cwd string, at time.Time) string {
 // Line returns the line of a message. The role is user, assistant or system; Read ignores messages of system.
 func (Conversation) Line(role, text, source, key string, at time.Time) string {
 	return line(map[string]any{"type": "message", "timestamp": at.UTC().Format(conversationTime), "source": source,
-		"key": key,
+		"key":     key,
 		"message": map[string]any{"role": role, "content": text, "stopReason": "stop"}})
 }
 

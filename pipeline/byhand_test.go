@@ -141,6 +141,22 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	}
 }
 
+// Equal lines, such as the ends of code blocks, are as many lines as a person wrote.
+func TestEqualLinesOfAnEditStayAsMany(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	text := "\n## Ours\n\n```sh\none\n```\n\n```sh\ntwo\n```"
+	a.edit("MEMORY.md", text)
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	a.run()
+	a.edit("MEMORY.md", "\n```sh\nthree\n```")
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	if got := a.text("MEMORY.md"); !strings.Contains(got, text+"\n\n```sh\nthree\n```") || !strings.Contains(got, "Friday") {
+		t.Errorf("MEMORY.md:\n%s", got)
+	}
+}
+
 func TestAnEditMakesItsProjectDueOnce(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(a app){

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"memoir"
 )
@@ -148,8 +150,7 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
 	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, text, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
 }
 
@@ -200,9 +201,13 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 	}, "reading hand edits")
 }
 
-// outdates reports whether an edit replaces an earlier one of the same lineOf.
+// outdates reports whether an edit replaces an earlier one of the same lineOf. The same line added again is known, but
+// a section may have many bounds of code blocks and lines without letters.
 func outdates(n, old memoir.HandEdit) bool {
-	return whole(n.Action) || n.Action != old.Action || n.Section == old.Section
+	line := strings.TrimSpace(n.Text)
+	many := n.Action == memoir.EditAdded &&
+		(strings.HasPrefix(line, "```") || !strings.ContainsFunc(line, unicode.IsLetter))
+	return whole(n.Action) || n.Action != old.Action || n.Section == old.Section && !many
 }
 
 func whole(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }

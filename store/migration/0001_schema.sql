@@ -193,9 +193,9 @@ CREATE TABLE hand_edit (
     after      TEXT    NOT NULL,
     text       TEXT    NOT NULL,
     at         INTEGER NOT NULL,
-    origin     TEXT    NOT NULL DEFAULT '', -- as in project_alias
-    UNIQUE (project_id, base, file, action, section, text)
+    origin     TEXT    NOT NULL DEFAULT '' -- as in project_alias
 ) STRICT;
+CREATE INDEX hand_edit_base ON hand_edit (project_id, base);
 
 -- Number of redactions in the stored texts, by rule.
 CREATE TABLE redaction (

@@ -256,7 +256,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}, c.run.now()); err != nil {
 		return scan, nil, err
 	}
-	scan.Session.ProjectID, scan.Files = c.project.ID, []store.FileRow{row}
+	scan.Session.ProjectID, scan.Identity, scan.Files = c.project.ID, c.project.Identity, []store.FileRow{row}
 	parts, err := Parts(ctx, scan.Session, rollout.Probe)
 	if err != nil {
 		return scan, nil, err

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"memoir/memory"
 )
 
 // whileRead does work while another goroutine reads the memories. Each read must see one whole known generation, and
@@ -60,6 +62,7 @@ func (try trial) readWhole(t *testing.T, what, link string, way int) {
 	if !slices.Contains(try.args, "forget") {
 		all = files(t, dir)
 	}
+	edited := memory.At(try.home, project).Edited() // what is told has the edits, and is in no generation
 	if way < 2 {
 		cmd := try.command("", append([][]string{{"view"}, {"inject", "--format", "plain"}}[way], "--project", project)...)
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
@@ -73,7 +76,7 @@ func (try trial) readWhole(t *testing.T, what, link string, way int) {
 	if all != nil && !known(func(live map[string]string) bool { return maps.Equal(live, all) }) {
 		t.Errorf("%s: %s was read, which is none of the generations", what, dir)
 	}
-	if way < 2 && !known(func(live map[string]string) bool { return strings.Contains(told, live["memory_summary.md"]) }) {
+	if way < 2 && !edited && !known(func(live map[string]string) bool { return strings.Contains(told, live["memory_summary.md"]) }) {
 		t.Errorf("%s: an agent is told what is in none of the generations: %q", what, told)
 	}
 	for _, path := range []string{"MEMORY.md", "memory_summary.md", filepath.FromSlash("skills/by-hand/SKILL.md")} {

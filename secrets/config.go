@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -166,21 +167,10 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 		if old.AllowList != nil {
 			old.Allowlists, old.AllowList = append(old.Allowlists, old.AllowList), nil
 		}
-		if r.Description != "" {
-			old.Description = r.Description
-		}
-		if r.Entropy != 0 {
-			old.Entropy = r.Entropy
-		}
-		if r.SecretGroup != 0 {
-			old.SecretGroup = r.SecretGroup
-		}
-		if r.Regex != "" {
-			old.Regex = r.Regex
-		}
-		if r.Path != "" {
-			old.Path = r.Path
-		}
+		old.Description = cmp.Or(r.Description, old.Description)
+		old.Entropy = cmp.Or(r.Entropy, old.Entropy)
+		old.SecretGroup = cmp.Or(r.SecretGroup, old.SecretGroup)
+		old.Regex, old.Path = cmp.Or(r.Regex, old.Regex), cmp.Or(r.Path, old.Path)
 		old.Tags = append(old.Tags, r.Tags...)
 		old.Keywords = append(old.Keywords, r.Keywords...)
 		old.Allowlists = append(old.Allowlists, r.Allowlists...)
@@ -194,7 +184,7 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 func untarget(base *config.ViperConfig, disabled []string) {
 	kept := base.Allowlists[:0]
 	for _, list := range base.Allowlists {
-		if named := len(list.TargetRules); named > 0 {
+		if len(list.TargetRules) > 0 {
 			list.TargetRules = slices.DeleteFunc(list.TargetRules, func(id string) bool {
 				return slices.Contains(disabled, id)
 			})

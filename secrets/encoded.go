@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
@@ -12,12 +13,14 @@ const (
 )
 
 // base64Char contains the characters of base64, in both alphabets.
-var base64Char = func() (set [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+var base64Char = charSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+
+func charSet(chars string) (set [256]bool) {
+	for _, c := range []byte(chars) {
 		set[c] = true
 	}
 	return set
-}()
+}
 
 // findEncoded returns the findings in the base64 parts of text. Each secret is then the whole base64, which is
 // useless without one of its pieces.
@@ -30,12 +33,8 @@ func (set *ruleSet) findEncoded(text string, depth int) []finding {
 			if from >= to || set.isMarker(decoded, from, to) {
 				continue
 			}
-			hidden := decoded[from:to]
-			if f.hidden != "" {
-				hidden = f.hidden
-			}
 			found = append(found, finding{
-				rule: f.rule, text: text, hidden: hidden,
+				rule: f.rule, text: text, hidden: cmp.Or(f.hidden, decoded[from:to]),
 				matchStart: code.start, matchEnd: code.end, start: code.start, end: code.end,
 			})
 		}
@@ -138,12 +137,7 @@ func decode(code string) string {
 
 // noText contains the first characters of base64 groups whose first byte is a control character other than white space
 // or occurs in no UTF-8.
-var noText = func() (set [256]bool) {
-	for _, c := range []byte("ABEFGHf+/-_") {
-		set[c] = true
-	}
-	return set
-}()
+var noText = charSet("ABEFGHf+/-_")
 
 // isText reports whether the first characters of base64 decode to text in UTF-8, whose last character may be cut.
 func isText(code string) bool {

@@ -194,8 +194,7 @@ func (r *Redactor) printed(it memoir.Item) memoir.Item {
 	if output == "" || it.Failed && alone || !it.Shell() || !printsSecret(it.Input) {
 		return it
 	}
-	single := !strings.ContainsAny(output, " \t\r\n") && len(output) >= minFileSecret && len(output) <= maxFileSecret
-	if single {
+	if !strings.ContainsAny(output, " \t\r\n") && len(output) >= minFileSecret && len(output) <= maxFileSecret {
 		r.Learn(printedMark + output)
 		return it
 	}

@@ -160,11 +160,6 @@ func (s *search) judge(r *rule, start, end int) {
 	}
 }
 
-// part is the byte range of a text that is redacted. The text around it is only context.
-type part struct{ start, end int }
-
-func all(text string) part { return part{0, len(text)} }
-
 // byPlace orders findings by the start of the secret, and then by rank, the most specific rule first.
 func byPlace(a, b finding) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.rule.rank, b.rule.rank), cmp.Compare(a.end, b.end),

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -136,11 +135,7 @@ func newAllowlist(from listSpec) *allowlist {
 // joined compiles the expressions of a list into one alternation of their texts, as gitleaks does. Therefore, a flag
 // such as (?i) in one expression also applies to those after it.
 func joined(regexes []string) *dfa {
-	tree, err := syntax.Parse("(?s:.*?)(?:"+strings.Join(regexes, "|")+")", syntax.Perl)
-	if err != nil {
-		panic("secrets: an allowlist that gitleaks compiled does not parse: " + err.Error())
-	}
-	return newDFA(tree)
+	return newDFA(mustParse("(?s:.*?)(?:" + strings.Join(regexes, "|") + ")"))
 }
 
 // allowTarget holds the parts of a match that an allowlist can test.
@@ -177,7 +172,7 @@ func (t allowTarget) matches(list *allowlist) bool {
 	case "match":
 		text = t.match
 	case "line":
-		text = t.line()
+		text = nearby(t.text, t.start, t.end, nearLine).of(t.text)
 	}
 	if text == "" || list.automaton == nil {
 		return false
@@ -189,13 +184,3 @@ func (t allowTarget) matches(list *allowlist) bool {
 // nearLine bounds the part of the line on each side of a match that is tested, in bytes. A text can be one line with
 // thousands of matches.
 const nearLine = 512
-
-// line returns the part of the line around the match.
-func (t allowTarget) line() string {
-	from, to := max(0, t.start-nearLine), min(len(t.text), t.end+nearLine)
-	from += strings.LastIndexByte(t.text[from:t.start], '\n') + 1
-	if i := strings.IndexByte(t.text[t.end:to], '\n'); i >= 0 {
-		to = t.end + i
-	}
-	return t.text[from:to]
-}

@@ -8,7 +8,7 @@ import (
 // replaceKeepingJSON replaces spans and keeps JSON valid, as a whole text or line by line. Most secrets lie inside
 // one string; a number, or a span over several strings, needs care. It counts the spans that begin in p, and returns
 // p as a range of the new text.
-func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (string, part) {
+func replaceKeepingJSON(text string, p extent, spans []span, counts Counts) (string, extent) {
 	var edits []edit
 	doc := document{end: -1}
 	if looksJSON(text) && json.Valid([]byte(text)) {
@@ -50,7 +50,7 @@ type edit struct {
 
 // apply makes the edits, and returns p as a range of the new text. An edit over an end of p writes its marker where it
 // begins, and its line breaks where they are.
-func apply(text string, p part, edits []edit) (string, part) {
+func apply(text string, p extent, edits []edit) (string, extent) {
 	var b strings.Builder
 	b.Grow(len(text))
 	at := 0
@@ -76,7 +76,7 @@ func apply(text string, p part, edits []edit) (string, part) {
 		at = to
 		return b.Len()
 	}
-	now := part{write(p.start), write(p.end)}
+	now := extent{write(p.start), write(p.end)}
 	write(len(text))
 	return b.String(), now
 }
@@ -105,15 +105,12 @@ type token struct {
 
 // lineDocument returns the document of the line at an offset, with its line break.
 func lineDocument(text string, at int) document {
-	start := strings.LastIndexByte(text[:at], '\n') + 1
-	end := len(text)
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		end = at + i + 1
+	line := lineOf(text, at)
+	line.end = min(line.end+1, len(text))
+	if own := line.of(text); looksJSON(own) && json.Valid([]byte(own)) {
+		return newDocument(text, line.start, line.end)
 	}
-	if line := text[start:end]; looksJSON(line) && json.Valid([]byte(line)) {
-		return newDocument(text, start, end)
-	}
-	return document{end: end}
+	return document{end: line.end}
 }
 
 func looksJSON(text string) bool {

@@ -11,9 +11,7 @@ import (
 
 // special contains the bytes at which normalise may decode something.
 var special = func() (set [256]bool) {
-	for _, c := range []byte("\\%&'[\x00" + string(escapeChar)) {
-		set[c] = true
-	}
+	set = charSet("\\%&'[\x00" + string(escapeChar))
 	for c := utf8.RuneSelf; c < 256; c++ {
 		set[c] = true
 	}

@@ -18,9 +18,9 @@ func (s *Scanner) Redact(text string) (string, Counts) {
 	return s.rules().redact(text, all(text), counts, nil), counts
 }
 
-// redact redacts part p of a text, including the secrets in known. If known is not nil, it adds the secrets found in
-// the text to known.
-func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) string {
+// redact redacts part p of a text, whose rest is only context, including the secrets in known. If known is not nil, it
+// adds the secrets found in the text to known.
+func (set *ruleSet) redact(text string, p extent, counts Counts, known *knownSet) string {
 	for range maxPasses {
 		found := set.search(text)
 		if len(found) == 0 && known.empty() {
@@ -76,12 +76,8 @@ func wordChar(c byte) bool {
 // tidy trims a span. White space and quotes around a secret stay, and so do escape sequences at its edges, since
 // transcripts have JSON inside JSON.
 func tidy(text string, start, end int) (int, int) {
-	for start < end && strings.IndexByte(" \t\r\n", text[start]) >= 0 {
-		start++
-	}
-	for start < end && strings.IndexByte(" \t\r\n", text[end-1]) >= 0 {
-		end--
-	}
+	within := trimExtent(text, extent{start, end}, " \t\r\n")
+	start, end = within.start, within.end
 	if end-start >= 2 && text[start] == text[end-1] && strings.IndexByte("\"'`", text[start]) >= 0 {
 		start, end = start+1, end-1
 	}

@@ -73,7 +73,6 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 
 // Check reads the rules of a Scanner with these options and returns the error of New, without preparing a search.
 func Check(options Options) error {
-	options.ConfigPath = existing(options.ConfigPath)
 	_, err := readRules(options, true)
 	return err
 }

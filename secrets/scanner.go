@@ -45,7 +45,7 @@ type Finding struct {
 // memoir.CodeConfig, the file and the rule. Otherwise all calls return the same Scanner, which compiles the built-in
 // rules at its first use.
 func New(options Options) (*Scanner, error) {
-	if options.ConfigPath = existing(options.ConfigPath); options.ConfigPath == "" {
+	if _, err := os.Stat(options.ConfigPath); errors.Is(err, fs.ErrNotExist) {
 		return ours, nil
 	}
 	s := newScanner(options, true)
@@ -53,17 +53,6 @@ func New(options Options) (*Scanner, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// existing returns path, or "" if there is no such file.
-func existing(path string) string {
-	if path == "" {
-		return ""
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return path
 }
 
 // ours is the Scanner of the built-in rules. init sets it, since reading rules uses it to redact errors: an

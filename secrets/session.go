@@ -25,14 +25,7 @@ func (s *Scanner) Session() *Redactor {
 }
 
 // Text redacts one text of the session.
-func (r *Redactor) Text(text string) string {
-	if text == "" {
-		return text
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.rules.redact(text, all(text), r.counts, r.known)
-}
+func (r *Redactor) Text(text string) string { return r.Part(text, 0, len(text)) }
 
 // Learn remembers the secrets in a text, so that they are redacted in other texts, and reports whether there are
 // any. It counts nothing.
@@ -45,12 +38,12 @@ func (r *Redactor) Learn(text string) bool {
 // Part redacts text[start:end], which begins and ends between characters, and uses the text around it as context. A
 // secret that crosses an end is removed from the part. The part in which it begins has the replacement.
 func (r *Redactor) Part(text string, start, end int) string {
-	if start == 0 && end == len(text) {
-		return r.Text(text)
+	if text == "" {
+		return text
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.rules.redact(text, part{start, end}, r.counts, r.known)
+	return r.rules.redact(text, extent{start, end}, r.counts, r.known)
 }
 
 // Item redacts every text field of an item. A secret found in one field is also redacted in the others.

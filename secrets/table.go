@@ -31,6 +31,8 @@ type extent struct{ start, end int }
 
 func (e extent) of(text string) string { return text[e.start:e.end] }
 
+func all(text string) extent { return extent{0, len(text)} }
+
 // pairs collects the names and values from the tables of a text, as lines.
 type pairs struct {
 	text     string
@@ -238,12 +240,16 @@ func (p *pairs) below(line extent) extent {
 }
 
 // lineOf returns the line at an offset, without its line break.
-func lineOf(text string, at int) extent {
-	line := extent{strings.LastIndexByte(text[:at], '\n') + 1, len(text)}
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		line.end = at + i
+func lineOf(text string, at int) extent { return nearby(text, at, at, len(text)) }
+
+// nearby returns text[start:end] with the rest of its first and its last line, at most most bytes on each side.
+func nearby(text string, start, end, most int) extent {
+	from, to := max(0, start-most), min(len(text), end+most)
+	from += strings.LastIndexByte(text[from:start], '\n') + 1
+	if i := strings.IndexByte(text[end:to], '\n'); i >= 0 {
+		to = end + i
 	}
-	return line
+	return extent{from, to}
 }
 
 func trimExtent(text string, e extent, cut string) extent {

@@ -144,10 +144,7 @@ func (v view) part(from, to int, marks []mark) view {
 
 // place converts a finding in the view to offsets of the text. A quoted secret loses its quotes.
 func (v view) place(f finding, text string) finding {
-	f.text = text
-	if f.hidden == "" {
-		f.hidden = v.text[f.start:f.end]
-	}
+	f.text, f.hidden = text, cmp.Or(f.hidden, v.text[f.start:f.end])
 	if f.end-f.start >= 2 && strings.IndexByte("\"'`", v.text[f.start]) >= 0 && v.text[f.start] == v.text[f.end-1] {
 		f.start, f.end = f.start+1, f.end-1
 	}
@@ -170,12 +167,8 @@ func breaksOff(text string, start, end int) bool {
 	if strings.HasSuffix(part, `\n`) {
 		return true
 	}
-	from, to := max(0, start-maxEscaped), min(len(text), end+maxEscaped)
-	from += strings.LastIndexByte(text[from:start], '\n') + 1
-	if i := strings.IndexByte(text[end:to], '\n'); i >= 0 {
-		to = end + i
-	}
-	before, behind := text[from:start], text[end:to]
+	line := nearby(text, start, end, maxEscaped)
+	before, behind := text[line.start:start], text[end:line.end]
 	return hasEscape(before) || hasEscape(behind) || strings.HasPrefix(strings.TrimLeft(before, " \t"), `"`)
 }
 

@@ -275,7 +275,7 @@ type relative struct {
 	Part
 	names   map[string]bool // ids of the sessions of its lines, or of those that they were copied from
 	entries [][2]uint64     // see claudeEntry
-	above   int             // number of other files of the family that its lines name
+	above   int             // number of files of the family that its lines name, or more than all if no person speaks in it
 }
 
 // maxFamily bounds the entries that are kept of one family. In a larger one no entry counts as a copy.
@@ -333,6 +333,9 @@ func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
 // count for a main session. Then the origins that files name count, then their length.
 func sortFamily(family []*relative) {
 	for _, f := range family {
+		if f.Head.Kind != memoir.KindMain {
+			f.above = len(family)
+		}
 		for _, other := range family {
 			if other.Head.ID != f.Head.ID && f.names[other.Head.ID] {
 				f.above++
@@ -340,7 +343,7 @@ func sortFamily(family []*relative) {
 		}
 	}
 	slices.SortFunc(family, func(a, b *relative) int {
-		return cmp.Or(-cmpBool(a.Head.Kind == memoir.KindMain, b.Head.Kind == memoir.KindMain), cmp.Compare(a.above, b.above),
-			cmp.Compare(len(a.entries), len(b.entries)), cmp.Compare(a.Head.ID, b.Head.ID))
+		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(len(a.entries), len(b.entries)),
+			cmp.Compare(a.Head.ID, b.Head.ID))
 	})
 }

@@ -191,28 +191,18 @@ func dropCopies(parts []Part) (kept, dropped []Part) {
 }
 
 func better(a, b Part) bool {
-	return cmp.Or(
-		cmpBool(!a.Withheld, !b.Withheld),
-		cmpBool(filepath.Ext(a.Path) != ".zst", filepath.Ext(b.Path) != ".zst"),
-		cmpBool(!archived(a.Path), !archived(b.Path)),
+	for _, bad := range []func(Part) bool{
+		func(p Part) bool { return p.Withheld },
+		func(p Part) bool { return filepath.Ext(p.Path) == ".zst" },
+		func(p Part) bool { return filepath.Base(filepath.Dir(p.Path)) == "archived_sessions" },
 		// Gemini CLI continues a document in a file of lines, whose name has one letter more.
-		cmpBool(filepath.Ext(a.Path) != ".json", filepath.Ext(b.Path) != ".json"),
-		cmp.Compare(a.Head.Size, b.Head.Size),
-		cmp.Compare(b.Path, a.Path)) > 0
-}
-
-func cmpBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+		func(p Part) bool { return filepath.Ext(p.Path) == ".json" },
+	} {
+		if bad(a) != bad(b) {
+			return bad(b)
+		}
 	}
-	return -1
-}
-
-func archived(path string) bool {
-	return filepath.Base(filepath.Dir(path)) == "archived_sessions"
+	return cmp.Or(cmp.Compare(a.Head.Size, b.Head.Size), cmp.Compare(b.Path, a.Path)) > 0
 }
 
 // FilterVersion is the version of the rules that select and cut items. It grows when the same files give other

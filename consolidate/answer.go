@@ -69,7 +69,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 		switch {
 		case strings.TrimSpace(*text) == "":
 			faults = append(faults, "the field "+name+" is missing or empty")
-		case !fencesClose(*text):
+		case opensFence(strings.Lines(*text)):
 			faults = append(faults, name+" opens a code fence and does not close it")
 		}
 	}

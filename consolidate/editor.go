@@ -142,12 +142,7 @@ func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
 	ed.count[name+"\n"+want]++
 	to, found := ed.place(name, p, n)
 	s, at := to.in, to.at
-	fenced := func() (open bool) {
-		for _, line := range s.lines[:at] {
-			open = open != fence(line)
-		}
-		return open
-	}
+	fenced := func() bool { return opensFence(slices.Values(s.lines[:at])) }
 	switch {
 	case isHeading(text) && !fenced():
 		made := &section{heading: text, lines: slices.Clone(s.lines[at:]), own: true}

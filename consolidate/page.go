@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func newPage(head string) *page {
 // readPage reads a Markdown file. Blank lines at both ends of sections are dropped.
 func readPage(text string) *page {
 	p := &page{[]*section{{}}}
-	fenced, closed, begun := false, fencesClose(text), false
+	fenced, closed, begun := false, !opensFence(strings.Lines(text)), false
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, " \t\r\n")
 		if closed && fence(l) {
@@ -213,15 +214,12 @@ func fence(l string) bool {
 	return strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~")
 }
 
-// fencesClose reports whether every code fence that a text opens is closed.
-func fencesClose(text string) bool {
-	open := false
-	for l := range strings.Lines(text) {
-		if fence(l) {
-			open = !open
-		}
+// opensFence reports whether lines open a code fence that they do not close.
+func opensFence(lines iter.Seq[string]) (open bool) {
+	for l := range lines {
+		open = open != fence(l)
 	}
-	return !open
+	return open
 }
 
 func tidyBreaks(s string) string {

@@ -29,14 +29,16 @@ func (r *renewal) skillsOf(a answer, cited []entry) (skills []memoir.Skill, faul
 	has := func(name string) bool {
 		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
 	}
+	var known support
+	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
+		known.addText(text)
+	}
+	for _, n := range r.edits {
+		known.addText(n.Text)
+	}
 	for _, given := range *a.Skills {
 		by := r.supportOf(append(r.cites(memoir.CutBytes(given.Content, maxSkillBytes, ""), nil), cited...))
-		for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
-			by.addText(text)
-		}
-		for _, n := range r.edits {
-			by.addText(n.Text)
-		}
+		by.join(&known)
 		s, fault := r.skillOf(given, by)
 		if fault == "" && (s.Content == "" || r.strange(s, by)) {
 			var there bool

@@ -29,10 +29,14 @@ func (r *renewal) supportOf(entries []entry) (all support) {
 			s.support = &support{}
 			s.support.add(s.Extraction.Statements...)
 		}
-		all.words, all.statements, all.steps = append(all.words, s.support.words...),
-			append(all.statements, s.support.statements...), append(all.steps, s.support.steps...)
+		all.join(s.support)
 	}
 	return all
+}
+
+func (s *support) join(other *support) {
+	s.words, s.statements = append(s.words, other.words...), append(s.statements, other.statements...)
+	s.steps = append(s.steps, other.steps...)
 }
 
 // cites returns the sessions that the lines of a text cite.

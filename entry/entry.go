@@ -2,7 +2,7 @@
 // files in a project's folder, and the history of a project's sessions there. It checks and redacts each text. It uses
 // the database and the folder, and knows no model, no agent's format and no terminal.
 //
-// Read entry.go first (writing and recalling), then page.go (journals), history.go, told.go (the notes that a session
+// Read entry.go first (writing and recalling), then page.go (journals), history.go, inject.go (the notes that a session
 // gets) and patch.go (changing lines of MEMORY.md).
 package entry
 
@@ -164,10 +164,7 @@ func known(category string) error {
 // byCategory sorts notes by category, in the order of memoir.Categories, and by number.
 func byCategory(notes []memoir.Entry) {
 	slices.SortStableFunc(notes, func(a, b memoir.Entry) int {
-		if d := slices.Index(memoir.Categories, a.Category) - slices.Index(memoir.Categories, b.Category); d != 0 {
-			return d
-		}
-		return int(a.ID - b.ID)
+		return cmp.Or(slices.Index(memoir.Categories, a.Category)-slices.Index(memoir.Categories, b.Category), int(a.ID-b.ID))
 	})
 }
 

@@ -25,9 +25,7 @@ func pack(t testing.TB, entries ...entry) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z, err := zstd.NewWriter(&buf, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := tar.NewWriter(z)
 	for _, e := range entries {
 		if e.header.Typeflag == 0 {
@@ -36,19 +34,13 @@ func pack(t testing.TB, entries ...entry) []byte {
 		if e.header.Typeflag == tar.TypeReg {
 			e.header.Size = int64(len(e.content))
 		}
-		if err := w.WriteHeader(&e.header); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.WriteHeader(&e.header))
 		if _, err := w.Write([]byte(e.content)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
+	must(t, z.Close())
 	return buf.Bytes()
 }
 
@@ -89,9 +81,7 @@ func TestArchivesThatMemoirDidNotWriteAreRefused(t *testing.T) {
 	for name, data := range tests {
 		r := memory.At(t.TempDir(), project)
 		publish(t, r, 3, generation(3))
-		if err := os.WriteFile(r.Archive(1), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(r.Archive(1), data, 0o600))
 		if files, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeStorage {
 			t.Errorf("%s: got %d files and %v", name, len(files), err)
 		}
@@ -133,9 +123,7 @@ func FuzzDecodeArchive(f *testing.F) {
 			}
 		}
 		again, err := memory.EncodeArchive(files, m.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if back, _, err := memory.DecodeArchive(bytes.NewReader(again), true); err != nil || !back.Equal(files) {
 			t.Errorf("what was read cannot be written: %v", err)
 		}

@@ -19,9 +19,7 @@ func TestTheEarlierMemoryOutlivesAFullAndAReadOnlyDisk(t *testing.T) {
 	publish(t, r, 1, generation(1))
 	publish(t, r, 2, generation(2))
 	filler, err := os.Create(filepath.Join(home, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for block := make([]byte, 4096); err == nil; {
 		_, err = filler.Write(block)
 	}
@@ -31,9 +29,7 @@ func TestTheEarlierMemoryOutlivesAFullAndAReadOnlyDisk(t *testing.T) {
 		t.Error(err)
 	}
 	unharmed(t, r, before)
-	if err := syscall.Mount("tmpfs", home, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mount("tmpfs", home, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	if err := refused(home, "read-only"); err != nil {
 		t.Error(err)
 	}

@@ -41,9 +41,7 @@ var children = map[string]func(home string) error{
 func child(t *testing.T, task, home string) error {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), exe)
 	cmd.Env = append(os.Environ(), childTask+"="+task, "MEMORY_TEST_HOME="+home)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -99,9 +97,7 @@ func TestTheEarlierMemoryOutlivesALackOf(t *testing.T) {
 			t.Parallel()
 			home, r := twoGenerations(t)
 			before := names(t, r)
-			if err := child(t, lack, home); err != nil {
-				t.Fatal(err)
-			}
+			must(t, child(t, lack, home))
 			// Without a file handle, nothing can be removed either: the next start does it.
 			if _, err := r.Recover(2); err != nil {
 				t.Error(err)
@@ -115,12 +111,8 @@ func TestSomethingElseStandsWhereMemoirWrites(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"live", "generations"} {
 		r := memory.At(t.TempDir(), project)
-		if err := os.MkdirAll(r.Dir(), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(r.Dir(), name), []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(r.Dir(), 0o700))
+		must(t, os.WriteFile(filepath.Join(r.Dir(), name), []byte("mine"), 0o600))
 		err := r.Stage(t.Context(), 1, generation(1), manifest(1))
 		if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "move it away") {
 			t.Errorf("a file %s: %v (hint %q)", name, err, memoir.HintOf(err))
@@ -138,9 +130,7 @@ func TestADiskThatForbids(t *testing.T) {
 	}
 	_, r := twoGenerations(t)
 	live := filepath.Join(r.Dir(), "live")
-	if err := os.Chmod(live, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(live, 0o500))
 	defer os.Chmod(live, 0o700)
 	err := r.Stage(t.Context(), 3, generation(3), manifest(3))
 	if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "permission") {

@@ -27,9 +27,7 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, m, err := r.ReadGeneration(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := generation(2)
 	want["MEMORY.md"] = []byte("by hand\n")
 	if !files.Equal(want) || m.EditedFrom != 2 {
@@ -54,9 +52,7 @@ func TestAFileThatPeopleAddIsToldWithoutTheArchive(t *testing.T) {
 	t.Parallel()
 	_, r := twoGenerations(t)
 	write(t, r, "mine.md", "by hand\n")
-	if err := os.Remove(r.Archive(2)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(r.Archive(2)))
 	want := []memory.Edit{{Path: "mine.md", Now: []byte("by hand\n")}}
 	if diff := cmp.Diff(want, current(t, r).Edited); diff != "" {
 		t.Error(diff)
@@ -103,9 +99,7 @@ func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 			if err == nil && test.beside != nil {
 				err = test.beside(r)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			publish(t, r, 3, generation(3))
 			if kept, err := test.remove(r); err != nil || len(kept) == 0 {
 				t.Fatalf("kept %v, %v", kept, err)
@@ -148,9 +142,7 @@ func TestOldArchivesGoByCountAndAge(t *testing.T) {
 			r := memory.At(quickDir(t), project)
 			for n := 1; n <= 5; n++ {
 				publish(t, r, n, generation(n))
-				if err := os.Chtimes(r.Archive(n), hour(n), hour(n)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Chtimes(r.Archive(n), hour(n), hour(n)))
 			}
 			if _, err := r.Prune(test.keep, test.before); err != nil {
 				t.Fatal(err)

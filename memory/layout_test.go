@@ -26,9 +26,7 @@ func TestEachTextHasItsPlace(t *testing.T) {
 	t.Parallel()
 	extra := memory.Files{"raw_memories.md": []byte("raw"), "rollout_summaries/a.md": []byte("a")}
 	files, err := memory.Layout(consolidation(), extra)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := memory.Files{
 		"MEMORY.md": []byte("# Memory\n"), "memory_summary.md": []byte("# Summary\n"),
 		"skills/deploy/SKILL.md":            []byte("---\nname: deploy\n---\n"),
@@ -54,9 +52,7 @@ func TestAConsolidationIsReadBackFromItsFiles(t *testing.T) {
 	c := consolidation()
 	c.MemoryMD += "\n"
 	files, err := memory.Layout(c, extra)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(c, files.Consolidation()); diff != "" {
 		t.Error(diff)
 	}

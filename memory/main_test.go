@@ -58,12 +58,8 @@ func current(t testing.TB, r memory.Root) memory.Snapshot {
 func write(t testing.TB, r memory.Root, path, content string) {
 	t.Helper()
 	name := filepath.Join(r.Link(), filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(t, os.WriteFile(name, []byte(content), 0o600))
 }
 
 // names lists everything below a project's folder, relative to it.
@@ -78,9 +74,7 @@ func names(t testing.TB, r memory.Root) []string {
 		out = append(out, filepath.ToSlash(rel))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 

@@ -23,16 +23,12 @@ func guarded(t testing.TB) memory.Root {
 	publish(t, r, 1, generation(1))
 	secret := filepath.Join(home, "secret.md")
 	for _, path := range []string{secret, filepath.Join(r.Dir(), "secret.md"), filepath.Join(r.Dir(), "live", "secret.md")} {
-		if err := os.WriteFile(path, []byte(outsideMark), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(outsideMark), 0o600))
 	}
 	for name, target := range map[string]string{
 		"absolute.md": secret, "climbing.md": "../../secret.md", "up": "..", "home": home, "inside.md": "MEMORY.md",
 	} {
-		if err := os.Symlink(target, filepath.Join(r.Live(1), name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, filepath.Join(r.Live(1), name)))
 	}
 	return r
 }
@@ -138,15 +134,11 @@ func TestTheSummaryIsReadAsItStands(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	name := filepath.Join(r.Link(), "memory_summary.md")
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
 	if text, err := r.Summary(); err != nil || text != "" {
 		t.Errorf("a deleted summary gives %q, %v", text, err)
 	}
-	if err := os.Symlink("/etc/passwd", name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("/etc/passwd", name))
 	if text, err := r.Summary(); memoir.CodeOf(err) != memoir.CodeStorage || text != "" {
 		t.Errorf("a link out of the memory gives %q, %v", text, err)
 	}

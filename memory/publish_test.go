@@ -35,9 +35,7 @@ func TestAPublishedGenerationIsReadBack(t *testing.T) {
 	}
 	for n := 1; n <= 2; n++ {
 		files, err := r.ReadArchive(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(generation(n), files); diff != "" {
 			t.Error(diff)
 		}
@@ -50,18 +48,14 @@ func TestAPublishedGenerationIsReadBack(t *testing.T) {
 func TestNothingIsVisibleBeforeTheSwap(t *testing.T) {
 	t.Parallel()
 	r := memory.At(t.TempDir(), project)
-	if err := r.Stage(t.Context(), 1, generation(1), manifest(1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Stage(t.Context(), 1, generation(1), manifest(1)))
 	if snap := current(t, r); snap.Generation != 0 {
 		t.Errorf("generation %d is live", snap.Generation)
 	}
 	if generations, err := r.Generations(); err != nil || len(generations) != 0 {
 		t.Errorf("archives %v, %v", generations, err)
 	}
-	if err := r.Discard(1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Discard(1))
 	want := []string{".", "generations", "live"}
 	if diff := cmp.Diff(want, names(t, r)); diff != "" {
 		t.Error(diff)
@@ -75,9 +69,7 @@ func TestTheSameGenerationGivesTheSameBytes(t *testing.T) {
 		r := memory.At(t.TempDir(), project)
 		publish(t, r, 7, generation(7))
 		archive, err := os.ReadFile(r.Archive(7))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if first == nil {
 			first = archive
 		}
@@ -117,9 +109,7 @@ func TestFilesAreTheOwnersAloneAndNotExecutable(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // Readers use the link while it is replaced 200 times.
@@ -187,9 +177,7 @@ func TestAStoppedProcessDoesNotTouchItsSuccessorsFiles(t *testing.T) {
 	home := t.TempDir()
 	winner := memory.At(home, project)
 	loser := memory.At(home, project)
-	if err := loser.Stage(t.Context(), 1, generation(1), manifest(1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, loser.Stage(t.Context(), 1, generation(1), manifest(1)))
 	publish(t, winner, 1, generation(5))
 	if _, err := winner.Recover(1); err != nil {
 		t.Fatal(err)

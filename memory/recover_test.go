@@ -19,16 +19,12 @@ func TestRecoveryRemovesWhatNobodyPublished(t *testing.T) {
 	home, r := twoGenerations(t)
 	publish(t, r, 3, generation(3))
 	other := memory.At(home, project)
-	if err := other.Stage(t.Context(), 4, generation(4), manifest(4)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Stage(t.Context(), 4, generation(4), manifest(4)))
 	if found, err := r.Disturbed(3); err != nil || !found {
 		t.Errorf("nothing to remove: %v", err)
 	}
 	recovered, err := r.Recover(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(recovered.Removed) != 4 {
 		t.Errorf("removed %q", recovered.Removed)
 	}
@@ -59,13 +55,9 @@ func TestAGenerationThatWasNeverLinkedIsRemovedWithItsArchive(t *testing.T) {
 		for n := 1; n <= recorded+1; n++ {
 			publish(t, r, n, generation(n))
 		}
-		if err := os.Remove(r.Link()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(r.Link()))
 		if recorded > 0 {
-			if err := os.Symlink(filepath.Join("live", strconv.Itoa(recorded)), r.Link()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(filepath.Join("live", strconv.Itoa(recorded)), r.Link()))
 		}
 		got, err := r.Recover(recorded)
 		if err != nil || got.Linked != recorded {
@@ -83,9 +75,7 @@ func TestALinkAheadOfTheDatabaseIsReported(t *testing.T) {
 	for recorded := range 2 {
 		_, r := twoGenerations(t)
 		recovered, err := r.Recover(recorded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if recovered.Linked != 2 || recovered.Ahead == nil || len(recovered.Removed) > 0 {
 			t.Fatalf("got %+v", recovered)
 		}
@@ -105,9 +95,7 @@ func TestALostLinkOrDirectoryIsMadeAgain(t *testing.T) {
 	_, sample := twoGenerations(t)
 	at := func(r memory.Root, path string) string {
 		rel, err := filepath.Rel(sample.Dir(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return filepath.Join(r.Dir(), rel)
 	}
 	link, live2, lives := sample.Link(), sample.Live(2), filepath.Join(sample.Dir(), "live")
@@ -132,14 +120,10 @@ func TestALostLinkOrDirectoryIsMadeAgain(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, r := twoGenerations(t)
 			for _, path := range test.lost {
-				if err := os.RemoveAll(at(r, path)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.RemoveAll(at(r, path)))
 			}
 			recovered, err := r.Recover(test.recorded)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if recovered.Linked != test.linked {
 				t.Errorf("got %+v, want generation %d", recovered, test.linked)
 			}
@@ -160,12 +144,8 @@ func TestALostLinkOrDirectoryIsMadeAgain(t *testing.T) {
 func TestADirectoryInTheLinksPlaceStopsRecovery(t *testing.T) {
 	t.Parallel()
 	_, r := twoGenerations(t)
-	if err := os.Remove(r.Link()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(r.Link(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(r.Link()))
+	must(t, os.Mkdir(r.Link(), 0o700))
 	write(t, r, "mine.md", "mine")
 	before := names(t, r)
 	if _, err := r.Recover(2); memoir.CodeOf(err) != memoir.CodeInvalid {
@@ -185,9 +165,7 @@ func TestArchivesArePurged(t *testing.T) {
 	if err := r.RemoveArchive(2); memoir.CodeOf(err) != memoir.CodeUsage {
 		t.Errorf("the live generation's archive: %v", err)
 	}
-	if err := r.RemoveArchive(1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.RemoveArchive(1))
 	if _, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeNotFound {
 		t.Errorf("a purged generation: %v", err)
 	}

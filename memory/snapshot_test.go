@@ -50,9 +50,7 @@ func TestHandEditsAreFound(t *testing.T) {
 	write(t, r, "skills/deploy/scripts/new.sh", "echo new\n")
 	write(t, r, "my notes.md", "mine\n")
 	write(t, r, "empty.md", "")
-	if err := os.Remove(filepath.Join(r.Link(), "raw_memories.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(r.Link(), "raw_memories.md")))
 	// Temporary files of editors and the system are not edits.
 	for _, name := range []string{".MEMORY.md.swp", "MEMORY.md~", "#MEMORY.md#", ".DS_Store", ".git/HEAD", "skills/.x"} {
 		write(t, r, name, "x")
@@ -82,9 +80,7 @@ func TestChangesAfterASnapshotAreNoticed(t *testing.T) {
 	same := func(t *testing.T, r memory.Root, snap memory.Snapshot) bool {
 		t.Helper()
 		same, err := r.Unchanged(snap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return same
 	}
 	changes := map[string]func(t *testing.T, r memory.Root){
@@ -92,20 +88,14 @@ func TestChangesAfterASnapshotAreNoticed(t *testing.T) {
 		"a file appeared":  func(t *testing.T, r memory.Root) { write(t, r, "new.md", "") },
 		"a new generation": func(t *testing.T, r memory.Root) { publish(t, r, 2, generation(1)) },
 		"a file vanished": func(t *testing.T, r memory.Root) {
-			if err := os.Remove(filepath.Join(r.Link(), "MEMORY.md")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(filepath.Join(r.Link(), "MEMORY.md")))
 		},
 		"the same size at the same time": func(t *testing.T, r memory.Root) {
 			name := filepath.Join(r.Link(), "MEMORY.md")
 			info, err := os.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			write(t, r, "MEMORY.md", strings.Repeat("x", int(info.Size())))
-			if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chtimes(name, info.ModTime(), info.ModTime()))
 		},
 	}
 	for name, change := range changes {
@@ -129,9 +119,7 @@ func TestChangesAfterASnapshotAreNoticed(t *testing.T) {
 		r := memory.At(t.TempDir(), project)
 		publish(t, r, 1, generation(1))
 		snap := current(t, r)
-		if err := os.Chtimes(filepath.Join(r.Link(), "MEMORY.md"), time.Now(), time.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(r.Link(), "MEMORY.md"), time.Now(), time.Now().Add(time.Hour)))
 		if !same(t, r, snap) {
 			t.Error("a touched file counts as changed")
 		}
@@ -142,12 +130,8 @@ func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
 	t.Parallel()
 	replace := func(t *testing.T, name string, put func(name string) error) {
 		t.Helper()
-		if err := os.RemoveAll(name); err != nil {
-			t.Fatal(err)
-		}
-		if err := put(name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(name))
+		must(t, put(name))
 	}
 	tests := []struct {
 		name    string
@@ -186,9 +170,7 @@ func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
 			replace(t, filepath.Join(r.Live(2), "MEMORY.md"), func(name string) error { return syscall.Mkfifo(name, 0o600) })
 		}, "is a special file"},
 		{"a huge file", func(t *testing.T, r memory.Root) {
-			if err := os.Truncate(filepath.Join(r.Live(2), "MEMORY.md"), 1<<40); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(filepath.Join(r.Live(2), "MEMORY.md"), 1<<40))
 		}, "MEMORY.md is larger than 16777216 bytes"},
 		{"an edit with an archive that cannot be opened", func(t *testing.T, r memory.Root) {
 			write(t, r, "MEMORY.md", "x")
@@ -227,9 +209,7 @@ func TestALostManifestIsReadFromTheArchive(t *testing.T) {
 		"damaged": func(name string) error { return os.WriteFile(name, []byte("{"), 0o600) },
 	} {
 		_, r := twoGenerations(t)
-		if err := damage(filepath.Join(r.Link(), "manifest.json")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, damage(filepath.Join(r.Link(), "manifest.json")))
 		write(t, r, "raw_memories.md", "edited")
 		snap := current(t, r)
 		want := []memory.Edit{{Path: "raw_memories.md"}}

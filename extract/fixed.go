@@ -179,10 +179,8 @@ func usageMessage(r *run) string {
 			continue
 		}
 		lower := strings.ToLower(line)
-		for _, w := range usageWords {
-			if strings.Contains(lower, w) {
-				return line
-			}
+		if slices.ContainsFunc(usageWords, func(w string) bool { return strings.Contains(lower, w) }) {
+			return line
 		}
 	}
 	return ""

@@ -75,11 +75,8 @@ func checks(purpose string) bool {
 // both are empty for other commands.
 func (s *session) repeatable(r *run) (purpose, head string) {
 	if r.status != statusPassed || r.dynamic || r.filter || r.stdin != "" || len(r.text) > maxCommand ||
-		strings.ContainsAny(r.text, "\n") {
-		return "", ""
-	}
-	if strings.HasPrefix(r.dir, "/") || strings.HasPrefix(r.dir, "~") || strings.HasPrefix(r.dir, "..") ||
-		outside(r) {
+		strings.ContainsAny(r.text, "\n") || strings.HasPrefix(r.dir, "/") || strings.HasPrefix(r.dir, "~") ||
+		strings.HasPrefix(r.dir, "..") || outside(r) {
 		return "", ""
 	}
 	purpose, head = r.purpose()
@@ -119,12 +116,9 @@ func (r *run) single(head string) bool {
 
 // adds reports whether an installer names a package: it then adds a dependency instead of setting up the project.
 func (r *run) adds(head string) bool {
-	for _, w := range r.words()[1:] {
-		if !strings.Contains(head, w) && !strings.ContainsAny(w, "./") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.words()[1:], func(w string) bool {
+		return !strings.Contains(head, w) && !strings.ContainsAny(w, "./")
+	})
 }
 
 func (r *run) flags() []string {

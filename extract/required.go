@@ -61,15 +61,10 @@ func hooks(s *session) []candidate {
 // plainPath reports whether a path is below the session's root and has ordinary characters
 // only: a file name could contain an instruction.
 func plainPath(p string) bool {
-	if p == "" || p[0] == '/' || p[0] == '~' || strings.HasPrefix(p, "..") {
-		return false
-	}
-	for _, r := range p {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@()[]$", r) {
-			return false
-		}
-	}
-	return true
+	return p != "" && p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, "..") &&
+		!strings.ContainsFunc(p, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@()[]$", r)
+		})
 }
 
 func editedFiles(s *session) []candidate {

@@ -92,10 +92,7 @@ func announces(line string) bool {
 // looksPasted reports whether a line is a log, code, a quotation, a table or an item of
 // a list rather than a sentence that a person typed.
 func looksPasted(line, trimmed string) bool {
-	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
-		return true
-	}
-	if listItem(trimmed) {
+	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || listItem(trimmed) {
 		return true
 	}
 	switch trimmed[0] {

@@ -196,10 +196,10 @@ func claudeAnswers(structured []byte) string {
 	if get(structured, "afkTimeoutMs") != nil {
 		return ""
 	}
-	var reasons []string
+	var given []string
 	add := func(raw []byte) {
 		if s := strings.TrimSpace(text(raw)); s != "" {
-			reasons = append(reasons, s)
+			given = append(given, s)
 		}
 	}
 	for question, value := range members(get(structured, "answers")) {
@@ -210,7 +210,7 @@ func claudeAnswers(structured []byte) string {
 		add(get(structured, "annotations", string(question), "notes"))
 	}
 	add(get(structured, "response"))
-	return strings.Join(reasons, "\n")
+	return strings.Join(given, "\n")
 }
 
 // claudeOutput removes the agent's additions from a tool's result.

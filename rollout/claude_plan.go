@@ -117,7 +117,7 @@ func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 // last entry, continues from the same point with a later prompt. A side branch alone is not abandoned, since
 // parallel tool calls make many. An entry without a parent is kept.
 func (p *claudePlan) findAbandoned() {
-	next := map[int32]int{} // live prompt by its node.said
+	next := map[int32]int{} // live prompt by its node.near
 	for i := p.leaf; i >= 0; i = p.nodes[i].up {
 		n := &p.nodes[i]
 		if n.live = true; n.prompt {
@@ -275,7 +275,7 @@ type relative struct {
 	Part
 	names   map[string]bool // ids of the sessions of its lines, or of those that they were copied from
 	entries [][2]uint64     // see claudeEntry
-	above   int             // number of files of the family that its lines name, or more than all if no person speaks in it
+	above   int             // files of the family that its lines name, or more than all if no person speaks in it
 }
 
 // maxFamily bounds the entries that are kept of one family. In a larger one no entry counts as a copy.

@@ -172,11 +172,9 @@ func (c *codexRunning) call(kind, id string, p []byte) {
 	if len(c.started) == 0 || len(c.asks) >= maxHandles {
 		return
 	}
-	handle := codexAsks(kind, p)
-	if handle == "" || c.started[handle] == "" {
-		return
+	if handle := codexAsks(kind, p); c.started[handle] != "" {
+		c.asks[id] = handle
 	}
-	c.asks[id] = handle
 }
 
 // result records the result of a call. It returns the id of the call that started the command, which differs

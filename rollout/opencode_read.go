@@ -38,7 +38,7 @@ type opencodeReader struct {
 	w where
 
 	created    time.Time // of the session
-	fork       bool      // its title has a mark of a fork
+	fork       bool      // it says so, or its title does
 	revertTo   string    // id of the first undone message
 	revertPart string    // id of the first undone part in it; "": the whole message is undone
 	undone     bool

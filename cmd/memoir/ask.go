@@ -172,10 +172,7 @@ func (p *program) search(c *cli.Context) error {
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
 		Redact: p.redact})
-	if err != nil {
-		return err
-	}
-	return p.result(c, found, func() {
+	return p.resultOf(c, err, found, func() {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "" || c.IsSet("project"))
 		}

@@ -149,12 +149,14 @@ func (p *program) forgetLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	what := "from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
-	if err := p.confirm(c, what, opts.Home); err != nil {
+	do := "remove from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
+	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
 	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
-	return p.resultOf(c, err, out, func() { p.ui.say("%s: published generation %d without it", project.Name, out.Generation) })
+	return p.resultOf(c, err, out, func() {
+		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
+	})
 }
 
 // sayHeld lists the lines that were removed from a summary.

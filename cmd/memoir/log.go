@@ -116,13 +116,11 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	p.sayRestored(c, project.Name, out)
-	if c.Bool("json") {
-		return p.ui.json(out)
-	}
-	if !p.ui.quiet {
-		p.ui.printf("%s\n", out.Root)
-	}
-	return nil
+	return p.result(c, out, func() {
+		if !p.ui.quiet {
+			p.ui.printf("%s\n", out.Root)
+		}
+	})
 }
 
 func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored) {

@@ -142,8 +142,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err == nil && found.why != "" {
 		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {
-		why, hint := p.whyNoMemory(c)
-		err = notFoundf(hint, "no memory here: %s", why)
+		err = p.unknownHere(c)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -190,24 +191,18 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, projects 
 	error) {
 	out := []Unfinished{}
 	withdrawals, err := st.Withdrawals(ctx)
-	if err != nil {
+	purging, errPurging := st.Purging(ctx)
+	removed, errRemoved := st.RemovedFolders(ctx)
+	if err = cmp.Or(err, errPurging, errRemoved); err != nil {
 		return nil, err
 	}
 	for _, w := range withdrawals {
 		out = append(out, Unfinished{"forgetting", w.ProjectID, "its memory still contains forgotten text",
 			"the next run removes it, or says why it cannot"})
 	}
-	purging, err := st.Purging(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if purging {
 		out = append(out, Unfinished{"purge", "", "copies, logs and free pages may still contain forgotten text",
 			"the next run removes it after all forgetting is done"})
-	}
-	removed, err := st.RemovedFolders(ctx)
-	if err != nil {
-		return nil, err
 	}
 	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		out = append(out, Unfinished{"folder", id, "its directory is not removed yet", "the next run removes it"})

@@ -47,7 +47,7 @@ type forgetter struct{ *phases }
 //
 // If the process is killed or a memory is busy, the next run finishes the work.
 func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forgetting) (ForgetReport, error) {
-	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
+	var report ForgetReport
 	p, err := newPhases(st, opts)
 	if err != nil {
 		return report, err
@@ -125,7 +125,8 @@ func (f *forgetter) removeEmpty(ctx context.Context, id string) error {
 	return RemoveFolders(ctx, f.store, f.opts.Home, f.clean)
 }
 
-// finishForgetting finishes what a killed or interrupted process had begun, or one for which a memory was busy.
+// finishForgetting finishes what a killed or interrupted process had begun, or one for which a memory was busy. It only
+// warns of a failure; the error is ctx's.
 func (f *forgetter) finishForgetting(ctx context.Context) error {
 	_, err := f.finish(ctx, false)
 	switch {

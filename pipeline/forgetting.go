@@ -190,11 +190,11 @@ const leastCopied = 2
 
 // keepTombstones adds the forgotten sessions of the database to the file.
 func (f *forgetter) keepTombstones(ctx context.Context) error {
-	lines, _, err := tombstones(f.opts.Home)
-	if err != nil {
+	forgotten, err := f.store.Forgotten(ctx)
+	if err != nil || len(forgotten) == 0 {
 		return err
 	}
-	forgotten, err := f.store.Forgotten(ctx)
+	lines, _, err := tombstones(f.opts.Home)
 	missing := []string{}
 	for key := range forgotten {
 		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {

@@ -312,11 +312,8 @@ func (p *phase2) consolidateClaimed(
 // endFailed ends the claim of a project whose work failed, by the cause of the failure.
 func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
 	release := func(outcome string, err error) error { // no attempt is counted
-		failed := p.store.Release(ctx, *c.claim)
+		err = errors.Join(err, p.store.Release(ctx, *c.claim))
 		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
-		if failed != nil {
-			return errors.Join(err, failed)
-		}
 		return err
 	}
 	switch {

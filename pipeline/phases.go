@@ -176,14 +176,8 @@ func (p *phases) countExtraction(e extract.Report) {
 			g.Omitted += e.Omitted
 		}
 		d := e.Dropped
-		for reason, n := range map[string]int{
-			"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded, "foreign": d.Foreign,
-			"unplaced": d.Unplaced, "summary": d.Summary,
-		} {
-			if n > 0 {
-				g.Dropped[reason] += n
-			}
-		}
+		g.drop(map[string]int{"uncited": d.Uncited, "missing": d.Missing, "ungrounded": d.Ungrounded,
+			"foreign": d.Foreign, "unplaced": d.Unplaced, "summary": d.Summary})
 	})
 }
 
@@ -192,11 +186,7 @@ func (p *phases) countConsolidation(c consolidate.Report) {
 	p.meter.named(p.consolidator.Name()).served()
 	p.ground(func(g *Grounding) {
 		g.Lines += c.Kept
-		for reason, n := range map[string]int{"line": c.Uncited, unsupported: c.Unsupported} {
-			if n > 0 {
-				g.Dropped[reason] += n
-			}
-		}
+		g.drop(map[string]int{"line": c.Uncited, unsupported: c.Unsupported})
 	})
 }
 

@@ -130,7 +130,7 @@ func (p *phases) sumUp(ctx context.Context) error {
 	return nil
 }
 
-// Glance is the report of a dry run over the registered sessions, without a dry. It writes nothing.
+// Glance is the report of a dry run over the registered sessions, without a scan. It writes nothing.
 func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	opts.DryRun = true
 	r, err := newPhases(st, opts)

@@ -198,10 +198,8 @@ func originsOf(projectID string, origins map[string]memoir.LineOrigin, before, a
 
 // dirty reports whether a file or its name has a secret.
 func (s *storedScan) dirty(files memory.Files) bool {
-	for _, path := range files.Paths() {
-		if text := memory.Readable(path, files[path]); s.known.Text(path) != path || s.known.Text(text) != text {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(files.Paths(), func(path string) bool {
+		text := memory.Readable(path, files[path])
+		return s.known.Text(path) != path || s.known.Text(text) != text
+	})
 }

@@ -143,12 +143,16 @@ func (r Report) problem() (reason, hint string) {
 }
 
 func (r Report) has(o Outcome) bool {
-	for _, p := range r.Phase2 {
-		if p.Outcome == o {
-			return true
+	return slices.ContainsFunc(r.Phase2, func(p ProjectReport) bool { return p.Outcome == o })
+}
+
+// drop counts dropped parts by reason.
+func (g *Grounding) drop(counts map[string]int) {
+	for reason, n := range counts {
+		if n > 0 {
+			g.Dropped[reason] += n
 		}
 	}
-	return false
 }
 
 func (r *reporter) ground(change func(*Grounding)) {

@@ -35,14 +35,8 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 // whole is Run without recording the end of the run.
 func (p *phases) whole(ctx context.Context) (Report, error) {
 	// Forgetting needs no model, so it comes before the choice of models, which may fail.
-	if !p.opts.DryRun {
-		err := (&forgetter{p}).finishForgetting(ctx)
-		if ctx.Err() != nil {
-			return Report{}, interruption(ctx)
-		}
-		if err != nil {
-			return Report{}, err
-		}
+	if !p.opts.DryRun && (&forgetter{p}).finishForgetting(ctx) != nil {
+		return Report{}, interruption(ctx)
 	}
 	if err := p.chooseModels(ctx); err != nil {
 		return Report{}, err

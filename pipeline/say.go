@@ -292,8 +292,11 @@ func (p conversationPart) messages() int {
 
 // has reports whether a file has a message with a key.
 func (p conversationPart) has(key string) bool {
+	if key == "" {
+		return false
+	}
 	content, _ := disk.ReadFile(p.path, maxPartBytes)
-	return key != "" && strings.Contains(string(content), `"key":"`+key+`"`)
+	return strings.Contains(string(content), `"key":"`+key+`"`)
 }
 
 // pruneConversations removes the files of conversations beyond the newest MaxMessages messages of a project, those

@@ -139,12 +139,10 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 		if err := s.release(t, c.job()); err != nil {
 			return err
 		}
-		_, err := t.exec(`UPDATE file SET mtime_ns = 0, error = ?1 WHERE session_key = ?2
-			AND (path = ?3 OR NOT EXISTS (SELECT 1 FROM file WHERE session_key = ?2 AND path = ?3))`, reason, key, path)
+		err := t.execAll([]any{reason, key, path}, `UPDATE session SET error = ?1 WHERE key = ?2`,
+			`UPDATE file SET mtime_ns = 0, error = ?1 WHERE session_key = ?2
+				AND (path = ?3 OR NOT EXISTS (SELECT 1 FROM file WHERE session_key = ?2 AND path = ?3))`)
 		if err != nil {
-			return err
-		}
-		if _, err := t.exec(`UPDATE session SET error = ? WHERE key = ?`, reason, key); err != nil {
 			return err
 		}
 		return s.settle(t, key)

@@ -116,14 +116,8 @@ func (s *Store) RecordGeneration(ctx context.Context, projectID string, g Genera
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		inputs := map[string]string{}
-		return inputs, t.each(`SELECT i.session_key, i.hash FROM project p JOIN generation_input i
-			ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, []any{projectID},
-			func(scan scanner) error {
-				var key, hash string
-				err := scan(&key, &hash)
-				inputs[key] = hash
-				return err
-			})
+		return inputs, fill(t, inputs, `SELECT i.session_key, i.hash FROM project p JOIN generation_input i
+			ON i.project_id = p.id AND i.n = p.generation WHERE p.id = ?`, projectID)
 	}, "reading the last inputs of project %s", projectID)
 }
 

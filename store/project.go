@@ -197,12 +197,7 @@ func removeProject(t tx, id string) error {
 func (s *Store) RemovedFolders(ctx context.Context) (map[string]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		folders := map[string]string{}
-		return folders, t.each(`SELECT project_id, files_to FROM removed_folder`, nil, func(scan scanner) error {
-			var id, to string
-			err := scan(&id, &to)
-			folders[id] = to
-			return err
-		})
+		return folders, fill(t, folders, `SELECT project_id, files_to FROM removed_folder`)
 	}, "listing directories to remove")
 }
 
@@ -257,12 +252,9 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (lacked bool, err error) 
 				last = max(last, memoir.EntryID(key))
 			}
 		}
-		_, err = t.exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'entry', 0
-			WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'entry')`)
-		if err == nil {
-			_, err = t.exec(`UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'entry'`, last)
-		}
-		return err
+		return t.execEach(last, `INSERT INTO sqlite_sequence (name, seq) SELECT 'entry', 0
+				WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'entry')`,
+			`UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'entry'`)
 	})
 	return lacked, s.explain(err, "adopting the memory of project %s", a.Project.ID)
 }

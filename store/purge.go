@@ -22,8 +22,7 @@ func (s *Store) BeginPurge(ctx context.Context) error {
 }
 
 func beginPurge(t tx) error {
-	_, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
-	return err
+	return t.run(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
 }
 
 // Purging reports whether a purge was begun and not finished.
@@ -51,19 +50,14 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	if failpoint.Before("vacuum") != nil {
 		return removed, s.explain(errFull, "purging database")
 	}
-	err = s.onWriter(ctx, func(t tx) error {
-		_, err := t.exec(`VACUUM`)
-		return err
-	})
-	if err != nil {
+	if err := s.onWriter(ctx, func(t tx) error { return t.run(`VACUUM`) }); err != nil {
 		return removed, s.explain(err, "purging database")
 	}
 	if err := s.truncateLog(ctx); err != nil {
 		return removed, err
 	}
 	return removed, s.explain(s.inTurn(ctx, durable, func(t tx) error {
-		_, err := t.exec(`UPDATE counter SET n = 0 WHERE name = 'purge'`)
-		return err
+		return t.run(`UPDATE counter SET n = 0 WHERE name = 'purge'`)
 	}), "recording that the database was purged")
 }
 

@@ -210,7 +210,7 @@ func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
 		within, args := w.restriction()
-		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
+		if err := fill(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE s.kind <> 'entry'`+within+
 			` GROUP BY s.reason`, args...); err != nil {
 			return d, err
 		}

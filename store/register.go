@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -37,32 +38,26 @@ type known struct {
 func readProjectIndex(t tx) (*projectIndex, error) {
 	a := &projectIndex{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		dirs: map[string]string{}}
-	err := t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil,
-		func(scan scanner) error {
+	return a, errors.Join(
+		t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil, func(scan scanner) error {
 			k := &known{}
 			err := scan(&k.ID, &k.Name, &k.Identity, &k.Remote)
 			a.add(k)
 			return err
-		})
-	if err != nil {
-		return nil, err
-	}
-	err = t.each(`SELECT path, project_id FROM project_directory ORDER BY path`, nil, func(scan scanner) error {
-		var path, id string
-		err := scan(&path, &id)
-		a.addDirectory(path, id)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a, t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil,
-		func(scan scanner) error {
-			var alias, kind, id string
-			err := scan(&alias, &kind, &id)
-			a.addAlias(alias, kind, id)
+		}),
+		t.each(`SELECT path, project_id FROM project_directory ORDER BY path`, nil, func(scan scanner) error {
+			var path, id string
+			err := scan(&path, &id)
+			a.addDirectory(path, id)
 			return err
-		})
+		}),
+		t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil,
+			func(scan scanner) error {
+				var alias, kind, id string
+				err := scan(&alias, &kind, &id)
+				a.addAlias(alias, kind, id)
+				return err
+			}))
 }
 
 // keepsName reports whether the name stays, because p's differs only in case.
@@ -310,7 +305,7 @@ func (a *projectIndex) register(t tx, p memoir.Project) (string, error) {
 	return next.ID, a.put(t, next)
 }
 
-// put stores a project under its id and updates the atlas, since later projects are resolved with it. The former
+// put stores a project under its id and updates the index, since later projects are resolved with it. The former
 // name and identity become aliases. A former remote becomes an alias of kind name: a project whose identity
 // it is, is another project.
 func (a *projectIndex) put(t tx, p memoir.Project) error {

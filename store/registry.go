@@ -203,11 +203,9 @@ func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) e
 // Retitle replaces the title of a session, also in the recorded heads of its files.
 func (s *Store) Retitle(ctx context.Context, key, title string) error {
 	err := s.quickly(ctx, func(t tx) error {
-		if _, err := t.exec(`UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
-			AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`, title, key); err != nil {
-			return err
-		}
-		return t.run(`UPDATE session SET title = ? WHERE key = ?`, title, key)
+		return t.execAll([]any{title, key}, `UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
+				AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`,
+			`UPDATE session SET title = ?1 WHERE key = ?2`)
 	})
 	return s.explain(err, "changing the title of session %s", key)
 }

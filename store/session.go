@@ -204,12 +204,11 @@ func (s *Store) SetExcluded(ctx context.Context, excluded, off []string) error {
 // markChanged applies a changed mark to the session's reason and, if the session has an extraction, makes
 // its project due. The session may not be registered yet.
 func (s *Store) markChanged(t tx, key string) error {
-	_, err := t.exec(`UPDATE project SET change_seq = change_seq + 1
-		WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`, key)
-	if err == nil { // so that FileHistory files it if the history lacks it
-		_, err = t.exec(`UPDATE extraction SET seq = (SELECT change_seq FROM project WHERE id = project_id)
-			WHERE session_key = ? AND project_id IS NOT NULL`, key)
-	}
+	err := t.execEach(key, `UPDATE project SET change_seq = change_seq + 1
+			WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`,
+		// So that FileHistory files it if the history lacks it.
+		`UPDATE extraction SET seq = (SELECT change_seq FROM project WHERE id = project_id)
+			WHERE session_key = ? AND project_id IS NOT NULL`)
 	if err != nil {
 		return err
 	}

@@ -55,13 +55,13 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		Entries: map[string]int{}}
 	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
-		err := errors.Join(count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
-			count(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
-			count(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
+		err := errors.Join(fill(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
+			fill(t, st.Reasons, `SELECT reason, count(*) FROM session WHERE kind <> 'entry' GROUP BY reason`),
+			fill(t, st.Entries, `SELECT n.kind, count(*) FROM entry n JOIN session s ON s.key = n.session_key
 				WHERE s.reason = 'up_to_date' GROUP BY n.kind`),
-			count(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
+			fill(t, st.Entries, `SELECT 'unconfirmed', count(*) FROM entry n JOIN session s ON s.key = n.session_key
 				WHERE s.reason = 'up_to_date' AND n.kind = 'note' AND n.author <> 'user' HAVING count(*) > 0`),
-			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
+			fill(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
 		if err != nil {
 			return err
 		}
@@ -101,17 +101,6 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 			})
 	})
 	return st, s.explain(err, "reading the state of the queue")
-}
-
-// count reads rows of a name and a number.
-func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
-	return t.each(query, args, func(scan scanner) error {
-		var name string
-		var n int
-		err := scan(&name, &n)
-		into[K(name)] = n
-		return err
-	})
 }
 
 // RunOutcome says how a run ended.

@@ -93,6 +93,17 @@ func (t tx) texts(query string, args ...any) ([]string, error) {
 	return collect(t, query, args, func(scan scanner, text *string) error { return scan(text) })
 }
 
+// fill adds every row of a query, a key and a value, to a map.
+func fill[K ~string, V any](t tx, into map[K]V, query string, args ...any) error {
+	return t.each(query, args, func(scan scanner) error {
+		var key string
+		var value V
+		err := scan(&key, &value)
+		into[K(key)] = value
+		return err
+	})
+}
+
 func (t tx) exists(query string, args ...any) (found bool, err error) {
 	err = t.get(`SELECT EXISTS (`+query+`)`, args, &found)
 	return found, err

@@ -13,11 +13,7 @@ import (
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
 		forgotten := map[string]bool{}
-		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten`)
-		for _, key := range keys {
-			forgotten[key] = true
-		}
-		return forgotten, err
+		return forgotten, fill(t, forgotten, `SELECT session_key, forgotten FROM mark WHERE forgotten`)
 	}, "listing forgotten sessions")
 }
 
@@ -121,15 +117,11 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`INSERT INTO withdrawal (project_id, texts, seq, purge) 
+	return t.execAll([]any{projectID, text, seq, purge}, `INSERT INTO withdrawal (project_id, texts, seq, purge)
 		VALUES (?1, iif(?2 = '', '[]', json_array(?2)), ?3, ?4) ON CONFLICT DO UPDATE
 			SET texts = iif(?2 = '', texts, json_insert(texts, '$[#]', ?2)), seq = ?3, purge = max(purge, ?4)`,
-		projectID, text, seq, purge); err != nil {
-		return err
-	}
-	// It may quote the forgotten text. A mark keeps the failure itself known.
-	return t.run(`UPDATE job SET last_error = '`+removedMessage+`'
-		WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`, projectID)
+		// It may quote the forgotten text. A mark keeps the failure itself known.
+		`UPDATE job SET last_error = '`+removedMessage+`' WHERE kind = 'consolidate' AND key = ?1 AND last_error <> ''`)
 }
 
 // removedMessage replaces an error message that may quote a forgotten text.

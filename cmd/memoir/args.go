@@ -15,9 +15,9 @@ import (
 
 // arrange puts the words of a command line into the order that urfave/cli requires: command,
 // subcommand, flags with their values joined, "--", arguments. A person may write them in any
-// order; a word such as -5 is an argument, and so is every word after the first value of a setting that is
-// a list `help run` becomes `run --help`. It also returns the name
-// of the command: "sessions disable". The parser refuses wrong words, so they stay.
+// order. A word such as -5 is an argument, and so is every word after the first value of a setting that is a list.
+// `help run` becomes `run --help`. It also returns the name of the command: "sessions disable". The parser refuses
+// wrong words, so they stay.
 func arrange(app *cli.App, args []string) (line []string, command string) {
 	var path, flags, arguments []string
 	commands, arity, takesValues := app.Commands, flagArity(app), false

@@ -172,10 +172,7 @@ func (p *program) search(c *cli.Context) error {
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
 		Redact: p.redact})
-	if err != nil {
-		return err
-	}
-	return p.result(c, found, func() {
+	return p.resultOf(c, err, found, func() {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "" || c.IsSet("project"))
 		}
@@ -200,18 +197,18 @@ func (p *program) searchedProject(c *cli.Context) (home, id string, err error) {
 		return "", "", err
 	}
 	defer st.Close()
-	home, err = p.home(c)
-	if err != nil || c.Bool("all") {
+	if c.Bool("all") {
+		home, err = p.home(c)
 		return home, "", err
 	}
-	_, id, err = p.projectID(c)
+	home, id, err = p.projectID(c)
 	if err != nil && !c.IsSet("project") && memoir.CodeOf(err) == memoir.CodeNotFound {
 		err = p.unknownHere(c)
 	}
 	return home, id, err
 }
 
-// unknownHere is the error of a search, by a person or an agent, in a directory whose project has no memory.
+// unknownHere is the error of a command or an agent in a directory whose project has no memory.
 func (p *program) unknownHere(c *cli.Context) error {
 	why, hint := p.whyNoMemory(c)
 	if c.Command.Name == "search" { // an agent cannot pass flags

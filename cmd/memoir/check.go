@@ -60,10 +60,7 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	report, err := checkMemory(memory.At(opts.Home, found.project), found)
-	if err != nil {
-		return err
-	}
-	return p.result(c, report, func() { p.sayChecked(report) })
+	return p.resultOf(c, err, report, func() { p.sayChecked(report) })
 }
 
 func checkMemory(root memory.Root, found injection) (checkReport, error) {
@@ -152,15 +149,14 @@ func (p *program) forgetLine(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	what := "from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
-	if err := p.confirm(c, what, opts.Home); err != nil {
+	do := "remove from MEMORY.md of " + project.ID + " the line “" + oneLine(line) + "”; its sessions stay"
+	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
 	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
-	if err != nil {
-		return err
-	}
-	return p.result(c, out, func() { p.ui.say("%s: published generation %d without it", project.Name, out.Generation) })
+	return p.resultOf(c, err, out, func() {
+		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
+	})
 }
 
 // sayHeld lists the lines that were removed from a summary.

@@ -72,11 +72,11 @@ func (p *program) clear(c *cli.Context) error {
 			return slices.Contains(ids, id) || !isProjectFolder(home, id)
 		})...)
 	}
-	what := "the registry and the memory of all " + count(len(ids), "project") + ", with notes, journals and messages"
+	do := "remove the registry and the memory of all " + count(len(ids), "project") + ", with notes, journals and messages"
 	if !all {
-		what = "all stored data of " + ids[0] + ", with its notes, journals and messages"
+		do = "remove all stored data of " + ids[0] + ", with its notes, journals and messages"
 	}
-	if err := p.confirm(c, what, home); err != nil {
+	if err := p.confirm(c, do, home); err != nil {
 		return err
 	}
 	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
@@ -92,13 +92,8 @@ func (p *program) clear(c *cli.Context) error {
 	})
 }
 
-// confirm asks whether to remove something from a home, unless --yes was given.
-func (p *program) confirm(c *cli.Context, what, home string) error {
-	return p.confirmTo(c, "remove "+what, home)
-}
-
-// confirmTo is confirm for something else than to remove.
-func (p *program) confirmTo(c *cli.Context, do, home string) error {
+// confirm asks whether to do something in a home, such as "remove X", unless --yes was given.
+func (p *program) confirm(c *cli.Context, do, home string) error {
 	if c.Bool("yes") {
 		return nil
 	}
@@ -107,7 +102,8 @@ func (p *program) confirmTo(c *cli.Context, do, home string) error {
 			calledAs(c), do)
 	}
 	if yes, err := p.ui.ask(c.Context, do+"?"); err != nil || !yes {
-		return notConfirmed(p.ui, err, "nothing was removed")
+		verb, _, _ := strings.Cut(do, " ")
+		return notConfirmed(p.ui, err, "nothing was "+verb+"d")
 	}
 	return nil
 }

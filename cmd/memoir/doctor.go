@@ -191,7 +191,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 		d.check("agents", "", err)
 	}
 	var absentees []string // agents without any directory
-	any := false
+	anyFound := false
 	for _, agent := range rollout.Agents {
 		name, roots := "agent "+string(agent.Source), agent.Roots(d.env())
 		found := len(roots) == 0
@@ -203,7 +203,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 				}
 				continue
 			}
-			found, any = true, true
+			found, anyFound = true, true
 			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
 			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
 				d.check(name, root.Dir, err)
@@ -223,7 +223,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 	if len(absentees) > 0 && !all {
 		d.ok("agents", "not found: %s (-v lists the directories)", strings.Join(absentees, ", "))
 	}
-	if !any {
+	if !anyFound {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no sessions were found")
 	}
 }

@@ -199,11 +199,11 @@ func (d *doctor) integrations(c *cli.Context) {
 		}
 		findings := record.Check(env, agent)
 		for _, f := range findings {
+			say := d.warn
 			if f.Fails {
-				d.fail("integration "+name, f.Hint, "%s", f.Text)
-			} else {
-				d.warn("integration "+name, f.Hint, "%s", f.Text)
+				say = d.fail
 			}
+			say("integration "+name, f.Hint, "%s", f.Text)
 		}
 		if len(findings) == 0 {
 			d.ok("integration "+name, "%s", agent.Channel)

@@ -124,10 +124,8 @@ func (p *program) sessionsToForget(c *cli.Context, st *store.Store, refs []strin
 			ref = e.Key()
 		}
 		session, err := p.findSession(c.Context, st, ref)
-		if memoir.CodeOf(err) == memoir.CodeNotFound {
-			if isFile(ref) {
-				session, _, err = onlySession(c.Context, ref)
-			}
+		if memoir.CodeOf(err) == memoir.CodeNotFound && isFile(ref) {
+			session, _, err = onlySession(c.Context, ref)
 		}
 		if err == nil && ref != session.Key() && ref != session.ID && !isFile(ref) {
 			err = notFoundf(session.Key(), "%q is only the beginning of an id; forget needs the whole id", ref)
@@ -161,21 +159,21 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
 	forget.Keys, forget.Projects = keysOf(found.Sessions), found.Projects
-	what := "all memory of " + cmp.Or(kinds(forget.Keys, found.Lines), "the text")
+	do := "remove all memory of " + cmp.Or(kinds(forget.Keys, found.Lines), "the text")
 	if forget.Project != "" {
-		what = "the memory of " + forget.Project + " with " + cmp.Or(kinds(forget.Keys, nil), "no session")
+		do = "remove the memory of " + forget.Project + " with " + cmp.Or(kinds(forget.Keys, nil), "no session")
 	}
-	if forget.Project != "" || slices.ContainsFunc(forget.Keys, memoir.IsKept) {
-		what += " (notes, journals and conversations cannot be brought back)"
+	kept := slices.ContainsFunc(forget.Keys, memoir.IsKept)
+	if kept || forget.Project != "" {
+		do += " (notes, journals and conversations cannot be brought back)"
 	}
-	purge := forget.Purge || slices.ContainsFunc(forget.Keys, memoir.IsKept)
-	if purge {
-		what += ", and the earlier generations, logs and database copies that contain it"
+	if forget.Purge = forget.Purge || kept; forget.Purge {
+		do += ", and the earlier generations, logs and database copies that contain it"
 	}
 	if !c.Bool("json") {
 		p.showFound(found, forget.Text)
 	}
-	if err := p.confirm(c, what, opts.Home); err != nil {
+	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
 	before, err := st.Forgotten(c.Context)
@@ -183,12 +181,11 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 		return err
 	}
 	report, err := pipeline.Forget(c.Context, st, opts, forget)
-	if p.sayForgotten(report.Projects, purge); err != nil {
+	if p.sayForgotten(report.Projects, forget.Purge); err != nil {
 		return err
 	}
 	p.sayRemoved(report.Removed)
-	found.Sessions = slices.DeleteFunc(found.Sessions,
-		func(s memoir.Session) bool { return before[s.Key()] })
+	found.Sessions = slices.DeleteFunc(found.Sessions, func(s memoir.Session) bool { return before[s.Key()] })
 	switch left := kinds(keysOf(found.Sessions), found.Lines); {
 	case forget.Project != "":
 		p.ui.say("forgot %s with %s", forget.Project, cmp.Or(left, "no session"))

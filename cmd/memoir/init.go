@@ -99,14 +99,10 @@ func (s *setup) do() error {
 		return err
 	}
 	defer s.store.Close()
-	if err := s.find(); err != nil {
-		return err
-	}
-	if err := s.choose(); err != nil {
-		return err
-	}
-	if err := s.plan(); err != nil {
-		return err
+	for _, step := range []func() error{s.find, s.choose, s.plan} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	run := !s.noRun && len(s.out.Plan.Would) > 0
 	if yes, err := s.confirm(run); err != nil || !yes {

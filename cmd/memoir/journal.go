@@ -55,10 +55,7 @@ func journalCommand(p *program) *cli.Command {
 				return err
 			}
 			page, err := b.Page(id, day)
-			if err != nil {
-				return err
-			}
-			return p.result(c, struct {
+			return p.resultOf(c, err, struct {
 				Project string `json:"project"`
 				Date    string `json:"date"`
 				Text    string `json:"text"`

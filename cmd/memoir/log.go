@@ -35,10 +35,7 @@ func (p *program) log(c *cli.Context) error {
 	}
 	defer st.Close()
 	out, err := operation.ListGenerations(c.Context, st, home, id)
-	if err != nil {
-		return err
-	}
-	return p.result(c, out, func() {
+	return p.resultOf(c, err, out, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
 		for _, g := range out.Generations {
@@ -119,13 +116,11 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	p.sayRestored(c, project.Name, out)
-	if c.Bool("json") {
-		return p.ui.json(out)
-	}
-	if !p.ui.quiet {
-		p.ui.printf("%s\n", out.Root)
-	}
-	return nil
+	return p.result(c, out, func() {
+		if !p.ui.quiet {
+			p.ui.printf("%s\n", out.Root)
+		}
+	})
 }
 
 func (p *program) sayRestored(c *cli.Context, name string, out pipeline.Restored) {
@@ -192,10 +187,7 @@ func (p *program) diff(c *cli.Context) error {
 		}
 	}
 	out, err := operation.Compare(home, id, numbers[0], numbers[1])
-	if err != nil {
-		return err
-	}
-	return p.result(c, out, func() {
+	return p.resultOf(c, err, out, func() {
 		from, to := fmt.Sprintf("generation %d", out.From), fmt.Sprintf("generation %d", out.To)
 		if out.Live {
 			to = "the live files (" + to + ")"
@@ -234,10 +226,7 @@ func catCommand(p *program) *cli.Command {
 				return err
 			}
 			content, err := memory.At(home, id).Open(place)
-			if err != nil {
-				return err
-			}
-			return p.result(c, map[string]string{"path": place, "text": string(content)}, func() {
+			return p.resultOf(c, err, map[string]string{"path": place, "text": string(content)}, func() {
 				p.ui.write(string(content))
 			})
 		},

@@ -64,10 +64,7 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 		return err
 	}
 	out, added, err := p.access(c, opts.Home).Remember(c.Context, st, opts, e)
-	if err != nil {
-		return err
-	}
-	return p.result(c, out, func() {
+	return p.resultOf(c, err, out, func() {
 		if out.ID != 0 {
 			p.ui.printf("#%d\n", out.ID)
 		}
@@ -95,10 +92,7 @@ func recallCommand(p *program) *cli.Command {
 			if memoir.CodeOf(err) == memoir.CodeStorage { // the access cannot be recorded
 				notes, err = p.readNotes(c, p.openForReading, recall)
 			}
-			if err != nil {
-				return err
-			}
-			return p.printNotes(c, notes, false)
+			return p.printNotes(c, err, notes, false)
 		},
 	}
 }
@@ -117,16 +111,13 @@ func memoriesCommand(p *program) *cli.Command {
 			notes, err := p.readNotes(c, p.openForReading, func(b entry.Book, ids []string) ([]memoir.Entry, error) {
 				return b.Notes(c.Context, ids, c.String("category"))
 			})
-			if err != nil {
-				return err
-			}
-			return p.printNotes(c, notes, true)
+			return p.printNotes(c, err, notes, true)
 		},
 	}
 }
 
-func (p *program) printNotes(c *cli.Context, notes []memoir.Entry, byCategory bool) error {
-	return p.result(c, operation.EntriesOf(notes), func() {
+func (p *program) printNotes(c *cli.Context, err error, notes []memoir.Entry, byCategory bool) error {
+	return p.resultOf(c, err, operation.EntriesOf(notes), func() {
 		for i, n := range notes {
 			if byCategory && (i == 0 || n.Category != notes[i-1].Category) {
 				p.ui.write("## " + n.Category + "\n")

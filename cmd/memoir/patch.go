@@ -58,14 +58,11 @@ func (p *program) patch(c *cli.Context) error {
 	}
 	defer st.Close()
 	out, err := pipeline.Patch(c.Context, st, opts, project, memoir.AuthorUser, patch)
-	if err != nil {
-		return err
-	}
-	return p.sayPatched(c, project.Name, out)
+	return p.sayPatched(c, err, project.Name, out)
 }
 
-func (p *program) sayPatched(c *cli.Context, name string, out pipeline.Patched) error {
-	return p.result(c, out, func() {
+func (p *program) sayPatched(c *cli.Context, err error, name string, out pipeline.Patched) error {
+	return p.resultOf(c, err, out, func() {
 		if p.ui.write(out.Content); out.Generation == 0 {
 			p.ui.say("%s: the model proposed no change", name)
 			return
@@ -109,10 +106,7 @@ func (p *program) reflect(c *cli.Context) error {
 		return err
 	}
 	out, err := pipeline.Reflect(c.Context, st, opts, project.Project, session)
-	if err != nil {
-		return err
-	}
-	return p.sayPatched(c, project.Name, out)
+	return p.sayPatched(c, err, project.Name, out)
 }
 
 func mountCommand(p *program) *cli.Command {
@@ -148,8 +142,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err == nil && found.why != "" {
 		err = memoir.Errorf(memoir.CodeConfig, "", "no memory here: %s", found.why)
 	} else if err == nil && (found.text == "" || found.project == memoir.UserProjectID && !c.IsSet("project")) {
-		why, hint := p.whyNoMemory(c)
-		err = notFoundf(hint, "no memory here: %s", why)
+		err = p.unknownHere(c)
 	}
 	if err != nil {
 		return err

@@ -143,6 +143,14 @@ func (p *program) result(c *cli.Context, v any, text func()) error {
 	return nil
 }
 
+// resultOf is result for a command whose last step may have failed.
+func (p *program) resultOf(c *cli.Context, err error, v any, text func()) error {
+	if err != nil {
+		return err
+	}
+	return p.result(c, v, text)
+}
+
 // The flags that several commands have.
 
 func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print one JSON object"} }

@@ -317,7 +317,7 @@ func (p *program) regroup(c *cli.Context) error {
 	}
 	dry := c.Bool("dry-run")
 	if !dry {
-		if err := p.confirmTo(c, "move "+text, opts.Home); err != nil {
+		if err := p.confirm(c, "move "+text, opts.Home); err != nil {
 			return err
 		}
 		if err := pipeline.Regroup(c.Context, st, opts, rows[0].Project, do); err != nil {

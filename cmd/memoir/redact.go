@@ -208,8 +208,8 @@ func (p *program) redactStored(c *cli.Context) error {
 	if err := p.limitToProject(c, st, &opts); err != nil {
 		return err
 	}
-	what := "all secrets from stored data, and earlier generations that contain one"
-	if err := p.confirm(c, what, opts.Home); err != nil {
+	do := "remove all secrets from stored data, and earlier generations that contain one"
+	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
 	done, err := pipeline.RedactStored(c.Context, st, opts)

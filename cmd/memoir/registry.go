@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -48,7 +47,8 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		return nil, err
 	}
 	// A killed merge or split of projects left files to move. If that fails, the next run reports it.
-	if folders, _ := st.RemovedFolders(c.Context); slices.Max(append(slices.Collect(maps.Values(folders)), "")) != "" {
+	folders, _ := st.RemovedFolders(c.Context)
+	if maps.DeleteFunc(folders, func(_, to string) bool { return to == "" }); len(folders) > 0 {
 		home, _ := p.home(c)
 		if writer, err := p.openStore(c.Context, home, settings); err == nil {
 			_ = pipeline.RemoveFolders(c.Context, writer, home, p.redact)

@@ -242,10 +242,7 @@ func retryCommand(p *program) *cli.Command {
 				return err
 			}
 			n, err := st.Retry(c.Context, keys...)
-			if err != nil {
-				return err
-			}
-			return p.result(c, map[string]int{"retried": n}, func() {
+			return p.resultOf(c, err, map[string]int{"retried": n}, func() {
 				if n == 0 {
 					p.ui.say("no failed or dead job")
 				} else {

@@ -48,10 +48,7 @@ func statusCommand(p *program) *cli.Command {
 				spent, err = operation.ReadSpending(c.Context, st)
 				out.UsageBy = spent.UsageBy
 			}
-			if err != nil {
-				return err
-			}
-			return p.result(c, out, func() {
+			return p.resultOf(c, err, out, func() {
 				switch {
 				case c.Bool("usage"):
 					p.printUsage(out)

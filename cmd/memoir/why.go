@@ -34,10 +34,7 @@ func whyCommand(p *program) *cli.Command {
 			}
 			defer st.Close()
 			out, err := p.access(c, home).Why(c.Context, st, id, ref)
-			if err != nil {
-				return err
-			}
-			return p.result(c, out, func() { p.printWhy(out) })
+			return p.resultOf(c, err, out, func() { p.printWhy(out) })
 		},
 	}
 }

@@ -63,9 +63,8 @@ const (
 
 // Signals of the built-in extractor that other packages know.
 const (
-	SignalRule      = "rule"
-	SignalCorrected = "corrected" // a person corrected the agent: it counts as lasting only in several sessions
-	SignalRequired  = "required"  // the repository's hooks or files require it
+	SignalRule  = "rule"  // a person's sentence with the form of a rule; said once, it is shown as that
+	SignalMaybe = "maybe" // a person's words that may hold from now on; said once, they wait in review
 )
 
 // Statement is one thing worth knowing: what a session shows, with its evidence. Each line of a memory is made from
@@ -134,10 +133,6 @@ func Changed(statements []Statement, change func(string) string) []Statement {
 // Line returns the statement as a line of a raw memory: its text, with what its signal and counts say.
 func (s Statement) Line() string {
 	line := strings.Join(strings.Fields(s.Text), " ")
-	switch s.Signal {
-	case SignalCorrected, SignalRequired:
-		line = s.Signal + ": " + line
-	}
 	switch {
 	case s.Kind == StatementFile && s.Times > 0:
 		line += " (" + Count(s.Times, "edit") + ")"

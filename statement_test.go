@@ -21,8 +21,6 @@ func TestFormatStatementsOrdersSectionsAndKeepsOneLineAStatement(t *testing.T) {
 func TestALineOfARawMemorySaysWhatSignalAndCountsSay(t *testing.T) {
 	t.Parallel()
 	for want, st := range map[string]memoir.Statement{
-		"corrected: “use tabs”":         {Kind: memoir.StatementPreference, Text: "“use tabs”", Signal: memoir.SignalCorrected},
-		"required: a commit runs hooks": {Kind: memoir.StatementEnvironment, Text: "a commit runs hooks", Signal: memoir.SignalRequired},
 		"test: `make test` (3 times)":   {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 3},
 		"test: `make test`":             {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 1},
 		"`a.go` (1 edit)":               {Kind: memoir.StatementFile, Text: "`a.go`", Times: 1},

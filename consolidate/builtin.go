@@ -49,26 +49,9 @@ func errNothing() error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 }
 
-// The least number of sessions that must support a line.
-const (
-	leastRequired    = 3
-	leastFiles       = 5
-	leastCorrections = 2
-)
-
 // learn makes the parts of MEMORY.md from the statements of the sessions.
 func learn(sessions []*session) []part {
-	rules := atLeast(leastCorrections, memoir.SignalCorrected, gather(sessions, memoir.StatementPreference))
-	rules = settled(rules)
-	bySupport(rules)
-	var environment, required []*claim
-	for _, c := range atLeast(leastRequired, memoir.SignalRequired, gather(sessions, memoir.StatementEnvironment)) {
-		if c.Signal == memoir.SignalRequired {
-			required = append(required, c)
-		} else {
-			environment = append(environment, c)
-		}
-	}
+	wanted, once := wishes(sessions)
 	known := append(gather(sessions, memoir.StatementDecision), gather(sessions, memoir.StatementFinding)...)
 	for _, c := range gather(sessions, memoir.StatementRefuted) {
 		if !strings.Contains(strings.ToLower(c.text), "refuted") {
@@ -80,32 +63,33 @@ func learn(sessions []*session) []part {
 	open := merge(sessions[max(0, len(sessions)-recentSessions):], memoir.StatementOpen, byWords)
 	slices.SortStableFunc(open, byAge)
 	return []part{
-		{headPreferences, rules, maxRules},
-		{headRequired, required, maxOthers},
+		{headPreferences, wanted, maxRules},
+		{headOnce, once, maxOthers},
 		{headCommands, commands(sessions), len(purposes) * maxOfPurpose},
 		{headKnown, known, maxKnown},
 		{headFailures, gather(sessions, memoir.StatementFailure), maxFailures},
-		{headEnvironment, environment, maxOthers},
-		{headFiles, files(sessions), maxOthers},
+		{headEnvironment, gather(sessions, memoir.StatementEnvironment), maxOthers},
 		{headRecent, recent(sessions), maxRecent},
 		{headOpen, open, maxOthers},
 	}
 }
 
-// atLeast drops the claims of a signal that fewer than least sessions support.
-func atLeast(least int, signal string, claims []*claim) []*claim {
-	return slices.DeleteFunc(claims, func(c *claim) bool { return c.Signal == signal && len(c.sessions) < least })
-}
-
-// files returns the files that were changed in at least leastFiles sessions, with the newest session's words
-// about each.
-func files(sessions []*session) []*claim {
-	all := merge(sessions, memoir.StatementFile, func(st memoir.Statement) string {
-		return strings.Join(st.Paths[:min(len(st.Paths), 1)], "")
-	})
-	all = slices.DeleteFunc(all, func(c *claim) bool { return len(c.sessions) < leastFiles })
-	slices.SortStableFunc(all, func(a, b *claim) int { return cmp.Or(len(b.sessions)-len(a.sessions), byAge(a, b)) })
-	return all
+// wishes returns what a person wants, and the rules that they stated in one session only, newest first. Whether
+// words hold from now on is not decided by their form: a person repeats them or writes a note, or a model judges them.
+func wishes(sessions []*session) (wanted, once []*claim) {
+	all := settled(gather(sessions, memoir.StatementPreference))
+	bySupport(all)
+	for _, c := range all {
+		switch {
+		case len(c.sessions) > 1 || c.written() > 0 || c.Signal != memoir.SignalRule && c.Signal != memoir.SignalMaybe:
+			wanted = append(wanted, c)
+		case c.Signal == memoir.SignalRule:
+			c.text += " (said once, " + cmp.Or(c.At, c.newest().date) + ")"
+			once = append(once, c)
+		}
+	}
+	slices.SortStableFunc(once, byAge)
+	return wanted, once
 }
 
 // Bounds on recent work.

@@ -131,6 +131,7 @@ var briefing = []struct {
 	lines, size int
 }{
 	{headWants, []string{headPreferences}, 8, 180},
+	{headOnce, []string{headOnce}, 5, 180},
 	{headBuild, []string{headCommands}, 6, 120},
 	{headAvoid, []string{headFailures}, 3, 160},
 	{headWorth, []string{headRequired, headKnown, headEnvironment}, 2, 160},

@@ -11,6 +11,7 @@ import (
 // Headings of MEMORY.md in their order.
 const (
 	headPreferences = "## User preferences"
+	headOnce        = "## Said once"
 	headRequired    = "## Required by the repository"
 	headCommands    = "## Build, test and other commands"
 	headKnown       = "## What is known"
@@ -23,7 +24,7 @@ const (
 )
 
 var memoryHeads = []string{
-	headPreferences, headRequired, headCommands, headKnown, headFailures,
+	headPreferences, headOnce, headRequired, headCommands, headKnown, headFailures,
 	headEnvironment, headFiles, headRecent, headOpen, headNotes,
 }
 

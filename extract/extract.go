@@ -78,7 +78,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, rules, corrections, fixed, passedCommands, required, procedures, conclusions,
+	asked, posted, rules, corrections, fixed, passedCommands, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
@@ -88,24 +88,21 @@ type candidate struct {
 	words string   // a person's words or the agent's claim, which later words can retract
 }
 
-// The names of signals, which `memoir why` prints. memoir.SignalRule and SignalCorrected are in preference.go,
-// SignalRequired is in required.go.
+// The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
 const (
-	signalAsked     = "asked"     // asked.go: a request with its result
+	signalAsked     = "asked"     // typed.go: a request with its result
 	signalPosted    = "posted"    // posted.go: a commit, a pull request, an approved plan
 	signalChosen    = "chosen"    // preference.go: a person's answer to a question of the agent
-	signalRefused   = "refused"   // preference.go: what a person said when they refused a call
 	signalFixed     = "fixed"     // fixed.go: a failure with its remedy
 	signalPassed    = "passed"    // passed.go: a command that passed
-	signalProcedure = "procedure" // passed.go: the steps of a request
-	signalEdited    = "edited"    // required.go: a changed file
+	signalEdited    = "edited"    // edited.go: a changed file
 	signalConcluded = "concluded" // conclusion.go: a sentence of the agent's closing answer
 )
 
 // parties says whose word the statements of a signal are; of others it is a tool's.
 var parties = map[string]memoir.Party{
-	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
-	memoir.SignalRule: memoir.ByPerson, memoir.SignalCorrected: memoir.ByPerson,
+	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson,
+	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent,
 }
 

@@ -119,21 +119,19 @@ func withoutLead(lower string) string {
 const maxCorrection = 280
 
 // corrections is the signal of a person's corrections after the agent had acted, their answers to its questions and
-// their reasons for a refusal. Corrections are marked, because most of them apply to the current task only.
+// their reasons for a refusal. Corrections and reasons may hold from now on; most of them apply to the current task only.
 func corrections(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
 		switch t.ask.origin {
 		case memoir.OriginAnswer:
 			if text := choice(t.ask.text); text != "" {
-				out = append(out, state(signalChosen, memoir.StatementPreference, text, t.ask.item))
+				out = append(out, state(signalChosen, memoir.StatementDecision, text, t.ask.item))
 			}
 		case memoir.OriginRejection:
 			if text := wholeSentences(t.ask.own, maxCorrection); len(strings.Fields(text)) >= 3 {
-				c := state(signalRefused, memoir.StatementPreference, quote(text), t.ask.item)
-				if c.Quote = text; t.refused != "" {
-					c.Text += " (after: " + code(t.refused) + ", refused)"
-				}
+				c := state(memoir.SignalMaybe, memoir.StatementPreference, quote(text), t.ask.item)
+				c.Quote, c.words = text, text
 				out = append(out, c)
 			}
 		case memoir.OriginTyped, memoir.OriginQueued:
@@ -144,10 +142,7 @@ func corrections(s *session) []candidate {
 			if text == "" || !corrects(t.ask.own) {
 				continue
 			}
-			c := state(memoir.SignalCorrected, memoir.StatementPreference, quote(text), t.ask.item)
-			if before := related(s.turns[i-1].final.text, text); before != "" {
-				c.Text += " (after: " + strings.TrimRight(before, ". ") + ")"
-			}
+			c := state(memoir.SignalMaybe, memoir.StatementPreference, quote(text), t.ask.item)
 			c.Quote, c.words = text, text
 			out = append(out, c)
 		}
@@ -202,19 +197,6 @@ func wholeSentences(own []string, limit int) string {
 		text = strings.TrimSpace(text + " " + s)
 	}
 	return text
-}
-
-// related returns the sentence of an answer that shares the most words with a person's reply, at least three.
-func related(answer, text string) string {
-	words, best, most := memoir.WordsOf(text), "", 2
-	for _, p := range paragraphs(answer) {
-		for _, s := range sentences(p.text) {
-			if n := words.Shared(memoir.WordsOf(s)); n > most && len(s) <= maxSubject && len(s) >= minClaim {
-				best, most = s, n
-			}
-		}
-	}
-	return best
 }
 
 // answered matches a pair of question and answer, as agents record it.

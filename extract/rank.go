@@ -17,8 +17,8 @@ var most = map[memoir.StatementKind]int{
 	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
 	memoir.StatementFailure: 8,
 	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6,
-	memoir.StatementProcedure: 2,
-	memoir.StatementClaim:     40,
+	memoir.StatementDecision: 8, memoir.StatementFinding: 12, memoir.StatementOpen: 4,
+	memoir.StatementClaim: 40,
 }
 
 // rank orders candidates and keeps those that fit: certain ones before claims, newer tasks,

@@ -164,15 +164,12 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		// correction
 		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, "“No, the cache belongs into the client.”"},
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},
-		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch” (after: `git push --force`, refused)"},
+		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch”"},
 		// asked
 		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: \"feat: retry\""},
 		"a request with a host":        {memoir.StatementTask, []string{"> deploy the client to https://staging.example.test and [docs](https://example.test/a?b)", commit("feat: deploy")}, "deploy the client to staging.example.test and docs → committed"},
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},
-		// required
-		"the form of commits":    {memoir.StatementEnvironment, []string{commit("fix(api): retry")}, "commit subjects have the form type(scope): subject"},
-		"commits without a form": {memoir.StatementEnvironment, []string{commit("Retry what was reset")}, ""},
 		// conclusion
 		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
 		"a supposition":                {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` probably drops the token when it reconnects to the server."}, ""},

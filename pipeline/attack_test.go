@@ -221,7 +221,7 @@ func TestWhatThePersonTypedInTheSameWordsIsTheirs(t *testing.T) {
 	_, err := transcript.New(p, s).Save(dir)
 	must(t, err)
 	report := run(t, options(home, dir))
-	if got := sections(memoryOf(t, report, "app", memoir.MemoryFile))["## User preferences"]; !strings.Contains(got, beacon) {
+	if got := sections(memoryOf(t, report, "app", memoir.MemoryFile))["## Said once"]; !strings.Contains(got, beacon) {
 		t.Errorf("a wish that the person typed is missing: %q", got)
 	}
 }

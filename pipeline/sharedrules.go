@@ -129,7 +129,7 @@ func rulesOf(e memoir.Extraction) iter.Seq2[string, memoir.Statement] {
 			if st.Kind != memoir.StatementPreference || key == "" {
 				continue
 			}
-			if st.Signal == memoir.SignalCorrected || st.Signal == memoir.SignalRule {
+			if st.Signal == memoir.SignalMaybe || st.Signal == memoir.SignalRule {
 				st.Signal = memoir.SignalRepeated
 			}
 			if st.Quote != "" {

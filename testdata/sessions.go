@@ -124,7 +124,6 @@ var sessions = []Session{
 		},
 		Facts: []string{
 			"mosquitto from docker compose",
-			"hostname and pid",
 		},
 	},
 	{
@@ -147,7 +146,6 @@ var sessions = []Session{
 		},
 		Facts: []string{
 			"make dist",
-			"mirror refuses unsigned tags",
 		},
 	},
 	{
@@ -163,7 +161,6 @@ var sessions = []Session{
 		},
 		Facts: []string{
 			"QoS 1",
-			"never push from an agent session",
 		},
 		Traps: []string{
 			"groups.etcd",
@@ -220,7 +217,6 @@ var sessions = []Session{
 		},
 		Facts: []string{
 			"write warnings to stderr",
-			"Do not install jq",
 		},
 	},
 	{

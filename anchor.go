@@ -159,11 +159,19 @@ func LineKey(line string) string {
 var (
 	lineMark     = lazyregexp.New(`^[-*+0-9.)]+ `)
 	lineCitation = lazyregexp.New(` \[\S+ \d{4}-\d\d-\d\d[^\]]*\]\.?$`)
+	saidOnce     = lazyregexp.New(` \(said once, \d{4}-\d\d-\d\d\)$`)
 )
 
-// LineText returns the words of a memory's line, without the list mark before them and the
-// citation after them.
+// LineText returns the words of a memory's line, without the list mark before them, and the
+// citation and the mark of SaidOnce after them.
 func LineText(line string) string {
 	words := strings.Join(strings.Fields(line), " ")
-	return lineCitation.ReplaceAllString(lineMark.ReplaceAllString(words, ""), "")
+	return WithoutSaidOnce(lineCitation.ReplaceAllString(lineMark.ReplaceAllString(words, ""), ""))
 }
+
+// SaidOnce marks a person's words as said on one day only. The line is the same one without the mark, so that a
+// deletion by hand holds when the words are repeated.
+func SaidOnce(text, day string) string { return text + " (said once, " + day + ")" }
+
+// WithoutSaidOnce removes the mark.
+func WithoutSaidOnce(text string) string { return saidOnce.ReplaceAllString(text, "") }

@@ -21,9 +21,9 @@ func TestFormatStatementsOrdersSectionsAndKeepsOneLineAStatement(t *testing.T) {
 func TestALineOfARawMemorySaysWhatSignalAndCountsSay(t *testing.T) {
 	t.Parallel()
 	for want, st := range map[string]memoir.Statement{
-		"test: `make test` (3 times)":   {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 3},
-		"test: `make test`":             {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 1},
-		"`a.go` (1 edit)":               {Kind: memoir.StatementFile, Text: "`a.go`", Times: 1},
+		"test: `make test` (3 times)": {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 3},
+		"test: `make test`":           {Kind: memoir.StatementCommand, Text: "test: `make test`", Signal: "passed", Times: 1},
+		"`a.go` (1 edit)":             {Kind: memoir.StatementFile, Text: "`a.go`", Times: 1},
 	} {
 		if got := st.Line(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -84,7 +84,7 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 		case len(c.sessions) > 1 || c.written() > 0 || c.Signal != memoir.SignalRule && c.Signal != memoir.SignalMaybe:
 			wanted = append(wanted, c)
 		case c.Signal == memoir.SignalRule:
-			c.text += " (said once, " + cmp.Or(c.At, c.newest().date) + ")"
+			c.text = memoir.SaidOnce(c.text, cmp.Or(c.At, c.newest().date))
 			once = append(once, c)
 		}
 	}

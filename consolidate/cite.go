@@ -33,7 +33,9 @@ func idsIn(line string) []string {
 }
 
 // Uncited removes the citation at the end of a line and surplus space.
-func Uncited(line string) string {
+func Uncited(line string) string { return memoir.WithoutSaidOnce(withoutCitation(line)) }
+
+func withoutCitation(line string) string {
 	line = strings.TrimRight(line, " \t\r\n")
 	bracket := lastBracket.FindString(line)
 	if ids := idsIn(bracket); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !looksOwn(id) }) {

@@ -147,7 +147,7 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		for _, from := range part.from {
 			var all []string
 			for _, l := range memory.entries(from) {
-				all = append(all, "- "+cut(withoutMark(Uncited(l)), part.size))
+				all = append(all, "- "+cut(withoutMark(withoutCitation(l)), part.size))
 			}
 			if part.heading == headBuild {
 				all = onePurposeFirst(all)

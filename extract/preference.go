@@ -119,7 +119,7 @@ func withoutLead(lower string) string {
 const maxCorrection = 280
 
 // corrections is the signal of a person's corrections after the agent had acted, their answers to its questions and
-// their reasons for a refusal. Corrections and reasons may hold from now on; most of them apply to the current task only.
+// their reasons for a refusal. Corrections and reasons may hold from now on; most apply to the current task only.
 func corrections(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {

@@ -21,6 +21,7 @@ import (
 	"memoir"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/operation"
 	"memoir/store"
 )
 
@@ -198,7 +199,7 @@ func (p *program) withoutRuns(c *cli.Context) string {
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
 	}
 	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
-		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
+		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", operation.Zoned(last.Ended), oneLine(last.Reason))
 	}
 	return ""
 }

@@ -105,8 +105,8 @@ func (b Book) line(text string) (string, error) {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 	text = b.Redact(strings.Join(strings.Fields(b.Redact(text)), " ")) // what stood on two lines may be one now
 	switch {
-	case text == "":
-		return "", usage("", "the text is empty")
+	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return "", usage("", "the text has no letter and no digit")
 	case len(text) > MaxText:
 		return "", usage("shorten it, or write several", "a text may have at most %d bytes, not %d", MaxText, len(text))
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -58,6 +59,8 @@ func CheckoutsFirst(dirs []string) []string {
 	for _, dir := range dirs {
 		git, err := os.Stat(filepath.Join(dir, ".git"))
 		switch _, gone := os.Stat(dir); {
+		case gone != nil && strings.Contains(filepath.ToSlash(dir), "worktrees/"):
+			rank[dir] = 3
 		case gone != nil || err == nil && !git.IsDir():
 			rank[dir] = 2
 		case err != nil:

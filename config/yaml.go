@@ -127,6 +127,8 @@ func decodeYAML(data []byte) (document yaml.Node, err error) {
 // yamlPlace is how an error of the library begins. Its line may be one before or after that of the fault.
 var yamlPlace = lazyregexp.New(`^yaml: (line \d+: )?`)
 
+var wordsOnly = lazyregexp.New("^\\s*[^-\\s:#{}\\[\\]\"'][^:#{}\\[\\]\"']*$") // a line that lacks its colon
+
 // faultyLine returns the line from which on a text is not YAML: no number of lines after it makes it valid. Without a
 // colon, a line and the one below it are one value, so the line above is at fault. 0: the text is too long to find it.
 func faultyLine(data []byte) (line int) {
@@ -142,12 +144,11 @@ func faultyLine(data []byte) (line int) {
 			line = i + 1
 		}
 	}
-	item := func(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("-")) }
-	if line > 0 && !item(lines[line]) && !item(lines[line-1]) && !bytes.ContainsAny(lines[line-1], ":#{}[]\"'") &&
-		len(bytes.TrimSpace(lines[line-1])) > 0 {
-		return line
+	if item := bytes.HasPrefix(bytes.TrimSpace(lines[line]), []byte("-")); line == 0 || item ||
+		!wordsOnly.MatchString(string(lines[line-1])) {
+		line++
 	}
-	return line + 1
+	return line
 }
 
 // settings lists the settings of a section and of the sections in it, and the unknown names there.

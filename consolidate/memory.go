@@ -147,6 +147,9 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		for _, from := range part.from {
 			var all []string
 			for _, l := range memory.entries(from) {
+				if from == headRecent && extract.OnlyTitle(withoutMark(withoutCitation(l))) {
+					continue // git tells it
+				}
 				all = append(all, "- "+cut(withoutMark(withoutCitation(l)), part.size))
 			}
 			if part.heading == headBuild {

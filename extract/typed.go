@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -197,18 +196,46 @@ func (s *session) requests() (out []request) {
 	return out
 }
 
-// asked is the signal of requests with their results: a pull request or a commit. Requests
-// without a result are left out, since the next message may have undone the work.
+// asked is the signal of requests with their results: a pull request, else a commit. A result belongs to the last
+// request before it that shares a rare word with its title. The first one of the session belongs to the request that
+// began it.
 func asked(s *session) []candidate {
 	var out []candidate
 	all := s.requests()
-	for i, r := range all {
-		until := math.MaxInt
-		if i+1 < len(all) {
-			until = all[i+1].item
+	var asks, titles []memoir.Words
+	for _, r := range all {
+		asks = append(asks, memoir.WordsOf(r.text))
+	}
+	for _, p := range s.posts {
+		titles = append(titles, memoir.WordsOf(p.title))
+	}
+	results, of := make([]*post, len(all)), map[string]int{} // of: the request of a title
+	for i := range s.posts {
+		p := &s.posts[i]
+		if p.void || p.kind != postPull && (p.kind != postCommit || housekeeping(p.title)) {
+			continue
 		}
-		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
-			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, item)
+		n, again := of[p.title]
+		for k := len(all) - 1; k >= 0 && !again; k-- {
+			if again = all[k].item < p.item && shareRare(asks, titles, k, i); again {
+				n = k
+			}
+		}
+		if !again && (len(of) > 0 || len(all) == 0 || all[0].item != s.begun()) {
+			of[p.title] = -1
+			continue
+		}
+		if of[p.title] = n; n >= 0 && (results[n] == nil || p.kind == postPull || results[n].kind != postPull) {
+			results[n] = p
+		}
+	}
+	for i, r := range all {
+		if p := results[i]; p != nil && !strings.HasSuffix(r.text, "?") && !strings.Contains(r.text, "REDACTED") {
+			came := p.name() + ": " + p.shown()
+			if p.kind == postCommit {
+				came = "committed: " + p.shown()
+			}
+			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, p.item)
 			c.Outcome = came
 			if typed := strings.Join(strings.Fields(r.turns[0].ask.text), " "); strings.Contains(typed, r.text) {
 				c.Quote = r.text
@@ -219,25 +246,34 @@ func asked(s *session) []candidate {
 	return out
 }
 
-// vague reports whether a request does not name its task: a question, or words that fit any
-// task. Its result is kept as an outcome.
-func vague(request string) bool {
-	if strings.HasSuffix(request, "?") || strings.Contains(request, "REDACTED") {
-		return true
-	}
-	for _, w := range memoir.WordsOf(request) {
-		w = strings.TrimPrefix(w, "!")
-		if len(w) > 3 && !slices.Contains(anyWork, w) && !strings.ContainsAny(w, "/0123456789") {
-			return false
+// begun returns the item with which a person began the session.
+func (s *session) begun() int {
+	for _, t := range s.turns {
+		if t.ask.item > 0 {
+			return t.ask.item
 		}
 	}
-	return true
+	return 0
 }
 
-// anyWork are words of four letters and more that fit any task.
-var anyWork = memoir.WordsOf("address addressed feedback failing fails check checks make pull request comment " +
-	"comments commit push review reply discussion issue this that these them then there work please continue finish " +
-	"separate next with what want need just changes open create")
+// minRareWord is the least number of bytes of a rare word.
+const minRareWord = 5
+
+// shareRare reports whether a request and a title share a word that few others of the session have.
+func shareRare(asks, titles []memoir.Words, ask, title int) bool {
+	few := func(all []memoir.Words, word string) bool {
+		in := map[string]bool{}
+		for _, words := range all {
+			if slices.Contains(words, word) {
+				in[strings.Join(words, " ")] = true
+			}
+		}
+		return len(in) <= 1+len(all)/20
+	}
+	return slices.ContainsFunc(asks[ask], func(w string) bool {
+		return len(w) >= minRareWord && slices.Contains(titles[title], w) && few(asks, w) && few(titles, w)
+	})
+}
 
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
 const minRequest = 3
@@ -265,25 +301,14 @@ func requestOf(t *turn) string {
 	return text
 }
 
-// became returns the last pull request, else the last commit, of the items in [from, until), with its item.
-func (s *session) became(from, until int) (string, int) {
-	var commit, pull *post
+// became returns the last pull request, else the last commit, of the items in [from, until); nil if there is none.
+func (s *session) became(from, until int) (last *post) {
 	for i := range s.posts {
 		p := &s.posts[i]
-		if p.item < from || p.item >= until || p.void || p.kind == postCommit && housekeeping(p.title) {
-			continue
-		}
-		if p.kind == postCommit {
-			commit = p
-		} else if p.kind == postPull {
-			pull = p
+		if p.item >= from && p.item < until && !p.void && (p.kind == postPull || p.kind == postCommit &&
+			!housekeeping(p.title) && (last == nil || last.kind == postCommit)) {
+			last = p
 		}
 	}
-	switch {
-	case pull != nil:
-		return pull.name() + ": " + pull.shown(), pull.item
-	case commit != nil:
-		return "committed: " + commit.shown(), commit.item
-	}
-	return "", 0
+	return last
 }

@@ -189,10 +189,10 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},
 		// conclusion
-		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
-		"a supposition":                {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` probably drops the token when it reconnects to the server."}, ""},
-		"a proposal":                   {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` should keep the token when it reconnects to the server."}, ""},
-		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
+		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
+		"a conclusion without work":    {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, ""},
+		"a proposal":                   {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token when it reconnects to the server. Shall I keep it?"}, ""},
+		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

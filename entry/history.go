@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func paragraph(e memoir.Extraction) string {
 	}
 	if e.HistoryEntry != "" {
 		parts = []string{e.HistoryEntry}
-	} else if parts[0] == "" || len(parts) > 1 && strings.HasPrefix(parts[1], parts[0]) {
+	} else if slices.ContainsFunc(parts[1:], func(text string) bool { return strings.Contains(text, parts[0]) }) {
 		parts = parts[1:]
 	}
 	ended := e.EndedAt.UTC()

@@ -61,6 +61,19 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 		})
 }
 
+// Titles returns the titles that extractions gave to sessions, by key.
+func (s *Store) Titles(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
+		out := map[string]string{}
+		return out, t.each(`SELECT session_key, title FROM extraction WHERE title <> ''`, nil, func(scan scanner) error {
+			var key, title string
+			err := scan(&key, &title)
+			out[key] = title
+			return err
+		})
+	}, "reading titles")
+}
+
 // scanFile reads a file's columns behind others.
 func scanFile(scan scanner, f *memoir.File, before ...any) error {
 	var mtime, inode int64

@@ -340,7 +340,7 @@ func supporting(home string, lines []FoundLine, holding map[string]bool) error {
 		var cited []string
 		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
 			for _, in := range inputs {
-				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
+				if consolidate.Cites(ref, in.Session) {
 					cited = append(cited, in.Session)
 				}
 			}

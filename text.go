@@ -89,6 +89,12 @@ func RuleKey(text string) string {
 	}), " ")
 }
 
+// IsHeading reports whether a line is a heading of Markdown.
+func IsHeading(line string) bool {
+	marks := len(line) - len(strings.TrimLeft(line, "#"))
+	return marks >= 1 && marks <= 6 && len(line) > marks && line[marks] == ' '
+}
+
 // MaxMarks bounds the combining marks of a character in displayed and published text: scripts
 // need no more. Further marks would cover the lines above and below.
 const MaxMarks = 5

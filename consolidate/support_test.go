@@ -202,3 +202,29 @@ func TestAHostileAnswerTakesLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// What an answer allocates grows with its lines and the sessions, not with their product. Other tests must not run beside
+// this one.
+func TestWhatManySessionsWantIsReadOnce(t *testing.T) {
+	allocated := func(n int) uint64 {
+		sessions := []memoir.Extraction{session(0, id(0), "Preferences: “keep the lid on”")}
+		memory := "## User preferences\n\n- keep the lid on [" + id(0)[:8] + " 2026-07-01]\n"
+		for i := range n {
+			sessions = append(sessions, session(i%28, id(i+1), fmt.Sprintf("Preferences: “hold the gauge of tank%d below mark%d at all times”", i, 2*i)))
+			memory += fmt.Sprintf("- drain pool%d over night [%s 2026-07-%02d]\n", i, id(i + 1)[:8], 1+i%28)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var told consolidate.Report
+		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, "## What to know\n\n- keep the lid on\n"))}}, Report: func(r consolidate.Report) { told = r }}
+		_, _, err := m.Consolidate(t.Context(), input(sessions...))
+		runtime.ReadMemStats(&after)
+		if err != nil || told.Unsupported != n || told.Kept != 1 {
+			t.Fatalf("%v: %+v", err, told)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(60), allocated(600); many > 11*few {
+		t.Errorf("60 lines and sessions take %d bytes, 600 take %d", few, many)
+	}
+}

@@ -208,7 +208,7 @@ func Without(text string, drop func(n int, line string) bool) string {
 		switch trimmed := strings.TrimSpace(line); {
 		case drop(n, line):
 			lost = true
-		case heading(trimmed):
+		case memoir.IsHeading(trimmed):
 			if !lost {
 				out.WriteString(open)
 			}

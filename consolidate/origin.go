@@ -12,11 +12,10 @@ import (
 // maxSummaryAnchors bounds the anchors of the summary, which are checked at the start of each session.
 const maxSummaryAnchors = 40
 
-// WithOrigins sets the origins and anchors of a memory's lines. The origin of a line of MEMORY.md are the statements that
-// the built-in model made it from, else the ones that it repeats to the letter, of the sessions that it cites. A line of
-// the summary has the origin of the line of MEMORY.md that it repeats or cuts. Lines that people wrote are marked. A
-// line without a statement has the sessions that it cites as its only source. If its sessions were not selected, an
-// unchanged line keeps its origin.
+// WithOrigins sets the origins and anchors of a memory's lines. A line of MEMORY.md comes from the statements that the
+// built-in model made it from, else from those of its sessions that it repeats to the letter, else only from the
+// sessions that it cites. A line of the summary has the origin of the line of MEMORY.md that it repeats or cuts. Lines
+// that people wrote are marked. An unchanged line keeps its origin.
 //
 // Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
 // result depends only on the input and has nothing of withdrawn sessions.

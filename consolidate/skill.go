@@ -209,9 +209,9 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 	return false
 }
 
-// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word, those
-// that begin as the path of a program, and one that is the whole line, perhaps with a directory. Other single words are
-// names.
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word,
+// those that begin as the path of a program, and one that is the whole line, perhaps with a directory. Other single
+// words are names.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {

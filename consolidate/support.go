@@ -80,18 +80,19 @@ func (s *support) add(statements ...memoir.Statement) {
 		for _, w := range words {
 			s.words = append(s.words, sentences(w))
 		}
-		s.statements = append(s.statements, folded(strings.Join([]string{st.Text, st.Quote, st.Command, st.Error, st.Fix}, "\n")))
-		told := spoken.ReplaceAllString(st.Text, " … ")
-		if st.By == memoir.ByPerson {
-			told = ""
+		all := []string{st.Text, st.Quote, st.Command, st.Error, st.Fix}
+		s.statements = append(s.statements, folded(strings.Join(all, "\n")))
+		told := append(otherQuotes.FindAllString(st.Text, -1), st.Error)
+		if st.By != memoir.ByPerson {
+			told = append(told, spoken.ReplaceAllString(st.Text, " \x02 "))
 		}
-		s.told = append(s.told, folded(told+"\n"+st.Error), folded(strings.Join(otherQuotes.FindAllString(st.Text, -1), "\n")))
+		s.told = append(s.told, folded(strings.Join(told, " \x02 ")))
 		var prose strings.Builder
 		ran, code := whole(st.Command, st.Fix), []string(nil)
 		for part, isCode := range pieces(st.Text) {
 			if isCode {
 				code = append(code, whole(strings.Trim(part, "`"))...)
-				part = " … "
+				part = " \x02 "
 			}
 			prose.WriteString(part)
 		}
@@ -123,10 +124,11 @@ func (c codes) have(some ...string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool {
 		parts := strings.Split(one, "\x00")
 		first, last := folded(parts[0]), folded(parts[len(parts)-1])
-		return strings.TrimSpace(one) != "" && !hold(c.prose, parts...) && !slices.ContainsFunc(c.code, func(code string) bool {
+		among := func(code string) bool {
 			return code == first && len(parts) == 1 || len(parts) > 1 && strings.HasPrefix(code, first) &&
 				strings.HasSuffix(code, last) && hold([]string{code}, parts...)
-		})
+		}
+		return strings.TrimSpace(one) != "" && !hold(c.prose, parts...) && !slices.ContainsFunc(c.code, among)
 	})
 }
 
@@ -173,8 +175,8 @@ var placeholder = lazyregexp.New(`\S*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|
 // otherQuotes match quotations of several words in marks other than “ ”, otherWords what else a line has from elsewhere,
 // besides code: addresses, options, and pipes into a shell.
 var (
-	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|[«»][^«»]*[«»]|‚[^‘’]*[‘’]|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’|’[^’]* [^’]*’\B` +
-		`|〝[^〞〟]*[〞〟]|＂[^＂]*＂|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]` +
+	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|[«»][^«»]*[«»]|‚[^‘’]*[‘’]|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’` +
+		`|’[^’]* [^’]*’\B|〝[^〞〟]*[〞〟]|＂[^＂]*＂|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]` +
 		`|[‹<](?:q|blockquote|cite)\b[^›>]*[›>][^‹<]*`)
 	otherWords = lazyregexp.New(`https?://[^\s)\]>"”]+|(?:^|\s)--\w[\w-]*|\S+ *\| *(?:ba|z|da)?sh\b`)
 )
@@ -216,8 +218,9 @@ func sentences(text string) string {
 	for _, end := range append(sentenceEnd.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		one, stop := text[start:end[0]], text[end[0]:end[1]]
 		last := one[strings.LastIndexAny(one, " \n")+1:]
-		if stop != "" && (strings.HasPrefix(stop, "..") || stop[0] == '.' && (len(last) < 2 || strings.Contains(last, ".")) ||
-			stop[0] == '\n' && one != "" && strings.ContainsAny(one[len(one)-1:], ":,;(-")) && end[1] < len(text) {
+		short := stop != "" && stop[0] == '.' && (len(last) < 2 || strings.Contains(last+stop[1:], "."))
+		listed := strings.HasPrefix(stop, "\n") && one != "" && strings.ContainsAny(one[len(one)-1:], ":,;(-")
+		if (short || listed) && end[1] < len(text) {
 			continue
 		}
 		start = end[1]
@@ -231,21 +234,19 @@ func sentences(text string) string {
 	return out
 }
 
-// said reports whether a quotation is whole sentences of a person, perhaps but for an end that an ellipsis replaces: less
-// than half of the last sentence, or behind the length at which memories are cut.
+// said reports whether a quotation is whole sentences of a person, perhaps but for an end that an ellipsis replaces:
+// less than half of the last sentence, or behind the length at which memories are cut.
 func said(words []string, quote string) bool {
-	want := sentences(quote)
-	bare := strings.TrimRight(quote, " ”\"'»’.…")
+	want, quote := sentences(quote), strings.TrimRight(quote, " ”\"'»’")
+	bare := strings.TrimRight(quote, ".…")
+	open := strings.HasPrefix(quote[len(bare):], "…") || strings.HasPrefix(quote[len(bare):], "...")
 	begun := strings.TrimSuffix(sentences(bare), "\x01")
-	open := strings.HasSuffix(strings.TrimRight(quote, " ”\"'»’"), "…") || strings.HasSuffix(strings.TrimRight(quote, " ”\"'»’"), "...")
+	kept := len(strings.Fields(begun[strings.LastIndex(begun, "\x01")+1:]))
 	return want == "\x01" || slices.ContainsFunc(words, func(text string) bool {
-		if strings.Contains(text, want) {
-			return true
-		}
-		_, rest, ok := strings.Cut(text, begun)
+		_, rest, found := strings.Cut(text, begun)
 		rest, _, _ = strings.Cut(rest, "\x01")
-		kept := begun[strings.LastIndex(begun, "\x01")+1:]
-		return open && ok && (len(begun) >= leastCut || len(strings.Fields(kept)) > len(strings.Fields(rest)))
+		return strings.Contains(text, want) ||
+			open && found && (len(begun) >= leastCut || kept > len(strings.Fields(rest)))
 	})
 }
 

@@ -18,59 +18,52 @@ type Target struct {
 	form  string
 }
 
-// Defined reports whether a file defines the target, perhaps beside others, by a pattern, or in a file that it includes.
+// Defined reports whether a file defines the target, perhaps beside others, by a pattern, or in one that it includes.
 func (t Target) Defined(text string) bool {
 	return regexp.MustCompile(strings.ReplaceAll(t.form, "NAME", regexp.QuoteMeta(t.Name))).MatchString(text)
 }
 
 const (
-	inMakefile = `(?m)^(?:[-s]?include|import|mod|includes)\b|^(?:[^\t#\n:]*\s)?NAME(?:\s[^\n:]*)?:|^[^\t#\n:]*[%$][^\n:]*:`
-	inJSON     = `"NAME"\s*:`
-	inMise     = `(?m)^\s*(?:\[tasks\.)?["']?NAME["']?\s*[\].=]|^includes\b`
-	inCargo    = `(?m)^\s*name\s*=\s*["']NAME["']`
-	inCompose  = `(?m)^\s+["']?NAME["']?\s*:|^include\b`
+	inMakefile = `(?m)^(?:[-s]?include|import|mod|includes)\b|^(?:[^\t#\n:]*\s)?NAME(?:\s[^\n:]*)?:` +
+		`|^[^\t#\n:]*[%$][^\n:]*:`
+	inJSON    = `"NAME"\s*:`
+	inMise    = `(?m)^\s*(?:\[tasks\.)?["']?NAME["']?\s*[\].=]|^includes\b`
+	inCargo   = `(?m)^\s*name\s*=\s*["']NAME["']`
+	inCompose = `(?m)^\s+["']?NAME["']?\s*:|^include\b`
 )
 
-// targets lists the files in which programs define targets or scripts, and the directories that have them. A command
-// names them as values of options, or behind a verb: all words, or the first one.
-var targets = []struct {
-	programs, options, verbs string
-	all                      bool
-	files, paths, form       string
-}{
-	{"make gmake", "", "", true, "Makefile GNUmakefile makefile", "", inMakefile},
-	{"task", "", "", true, "Taskfile.yml Taskfile.yaml taskfile.yml Taskfile.dist.yml", "", inMakefile},
-	{"just", "", "", false, "justfile Justfile .justfile", "", inMakefile},
-	{"npm pnpm yarn", "", "run run-script test", false, "package.json", "", inJSON},
-	{"bun", "", "run", false, "package.json", "", inJSON},
-	{"deno", "", "task", false, "deno.json deno.jsonc package.json", "", inJSON},
-	{"composer", "", "run run-script", false, "composer.json", "", inJSON},
-	{"mise", "", "run r", false, "mise.toml .mise.toml .config/mise.toml mise/config.toml .mise/config.toml",
+// targets lists how the words of programs name targets or scripts, the files that define these, and the directories
+// that have them.
+var targets = []struct{ programs, names, files, paths, form string }{
+	{"make gmake", `(.+)`, "Makefile GNUmakefile makefile", "", inMakefile},
+	{"task", `(.+)`, "Taskfile.yml Taskfile.yaml taskfile.yml Taskfile.dist.yml", "", inMakefile},
+	{"just", `^(\S+)`, "justfile Justfile .justfile", "", inMakefile},
+	{"npm pnpm yarn", `^(?:run(?:-script)? (\S+)|(test)\b)`, "package.json", "", inJSON},
+	{"bun", `^run (\S+)`, "package.json", "", inJSON},
+	{"deno", `^task (\S+)`, "deno.json deno.jsonc package.json", "", inJSON},
+	{"composer", `^run(?:-script)? (\S+)`, "composer.json", "", inJSON},
+	{"mise", `^r(?:un)? (\S+)`, "mise.toml .mise.toml .config/mise.toml mise/config.toml .mise/config.toml",
 		"mise-tasks .mise-tasks mise/tasks .mise/tasks .config/mise/tasks", inMise},
-	{"docker", "", "up build start restart", true, composeFiles, "", inCompose},
-	{"docker", "", "run exec", false, composeFiles, "", inCompose},
-	{"cargo", "-p --package", "", true, "*/Cargo.toml", "", inCargo},
-	{"cargo", "--bin", "", true, "*/Cargo.toml", "*/src/bin", inCargo},
-	{"cargo", "--example", "", true, "*/Cargo.toml", "*/examples", inCargo},
-	{"cargo", "--test", "", true, "*/Cargo.toml", "*/tests", inCargo},
+	{"docker", `^compose (?:(?:up|build|start|restart) (.+)|(?:run|exec) (\S+))`,
+		"compose.yaml compose.yml docker-compose.yml docker-compose.yaml", "", inCompose},
+	{"cargo", `(?:-p|--package)[ =](\S+)`, "*/Cargo.toml", "", inCargo},
+	{"cargo", `--bin[ =](\S+)`, "*/Cargo.toml", "*/src/bin", inCargo},
+	{"cargo", `--example[ =](\S+)`, "*/Cargo.toml", "*/examples", inCargo},
+	{"cargo", `--test[ =](\S+)`, "*/Cargo.toml", "*/tests", inCargo},
 }
-
-const composeFiles = "compose.yaml compose.yml docker-compose.yml docker-compose.yaml"
 
 // entryIn returns the first target or script of a command as its file writes it, and the possible files.
 func (r *run) entryIn() (files []string, entry string) {
+	words := r.operands()
+	if len(words) > 1 && slices.Contains([]string{"run", "run-script", "task"}, words[0]) {
+		words = words[1:]
+	}
 	for _, kind := range targets {
-		words := r.operands()
-		if !slices.Contains(strings.Fields(kind.programs), r.program) || len(words) == 0 {
-			continue
-		}
-		if len(words) > 1 && slices.Contains(strings.Fields(kind.verbs), words[0]) {
-			words = words[1:]
-		}
-		switch kind.form {
-		case inMakefile:
+		switch {
+		case !slices.Contains(strings.Fields(kind.programs), r.program) || len(words) == 0:
+		case kind.form == inMakefile:
 			return strings.Fields(kind.files), words[0] + ":"
-		case inJSON:
+		case kind.form == inJSON:
 			return strings.Fields(kind.files), `"` + words[0] + `":`
 		}
 	}
@@ -96,7 +89,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 	dir := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")[1]
 	runs, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), dir)
 	for _, r := range runs {
-		if r.dynamic {
+		if r.dynamic || strings.HasPrefix(r.dir, "~") {
 			continue
 		}
 		if _, g := grammarOf(r.program, append(r.args, "")[0]); g == byOwnCommand && len(r.args) > 1 {
@@ -121,43 +114,32 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 // defined returns the targets of a command that files define: all programs but make and cargo look for these in the
 // directories above as well. It returns none if an option names the file.
 func (r *run) defined(exists func(string) bool) (out []Target) {
+	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
 	_, other := r.option("-f", "--file", "--makefile", "--justfile")
-	words := r.operands()
-	if r.program == "docker" {
-		unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
-		other = other || slices.ContainsFunc(r.args, unknown) || len(words) == 0 || words[0] != "compose"
-		words = words[min(1, len(words)):]
-	}
 	for _, kind := range targets {
-		names, verbs := words, strings.Fields(kind.verbs)
-		switch {
-		case !slices.Contains(strings.Fields(kind.programs), r.program) || other:
-			continue
-		case kind.options != "":
-			names = r.options(strings.Fields(kind.options)...)
-		case len(verbs) > 0 && (len(words) == 0 || !slices.Contains(verbs, words[0])):
-			continue
-		case len(verbs) > 0 && words[0] != forTest:
-			names = words[1:]
+		words := r.operands()
+		if kind.form == inCargo {
+			words = r.args
 		}
-		if !kind.all {
-			names = names[:min(1, len(names))]
+		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
+		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil || other ||
+			kind.form == inCompose && slices.ContainsFunc(r.args, unknown) {
+			continue
 		}
-		for _, name := range names {
+		for name := range strings.FieldsSeq(strings.Join(m[1:], " ")) {
 			t := Target{Name: name, form: kind.form}
 			for dir := path.Join(r.dir, "."); ; dir = path.Dir(dir) {
-				for _, file := range strings.Fields(kind.files) {
+				for file := range strings.FieldsSeq(kind.files) {
 					t.Files = append(t.Files, path.Join(dir, file))
 				}
-				for _, folder := range strings.Fields(kind.paths) {
+				for folder := range strings.FieldsSeq(kind.paths) {
 					t.Paths = append(t.Paths, path.Join(dir, folder, strings.ReplaceAll(name, ":", "/")))
 				}
 				if path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
 					break
 				}
 			}
-			r.inPackage(&t)
-			if t.form != "" && !strings.ContainsAny(name, "./%@*=") &&
+			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") &&
 				(t.form != inCompose || slices.ContainsFunc(t.Files, exists)) {
 				out = append(out, t)
 			}
@@ -166,24 +148,23 @@ func (r *run) defined(exists func(string) bool) (out []Target) {
 	return out
 }
 
-// inPackage narrows a script to the package that an option names, or widens it to all packages.
-func (r *run) inPackage(t *Target) {
-	if t.form != inJSON {
-		return
-	}
-	if _, every := r.option("-r", "--recursive", "-ws", "--workspaces"); every {
+// inPackage narrows a script to the package that an option names, or widens it to all packages. It has no form if the
+// option is a pattern.
+func (r *run) inPackage(t Target) Target {
+	in, narrow := r.option("-w", "--workspace", "--filter", "-F")
+	_, every := r.option("-r", "--recursive", "-ws", "--workspaces")
+	switch {
+	case t.form != inJSON:
+	case narrow && (in == "" || strings.ContainsAny(in, "*!^{[") || strings.Contains(in, "..")):
+		t.form = ""
+	case narrow && in[0] != '@' && strings.Contains(in, "/"):
+		t.Files = []string{path.Join(r.dir, in, "package.json")}
+	case narrow:
+		t.Files, t.form = []string{"*/package.json"}, `(?s)"(?:[^"]*/)?`+regexp.QuoteMeta(in)+`".*`+inJSON
+	case every:
 		t.Files = []string{"*/package.json"}
 	}
-	in, ok := r.option("-w", "--workspace", "--filter", "-F")
-	switch {
-	case !ok:
-	case strings.ContainsAny(in, "*!^{[") || strings.Contains(in, ".."), in == "":
-		t.form = "" // a pattern
-	case in[0] != '@' && strings.Contains(in, "/"):
-		t.Files = []string{path.Join(r.dir, in, "package.json")}
-	default:
-		t.Files, t.form = []string{"*/package.json"}, `(?s)"(?:[^"]*/)?`+regexp.QuoteMeta(in)+`".*`+inJSON
-	}
+	return t
 }
 
 // switches are options without a value.
@@ -209,7 +190,8 @@ func (r *run) needed(exists func(string) bool) (paths []string) {
 				paths = append(paths, w)
 			}
 			return paths
-		case free && pathForm.MatchString(w) && (reads || program == "go" && (strings.HasPrefix(w, "./") || path.Ext(w) == ".go")):
+		case free && pathForm.MatchString(w) &&
+			(reads || program == "go" && (strings.HasPrefix(w, "./") || path.Ext(w) == ".go")):
 			paths = append(paths, w)
 		}
 	}

@@ -30,8 +30,8 @@ type Why struct {
 	HandWritten bool `json:"hand_written"`
 }
 
-// Statement is the form of a statement with its sessions, the newest first. Of a line that a language model wrote, whose
-// source is only the sessions that it cites, the id is the line's key, and Signal and By are memoir.SignalModel.
+// Statement is the form of a statement with its sessions, the newest first. For a line that a language model wrote in
+// its own words, the id is the line's key, Signal and By are memoir.SignalModel, and the sessions those that it cites.
 type Statement struct {
 	ID       string     `json:"id"`
 	Kind     string     `json:"kind"`
@@ -90,8 +90,10 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 	for _, l := range m.find(ref, folded) {
 		out.Lines = append(out.Lines, l.Text)
 		out.HandWritten = out.HandWritten || l.origin.Hand
-		if len(ids) == 0 {
-			out.Statements = append(out.Statements, a.source(l, m, all)...)
+		for _, s := range a.source(l, m, all) {
+			if len(ids) == 0 && !slices.ContainsFunc(out.Statements, func(o Statement) bool { return o.ID == s.ID }) {
+				out.Statements = append(out.Statements, s)
+			}
 		}
 	}
 	if len(out.Lines) == 0 {
@@ -110,12 +112,6 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
 			"no statement of project %s has this id or text", projectID)
 	}
-	seen := map[string]bool{}
-	out.Statements = slices.DeleteFunc(out.Statements, func(s Statement) bool {
-		again := seen[s.ID]
-		seen[s.ID] = true
-		return again
-	})
 	return out, a.fill(ctx, st, out.Statements)
 }
 
@@ -140,7 +136,8 @@ func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statemen
 	one := Statement{ID: l.Key, Kind: "Line", Text: memoir.LineText(l.Text), Signal: memoir.SignalModel,
 		By: memoir.SignalModel, Sessions: []Evidence{}}
 	for _, s := range m.sessions {
-		if slices.ContainsFunc(l.cited, func(ref string) bool { return consolidate.Cites(ref, s.Key()) }) {
+		names := func(ref string) bool { return consolidate.Cites(ref, s.Key()) }
+		if slices.ContainsFunc(l.cited, names) {
 			one.Sessions = append(one.Sessions, Evidence{ID: s.Key(), At: s.UpdatedAt.UTC().Format(time.DateOnly),
 				Title: memoir.ShortTitle(a.Clean(s.Title)), Items: []EvidenceItem{}})
 		}
@@ -154,8 +151,8 @@ type withExtraction struct {
 }
 
 // statements returns the statements of a project, those of the newest session first: those that its generation was
-// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions, and
-// sets the others of the project.
+// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions,
+// and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
 	if err != nil {

@@ -172,8 +172,8 @@ func (s support) backsStep(line string, script bool) bool {
 
 var placeholder = lazyregexp.New(`\S*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")\S*`)
 
-// otherQuotes match quotations of several words in marks other than “ ”, otherWords what else a line has from elsewhere,
-// besides code: addresses, options, and pipes into a shell.
+// otherQuotes match quotations of several words in marks other than “ ”, otherWords what else a line has from
+// elsewhere, besides code: addresses, options, and pipes into a shell.
 var (
 	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|[«»][^«»]*[«»]|‚[^‘’]*[‘’]|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’` +
 		`|’[^’]* [^’]*’\B|〝[^〞〟]*[〞〟]|＂[^＂]*＂|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]` +

@@ -70,9 +70,12 @@ func (r *run) entryIn() (files []string, entry string) {
 	return nil, ""
 }
 
+// inDir are options that name the directory in which a command runs.
+var inDir = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+
 // operands returns the words of a command that may name targets: no values of options, variables, paths and numbers.
 func (r *run) operands() []string {
-	valued := r.options("-C", "--directory", "--prefix", "-w", "--workspace", "--filter", "-F")
+	valued := r.options(append(slices.Clone(inDir), "-w", "--workspace", "--filter", "-F")...)
 	return slices.DeleteFunc(r.words()[1:], func(w string) bool {
 		return slices.Contains(valued, w) || strings.ContainsAny(w, "=/") || strings.Trim(w, digits) == ""
 	})
@@ -98,13 +101,16 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 		if end := slices.Index(r.args, "--"); end >= 0 {
 			r.args = r.args[:end]
 		}
-		if in, ok := r.option("-C", "--directory", "--prefix"); ok {
+		if in, ok := r.option(inDir...); ok {
 			r.dir = join(r.dir, in)
 		}
 		out = append(out, r.defined(exists)...)
 		for _, name := range r.needed(exists) {
 			if name = (&seen{}).relative(r.dir, name); name != "" {
 				out = append(out, Target{Name: name, Paths: []string{name}})
+				if checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
+					out[len(out)-1].Paths = append(out[len(out)-1].Paths, "*/"+name)
+				}
 			}
 		}
 	}
@@ -115,7 +121,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 // directories above as well. It returns none if an option names the file.
 func (r *run) defined(exists func(string) bool) (out []Target) {
 	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
-	_, other := r.option("-f", "--file", "--makefile", "--justfile")
+	_, other := r.option("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
 	for _, kind := range targets {
 		words := r.operands()
 		if kind.form == inCargo {

@@ -227,7 +227,8 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"- generate: `npm run docs --workspace=@acme/ui`": true, "- generate: `npm run gen -w packages/cli`": true, "- generate: `pnpm -r run gen`": true, "- build: `npm run build` in `web/src`": true,
 		"- run: `pnpm --filter './packages/*' run gone`": true, "- set up: `pnpm install`": true, "- test: `bun test`": true, "- run: `docker compose -f ops/compose.yaml up -d db`": true,
 		"- set up: `docker compose up -d --wait db` in `ops`": true, "- build: `docker build -t app .`": true, "- run: `./bin/serve`": true, "- run: `node out/main.js`": true,
-		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true,
+		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true, "- test: `jest src/a`": true,
+		"- generate: `task --dir lib docs`": true, "- generate: `task -t other.yml site`": true,
 
 		"- lint: `mise run lints`": false, "- set up: `mise run db:drop`": false, "- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
 		"- run: `cargo run --bin top`": false, "- test: `cargo test -p wires`": false, "- run: `cargo run --example flow`": false, "- test: `cargo test --test tour`": false,

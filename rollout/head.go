@@ -26,6 +26,7 @@ type Head struct {
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one or from which it was forked
 	Title        string
+	Opening      string // Mark of the first message of a person, which a fork repeats
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials

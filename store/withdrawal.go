@@ -27,6 +27,7 @@ func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, er
 // Forgetting says what to forget.
 type Forgetting struct {
 	Keys     []string // sessions; what Derived adds is forgotten with them
+	Copies   []string // sessions that repeat them; they are as if never read
 	Project  string   // id of a project that is forgotten as a whole, with its sessions; empty: none
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
@@ -62,16 +63,15 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			return err
 		}
 		// Sessions move, so several memories may depend on one.
+		copies := slices.DeleteFunc(slices.Clone(f.Copies), func(key string) bool { return slices.Contains(keys, key) })
 		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
 			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
-			UNION SELECT s.project_id FROM session s JOIN session f ON f.source = s.source AND s.parent = f.thread_id
-				WHERE f.key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
-			jsonList(keys), f.Project)
+			jsonList(slices.Concat(keys, copies)), f.Project)
 		if err == nil {
-			err = s.bury(t, keys)
+			err = errors.Join(s.bury(t, keys), s.unread(t, copies))
 		}
 		for _, id := range projects {
 			if err == nil {
@@ -163,16 +163,7 @@ func (s *Store) bury(t tx, keys []string) error {
 	// Directories in which only these sessions began, unless they are the project.
 	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
 		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
-	// Forks whose title is that of their origin.
-	const forks = `(SELECT s.key FROM session s JOIN session f ON f.source = s.source AND f.title = s.title
-		AND s.parent = f.thread_id 
-		WHERE f.key IN (SELECT value FROM json_each(?1)) AND s.key NOT IN (SELECT value FROM json_each(?1)))`
 	err = t.execEach(list,
-		`UPDATE file SET head = json_set(head, '$.Title', '') WHERE head <> '' AND session_key IN `+forks,
-		`UPDATE extraction SET rollout_summary = replace(rollout_summary, title, 'session'), rollout_slug = 'session',
-			title = '' WHERE session_key IN `+forks+` AND title <> ''
-			AND instr((SELECT title FROM session WHERE key = session_key), rtrim(title, '…')) = 1`,
-		`UPDATE session SET title = '' WHERE key IN `+forks,
 		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
 			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
 			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
@@ -184,15 +175,24 @@ func (s *Store) bury(t tx, keys []string) error {
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
-	if err != nil {
-		return err
-	}
 	for _, key := range keys {
-		if err := s.settle(t, key); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.settle(t, key))
 	}
-	return nil
+	return err
+}
+
+// unread deletes what was read of sessions, so that the next run reads them again.
+func (s *Store) unread(t tx, keys []string) error {
+	err := errors.Join(deleteExtracted(t, keys), t.execEach(jsonList(keys),
+		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET title = '' WHERE key IN (SELECT value FROM json_each(?))`,
+		// No file has this time, so the next scan treats it as changed.
+		`UPDATE file SET mtime_ns = 0, head = iif(head = '', '', json_set(head, '$.Title', ''))
+			WHERE session_key IN (SELECT value FROM json_each(?))`))
+	for _, key := range keys {
+		err = errors.Join(err, s.settle(t, key))
+	}
+	return err
 }
 
 // RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or

@@ -59,7 +59,15 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts, "", nil)
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	_, forgotten, err := pipeline.Tombstones(home)
+	if err != nil {
+		return err
+	}
+	loaded, err := pipeline.Load(c.Context, scanner, parts, "", forgotten)
 	if err != nil {
 		return err
 	}

@@ -86,8 +86,8 @@ func LoadSession(ctx context.Context, home string, session memoir.Session, scann
 }
 
 // Load reads a session's files in order and returns only redacted text. Copies of items of a forgotten session are left
-// out: forgotten has the hashes. earlier is the hash of an earlier reading, or empty. A session with more than maxSecrets
-// secrets is refused with an error of code CodeUnreadable, since none of them may stay.
+// out: forgotten has the hashes. earlier is the hash of an earlier reading, or empty. A session with more than
+// maxSecrets secrets is refused with an error of code CodeUnreadable, since none of them may stay.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string,
 	forgotten map[string]bool) (Loaded, error) {
 	var (

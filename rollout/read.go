@@ -237,7 +237,7 @@ func (h *Hasher) Add(it memoir.Item) {
 }
 
 // Mark identifies an item and its copies in other sessions by a hash of its time and words: a fork repeats both. It is
-// empty without a time, and for Codex, which gives copies new times. A tool's result does not count: a copy may lack it.
+// empty without a time, and for Codex, which gives copies new times. A tool's result is left out: a copy may lack it.
 func Mark(source memoir.Source, it memoir.Item) string {
 	if it.At.IsZero() || source == memoir.SourceCodex {
 		return ""

@@ -98,7 +98,11 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		copies   = beginning{source: head.Source}
 		fork     = forgotten[tombstone(memoir.SessionKey(head.Source, head.ParentID))]
 		redactor = scanner.Session()
+		latest   time.Time // a later one is of a clock that was ahead
 	)
+	for _, part := range parts {
+		latest = laterOf(latest, part.Head.UpdatedAt)
+	}
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
 		if len(forgotten) > 0 {
 			mark, run := copies.add(it)
@@ -112,6 +116,9 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, e
 		}
 		hasher.Add(it)
 		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
+		if it.At.After(latest) {
+			it.At = latest
+		}
 		it = redactor.Item(it)
 		if redactor.Secrets() > maxSecrets {
 			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` excludes it permanently",

@@ -264,7 +264,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}, c.run.now()); err != nil {
+	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}); err != nil {
 		return scan, nil, err
 	}
 	scan.Session.ProjectID, scan.Identity, scan.Files = c.project.ID, c.project.Identity, []store.FileRow{row}

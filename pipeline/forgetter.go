@@ -59,16 +59,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
-	if what.Project != "" {
-		sessions, err := st.Sessions(ctx, store.Filter{Project: what.Project})
-		if err != nil {
-			return report, err
-		}
-		for _, s := range sessions {
-			what.Keys = append(what.Keys, s.Key())
-		}
-	}
-	if what.Keys, err = st.Derived(ctx, what.Keys); err != nil {
+	if what.Keys, err = st.Derived(ctx, what); err != nil {
 		return report, err
 	}
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
@@ -99,9 +90,6 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
-	if err == nil {
-		err = f.keepTombstones(ctx, nil)
-	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)
 	}

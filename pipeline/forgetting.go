@@ -126,7 +126,7 @@ func (f *forgetting) withoutTraces(name, text string) string {
 // taints reports whether a generation depends on forgotten sessions, names one that a restoration set aside, or
 // has forgotten text. An archive that cannot be read counts as one that does.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
-	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
+	gone := func(in memory.Input) bool { return slices.Contains(f.in.Withdrawn, in.Session) }
 	if g.Err != nil || slices.ContainsFunc(slices.Concat(g.Manifest.Inputs, g.Manifest.Deferred), gone) {
 		return true
 	}
@@ -238,15 +238,11 @@ func (r *run) copies(ctx context.Context) ([]string, error) {
 	return keys, err
 }
 
-// keepTombstones adds sessions, and the forgotten ones of the database, to the file.
+// keepTombstones adds sessions to the file. If the database lacks them afterwards, the next scan forgets them.
 func (f *forgetter) keepTombstones(ctx context.Context, keys []string) error {
-	forgotten, err := f.store.Forgotten(ctx)
-	if err != nil || len(keys)+len(forgotten) == 0 {
-		return err
-	}
 	lines, _, err := Tombstones(f.opts.Home)
 	added := map[string]string{}
-	for _, key := range slices.AppendSeq(slices.Clone(keys), maps.Keys(forgotten)) {
+	for _, key := range keys {
 		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
 			added[key] = tombstone(key) + "\n"
 		}
@@ -261,14 +257,7 @@ func (f *forgetter) keepTombstones(ctx context.Context, keys []string) error {
 	if err = errors.Join(err, context.Cause(ctx)); err != nil {
 		return err
 	}
-	return f.store.Alone(ctx, func() error {
-		forgotten, err := f.store.Forgotten(ctx) // one may have been lifted meanwhile
-		maps.DeleteFunc(added, func(key, _ string) bool { return !forgotten[key] && !slices.Contains(keys, key) })
-		if err != nil {
-			return err
-		}
-		return bury(f.opts.Home, slices.Collect(maps.Values(added)), "")
-	})
+	return f.store.Alone(ctx, func() error { return bury(f.opts.Home, slices.Collect(maps.Values(added)), "") })
 }
 
 // tombstoneOf returns the line of a session. If its files are gone, or cannot be read, its copies are not known.

@@ -54,11 +54,7 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		if err := s.dropBackup(); err != nil { // it has their content
 			return err
 		}
-		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
-			UNION SELECT session_key FROM extraction WHERE project_id = ?1`, f.Project)
-		if err == nil {
-			keys, err = withDerived(t, append(keys, f.Keys...))
-		}
+		keys, err := f.derived(t)
 		if err != nil {
 			return err
 		}
@@ -70,29 +66,22 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
 			jsonList(slices.Concat(keys, copies)), f.Project)
-		if err == nil {
-			err = errors.Join(s.bury(t, keys), s.unread(t, copies))
-		}
+		err = errors.Join(err, s.bury(t, keys), s.unread(t, copies))
 		for _, id := range projects {
-			if err == nil {
-				err = beginWithdrawal(t, id, "", f.Purge)
+			err = errors.Join(err, beginWithdrawal(t, id, "", f.Purge))
+		}
+		if f.Text != "" {
+			for _, id := range f.Projects {
+				err = errors.Join(err, beginWithdrawal(t, id, f.Text, f.Purge))
 			}
 		}
-		for _, id := range f.Projects {
-			if err == nil && f.Text != "" {
-				err = beginWithdrawal(t, id, f.Text, f.Purge)
-			}
+		if f.Purge {
+			err = errors.Join(err, beginPurge(t))
 		}
-		if err == nil && f.Purge {
-			err = beginPurge(t)
+		if f.Project != "" {
+			err = errors.Join(err, forgetProject(t, f.Project))
 		}
-		if err == nil && f.Project != "" {
-			err = forgetProject(t, f.Project)
-		}
-		if err != nil {
-			return err
-		}
-		return dropForgotten(t)
+		return errors.Join(err, dropForgotten(t))
 	}), "forgetting sessions")
 }
 
@@ -127,21 +116,21 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 // removedMessage replaces an error message that may quote a forgotten text.
 const removedMessage = `(message removed: something was forgotten since)`
 
-// Derived adds to sessions what was made from them: the sessions of their subagents, whose prompts repeat their text,
-// and entries that were written from them.
-func (s *Store) Derived(ctx context.Context, keys []string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) },
-		"looking for what was made from sessions")
+// Derived returns the sessions to forget, with those of the project and what was made from them: the sessions of their
+// subagents, whose prompts repeat their text, and entries that were written from them.
+func (s *Store) Derived(ctx context.Context, f Forgetting) ([]string, error) {
+	return fetch(ctx, s, f.derived, "looking for what was made from sessions")
 }
 
-func withDerived(t tx, keys []string) ([]string, error) {
+func (f Forgetting) derived(t tx) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
-			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
+			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?1)) OR project_id = ?2
+				OR key IN (SELECT session_key FROM extraction WHERE project_id = ?2)
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
 				OR s.kind = 'entry' AND s.parent = b.key
-		) SELECT key FROM below`, jsonList(keys))
-	out := append(slices.Clone(keys), below...)
+		) SELECT key FROM below`, jsonList(f.Keys), f.Project)
+	out := append(below, f.Keys...) // some may not be registered
 	slices.Sort(out)
 	return slices.Compact(out), err
 }

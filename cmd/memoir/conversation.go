@@ -30,7 +30,7 @@ func messageCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
 				Usage: "author's `ROLE`: user, assistant, system (stored, but neither shown nor extracted)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
-			&cli.StringFlag{Name: "key", Usage: "`KEY` of the message: a repeated call with it stores nothing, another text is refused"},
+			&cli.StringFlag{Name: "key", Usage: "`KEY` of the message: repeated, it is not stored; another text is refused"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
 		Action: p.message,

@@ -59,11 +59,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	_, forgotten, err := pipeline.Tombstones(home)
+	_, forgotten, err := pipeline.Tombstones(p.access(c).Home)
 	if err != nil {
 		return err
 	}

@@ -68,10 +68,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if err := f.keepTombstones(ctx, what.Keys); err != nil {
 		return report, err
 	}
-	if what.Copies, err = f.copies(ctx); err != nil {
-		return report, err
-	}
-	if err := st.BeginForgetting(ctx, what); err != nil {
+	if err := f.begin(ctx, what); err != nil {
 		return report, err
 	}
 	if what.Instead != nil {

@@ -33,21 +33,12 @@ type forgetting struct {
 
 // loadForgetting reads the unfinished withdrawals of a project.
 func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*forgetting, error) {
-	extractions, err := st.WithdrawnExtractions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := st.Withdrawals(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
+	extractions, err1 := st.WithdrawnExtractions(ctx)
+	all, err2 := st.Withdrawals(ctx)
+	lines, err3 := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
 		Disabled: true})
-	if err != nil {
-		return nil, err
-	}
-	forgotten, err := st.Forgotten(ctx)
-	if err != nil {
+	forgotten, err4 := st.Forgotten(ctx)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, keys: forgotten, auto: map[string]bool{}}
@@ -206,36 +197,27 @@ func (b *beginning) add(it memoir.Item) (mark, run string) {
 	return rollout.Mark(b.source, it), run
 }
 
-// ofOrigin returns the title of a session from which OpenCode made one with the title.
-func ofOrigin(title string) string {
-	title, _, _ = strings.Cut(title, " (fork #")
-	return title
-}
-
 // repeats reports whether a session begins with a copy from a forgotten one, or has its title as a fork that it names.
 func repeats(h rollout.Head, forgotten map[string]bool) bool {
-	return forgotten[h.Opening] || h.ParentID != "" && forgotten[tombstone(h.ParentID+ofOrigin(h.Title))]
+	return forgotten[h.Opening] || h.ParentID != "" && forgotten[tombstone(h.ParentID+h.Title)]
 }
 
-// copies returns the sessions that repeat a forgotten one and still have its title: they have not been read since.
-func (r *run) copies(ctx context.Context) ([]string, error) {
-	_, forgotten, err := Tombstones(r.opts.Home)
-	if err != nil || len(forgotten) == 0 {
-		return nil, err
-	}
-	known, err := r.store.Files(ctx)
-	if err != nil {
-		return nil, err
-	}
-	heads, err := r.store.Heads(ctx, slices.Collect(maps.Keys(known)))
-	var keys []string
+// begin begins to forget, also the sessions that repeat a forgotten one and still have its title: they have not been
+// read since.
+func (r *run) begin(ctx context.Context, what store.Forgetting) error {
+	_, forgotten, err1 := Tombstones(r.opts.Home)
+	known, err2 := r.store.Files(ctx)
+	heads, err3 := r.store.Heads(ctx, slices.Collect(maps.Keys(known)))
 	for path, text := range heads {
 		var h rollout.Head
 		if json.Unmarshal(text, &h) == nil && h.Title != "" && repeats(h, forgotten) {
-			keys = append(keys, known[path].SessionKey)
+			what.Copies = append(what.Copies, known[path].SessionKey)
 		}
 	}
-	return keys, err
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	return r.store.BeginForgetting(ctx, what)
 }
 
 // keepTombstones adds sessions to the file. If the database lacks them afterwards, the next scan forgets them.
@@ -270,7 +252,7 @@ func (f *forgetter) tombstoneOf(ctx context.Context, s memoir.Session) string {
 	for i := range parts { // which of two files is the copy may not be known
 		parts[i].Whole = parts[i].Head.ParentID == ""
 	}
-	line += " " + tombstone(s.ID+ofOrigin(titleOf(parts[0].Head, f.clean)))
+	line += " " + tombstone(s.ID+titleOf(parts[0].Head, f.clean))
 	read := beginning{source: s.Source}
 	_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
 		mark, run := read.add(it)
@@ -330,9 +312,5 @@ func (s *scan) forgetAgain(ctx context.Context, known map[string]store.FileRow, 
 	if err != nil || len(again) == 0 {
 		return err
 	}
-	copies, err := s.copies(ctx)
-	if err != nil {
-		return err
-	}
-	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again)), Copies: copies})
+	return s.begin(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
 }

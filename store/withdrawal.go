@@ -164,6 +164,10 @@ func (s *Store) bury(t tx, keys []string) error {
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
+	return errors.Join(err, s.settleAll(t, keys))
+}
+
+func (s *Store) settleAll(t tx, keys []string) (err error) {
 	for _, key := range keys {
 		err = errors.Join(err, s.settle(t, key))
 	}
@@ -172,16 +176,12 @@ func (s *Store) bury(t tx, keys []string) error {
 
 // unread deletes what was read of sessions, so that the next run reads them again.
 func (s *Store) unread(t tx, keys []string) error {
-	err := errors.Join(deleteExtracted(t, keys), t.execEach(jsonList(keys),
+	return errors.Join(deleteExtracted(t, keys), t.execEach(jsonList(keys),
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`UPDATE session SET title = '' WHERE key IN (SELECT value FROM json_each(?))`,
 		// No file has this time, so the next scan treats it as changed.
 		`UPDATE file SET mtime_ns = 0, head = iif(head = '', '', json_set(head, '$.Title', ''))
-			WHERE session_key IN (SELECT value FROM json_each(?))`))
-	for _, key := range keys {
-		err = errors.Join(err, s.settle(t, key))
-	}
-	return err
+			WHERE session_key IN (SELECT value FROM json_each(?))`), s.settleAll(t, keys))
 }
 
 // RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or

@@ -25,7 +25,7 @@ func whyCommand(p *program) *cli.Command {
 			if ref == "" {
 				return usagef("give a statement's id or some words of a line", "no text")
 			}
-			home, id, err := p.projectID(c)
+			_, id, err := p.projectID(c)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func whyCommand(p *program) *cli.Command {
 				return err
 			}
 			defer st.Close()
-			out, err := p.access(c, home).Why(c.Context, st, id, ref)
+			out, err := p.access(c).Why(c.Context, st, id, ref)
 			return p.resultOf(c, err, out, func() { p.printWhy(out) })
 		},
 	}

@@ -58,7 +58,8 @@ func (v view) certainEnd(f finding, text string, known bool) int {
 			end = v.marks[n+1].at
 		}
 		word := v.text[m.at : m.at+wordLength(v.text[m.at:end])]
-		if len(word) < minRepeated && f.rule.rank != rankSpecific || known && gain(v.text[f.start:m.at], word) < certain {
+		short := len(word) < minRepeated && f.rule.rank != rankSpecific
+		if short || known && gain(v.text[f.start:m.at], word) < certain {
 			return m.at
 		}
 	}

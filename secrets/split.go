@@ -46,8 +46,8 @@ func (set *ruleSet) findSplit(text string, found []finding) (split []finding) {
 	return split
 }
 
-// certainEnd returns the end of the part of a finding in a view without breaks that certainly is one value. known values
-// are complete at the end of their first line.
+// certainEnd returns the end of the part of a finding in a view without breaks that certainly is one value. A known
+// value can be complete at the end of its first line.
 func (v view) certainEnd(f finding, text string, known bool) int {
 	for n, m := range v.marks {
 		if m.at <= f.start || m.at >= f.end || strings.HasSuffix(text[:m.raw], "\\\n") {

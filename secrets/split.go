@@ -33,7 +33,9 @@ func (set *ruleSet) findSplit(text string, found []finding) (split []finding) {
 		whole, _ := set.findRules(w.text)
 		for _, f := range whole {
 			start := w.raw(f.start)
-			known := slices.ContainsFunc(found, func(g finding) bool { return g.start == start && g.end > g.start })
+			known := slices.ContainsFunc(found, func(g finding) bool {
+				return g.start == start && g.end > start && (g.rule == f.rule || f.rule.rank != rankSpecific)
+			})
 			f.end = w.certainEnd(f, text, known)
 			f = w.place(f, text)
 			rest, _, _ := strings.Cut(text[f.end:], "\n")

@@ -92,7 +92,7 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits 
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
 			*text = c.clean(*text)
 		}
-		n.File, _ = c.scanner.Name(n.File)
+		n.File = c.scanner.Session().Name(n.File)
 	}
 	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }

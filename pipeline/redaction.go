@@ -11,7 +11,6 @@ import (
 
 	"memoir"
 	"memoir/memory"
-	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -89,7 +88,7 @@ func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
 		t.New = t.Changed(s.known.Text)
 		if t.Name {
-			t.New = s.maskName(t.Value)
+			t.New = s.known.Name(t.Value)
 		}
 		if t.New != t.Value {
 			redacted = append(redacted, t)
@@ -137,8 +136,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	if !s.dirty(live.Files) && (err != nil || !s.dirty(published)) {
 		return nil
 	}
-	named := func(name string) (string, secrets.Counts) { return s.maskName(name), nil }
-	files, counts, err := cleanFilesBy(s.known, named, live.Files)
+	files, counts, err := cleanFilesBy(s.known, live.Files)
 	if err != nil {
 		return err
 	}

@@ -79,24 +79,19 @@ func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedS
 	return s, nil
 }
 
-// maskName redacts a file name.
-func (s *storedScan) maskName(name string) string {
-	masked := s.known.Text(name)
-	if masked == name {
-		return name
-	}
-	return strings.NewReplacer(markerStart, "redacted-", "]", "").Replace(masked)
-}
-
-// markerStart is the prefix of the text that replaces a secret.
-const markerStart = "[REDACTED:"
-
 // findSecrets scans all texts twice, since a rule may find a value only in the last text that has it.
 func (s *storedScan) findSecrets(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(_ StoredPlace, text string) { s.known.Text(text) })
 	if err == nil && len(s.known.Counts()) > 0 {
+		titles := map[string]string{}
 		err = s.each(ctx, func(at StoredPlace, text string) {
+			switch at.Table + "." + at.Field {
+			case "extraction.title":
+				titles[at.Key] = text
+			case "extraction.rollout_slug": // the texts of the database come before names of files
+				s.known.LearnSlug(text, titles[at.Key])
+			}
 			report.Places = append(report.Places, s.places(at, text)...)
 		})
 	}
@@ -231,7 +226,7 @@ func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 		at.Line = 1 + strings.Count(before, "\n")
 		at.Column = 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
 	}
-	_, marker, _ := strings.Cut(masked, markerStart)
+	_, marker, _ := strings.Cut(masked, "[REDACTED:")
 	at.Rule, _, _ = strings.Cut(marker, "]")
 	return []StoredPlace{at}
 }

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,51 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 			}
 			if found := holding(t, l.home, l.token); len(found) > 0 {
 				t.Errorf("the next run brought the secret back into %v", found)
+			}
+		})
+	}
+}
+
+// A slug is in lower case, without punctuation, and cut: no rule finds a secret in it.
+func TestRedactingWhatIsStoredLeavesNoWordOfASecretInNamesOfSummaries(t *testing.T) {
+	t.Parallel()
+	const rule = "title = \"own\"\n[[rules]]\nid = \"parts\"\nregex = '''Zq(?:[.][A-Z2-7]{9})+'''\n"
+	for name, test := range map[string]struct {
+		words  int
+		prompt string
+	}{
+		"in another case": {1, "Never deploy with %s on Fridays."},
+		"cut in the slug": {4, "Never deploy the service with %s anywhere."},
+		"alone":           {2, "Always %s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir()}
+			var words []string
+			for range test.words {
+				words = append(words, rand.Text()[:9])
+			}
+			codexSession(t, l.dir, secretID, "/srv/app", "main", fmt.Sprintf(test.prompt, "Zq."+strings.Join(words, ".")))
+			root := memory.At(l.home, run(t, l.options()).Phase2[0].Project)
+			if len(holding(t, root.Dir(), strings.ToLower("zq-"+words[0]))) == 0 {
+				t.Fatal("no slug has a word of it")
+			}
+			writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), rule)
+			_, err := l.redact(t)
+			must(t, err)
+			for _, word := range words {
+				if left := holding(t, l.home, strings.ToLower(word)); len(left) > 0 {
+					t.Errorf("%q is left in %q", word, left)
+				}
+			}
+			// The summary is found by its name when the database is lost.
+			live, err := root.Current()
+			must(t, errors.Join(err, os.Remove(filepath.Join(l.home, "memoir.db")), os.Remove(filepath.Join(l.home, "memoir.db.backup"))))
+			report := run(t, l.options())
+			again, err := root.Current()
+			must(t, err)
+			if diff := cmp.Diff(live.Files.Paths(), again.Files.Paths()); diff != "" || report.Phase1.Claimed != 0 {
+				t.Errorf("%+v\n%s", report.Phase1, diff)
 			}
 		})
 	}

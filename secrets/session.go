@@ -228,13 +228,28 @@ func (r *Redactor) quotation(quoted string) string {
 
 // Name redacts a name or a slash-separated path. The replacement is "redacted-rule-id", which is legal in the names
 // of skills and files.
-func (s *Scanner) Name(name string) (string, Counts) {
-	out, counts := s.Redact(name)
-	if len(counts) == 0 {
-		return name, counts
+func (r *Redactor) Name(name string) string {
+	if clean := r.Text(name); clean != name {
+		return strings.NewReplacer(markerOpen, nameOpen, markerClose, "").Replace(clean)
 	}
-	out = strings.ReplaceAll(out, markerOpen, nameOpen)
-	return strings.ReplaceAll(out, markerClose, ""), counts
+	return name
+}
+
+// LearnSlug remembers a slug as a secret if it has a word that only a secret of its title has. A slug is cut: it may have a
+// part of one.
+func (r *Redactor) LearnSlug(slug, title string) {
+	clean := r.Text(title)
+	all, kept := memoir.PlainWords(title), memoir.PlainWords(clean)
+	for _, rule := range r.rules.rules {
+		if m := marker(rule); strings.Count(clean, m) > strings.Count(title, m) &&
+			slices.ContainsFunc(strings.Split(slug, "-"), func(word string) bool {
+				return slices.Contains(all, word) && !slices.Contains(kept, word)
+			}) {
+			r.mu.Lock()
+			r.known.insert(slug, rule)
+			r.mu.Unlock()
+		}
+	}
 }
 
 // Extraction redacts every text of an extraction that is stored or published. Keys, hashes and the model's name stay.
@@ -247,9 +262,6 @@ func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	e.HistoryEntry = r.Text(e.HistoryEntry)
 	e.CWD = r.Text(e.CWD)
 	e.Branch = r.Text(e.Branch)
-	counts := r.Counts()
-	slug, more := s.Name(e.RolloutSlug)
-	e.RolloutSlug = slug
-	counts.Merge(more)
-	return e, counts
+	e.RolloutSlug = r.Name(e.RolloutSlug)
+	return e, r.Counts()
 }

@@ -144,7 +144,7 @@ type textTable struct {
 // textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and the paths of agents' files.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{statementsColumn, "rollout_summary", "rollout_slug", "title", "cwd", "branch", "history_entry"}, ""},
+		[]string{statementsColumn, "rollout_summary", "title", "rollout_slug", "cwd", "branch", "history_entry"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/entry"
 	"memoir/memory"
 	"memoir/pipeline"
 )
@@ -202,6 +204,74 @@ func TestRedactingWhatIsStoredLeavesNoWordOfASecretInNamesOfSummaries(t *testing
 			must(t, err)
 			if diff := cmp.Diff(live.Files.Paths(), again.Files.Paths()); diff != "" || report.Phase1.Claimed != 0 {
 				t.Errorf("%+v\n%s", report.Phase1, diff)
+			}
+		})
+	}
+}
+
+// The id of a project begins with its name, and is in paths, rows and manifests.
+func TestASecretInTheIDOfAProjectGoesAndItsMemoryStays(t *testing.T) {
+	t.Parallel()
+	const remote = "[remote \"origin\"]\n\turl = https://example.com/team/%s.git\n"
+	for name, test := range map[string]struct{ dir, remote, renamed string }{
+		"a directory":               {dir: "zqx"},
+		"a remote":                  {dir: "app", remote: "zqx"},
+		"a remote that was renamed": {dir: "app", remote: "zqx", renamed: "app"},
+		"a name that is cut":        {dir: strings.Repeat("a", 30) + "-zqx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
+			is := func(text string) string { return strings.ReplaceAll(text, "zqx", l.token) }
+			where := filepath.Join(t.TempDir(), is(test.dir))
+			checkout(t, where)
+			if test.remote != "" {
+				writeIn(t, filepath.Join(where, ".git", "description"), "made once")
+				writeIn(t, filepath.Join(where, ".git", "config"), fmt.Sprintf(remote, is(test.remote)))
+			}
+			codexSession(t, l.dir, secretID, where, "main", "Always use pnpm.")
+			l.project = run(t, l.options()).Phase2[0].Project
+			if test.renamed != "" {
+				writeIn(t, filepath.Join(where, ".git", "config"), fmt.Sprintf(remote, test.renamed))
+				codexSession(t, l.dir, besideID, where, "main", "Always write the header of a fixture.")
+				if report := run(t, l.options()); report.Phase2[0].Project != l.project {
+					t.Fatal(report.Phase2)
+				}
+			}
+			root := memory.At(l.home, l.project)
+			appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "\n- by hand")
+			writeIn(t, filepath.Join(root.Link(), "notes", "mine.md"), "mine\n")
+			must(t, entry.Append(filepath.Join(root.Dir(), "HISTORY.md"), "what was\n"))
+			writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
+
+			st := open(t, l.home)
+			defer st.Close()
+			o := l.options()
+			o.ProjectIDs = []string{l.project}
+			found, err := pipeline.ScanStored(t.Context(), st, o)
+			must(t, err)
+			at := slices.IndexFunc(found.Places, func(p pipeline.StoredPlace) bool { return p.Table+"."+p.Field == "project.id" })
+			if at < 0 || strings.Contains(fmt.Sprint(found.Places), l.token[:12]) {
+				t.Fatalf("%d of %+v", at, found.Places)
+			}
+			_, err = pipeline.RedactStored(t.Context(), st, o)
+			must(t, err)
+			for range 2 { // the next run does not bring it back
+				if left := holding(t, l.home, l.token[:12]); len(left) > 0 {
+					t.Errorf("left in %q", left)
+				}
+				projects, err := st.Projects(t.Context())
+				must(t, err)
+				root := memory.At(l.home, projects[0].ID)
+				live, err := root.Current()
+				must(t, err)
+				history, err := os.ReadFile(filepath.Join(root.Dir(), "HISTORY.md"))
+				if text := string(live.Files["MEMORY.md"]); len(projects) != 1 || !strings.Contains(text, "pnpm") ||
+					strings.Count(text, "- by hand\n") != 1 || string(live.Files["notes/mine.md"]) != "mine\n" ||
+					!strings.Contains(string(history), "what was\n") || err != nil {
+					t.Errorf("%d projects, %q, %v, %q, %v", len(projects), text, live.Files.Paths(), history, err)
+				}
+				run(t, l.options())
 			}
 		})
 	}

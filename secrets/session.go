@@ -235,18 +235,19 @@ func (r *Redactor) Name(name string) string {
 	return name
 }
 
-// LearnSlug remembers a slug as a secret if it has a word that only a secret of its title has. A slug is cut: it may have a
-// part of one.
-func (r *Redactor) LearnSlug(slug, title string) {
-	clean := r.Text(title)
-	all, kept := memoir.PlainWords(title), memoir.PlainWords(clean)
+// LearnName remembers a name that was made from a text, such as a slug of a title, as a secret if it has a word, or the
+// beginning of one, that only a secret of the text has. Names are cut, so that no rule may find the secret in them.
+func (r *Redactor) LearnName(name, text string) {
+	clean := r.Text(text)
+	all, kept := memoir.PlainWords(text), memoir.PlainWords(clean)
+	tells := slices.ContainsFunc(memoir.PlainWords(name), func(word string) bool {
+		begins := func(w string) bool { return strings.HasPrefix(w, word) }
+		return slices.ContainsFunc(all, begins) && !slices.ContainsFunc(kept, begins)
+	})
 	for _, rule := range r.rules.rules {
-		if m := marker(rule); strings.Count(clean, m) > strings.Count(title, m) &&
-			slices.ContainsFunc(strings.Split(slug, "-"), func(word string) bool {
-				return slices.Contains(all, word) && !slices.Contains(kept, word)
-			}) {
+		if m := marker(rule); tells && strings.Count(clean, m) > strings.Count(text, m) {
 			r.mu.Lock()
-			r.known.insert(slug, rule)
+			r.known.insert(name, rule)
 			r.mu.Unlock()
 		}
 	}

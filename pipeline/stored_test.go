@@ -241,7 +241,7 @@ func TestASecretInTheIDOfAProjectGoesAndItsMemoryStays(t *testing.T) {
 			root := memory.At(l.home, l.project)
 			appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "\n- by hand")
 			writeIn(t, filepath.Join(root.Link(), "notes", "mine.md"), "mine\n")
-			must(t, entry.Append(filepath.Join(root.Dir(), "HISTORY.md"), "what was\n"))
+			must(t, entry.Append(root, root.History(""), "what was\n"))
 			writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
 
 			st := open(t, l.home)

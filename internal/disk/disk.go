@@ -109,8 +109,8 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// OpenIn is Open with flags of os.OpenFile for a file below a directory. It does not follow the file if it is a link, nor a
-// link out of the directory.
+// OpenIn is Open with flags of os.OpenFile for a file below a directory. It follows neither the file, if it is a link,
+// nor a link out of the directory.
 func OpenIn(dir, path string, flag int) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

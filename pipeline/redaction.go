@@ -86,7 +86,7 @@ func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (
 // moveProjects gives each project whose id has a secret the id that follows from its redacted identity. It publishes
 // the memory there first, since a merge leaves it behind.
 func (s *storedScan) moveProjects(ctx context.Context) error {
-	for _, p := range s.projects {
+	for i, p := range s.projects {
 		if s.known.Text(p.ID) == p.ID {
 			continue
 		}
@@ -111,11 +111,11 @@ func (s *storedScan) moveProjects(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.project == p.ID {
+		if s.projects[i].Project = into; s.project != "" {
 			s.project = into.ID
 		}
 	}
-	return s.load(ctx)
+	return nil
 }
 
 // redactRows redacts the database, after the memories: a rule may find a value only by its context there.

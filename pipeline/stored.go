@@ -70,18 +70,12 @@ func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedS
 		return nil, err
 	}
 	s := &storedScan{phases: r, known: r.scanner.Session()}
+	s.projects, err = st.Projects(ctx)
 	if len(opts.ProjectIDs) > 0 {
 		s.project = opts.ProjectIDs[0]
+		s.projects = slices.DeleteFunc(s.projects, func(p store.ProjectRow) bool { return p.ID != s.project })
 	}
-	return s, s.load(ctx)
-}
-
-// load reads the projects to scan.
-func (s *storedScan) load(ctx context.Context) (err error) {
-	s.projects, err = s.store.Projects(ctx)
-	s.projects = slices.DeleteFunc(s.projects,
-		func(p store.ProjectRow) bool { return s.project != "" && p.ID != s.project })
-	return err
+	return s, err
 }
 
 // findSecrets scans all texts twice, since a rule may find a value only in the last text that has it.
@@ -243,9 +237,8 @@ func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 
 // shown redacts the names in a place, so that it is safe to print.
 func (s *storedScan) shown(at StoredPlace) StoredPlace {
-	for _, text := range []*string{&at.Path, &at.Key, &at.File, &at.Project} {
-		*text = s.known.Text(*text)
-	}
+	at.Path, at.Key, at.File = s.known.Text(at.Path), s.known.Text(at.Key), s.known.Text(at.File)
+	at.Project = s.known.Text(at.Project)
 	switch {
 	case at.Table != "":
 		at.Path += "#" + at.Table + "." + at.Field + "[" + at.Key + "]"

@@ -239,6 +239,8 @@ func (r *Redactor) Name(name string) string {
 // beginning of one, that only a secret of the text has. Names are cut, so that no rule may find the secret in them.
 func (r *Redactor) LearnName(name, text string) {
 	clean := r.Text(text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	all, kept := memoir.PlainWords(text), memoir.PlainWords(clean)
 	tells := slices.ContainsFunc(memoir.PlainWords(name), func(word string) bool {
 		begins := func(w string) bool { return strings.HasPrefix(w, word) }
@@ -246,9 +248,7 @@ func (r *Redactor) LearnName(name, text string) {
 	})
 	for _, rule := range r.rules.rules {
 		if m := marker(rule); tells && strings.Count(clean, m) > strings.Count(text, m) {
-			r.mu.Lock()
 			r.known.insert(name, rule)
-			r.mu.Unlock()
 		}
 	}
 }

@@ -96,17 +96,7 @@ var ErrTooLarge = errors.New("it is too large")
 // waits for the writer of a named pipe, which may have replaced a file.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return regular(f, err, func() (fs.FileInfo, error) { return f.Stat() })
 }
 
 // OpenIn is Open with flags of os.OpenFile for a file below a directory. It follows neither the file, if it is a link,
@@ -119,13 +109,18 @@ func OpenIn(dir, path string, flag int) (*os.File, error) {
 	defer root.Close()
 	name, _ := filepath.Rel(dir, path) // an empty one cannot be opened
 	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
+	return regular(f, err, func() (fs.FileInfo, error) { return root.Lstat(name) })
+}
+
+// regular returns an opened file if it is the regular file that entry describes, and closes it otherwise.
+func regular(f *os.File, err error, entry func() (fs.FileInfo, error)) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	own, fault := root.Lstat(name)
+	own, fault := entry()
 	if err = errors.Join(err, fault); err == nil && (!own.Mode().IsRegular() || !os.SameFile(own, info)) {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: ErrNotRegular}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 )
 
@@ -81,6 +82,21 @@ func paragraph(e memoir.Extraction) string {
 	ended := e.EndedAt.UTC()
 	return ended.Format(historyHead) + "\n\n" + ended.Format(historyStamp) +
 		memory.Neutralise(strings.Join(parts, "; ")) + " (" + e.SessionKey + ")\n\n"
+}
+
+// historyTime matches the time in a heading, or that before a text.
+var historyTime = lazyregexp.New(`(?m)^(## |\[)\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z$| \d\d:\d\d\] )`)
+
+// InZone returns a history with its times in a form for people.
+func InZone(history string, form func(time.Time) string) string {
+	return historyTime.ReplaceAllStringFunc(history, func(text string) string {
+		if at, err := time.Parse(historyHead, text); err == nil {
+			return "## " + form(at)
+		} else if at, err = time.Parse(historyStamp, text); err == nil {
+			return "[" + form(at) + "] "
+		}
+		return text
+	})
 }
 
 // History is a project's history, or that of a month (2026-07), without secrets; "" if there is none.

@@ -30,8 +30,8 @@ func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit
 	for _, edit := range changed {
 		switch {
 		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
-			if edit.Now == nil {
-				continue
+			if len(bytes.Trim(edit.Now, " \t\r\n\x00")) == 0 {
+				continue // deleted, or emptied: the next generation has it again
 			}
 			removed, added := lineChanges(edit.Published, edit.Now)
 			for _, l := range removed {

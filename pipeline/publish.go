@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +17,6 @@ import (
 	"memoir/store"
 )
 
-// MaxEdited bounds a file that a person changed, in bytes.
-const MaxEdited = 1 << 20
-
 // current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err := c.recoverRoot(ctx); err != nil {
@@ -30,14 +26,8 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err != nil {
 		return live, fmt.Errorf("read the live memory: %w", err)
 	}
-	if live.Generation == 0 {
-		return live, nil
-	}
-	for _, e := range live.Edited {
-		if len(e.Now) > MaxEdited {
-			return live, memoir.Errorf(memoir.CodeStorage, "shorten it, or move it away; it stays as it is until then",
-				"%s was edited and has %d bytes, more than %d", filepath.Join(c.root.Link(), e.Path), len(e.Now), MaxEdited)
-		}
+	if err := c.root.Refused(live); err != nil || live.Generation == 0 {
+		return live, err
 	}
 	// A file that an editor is writing could seem to have lost lines.
 	if same, err := c.root.Unchanged(live); err != nil || !same {

@@ -52,7 +52,7 @@ func (f Forgotten) in(in Input) *forgetting {
 	}
 	g.learn(byHand.String())
 	for _, e := range f.Extractions {
-		for line := range strings.Lines(said(e)) {
+		for line := range strings.Lines(allTexts(e)) {
 			// Other headings are those of the format.
 			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) {
 				gone.WriteString(line)
@@ -64,15 +64,15 @@ func (f Forgotten) in(in Input) *forgetting {
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		kept.WriteString(said(e))
+		kept.WriteString(allTexts(e))
 	}
 	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
 	g.phrases = slices.DeleteFunc(g.phrases, func(text string) bool { return strings.Contains(g.kept, text) })
 	return g
 }
 
-// said returns the texts of an extraction, its statements also as memories have them.
-func said(e memoir.Extraction) string {
+// allTexts returns the texts of an extraction, its statements also as memories have them.
+func allTexts(e memoir.Extraction) string {
 	text := e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n"
 	for _, st := range e.Statements {
 		text += oneLine(st.Text) + "\n"

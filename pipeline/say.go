@@ -158,7 +158,7 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 	if info, err := os.Stat(path); err == nil {
 		from = info.Size()
 	}
-	if err := entry.Append(path, text); err != nil {
+	if err := entry.Append(memory.At(c.opts.Home, c.project.ID), path, text); err != nil {
 		return err
 	}
 	scan, texts, err := c.session(ctx, path)

@@ -1,8 +1,11 @@
 package extract
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -18,20 +21,30 @@ const (
 	longInput = 4000
 	sameLine  = 20 // least bytes of a line that is removed as a repetition
 	fewLines  = 5  // outputs of at most so many lines keep repeated ones
+
+	progressRun = 2  // lines after one that make it progress
+	jsonHead    = 64 // bytes of an output in which an object begins, if it is JSON
 )
 
 // A reading is an item with its properties for the selection.
 type reading struct {
 	memoir.Item
-	looks, bad bool // the call only reads; it failed
+	looks, bad bool  // the call only reads; it failed
+	told       bool  // its output was JSON, of which the texts are left
+	same       []int // numbers of earlier calls with the same input and result, which are left out
 }
 
-// quiet removes noise: calls that only keep a plan, reads and polls without new output, repeated lines, progress, HTML,
-// the middle of long lines. An edit becomes a diff of its changed lines. Items keep their numbers.
+// quiet removes noise: calls that only keep a plan, reads and polls without new output, repeated calls and lines,
+// progress, HTML, the frame of JSON, the middle of long lines. An edit becomes a diff of its changed lines. Items keep
+// their numbers.
 func quiet(items []memoir.Item) []reading {
 	var out []reading
-	q := quieter{printed: map[string]bool{}, parser: newShellParser()}
-	for _, it := range items {
+	q := quieter{printed: map[string]bool{}, words: map[string]bool{}, parser: newShellParser()}
+	rounds, last := roundsOf(items)
+	for i, it := range items {
+		if it.Kind == memoir.ItemSummary {
+			it.Text = q.lacking(it.Text, items[:i])
+		}
 		if it.Kind != memoir.ItemTool {
 			if strings.TrimSpace(it.Text) != "" {
 				out = append(out, reading{Item: it})
@@ -39,7 +52,7 @@ func quiet(items []memoir.Item) []reading {
 			continue
 		}
 		name := plainName(it.Tool)
-		if planTools[name] && !it.Origin.ByPerson() {
+		if planTools[name] && !it.Origin.ByPerson() || last[i] > i {
 			continue
 		}
 		looks := pollTools[name] || q.looks(it)
@@ -52,19 +65,112 @@ func quiet(items []memoir.Item) []reading {
 			it.Input = cutMiddle(it.Input, longInput)
 		}
 		bad := failed(it, looks)
-		it.Output = q.tidy(it.Output, bad, looks)
+		told := false
+		if !looks {
+			it.Output, told = textsOf(it.Output)
+		}
+		it.Output = q.tidy(it.Output, bad, looks || told)
 		if looks && !bad && !it.Origin.ByPerson() && foundNothing(it.Output) {
 			continue
 		}
-		out = append(out, reading{it, looks, bad})
+		out = append(out, reading{it, looks, bad, told, rounds[i]})
 	}
 	return out
 }
 
-// A quieter records the lines printed so far.
+// lacking returns the lines of a summary of which the items before it lack a tenth of the words or more.
+func (q *quieter) lacking(summary string, before []memoir.Item) string {
+	words := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	}
+	for _, it := range before[q.read:] {
+		for _, word := range words(it.Text + "\n" + it.Input + "\n" + it.Output) {
+			q.words[word] = true
+		}
+	}
+	q.read = len(before)
+	var kept []string
+	for line := range strings.Lines(summary) {
+		all := words(line)
+		fresh := len(slices.DeleteFunc(slices.Clone(all), func(w string) bool { return q.words[w] }))
+		if len(before) == 0 || fresh > 0 && 10*fresh >= len(all) {
+			kept = append(kept, strings.TrimRight(line, "\n"))
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// alike drops the words with a digit from a text: numbers, times and hashes, which differ between equal calls.
+func alike(text string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !strings.ContainsAny(word, "0123456789") {
+			b.WriteString(word + " ")
+		}
+	}
+	return b.String()
+}
+
+// roundsOf finds calls that were repeated with an equal result. It returns the index of the last call equal to each
+// one, and for that one the numbers of the others.
+func roundsOf(items []memoir.Item) (others map[int][]int, last map[int]int) {
+	others, last = map[int][]int{}, map[int]int{}
+	latest := map[[3]string]int{}
+	for i := len(items) - 1; i >= 0; i-- {
+		it := &items[i]
+		if !it.Shell() || it.Origin.ByPerson() || it.Output == "" {
+			continue
+		}
+		key := [3]string{it.CWD, it.Input, fmt.Sprint(it.Failed) + alike(it.Output)}
+		if at, ok := latest[key]; ok {
+			last[i], others[at] = at, append([]int{it.N}, others[at]...)
+		} else {
+			latest[key] = i
+		}
+	}
+	return others, last
+}
+
+// textsOf returns the texts and small numbers of a long JSON document, which may be cut, each after its name. It leaves
+// out what only programs need: addresses, identifiers, empty values, values that stand in the same object already.
+func textsOf(output string) (texts string, found bool) {
+	if len(output) <= longLine || !strings.Contains(output[:jsonHead], `{"`) {
+		return output, false
+	}
+	var b strings.Builder
+	first, known, size := "", map[string]bool{}, 0
+	for _, m := range jsonMember.FindAllStringSubmatch(output, -1) {
+		if size += len(m[0]); first == "" || m[1] == first { // another object
+			first, known = m[1], map[string]bool{}
+		}
+		text := m[3]
+		if m[3] == "" && json.Unmarshal([]byte(m[2]), &text) != nil {
+			continue
+		}
+		text = strings.TrimSpace(text)
+		if text == "" || known[text] || !strings.ContainsAny(text, " \n") && forPrograms.MatchString(text) {
+			continue
+		}
+		known[text] = true
+		b.WriteString(m[1] + ": " + text + "\n")
+	}
+	if 2*size < len(output) {
+		return output, false
+	}
+	return b.String(), true
+}
+
+var (
+	jsonMember = lazyregexp.New(`"([\w-]+)":\s*(?:("(?:[^"\\]|\\.)*")|([1-9]\d{0,5})\b|0|null|true|false|\d+)`)
+	// forPrograms matches an address, and an identifier that is no word, path or hash.
+	forPrograms = lazyregexp.New(`://|^[A-Z]+_[\w-]{8,}={0,2}$|^[\w+/-]{24,}={0,2}$`)
+)
+
+// A quieter records the lines printed so far, and the words of the items that were read for a summary.
 type quieter struct {
-	printed map[string]bool
-	parser  *shellParser
+	printed, words map[string]bool
+	read           int
+	parser         *shellParser
 }
 
 // planTools only keep the agent's own task list, or look for tools.
@@ -119,13 +225,14 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 	if htmlPage.MatchString(output[:min(len(output), 2000)]) {
 		output = htmlTag.ReplaceAllString(htmlScript.ReplaceAllString(output, ""), "")
 	}
-	lines := strings.Split(output, "\n")
+	lines := strings.Split(strings.TrimRight(output, " \t\r\n"), "\n")
 	var kept []string
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
 		again, cut := q.again(line), len(kept) > 0 && kept[len(kept)-1] == CutMark
+		again = again && !bad && len(lines) > fewLines && (looks || i+1 < len(lines)) // the last line is the result
 		switch {
-		case again && !bad && len(lines) > fewLines, progress(line) && i+1 < len(lines) && progress(lines[i+1]):
+		case again, !looks && progress(lines, i):
 			if !cut { // the last line of progress stays
 				kept = append(kept, CutMark)
 			}
@@ -147,17 +254,10 @@ func (q *quieter) again(line string) bool {
 }
 
 var (
-	linePrefix   = lazyregexp.New(`^\s*(?:[\w./@+-]*[\w/][:-])?\d+(?:[:→\t-]|\s\s)\d*:?`)
-	htmlPage     = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
-	htmlScript   = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
-	htmlTag      = lazyregexp.New(`<[^>\n]{0,999}>`)
-	progressLine = lazyregexp.New(`^\s*(?:` +
-		`(?:Compiling|Downloading|Downloaded|Checking|Fetching|Updating|Unpacking|Preparing|Collecting|Installing|Fresh)\b` +
-		`|(?:Resolving|Extracting|Building|Adding|Locking|Linking|Selecting|Get:\d+|Setting up|Processing)\b` +
-		`|Using cached|Requirement already|go: (?:downloading|extracting|finding)|npm (?:http|timing|sill|verb)` +
-		`|remote: |(?:Receiving|Resolving|Counting|Compressing|Writing) (?:objects|deltas)|Progress:` +
-		`|=== (?:RUN|PAUSE|CONT)|--- PASS|PASS\b|ok  \t|\?   \t|test .* \.\.\. (?:ok|ignored)$|[✓✔√] ` +
-		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,})`)
+	linePrefix = lazyregexp.New(`^\s*(?:[\w./@+-]*[\w/][:-])?\d+(?:[:→\t-]|\s\s)\d*:?`)
+	htmlPage   = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
+	htmlScript = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
+	htmlTag    = lazyregexp.New(`<[^>\n]{0,999}>`)
 )
 
 // errorText matches lines that report a failure or its cause.
@@ -166,7 +266,20 @@ var errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?
 	`|\b(?:unrecognized|invalid|missing|mismatch|assert(?:ion)?|timed out|rejected|conflict)\b` +
 	`|(?-i:\w(?:Error|Exception))\b|[✗✘×]`)
 
-func progress(line string) bool { return len(line) <= longLine && progressLine.MatchString(line) }
+// progress reports whether the lines after one go on like it: two or more begin with the same word or sign.
+func progress(lines []string, at int) bool {
+	word := beginning(lines[at])
+	return word != "" && at+progressRun < len(lines) && !slices.ContainsFunc(lines[at+1:at+1+progressRun],
+		func(line string) bool { return beginning(line) != word }) && !errorText.MatchString(lines[at])
+}
+
+func beginning(line string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(line[:min(len(line), longLine)]), " ")
+	if word = strings.Trim(word, "0123456789"); len(word) < 2 { // a bullet, a mark of a diff
+		return ""
+	}
+	return word
+}
 
 // cutMiddle cuts a text to a number of bytes; a third of them is its end.
 func cutMiddle(text string, n int) string {

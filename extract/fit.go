@@ -184,7 +184,7 @@ func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 	switch {
 	case it.Origin.ByPerson(), asked:
 		first = classPerson
-	case bad:
+	case bad && !read[i].looks:
 		first, ends = classFailed, classTail
 	case it.Shell() && !read[i].looks:
 		first, ends = classNamed, classTail

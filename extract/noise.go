@@ -157,7 +157,7 @@ func textsOf(output string) (texts string, found bool) {
 	if 2*size < len(output) {
 		return output, false
 	}
-	return b.String(), true
+	return htmlElement.ReplaceAllString(clean(b.String()), ""), true // what escapes hid
 }
 
 var (
@@ -229,8 +229,11 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 	var kept []string
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
-		again, cut := q.again(line), len(kept) > 0 && kept[len(kept)-1] == CutMark
+		again, cut := q.printed[sameAs(line)], len(kept) > 0 && kept[len(kept)-1] == CutMark
 		again = again && !bad && len(lines) > fewLines && (looks || i+1 < len(lines)) // the last line is the result
+		if !looks {
+			q.print(line)
+		}
 		switch {
 		case again, !looks && progress(lines, i):
 			if !cut { // the last line of progress stays
@@ -242,22 +245,27 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 			kept = append(kept, cutMiddle(line, longLine))
 		}
 	}
+	for _, line := range lines { // a read is whole: only another one repeats its lines
+		q.print(line)
+	}
 	return strings.Trim(strings.Join(kept, "\n"), "\n")
 }
 
-// again reports whether a line was printed before, whatever its line number.
-func (q *quieter) again(line string) bool {
-	line = strings.TrimSpace(linePrefix.ReplaceAllString(line, ""))
-	before := q.printed[line]
-	q.printed[line] = len(line) >= sameLine
-	return before
+func (q *quieter) print(line string) {
+	if line = sameAs(line); len(line) >= sameLine {
+		q.printed[line] = true
+	}
 }
 
+// sameAs returns what two prints of a line share, whatever its line number.
+func sameAs(line string) string { return strings.TrimSpace(linePrefix.ReplaceAllString(line, "")) }
+
 var (
-	linePrefix = lazyregexp.New(`^\s*(?:[\w./@+-]*[\w/][:-])?\d+(?:[:→\t-]|\s\s)\d*:?`)
-	htmlPage   = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
-	htmlScript = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
-	htmlTag    = lazyregexp.New(`<[^>\n]{0,999}>`)
+	linePrefix  = lazyregexp.New(`^\s*(?:[\w./@+-]*[\w/][:-])?\d+(?:[:→\t-]|\s\s)\d*:?`)
+	htmlPage    = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
+	htmlScript  = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
+	htmlElement = lazyregexp.New(`<[a-z]+\s[^>\n]*>|</[a-z]+>`)
+	htmlTag     = lazyregexp.New(`<[^>\n]{0,999}>`)
 )
 
 // errorText matches lines that report a failure or its cause.

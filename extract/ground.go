@@ -35,7 +35,8 @@ type evidence struct {
 func newEvidence(a *inquiry, items []reading) *evidence {
 	ev := &evidence{items: items, at: make(map[int]int, len(items))}
 	var whole, person, input, tool, agent strings.Builder
-	whole.WriteString(strings.Join([]string{a.session.CWD, a.session.Branch, a.session.ID, string(a.session.Source)}, "\n"))
+	s := a.session
+	whole.WriteString(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n"))
 	for i, it := range items {
 		for _, n := range append(it.same, it.N) {
 			ev.at[n] = i

@@ -81,7 +81,7 @@ func quiet(items []memoir.Item) []reading {
 // lacking returns the lines of a summary of which the items before it lack a tenth of the words or more.
 func (q *quieter) lacking(summary string, before []memoir.Item) string {
 	words := func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+		return strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
 	for _, it := range before[q.read:] {
 		for _, word := range words(it.Text + "\n" + it.Input + "\n" + it.Output) {
@@ -103,7 +103,8 @@ func (q *quieter) lacking(summary string, before []memoir.Item) string {
 // alike drops the words with a digit from a text: numbers, times and hashes, which differ between equal calls.
 func alike(text string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(text, between) {
 		if !strings.ContainsAny(word, "0123456789") {
 			b.WriteString(word + " ")
 		}

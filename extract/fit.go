@@ -43,8 +43,8 @@ const (
 	classPerson class = iota // the beginning of what a person typed, a question to them with its options
 	classSaid                // the rest of it
 	classAnswer              // closing answers of the agent
-	classFailed              // failed commands and their error lines
-	classCause               // changed lines, texts of commits
+	classFailed              // failed commands and their error lines, commits
+	classCause               // changed lines, what else commits say
 	classReview              // what others wrote: sentences of a JSON document, subagents' reports
 	classNamed               // commands that passed, the agent's sentences that name code
 	classOther               // its other sentences
@@ -52,12 +52,14 @@ const (
 	classLater               // changes and failures beyond their share
 	classCall                // other calls, and further lines of a command
 	classEnds                // the beginning and the end of their output
-	classRest                // what was read, repeated lines
+	classRead                // what was read
+	classRest                // repeated lines
 )
 
 const (
 	personHead = 400  // bytes at the beginning of a message that count as a person's own words
 	personMost = 4000 // bytes of a person's message; what is beyond them was pasted
+	answerMost = 2000 // bytes of a closing answer; what is beyond them counts as its other sentences
 	endLines   = 4    // lines of an output's beginning, and of its end
 	maxPiece   = 200  // bytes of a piece
 	errorLines = 2    // error lines of an output that count as what failed
@@ -137,7 +139,7 @@ func (s *selection) cut(i int) (order []*piece) {
 	switch read := &s.items[i]; {
 	case len(input) == 0 || len(output) == 0 || read.Origin.ByPerson():
 	case read.looks && !read.bad && !read.told:
-		input[0].with, input[0].class = append(input[1:], output...), classRest
+		input[0].with, input[0].class = append(input[1:], output...), classRead
 		return input[:1]
 	case !read.told:
 		end := len(output) - 1
@@ -190,7 +192,10 @@ func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 		first, ends = classNamed, classTail
 	}
 	errors := 0
-	whole := isDiff(it.Input) || it.Shell() && forPeople.MatchString(it.Input)
+	posts := it.Shell() && forPeople.MatchString(it.Input)
+	if posts {
+		first = min(first, classFailed)
+	}
 	return func(part, n int, lines []string) class {
 		switch {
 		case part == partOutput:
@@ -201,10 +206,12 @@ func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 				}
 			}
 			return one
-		case whole:
+		case isDiff(it.Input):
 			return classCause
 		case n == 0 || asked:
 			return first
+		case posts:
+			return classCause
 		}
 		return max(first, classCall)
 	}
@@ -243,7 +250,7 @@ func messageClass(it *memoir.Item, last bool) func(part, n int, lines []string) 
 			return classPerson
 		case it.Origin.ByPerson() && from < personMost:
 			return classSaid
-		case it.Origin == memoir.OriginAgent && (it.Final || last):
+		case it.Origin == memoir.OriginAgent && (it.Final || last) && from < answerMost:
 			return classAnswer
 		case names.MatchString(lines[n]):
 			return classNamed

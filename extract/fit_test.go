@@ -94,7 +94,9 @@ func TestFitKeepsWhole(t *testing.T) {
 		"a question's options":  {[]memoir.Item{call(2, "AskUserQuestion", question, "ok"), {N: 3, Kind: memoir.ItemMessage, Origin: memoir.OriginAnswer, Text: "SQLite"}}, question + "ok"},
 		"the result of a check": {[]memoir.Item{call(2, "Bash", "make lint", numbered("look at %d now\nand then at what is beside it", 60)+"12 problems in 3 files\n\n")}, "make lint […] and then at what is beside it\nlook at 59 now\n […] 12 problems in 3 files"},
 		"the end of a failure":  {[]memoir.Item{failed}, "make test […] a.go:3: Error: nothing is closed\n\nFAIL in 3 s"},
-		"a file":                {[]memoir.Item{call(2, "Bash", "cat a.go", numbered("line %d of a file that is long enough", 400))}, ""},
+		"a commit": {append([]memoir.Item{call(2, "Bash", "git add -A && git commit -m 'close it'", numbered("create mode of file%d", 60)+"[main 12ab] close it")},
+			call(3, "Write", `{"file_path":"b.go","content":"`+strings.Repeat("a line of b.go as it was written\\n", 200)+`"}`, "ok")), "git add -A && git commit -m 'close it' […] [main 12ab] close it"},
+		"a file": {[]memoir.Item{call(2, "Bash", "cat a.go", numbered("line %d of a file that is long enough", 400))}, ""},
 		"a comment": {[]memoir.Item{call(2, "Bash", "gh api x", `[{"body":"Close the file before the second try, as `+strings.Repeat("it leaks, ", 15)+`", "x": "`+strings.Repeat("y", 600)+`"}]`)},
 			"gh api xbody: Close the file before the second try, as it leaks,"},
 	} {

@@ -24,16 +24,11 @@ func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 // quiet), then keeps lines by class, the newest first within a class. The items are in order, with marks where text is
 // left out; omitted counts items left out for length. A budget of 0 or less removes noise only.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
-	read, omitted := choose(quiet(items), tokens)
-	return itemsOf(read), omitted
-}
-
-func itemsOf(read []reading) []memoir.Item {
-	items := make([]memoir.Item, len(read))
-	for i := range read {
-		items[i] = read[i].Item
+	read, omitted, _ := choose(quiet(items), tokens)
+	for _, r := range read {
+		fitted = append(fitted, r.Item)
 	}
-	return items
+	return fitted, omitted
 }
 
 // A class is the value of a line, the most valuable first.
@@ -104,13 +99,14 @@ type selection struct {
 	bytes  []int                 // kept of each item, 0 if nothing is
 }
 
-func choose(read []reading, tokens int) (fitted []reading, omitted int) {
+// choose also returns how many of the omitted items were behind the last one that is left.
+func choose(read []reading, tokens int) (fitted []reading, omitted, behind int) {
 	all := 0
 	for i := range read {
 		all += Cost(read[i].Item)
 	}
 	if tokens <= 0 || all <= tokens {
-		return read, 0
+		return read, 0, 0
 	}
 	s := &selection{items: read, pieces: make([][partCount][]*piece, len(read)), bytes: make([]int, len(read))}
 	var order []*piece
@@ -119,11 +115,11 @@ func choose(read []reading, tokens int) (fitted []reading, omitted int) {
 	}
 	s.fill(order, tokens)
 	for i := range read {
-		if s.bytes[i] > 0 {
-			fitted = append(fitted, s.item(i))
+		if behind++; s.bytes[i] > 0 {
+			fitted, behind = append(fitted, s.item(i)), 0
 		}
 	}
-	return fitted, len(read) - len(fitted)
+	return fitted, len(read) - len(fitted), behind
 }
 
 // cut cuts an item into pieces, and returns those that can be chosen.

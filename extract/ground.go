@@ -104,21 +104,13 @@ func (ev *evidence) unsupported(st memoir.Statement) string {
 	}
 	from, to := ev.around(st.Items)
 	near := strings.Join(ev.texts[from:to], "")
-	far, anchored := "", false
+	anchored := slices.ContainsFunc(all, func(v verbatim) bool { return v.in(near) })
 	for _, v := range all {
-		switch {
-		case v.in(near):
-			anchored = true
-		case v.quoted || !v.in(ev.whole):
+		if command := strings.Contains(v.text, " "); !v.in(near) && (v.quoted || command && !anchored || !v.in(ev.whole)) {
 			return v.text
-		case strings.Contains(v.text, " ") && far == "":
-			far = v.text
 		}
 	}
-	if anchored {
-		return ""
-	}
-	return far
+	return ""
 }
 
 // unnamed reports whether a statement about a command, a file or a procedure has no verbatim

@@ -112,9 +112,9 @@ func (x LLM) begin(in Input) *inquiry {
 }
 
 // Shown returns the part of items that a language model reads within a budget of tokens, as a JSON array.
-func Shown(items []memoir.Item, tokens int) string { return fitShown(readings(items), tokens).text }
-
-func readings(items []memoir.Item) []reading { return quiet(cleaned(items)) }
+func Shown(items []memoir.Item, tokens int) string {
+	return fitShown(quiet(cleaned(items)), tokens).text
+}
 
 func cleaned(items []memoir.Item) []memoir.Item {
 	readable := slices.Clone(items)
@@ -254,12 +254,8 @@ type shownItem struct {
 func fitShown(read []reading, tokens int) (s shown) {
 	goal := 0
 	for {
-		s.items, s.omitted = choose(read, goal)
-		s.text, s.behind = render(s.items), len(read)
-		if len(s.items) > 0 {
-			last := s.items[len(s.items)-1].N
-			s.behind -= 1 + slices.IndexFunc(read, func(r reading) bool { return r.N == last })
-		}
+		s.items, s.omitted, s.behind = choose(read, goal)
+		s.text = render(s.items)
 		size := memoir.Tokens(s.text)
 		if tokens <= 0 || size <= tokens || goal == 1 {
 			return s

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -40,7 +41,11 @@ type reading struct {
 func quiet(items []memoir.Item) []reading {
 	var out []reading
 	q := quieter{printed: map[string]bool{}, words: map[string]bool{}, parser: newShellParser()}
-	rounds, last := roundsOf(items)
+	rounds := map[string][]int{} // the numbers of equal calls
+	for i := range items {
+		key := round(&items[i])
+		rounds[key] = append(rounds[key], items[i].N)
+	}
 	for i, it := range items {
 		if it.Kind == memoir.ItemSummary {
 			it.Text = q.lacking(it.Text, items[:i])
@@ -51,8 +56,8 @@ func quiet(items []memoir.Item) []reading {
 			}
 			continue
 		}
-		name := plainName(it.Tool)
-		if planTools[name] && !it.Origin.ByPerson() || last[i] > i {
+		name, same := plainName(it.Tool), rounds[round(&it)]
+		if planTools[name] && !it.Origin.ByPerson() || it.N < same[len(same)-1] {
 			continue
 		}
 		looks := pollTools[name] || q.looks(it)
@@ -73,38 +78,43 @@ func quiet(items []memoir.Item) []reading {
 		if looks && !bad && !it.Origin.ByPerson() && foundNothing(it.Output) {
 			continue
 		}
-		out = append(out, reading{it, looks, bad, told, rounds[i]})
+		out = append(out, reading{it, looks, bad, told, same[:len(same)-1]})
 	}
 	return out
 }
 
 // lacking returns the lines of a summary of which the items before it lack a tenth of the words or more.
-func (q *quieter) lacking(summary string, before []memoir.Item) string {
-	words := func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	}
+func (q *quieter) lacking(summary string, before []memoir.Item) (kept string) {
 	for _, it := range before[q.read:] {
-		for _, word := range words(it.Text + "\n" + it.Input + "\n" + it.Output) {
+		for word := range strings.FieldsFuncSeq(it.Text+"\n"+it.Input+"\n"+it.Output, notOfWord) {
 			q.words[word] = true
 		}
 	}
 	q.read = len(before)
-	var kept []string
 	for line := range strings.Lines(summary) {
-		all := words(line)
-		fresh := len(slices.DeleteFunc(slices.Clone(all), func(w string) bool { return q.words[w] }))
-		if len(before) == 0 || fresh > 0 && 10*fresh >= len(all) {
-			kept = append(kept, strings.TrimRight(line, "\n"))
+		all, fresh := 0, 0
+		for word := range strings.FieldsFuncSeq(line, notOfWord) {
+			if all++; !q.words[word] {
+				fresh++
+			}
+		}
+		if len(before) == 0 || fresh > 0 && 10*fresh >= all {
+			kept += line
 		}
 	}
-	return strings.Join(kept, "\n")
+	return kept
 }
 
-// alike drops the words with a digit from a text: numbers, times and hashes, which differ between equal calls.
-func alike(text string) string {
+func notOfWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// round is the same for calls with an equal input and result, whatever their numbers, times and hashes.
+func round(it *memoir.Item) string {
+	if !it.Shell() || it.Origin.ByPerson() || it.Output == "" {
+		return strconv.Itoa(it.N)
+	}
 	var b strings.Builder
-	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for word := range strings.FieldsFuncSeq(text, between) {
+	fmt.Fprintf(&b, "%s\n%s\n%v\n", it.CWD, it.Input, it.Failed)
+	for word := range strings.FieldsFuncSeq(it.Output, notOfWord) {
 		if !strings.ContainsAny(word, "0123456789") {
 			b.WriteString(word + " ")
 		}
@@ -112,48 +122,24 @@ func alike(text string) string {
 	return b.String()
 }
 
-// roundsOf finds calls that were repeated with an equal result. It returns the index of the last call equal to each
-// one, and for that one the numbers of the others.
-func roundsOf(items []memoir.Item) (others map[int][]int, last map[int]int) {
-	others, last = map[int][]int{}, map[int]int{}
-	latest := map[[3]string]int{}
-	for i := len(items) - 1; i >= 0; i-- {
-		it := &items[i]
-		if !it.Shell() || it.Origin.ByPerson() || it.Output == "" {
-			continue
-		}
-		key := [3]string{it.CWD, it.Input, fmt.Sprint(it.Failed) + alike(it.Output)}
-		if at, ok := latest[key]; ok {
-			last[i], others[at] = at, append([]int{it.N}, others[at]...)
-		} else {
-			latest[key] = i
-		}
-	}
-	return others, last
-}
-
 // textsOf returns the texts and small numbers of a long JSON document, which may be cut, each after its name. It leaves
-// out what only programs need: addresses, identifiers, empty values, values that stand in the same object already.
+// out what only programs need: addresses, identifiers, empty values.
 func textsOf(output string) (texts string, found bool) {
 	if len(output) <= longLine || !strings.Contains(output[:jsonHead], `{"`) {
 		return output, false
 	}
 	var b strings.Builder
-	first, known, size := "", map[string]bool{}, 0
+	size := 0
 	for _, m := range jsonMember.FindAllStringSubmatch(output, -1) {
-		if size += len(m[0]); first == "" || m[1] == first { // another object
-			first, known = m[1], map[string]bool{}
-		}
+		size += len(m[0])
 		text := m[3]
-		if m[3] == "" && json.Unmarshal([]byte(m[2]), &text) != nil {
-			continue
+		if m[2] != "" {
+			_ = json.Unmarshal([]byte(m[2]), &text) // what is no text is left out
 		}
 		text = strings.TrimSpace(text)
-		if text == "" || known[text] || !strings.ContainsAny(text, " \n") && forPrograms.MatchString(text) {
-			continue
+		if text != "" && (strings.ContainsAny(text, " \n") || !forPrograms.MatchString(text)) {
+			b.WriteString(m[1] + ": " + text + "\n")
 		}
-		known[text] = true
-		b.WriteString(m[1] + ": " + text + "\n")
 	}
 	if 2*size < len(output) {
 		return output, false
@@ -232,9 +218,6 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 		line = strings.TrimRight(line, " \t\r")
 		again, cut := q.printed[sameAs(line)], len(kept) > 0 && kept[len(kept)-1] == CutMark
 		again = again && !bad && len(lines) > fewLines && (looks || i+1 < len(lines)) // the last line is the result
-		if !looks {
-			q.print(line)
-		}
 		switch {
 		case again, !looks && progress(lines, i):
 			if !cut { // the last line of progress stays
@@ -246,16 +229,11 @@ func (q *quieter) tidy(output string, bad, looks bool) string {
 			kept = append(kept, cutMiddle(line, longLine))
 		}
 	}
-	for _, line := range lines { // a read is whole: only another one repeats its lines
-		q.print(line)
+	for _, line := range lines { // only another output repeats them
+		line = sameAs(line)
+		q.printed[line] = len(line) >= sameLine
 	}
 	return strings.Trim(strings.Join(kept, "\n"), "\n")
-}
-
-func (q *quieter) print(line string) {
-	if line = sameAs(line); len(line) >= sameLine {
-		q.printed[line] = true
-	}
 }
 
 // sameAs returns what two prints of a line share, whatever its line number.
@@ -275,19 +253,16 @@ var errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?
 	`|\b(?:unrecognized|invalid|missing|mismatch|assert(?:ion)?|timed out|rejected|conflict)\b` +
 	`|(?-i:\w(?:Error|Exception))\b|[✗✘×]`)
 
-// progress reports whether the lines after one go on like it: two or more begin with the same word or sign.
+// progress reports whether the lines after one go on like it: they begin with the same word, which is no bullet.
 func progress(lines []string, at int) bool {
 	word := beginning(lines[at])
-	return word != "" && at+progressRun < len(lines) && !slices.ContainsFunc(lines[at+1:at+1+progressRun],
+	return len(word) > 1 && at+progressRun < len(lines) && !slices.ContainsFunc(lines[at+1:at+1+progressRun],
 		func(line string) bool { return beginning(line) != word }) && !errorText.MatchString(lines[at])
 }
 
 func beginning(line string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(line[:min(len(line), longLine)]), " ")
-	if word = strings.Trim(word, "0123456789"); len(word) < 2 { // a bullet, a mark of a diff
-		return ""
-	}
-	return word
+	return strings.Trim(word, "0123456789")
 }
 
 // cutMiddle cuts a text to a number of bytes; a third of them is its end.

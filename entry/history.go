@@ -39,7 +39,7 @@ func (b Book) FileHistory(ctx context.Context) error {
 			}
 		}
 		for _, month := range months {
-			if err := extend(root.History(month), texts[month]); err != nil {
+			if err := extend(root, root.History(month), texts[month]); err != nil {
 				return err
 			}
 		}
@@ -47,8 +47,8 @@ func (b Book) FileHistory(ctx context.Context) error {
 	})
 }
 
-func extend(path string, texts []string) error {
-	content, err := disk.ReadOwn(path, maxHistory)
+func extend(root memory.Root, path string, texts []string) error {
+	content, err := disk.ReadIn(root.Dir(), path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "read %s", path)
 	}
@@ -64,7 +64,7 @@ func extend(path string, texts []string) error {
 	if strings.TrimSpace(missing.String()) == "" {
 		return nil
 	}
-	return Append(path, missing.String())
+	return Append(root, path, missing.String())
 }
 
 // paragraph is what a history says of a session: the model's words, else what was asked, and what became of it.
@@ -105,8 +105,9 @@ func (b Book) History(projectID, month string) (string, error) {
 	if _, err := time.Parse("2006-01", month); err != nil && month != "" {
 		return "", usage("use a month such as 2026-07", "%q is not a month", cut(month))
 	}
-	path := memory.At(b.Home, projectID).History(month)
-	content, err := disk.ReadOwn(path, maxHistory)
+	root := memory.At(b.Home, projectID)
+	path := root.History(month)
+	content, err := disk.ReadIn(root.Dir(), path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", storageError(err, "read %s", path)
 	}

@@ -177,7 +177,7 @@ func (r Root) Beside() (Files, error) {
 			}
 			name, err := filepath.Rel(r.dir, path)
 			if err == nil {
-				files[filepath.ToSlash(name)], err = os.ReadFile(path)
+				files[filepath.ToSlash(name)], err = disk.ReadIn(r.dir, path, 1<<40)
 			}
 			return err
 		})

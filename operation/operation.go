@@ -118,7 +118,7 @@ const recapText = 800
 
 // Recap returns the last messages of a session.
 func (a Access) Recap(ctx context.Context, session memoir.Session) (Recap, error) {
-	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	loaded, err := pipeline.LoadSession(ctx, a.Home, session, a.Scanner)
 	if err != nil {
 		return Recap{}, err
 	}

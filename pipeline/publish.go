@@ -67,9 +67,11 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 // key does not show that it is one.
 func (c *consolidation) editsOf(live memory.Snapshot) []memoir.HandEdit {
 	edits := slices.Clone(live.Edited)
-	for i, e := range edits {
-		if e.Now != nil {
-			edits[i].Now = []byte(c.clean(string(e.Now)))
+	for i := range edits { // a line of which only the redaction is new is no edit
+		for _, text := range []*[]byte{&edits[i].Published, &edits[i].Now} {
+			if *text != nil {
+				*text = []byte(c.clean(string(*text)))
+			}
 		}
 	}
 	return memory.HandEdits(c.project.ID, edits, c.now())
@@ -82,7 +84,7 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits 
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
 			*text = c.clean(*text)
 		}
-		n.File, _ = c.scanner.Name(n.File)
+		n.File = c.scanner.Session().Name(n.File)
 	}
 	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }

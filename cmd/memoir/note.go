@@ -67,7 +67,7 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
 		return err
 	}
-	out, added, err := p.access(c, opts.Home).Remember(c.Context, st, opts, e)
+	out, added, err := p.access(c).Remember(c.Context, st, opts, e)
 	return p.resultOf(c, err, out, func() {
 		if out.ID != 0 {
 			p.ui.printf("#%d\n", out.ID)

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -126,7 +127,8 @@ func found(s *session) []candidate {
 			if s.bornOut(r.item, until, t.final.item) {
 				kind = memoir.StatementFinding
 			}
-			if p := s.became(r.item, until); p != nil {
+			p := cmp.Or(s.became(r.item, t.final.item), s.became(t.final.item, until))
+			if p != nil {
 				if p.cause() != "" {
 					continue
 				}

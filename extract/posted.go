@@ -259,8 +259,8 @@ func posted(s *session) []candidate {
 	var out []candidate
 	for _, p := range s.posts {
 		body := statements(p.body, p.kind == postPlan)
-		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] || body == "" && (bodies || len(titles) > 0) ||
-			housekeeping(p.title)) {
+		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] ||
+			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
 		}
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)

@@ -2,7 +2,7 @@ package extract
 
 import (
 	"cmp"
-	"slices"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -19,12 +19,8 @@ const (
 // did returns the title of a session by what it did: its last pull request, else its last commit, else the plan that
 // was approved, else its first request.
 func (s *session) did(kept []memoir.Statement) string {
-	for _, kind := range []string{postPull, postCommit, postPlan} {
-		for _, p := range slices.Backward(s.posts) {
-			if p.kind == kind && !p.void && (kind != postCommit || !housekeeping(p.title)) {
-				return asTitle(clean(p.title))
-			}
-		}
+	if p := cmp.Or(s.became(0, math.MaxInt), s.standing(postPlan, "")); p != nil {
+		return asTitle(clean(p.title))
 	}
 	if all := s.requests(); len(all) > 0 {
 		return asTitle(all[0].text)

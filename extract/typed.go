@@ -196,39 +196,11 @@ func (s *session) requests() (out []request) {
 	return out
 }
 
-// asked is the signal of requests with their results: a pull request, else a commit. A result belongs to the last
-// request before it that shares a rare word with its title. The first one of the session belongs to the request that
-// began it.
+// asked is the signal of requests with their results: a pull request, else a commit.
 func asked(s *session) []candidate {
 	var out []candidate
 	all := s.requests()
-	var asks, titles []memoir.Words
-	for _, r := range all {
-		asks = append(asks, memoir.WordsOf(r.text))
-	}
-	for _, p := range s.posts {
-		titles = append(titles, memoir.WordsOf(p.title))
-	}
-	results, of := make([]*post, len(all)), map[string]int{} // of: the request of a title
-	for i := range s.posts {
-		p := &s.posts[i]
-		if p.void || p.kind != postPull && (p.kind != postCommit || housekeeping(p.title)) {
-			continue
-		}
-		n, again := of[p.title]
-		for k := len(all) - 1; k >= 0 && !again; k-- {
-			if again = all[k].item < p.item && shareRare(asks, titles, k, i); again {
-				n = k
-			}
-		}
-		if !again && (len(of) > 0 || len(all) == 0 || all[0].item != s.begun()) {
-			of[p.title] = -1
-			continue
-		}
-		if of[p.title] = n; n >= 0 && (results[n] == nil || p.kind == postPull || results[n].kind != postPull) {
-			results[n] = p
-		}
-	}
+	results := s.results(all)
 	for i, r := range all {
 		if p := results[i]; p != nil && !strings.HasSuffix(r.text, "?") && !strings.Contains(r.text, "REDACTED") {
 			came := p.name() + ": " + p.shown()
@@ -246,6 +218,58 @@ func asked(s *session) []candidate {
 	return out
 }
 
+// results returns the result of each request, nil without one. A result belongs to the last request before it that
+// shares a rare word with its title. The first one of the session belongs to the request that began it.
+func (s *session) results(all []request) []*post {
+	asks, titles := map[string][]int{}, map[string][]int{} // by rare word
+	for i, r := range all {
+		index(asks, i, r.text)
+	}
+	of := map[string]int{} // the request of a title
+	for i, p := range s.posts {
+		if of[p.title]++; of[p.title] == 1 {
+			index(titles, i, p.title)
+		}
+	}
+	clear(of)
+	out := make([]*post, len(all))
+	for i := range s.posts {
+		p := &s.posts[i]
+		if !p.delivers() {
+			continue
+		}
+		n, known := of[p.title]
+		if !known {
+			if n = -1; len(of) == 0 && len(all) > 0 && all[0].item == s.begun() {
+				n = 0
+			}
+			for _, w := range memoir.WordsOf(p.title) {
+				for _, k := range asks[w] {
+					if len(asks[w]) <= 1+len(all)/20 && len(titles[w]) <= 1+len(s.posts)/20 && all[k].item < p.item {
+						n = max(n, k)
+					}
+				}
+			}
+			of[p.title] = n
+		}
+		if n >= 0 && (out[n] == nil || p.kind == postPull || out[n].kind != postPull) {
+			out[n] = p
+		}
+	}
+	return out
+}
+
+// minRareWord is the least number of bytes of a rare word.
+const minRareWord = 5
+
+func index(by map[string][]int, i int, text string) {
+	for _, w := range memoir.WordsOf(text) {
+		if len(w) >= minRareWord {
+			by[w] = append(by[w], i)
+		}
+	}
+}
+
 // begun returns the item with which a person began the session.
 func (s *session) begun() int {
 	for _, t := range s.turns {
@@ -254,25 +278,6 @@ func (s *session) begun() int {
 		}
 	}
 	return 0
-}
-
-// minRareWord is the least number of bytes of a rare word.
-const minRareWord = 5
-
-// shareRare reports whether a request and a title share a word that few others of the session have.
-func shareRare(asks, titles []memoir.Words, ask, title int) bool {
-	few := func(all []memoir.Words, word string) bool {
-		in := map[string]bool{}
-		for _, words := range all {
-			if slices.Contains(words, word) {
-				in[strings.Join(words, " ")] = true
-			}
-		}
-		return len(in) <= 1+len(all)/20
-	}
-	return slices.ContainsFunc(asks[ask], func(w string) bool {
-		return len(w) >= minRareWord && slices.Contains(titles[title], w) && few(asks, w) && few(titles, w)
-	})
 }
 
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
@@ -305,10 +310,15 @@ func requestOf(t *turn) string {
 func (s *session) became(from, until int) (last *post) {
 	for i := range s.posts {
 		p := &s.posts[i]
-		if p.item >= from && p.item < until && !p.void && (p.kind == postPull || p.kind == postCommit &&
-			!housekeeping(p.title) && (last == nil || last.kind == postCommit)) {
+		if p.item >= from && p.item < until && p.delivers() &&
+			(last == nil || p.kind == postPull || last.kind == postCommit) {
 			last = p
 		}
 	}
 	return last
+}
+
+// delivers reports whether a post is a pull request or a commit that is the result of work.
+func (p *post) delivers() bool {
+	return !p.void && (p.kind == postPull || p.kind == postCommit && !housekeeping(p.title))
 }

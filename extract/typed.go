@@ -244,10 +244,8 @@ func (s *session) results(all []request) []*post {
 				n = 0
 			}
 			for _, w := range memoir.WordsOf(p.title) {
-				for _, k := range asks[w] {
-					if len(asks[w]) <= 1+len(all)/20 && len(titles[w]) <= 1+len(s.posts)/20 && all[k].item < p.item {
-						n = max(n, k)
-					}
+				if in := asks[w]; len(in) == 1 && len(titles[w]) == 1 && all[in[0]].item < p.item {
+					n = max(n, in[0])
 				}
 			}
 			of[p.title] = n
@@ -259,7 +257,7 @@ func (s *session) results(all []request) []*post {
 	return out
 }
 
-// minRareWord is the least number of bytes of a rare word.
+// minRareWord is the least number of bytes of a rare word. It is in one request and one title of the session.
 const minRareWord = 5
 
 func index(by map[string][]int, i int, text string) {

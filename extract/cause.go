@@ -112,6 +112,12 @@ func causes(s *session) []candidate {
 // later; else it is a claim. A pull request or commit that says why stands for it.
 func found(s *session) []candidate {
 	var out []candidate
+	causes := map[*turn]string{}
+	for _, t := range s.turns {
+		if why := firstOf(under(t.final.text, foundWords)); why != "" {
+			causes[t] = why
+		}
+	}
 	all := s.requests()
 	for i, r := range all {
 		until := math.MaxInt
@@ -119,12 +125,14 @@ func found(s *session) []candidate {
 			until = all[i+2].item
 		}
 		for _, t := range r.turns {
-			why := firstOf(under(t.final.text, foundWords))
+			why := causes[t]
 			if !named.MatchString(why) || !strings.HasSuffix(why, ".") { // else a list of steps
 				continue
 			}
 			kind, title := memoir.StatementClaim, ""
-			if s.bornOut(r.item, until, t.final.item) {
+			if s.bornOut(r.item, until, t.final.item) && !slices.ContainsFunc(s.turns, func(later *turn) bool {
+				return later.final.item > t.final.item && later.final.item < until && causes[later] != ""
+			}) {
 				kind = memoir.StatementFinding
 			}
 			p := cmp.Or(s.became(r.item, t.final.item), s.became(t.final.item, until))
@@ -142,7 +150,7 @@ func found(s *session) []candidate {
 	return out
 }
 
-// bornOut reports whether the work in [from, until) bears out a cause that an answer there names.
+// bornOut reports whether the work in [from, until) bears out a cause that an answer there names, and nobody objects.
 func (s *session) bornOut(from, until, answer int) bool {
 	edited, passed := math.MaxInt, false
 	for _, e := range s.edits {
@@ -155,8 +163,7 @@ func (s *session) bornOut(from, until, answer int) bool {
 		passed = passed || r.item > edited && r.item < until && checks(purpose) && r.status == statusPassed
 	}
 	return passed && !slices.ContainsFunc(s.turns, func(t *turn) bool {
-		return t.ask.item > answer && t.ask.item < until && len(t.ask.own) > 0 && corrects(t.ask.own) ||
-			t.final.item > answer && len(under(t.final.text, foundWords)) > 0
+		return t.ask.item > answer && t.ask.item < until && len(t.ask.own) > 0 && corrects(t.ask.own)
 	})
 }
 

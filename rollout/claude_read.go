@@ -122,7 +122,9 @@ func (r *claudeReader) user(l claudeLine) {
 	if !speaks {
 		return
 	}
-	injected, origin := untyped(l.raw), memoir.OriginTyped
+	// A person's session may be continued by a script.
+	injected := untyped(l.raw) || r.e.kind == memoir.KindMain && scripted(l.raw)
+	origin := memoir.OriginTyped
 	switch {
 	case isString(get(l.raw, "planContent")):
 		origin = memoir.OriginPlanHandover

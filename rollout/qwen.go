@@ -40,6 +40,9 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
+// qwenPeople are the sources of sessions in which a person types, and of a person's messages.
+var qwenPeople = memoir.SetOf("default qwen-live real_user")
+
 // Head reads who, where and when, and the last title. A session whose source is not a person is automation.
 // A subagent's lines have its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
@@ -59,7 +62,7 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 			parent = getText(payload, "parentSessionId")
 		case "session_source":
 			// A run of a schedule has the type of a person's session.
-			if by := getText(payload, "sourceType"); by != "" && by != "default" && by != "qwen-live" ||
+			if foreign(get(payload, "sourceType"), qwenPeople) ||
 				strings.HasPrefix(getText(payload, "sourceId"), "scheduled_task") {
 				h.Kind = memoir.KindAutomation
 			}
@@ -159,13 +162,13 @@ func (r *qwenReader) record(raw []byte) {
 func (r *qwenReader) user(raw, content []byte) {
 	full, origin := qwenText(content), memoir.OriginTyped
 	r.e.findOwnRun(full)
+	if foreign(get(raw, "provenance"), qwenPeople) {
+		return
+	}
 	switch getText(raw, "subtype") {
 	case "mid_turn_user_message":
 		origin = memoir.OriginQueued
 	case "":
-		if by := getText(raw, "provenance"); by != "" && by != "real_user" {
-			return
-		}
 		if r.expanded {
 			r.expanded = false
 			return

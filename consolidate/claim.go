@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 )
@@ -111,11 +112,12 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// bySupport orders claims: those of notes first, then those of more sessions, then the newest, then by text. Numbers of
+// bySupport orders claims: those of notes first, the last recalled ones first, then those of more sessions, then the
+// newest, then by text. Numbers of
 // sessions are compared in powers of two, so that a newer claim comes before one of a few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
-		return cmp.Or(b.written()-a.written(), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
+		return cmp.Or(b.written()-a.written(), b.recalled().Compare(a.recalled()), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
 	})
 }
 
@@ -126,6 +128,12 @@ func (c *claim) written() (n int) {
 		}
 	}
 	return n
+}
+
+// recalled returns when the claim was last recalled, if it is a note's.
+func (c *claim) recalled() time.Time {
+	last := func(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }
+	return slices.MaxFunc(c.sessions, last).RecalledAt
 }
 
 func byAge(a, b *claim) int {

@@ -45,6 +45,9 @@ func (r *claudeReader) line(at place, l claudeLine) {
 	if !r.counts(at, l) {
 		return
 	}
+	if get(l.message, "content") == nil && (l.kind == "user" || l.kind == "assistant") {
+		r.e.stats.unknown(l.kind)
+	}
 	switch l.kind {
 	case "user":
 		r.closeAnswer()

@@ -43,7 +43,7 @@ func (OpenCode) Roots(env Env) []Root {
 	}
 	entries, _ := os.ReadDir(data) // it may not exist
 	for _, d := range entries {
-		if name := d.Name(); strings.HasPrefix(name, "opencode-") && strings.HasSuffix(name, ".db") {
+		if name := d.Name(); strings.HasPrefix(name, "opencode") && storeName.MatchString(name) {
 			databases = append(databases, filepath.Join(data, name))
 		}
 	}

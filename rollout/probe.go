@@ -59,7 +59,10 @@ func Probe(entry Entry) (Head, error) {
 		h.CreatedAt = firstTime(slices.All(head))
 	}
 	h.complete(entry)
-	prompt, ownRun := firstPrompt(agent, h, head)
+	prompt, read := firstPrompt(agent, h, head)
+	if read.Items == 0 && len(read.Unknown) > 0 && !read.OwnRun {
+		return Head{}, unknownStore(entry.Path, "has only records of unknown forms")
+	}
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
 		if more, _, err := readHead(entry.Path, forkBudget); err == nil {
 			prompt, _ = firstPrompt(agent, h, more)
@@ -70,7 +73,7 @@ func Probe(entry Entry) (Head, error) {
 	if h.Kind == memoir.KindMain && (scriptedPlace.MatchString(place) || scriptedPrompt.MatchString(prompt)) {
 		h.Kind = memoir.KindAutomation
 	}
-	if ownRun {
+	if read.OwnRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
@@ -134,8 +137,7 @@ func recognise(entry Entry, head [][]byte) Agent {
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
 // firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
-func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, ownRun bool) {
-	stats := Stats{}
+func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, stats Stats) {
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
 			return nil
@@ -152,7 +154,7 @@ func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, ownRun boo
 	if e.err == nil {
 		e.finish()
 	}
-	return prompt, stats.OwnRun
+	return prompt, stats
 }
 
 // firstTime returns the first time in records.

@@ -89,19 +89,14 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
-		former := f.formerly(recorded)
+	recorded := normalise(remote)
+	former := f.formerly(recorded)
+	if recorded != "" && recorded != f.foreign && !former {
 		p := Named(recorded)
-		if former {
-			p = Named(f.remote)
-		}
-		p.Remote = p.Identity
+		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
-		if p.Remote == f.remote || f.common == "" && f.plain == "" && f.never == "" {
+		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
 			p = f.known(p)
-		}
-		if former {
-			p.Aliases = append(p.Aliases, recorded)
 		}
 		return f.at(p), Remote
 	}
@@ -111,7 +106,10 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	case f.remote != "":
 		p := Named(f.remote)
 		p.Remote = f.remote
-		return f.at(f.known(p)), Remote
+		if p = f.known(p); former {
+			p.Aliases = append(p.Aliases, recorded)
+		}
+		return f.at(p), Remote
 	case f.common != "":
 		return f.at(f.known(Named(f.common))), GitDir
 	case f.plain != "":

@@ -83,15 +83,12 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 }
 
 // claudeEntrypoints are those at which a person types.
-var claudeEntrypoints = memoir.SetOf("cli claude-vscode claude-jetbrains claude-desktop claude-desktop-3p local-agent" +
-	" remote remote_mobile remote_desktop remote_cowork")
-
-var claudeKinds = memoir.SetOf("interactive bg")
+const claudeEntrypoints = "cli claude-vscode claude-jetbrains claude-desktop claude-desktop-3p local-agent remote" +
+	" remote_mobile remote_desktop remote_cowork"
 
 // scripted reports whether a script drove a line: its entrypoint or the kind of its session is not a person's.
 func scripted(raw []byte) bool {
-	return foreign(get(raw, "entrypoint"), claudeEntrypoints) ||
-		foreign(get(raw, "sessionKind"), claudeKinds)
+	return foreign(get(raw, "entrypoint"), claudeEntrypoints) || foreign(get(raw, "sessionKind"), "interactive bg")
 }
 
 // claudeHead collects the content of the first and last lines of a file.
@@ -119,7 +116,7 @@ func (s *claudeHead) line(l claudeLine) {
 		}
 	case "user", "assistant":
 		if s.first == nil {
-			s.first, s.scheduled = &l, foreign(get(l.raw, "scheduledTaskId"), nil)
+			s.first, s.scheduled = &l, foreign(get(l.raw, "scheduledTaskId"), "")
 		}
 		s.ParentID = cmp.Or(s.ParentID, l.forkedFrom())
 		program := scripted(l.raw)

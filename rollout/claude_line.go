@@ -87,13 +87,6 @@ func (l *claudeLine) userTexts() (texts []string, ok bool) {
 	return said.texts, true
 }
 
-// claudeTypists, claudeModes and claudeOrigins are the authors of a person's lines; editors are "sdk" as well.
-var (
-	claudeTypists = memoir.SetOf("typed queued suggestion_accepted human sdk")
-	claudeModes   = memoir.SetOf("prompt bash")
-	claudeOrigins = memoir.SetOf("human person unclassified voice-call")
-)
-
 // untyped reports whether a line or attachment is marked as not typed by a person: the agent, its host,
 // another session, a schedule or a program that is not known wrote it. Old versions have no such marks.
 func untyped(object []byte) bool {
@@ -103,14 +96,16 @@ func untyped(object []byte) bool {
 		case "isMeta", "isVisibleInTranscriptOnly", "textNotTyped", "handedOff", "isVirtual":
 			by = isTrue(value)
 		case "wakeupSource", "scheduledTaskId":
-			by = foreign(value, nil)
-		case "promptSource", "turnOrigin":
-			by = foreign(value, claudeTypists)
+			by = foreign(value, "")
+		case "promptSource": // editors are "sdk" as well
+			by = foreign(value, "typed queued suggestion_accepted sdk")
+		case "turnOrigin":
+			by = foreign(value, "human sdk")
 		case "origin":
 			if isObject(value) {
 				value = get(value, "kind")
 			}
-			by = foreign(value, claudeOrigins)
+			by = foreign(value, "human person unclassified voice-call")
 		}
 		if by {
 			return true
@@ -127,7 +122,7 @@ func (l *claudeLine) queuedCommand() (prompt string, shell, ok bool) {
 		return "", false, false
 	}
 	mode := get(attached, "commandMode")
-	typed := !foreign(mode, claudeModes) && !untyped(attached)
+	typed := !foreign(mode, "prompt bash") && !untyped(attached)
 	return contentText(get(attached, "prompt")), text(mode) == "bash", typed
 }
 

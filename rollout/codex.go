@@ -125,10 +125,10 @@ func codexDir(payload []byte) string {
 // and codexClients, a person types.
 var (
 	codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
-	codexThreads   = memoir.SetOf("user fork quick_chat")
-	codexSources   = memoir.SetOf("cli vscode atlas chatgpt")
-	codexClients   = memoir.SetOf("codex_cli_rs codex-tui codex_vscode codex_vscode_copilot codex_app codex_atlas" +
-		" codex_chatgpt_desktop codex_work_desktop")
+	codexThreads   = "user fork quick_chat"
+	codexSources   = "cli vscode atlas chatgpt"
+	codexClients   = "codex_cli_rs codex-tui codex_vscode codex_vscode_copilot codex_app codex_atlas" +
+		" codex_chatgpt_desktop codex_work_desktop"
 )
 
 func codexKind(h *Head, meta []byte) {

@@ -39,9 +39,6 @@ func (Copilot) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// copilotPeople are the sources of a person's messages.
-var copilotPeople = memoir.SetOf("user")
-
 // copilotHeadless is a part of the system prompt of a run without a person.
 const copilotHeadless = "You are running in non-interactive mode"
 
@@ -87,7 +84,7 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 // copilotScripted reports whether the first event of its type shows that no person began the session.
 func copilotScripted(kind string, data []byte) bool {
 	by := get(data, "source") // a person may begin with a skill
-	return kind == "user.message" && foreign(by, copilotPeople) && !strings.HasPrefix(text(by), "skill-") ||
+	return kind == "user.message" && foreign(by, "user") && !strings.HasPrefix(text(by), "skill-") ||
 		kind == "system.message" && strings.Contains(getText(data, "content"), copilotHeadless)
 }
 
@@ -249,7 +246,7 @@ func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
 	r.e.findOwnRun(full)
 	r.e.findOwnRun(getText(data, "transformedContent"))
-	if foreign(get(data, "source"), copilotPeople) || isTrue(get(data, "isAutopilotContinuation")) {
+	if foreign(get(data, "source"), "user") || isTrue(get(data, "isAutopilotContinuation")) {
 		return
 	}
 	origin := memoir.OriginTyped

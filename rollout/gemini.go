@@ -51,9 +51,6 @@ func geminiHeader(raw []byte) []byte {
 	return nil
 }
 
-// geminiPeople are the kinds of sessions in which a person types.
-var geminiPeople = memoir.SetOf("main")
-
 // Head reads the head and its patches. The file of a resumed session repeats the head, with the time of the
 // resumption. The directory of a session is not in its file.
 func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
@@ -61,7 +58,7 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	for _, raw := range slices.Concat(head, tail) {
 		of := geminiHeader(raw)
 		h.ID, hash = cmp.Or(h.ID, getText(of, "sessionId")), cmp.Or(hash, getText(of, "projectHash"))
-		other, h.Title = other || foreign(get(of, "kind"), geminiPeople), cmp.Or(getText(of, "summary"), h.Title)
+		other, h.Title = other || foreign(get(of, "kind"), "main"), cmp.Or(getText(of, "summary"), h.Title)
 		if h.CreatedAt.IsZero() {
 			h.CreatedAt = instant(get(of, "startTime"))
 		}

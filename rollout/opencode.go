@@ -105,9 +105,6 @@ func opencodeTitle(title string) string {
 	return title
 }
 
-// opencodeAsks are the rules for questions in a person's session.
-var opencodeAsks = memoir.SetOf("allow ask")
-
 // deniesQuestions reports whether the agent must not ask questions, because no person can answer: sessions of
 // `opencode run` and the GitHub action begin so.
 func deniesQuestions(rules []byte) bool {
@@ -115,9 +112,9 @@ func deniesQuestions(rules []byte) bool {
 	for rule := range elements(rules) {
 		switch { // the last rule counts
 		case getText(rule, "permission") == "question" && getText(rule, "pattern") == "*":
-			denied = foreign(get(rule, "action"), opencodeAsks)
+			denied = foreign(get(rule, "action"), "allow ask")
 		case getText(rule, "action") == "question" && getText(rule, "resource") == "*": // of OpenCode 2
-			denied = foreign(get(rule, "effect"), opencodeAsks)
+			denied = foreign(get(rule, "effect"), "allow ask")
 		}
 	}
 	return denied

@@ -40,9 +40,6 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 	})
 }
 
-// qwenPeople are the sources of sessions in which a person types, and of a person's messages.
-var qwenPeople = memoir.SetOf("default qwen-live real_user")
-
 // Head reads who, where and when, and the last title. A session whose source is not a person is automation.
 // A subagent's lines have its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
@@ -62,7 +59,7 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 			parent = getText(payload, "parentSessionId")
 		case "session_source":
 			// A run of a schedule has the type of a person's session.
-			if foreign(get(payload, "sourceType"), qwenPeople) ||
+			if foreign(get(payload, "sourceType"), "default qwen-live") ||
 				strings.HasPrefix(getText(payload, "sourceId"), "scheduled_task") {
 				h.Kind = memoir.KindAutomation
 			}
@@ -162,7 +159,7 @@ func (r *qwenReader) record(raw []byte) {
 func (r *qwenReader) user(raw, content []byte) {
 	full, origin := qwenText(content), memoir.OriginTyped
 	r.e.findOwnRun(full)
-	if foreign(get(raw, "provenance"), qwenPeople) {
+	if foreign(get(raw, "provenance"), "real_user") {
 		return
 	}
 	switch getText(raw, "subtype") {

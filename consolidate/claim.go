@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 )
@@ -117,7 +116,8 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 // sessions are compared in powers of two, so that a newer claim comes before one of a few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
-		return cmp.Or(b.written()-a.written(), b.recalled().Compare(a.recalled()), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
+		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
+		return cmp.Or(b.written()-a.written(), recalled, bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
 	})
 }
 
@@ -130,11 +130,7 @@ func (c *claim) written() (n int) {
 	return n
 }
 
-// recalled returns when the claim was last recalled, if it is a note's.
-func (c *claim) recalled() time.Time {
-	last := func(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }
-	return slices.MaxFunc(c.sessions, last).RecalledAt
-}
+func byRecall(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }
 
 func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))

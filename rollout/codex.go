@@ -133,10 +133,10 @@ var (
 
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
-	named := get(source, "custom") != nil // a client that embeds Codex
-	from, thread, client := source, get(meta, "thread_source"), get(meta, "originator")
-	if named {
-		from = get(source, "custom")
+	from, thread, client := get(source, "custom"), get(meta, "thread_source"), get(meta, "originator")
+	named := from != nil // a client that embeds Codex
+	if !named {
+		from = source
 	}
 	switch {
 	case isObject(source) && !named, codexSubagents[text(thread)], codexSubagents[text(source)]:

@@ -89,6 +89,25 @@ func RuleKey(text string) string {
 	}), " ")
 }
 
+// IsHeading reports whether a line is a heading of Markdown.
+func IsHeading(line string) bool {
+	marks := len(line) - len(strings.TrimLeft(line, "#"))
+	return marks >= 1 && marks <= 6 && len(line) > marks && line[marks] == ' '
+}
+
+// PlainWords returns the words of a text in lower-case ASCII letters and digits, without accents.
+func PlainWords(text string) []string {
+	return strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
+			return -1
+		}
+		return ' '
+	}, norm.NFKD.String(strings.ToLower(text))))
+}
+
 // MaxMarks bounds the combining marks of a character in displayed and published text: scripts
 // need no more. Further marks would cover the lines above and below.
 const MaxMarks = 5

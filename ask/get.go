@@ -227,7 +227,7 @@ func (s *server) readSession(ctx context.Context, d *document) error {
 	if id := memoir.EntryID(session.Key()); id != 0 {
 		return s.readEntry(ctx, st, id, d)
 	}
-	loaded, err := pipeline.LoadSession(ctx, session, s.Scanner)
+	loaded, err := pipeline.LoadSession(ctx, s.Home, session, s.Scanner)
 	if err != nil {
 		return err
 	}

@@ -96,6 +96,11 @@ func (s *Settings) applyEntry(e entry, home string) error {
 		err = d.set(s, values, home)
 	}
 	if err != nil {
+		for i, element := range e.node.Content { // the line of the element at fault
+			if d.own && d.list != nil && i < len(values) && d.set(&Settings{}, values[i:i+1], home) != nil {
+				e.line = element.Line
+			}
+		}
 		return e.errorf(d.doc, "%w", err)
 	}
 	s.setOrigin(e.name(), e.origin())

@@ -17,6 +17,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/internal/lazyregexp"
 )
 
 // MaxFileSize bounds a configuration file, in bytes.
@@ -89,15 +90,13 @@ func readFile(path string) ([]byte, error) {
 // parseYAML lists the settings of a file in its order. Sections may be nested or joined by dots.
 // Unknown and repeated names are errors, but are listed, too.
 func parseYAML(file string, data []byte) ([]entry, error) {
-	var document, more yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	err := decoder.Decode(&document)
-	if err == nil && decoder.Decode(&more) != io.EOF {
-		err = errors.New("it has more than one document")
-	}
-	if err != nil && err != io.EOF {
+	document, err := decodeYAML(data)
+	if err != nil {
+		if line := faultyLine(data); line > 0 {
+			file = fmt.Sprintf("%s:%d", file, line)
+		}
 		return nil, memoir.Errorf(memoir.CodeConfig, "check indentation, colons and quotes", "%s: not valid YAML: %s",
-			file, strings.TrimPrefix(err.Error(), "yaml: "))
+			file, yamlPlace.ReplaceAllString(err.Error(), ""))
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
@@ -113,6 +112,45 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	return entries, err
 }
 
+func decodeYAML(data []byte) (document yaml.Node, err error) {
+	var more yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	if err = decoder.Decode(&document); err == nil && decoder.Decode(&more) != io.EOF {
+		err = errors.New("it has more than one document")
+	}
+	if err == io.EOF { // nothing but comments
+		err = nil
+	}
+	return document, err
+}
+
+// yamlPlace is how an error of the library begins. Its line may be one before or after that of the fault.
+var yamlPlace = lazyregexp.New(`^yaml: (line \d+: )?`)
+
+var wordsOnly = lazyregexp.New("^\\s*[^-\\s:#{}\\[\\]\"'][^:#{}\\[\\]\"']*$") // a line that lacks its colon
+
+// faultyLine returns the line from which on a text is not YAML: no number of lines after it makes it valid. Without a
+// colon, a line and the one below it are one value, so the line above is at fault. 0: the text is too long to find it.
+func faultyLine(data []byte) (line int) {
+	const most = 4 << 20 // bytes that are parsed
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	end, parsed := 0, 0
+	for i, text := range lines {
+		end += len(text)
+		if parsed += end; parsed > most {
+			return 0
+		}
+		if _, err := decodeYAML(data[:end]); err == nil {
+			line = i + 1
+		}
+	}
+	if item := bytes.HasPrefix(bytes.TrimSpace(lines[line]), []byte("-")); line == 0 || item ||
+		!wordsOnly.MatchString(string(lines[line-1])) {
+		line++
+	}
+	return line
+}
+
 // settings lists the settings of a section and of the sections in it, and the unknown names there.
 func (e entry) settings() (out []entry, err error) {
 	node := e.node
@@ -120,6 +158,7 @@ func (e entry) settings() (out []entry, err error) {
 	case isNull(node):
 		return nil, nil
 	case node.Kind != yaml.MappingNode:
+		e.line = node.Line
 		return nil, e.errorf("write it as name: value", "must be a section")
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -167,6 +206,7 @@ func (e entry) values(d definition) ([]string, error) {
 	var out []string
 	for _, element := range elements {
 		if element.Kind != yaml.ScalarNode || element.ShortTag() != "!!str" {
+			e.line = element.Line
 			return nil, e.errorf("write each on its own line after a dash, in quotes if needed", "must be a list of strings")
 		}
 		out = append(out, element.Value)

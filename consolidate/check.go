@@ -194,18 +194,28 @@ func (r *renewal) unordered(heading, line string) bool {
 
 // wanted reports whether at least half of a line's words are in the preferences and tasks of one of the sessions.
 func (r *renewal) wanted(line string) bool {
-	want := memoir.WordsOf(withoutMark(Uncited(line)))
-	for _, s := range r.sessions {
-		var words memoir.Words
-		for _, st := range s.statements {
-			if st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask {
-				words = append(words, memoir.WordsOf(st.Text)...)
+	if r.wishes == nil {
+		r.wishes = map[string][]*session{}
+		for _, s := range r.sessions {
+			for _, st := range s.statements {
+				if st.Kind != memoir.StatementPreference && st.Kind != memoir.StatementTask {
+					continue
+				}
+				for _, w := range memoir.WordsOf(st.Text) {
+					if have := r.wishes[w]; len(have) == 0 || have[len(have)-1] != s {
+						r.wishes[w] = append(have, s)
+					}
+				}
 			}
 		}
-		slices.Sort(words)
-		if 2*want.Shared(slices.Compact(words)) >= len(want) {
-			return true
+	}
+	want, shared := memoir.WordsOf(withoutMark(Uncited(line))), map[*session]int{}
+	for _, w := range want {
+		for _, s := range r.wishes[w] {
+			if shared[s]++; 2*shared[s] >= len(want) {
+				return true
+			}
 		}
 	}
-	return false
+	return len(want) == 0 && len(r.sessions) > 0
 }

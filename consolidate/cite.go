@@ -65,6 +65,13 @@ func Cited(line string, lists map[string][]string) []string {
 	return slices.DeleteFunc(idsIn(lastBracket.FindString(line)), func(id string) bool { return !looksOwn(id) })
 }
 
+// Cites reports whether a reference of Cited is to the session with a key.
+func Cites(ref, key string) bool {
+	t := threads{}
+	t.add(key)
+	return ref == key || t.key(ref) == key
+}
+
 // withoutBracket removes a bracket with the form of a citation from the end of a line.
 func withoutBracket(line string) string {
 	return strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(line, " \t\r\n"), ""), " ")

@@ -52,7 +52,7 @@ func (f Forgotten) in(in Input) *forgetting {
 	}
 	g.learn(byHand.String())
 	for _, e := range f.Extractions {
-		for line := range strings.Lines(e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
+		for line := range strings.Lines(allTexts(e)) {
 			// Other headings are those of the format.
 			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) {
 				gone.WriteString(line)
@@ -61,18 +61,23 @@ func (f Forgotten) in(in Input) *forgetting {
 		g.phrases = append(g.phrases, phrasesOf(e.Title)...)
 		for _, st := range e.Statements {
 			g.phrases = append(g.phrases, phrasesOf(oneLine(st.Text))...)
-			gone.WriteString(oneLine(st.Text) + "\n")
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
-		kept.WriteString(e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
-		for _, st := range e.Statements { // as memories have them
-			kept.WriteString(oneLine(st.Text) + "\n")
-		}
+		kept.WriteString(allTexts(e))
 	}
 	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
 	g.phrases = slices.DeleteFunc(g.phrases, func(text string) bool { return strings.Contains(g.kept, text) })
 	return g
+}
+
+// allTexts returns the texts of an extraction, its statements also as memories have them.
+func allTexts(e memoir.Extraction) string {
+	text := e.RawMemory() + "\n" + e.RolloutSummary + "\n" + e.Title + "\n"
+	for _, st := range e.Statements {
+		text += oneLine(st.Text) + "\n"
+	}
+	return text
 }
 
 // learn finds the lines of a file that contain a part of a forgotten text.
@@ -175,24 +180,18 @@ func (f Forgotten) Editor(in Input) func(memoir.HandEdit) (memoir.HandEdit, bool
 	g := f.in(in)
 	return func(n memoir.HandEdit) (memoir.HandEdit, bool) {
 		for _, at := range []*string{&n.After, &n.Section} {
-			if line, ok := g.line(*at); !ok || g.quotes(line) && !g.hand[strings.TrimSpace(line)] {
+			line, ok := g.line(*at)
+			if *at = line; !ok || g.quotes(line) && !g.hand[strings.TrimSpace(line)] {
 				*at = ""
-			} else {
-				*at = line
 			}
 		}
-		var ok bool
-		switch n.Action {
-		case memoir.EditAdded:
-			n.Text, ok = g.line(n.Text)
-			return n, ok
-		case memoir.EditRemoved:
-			n.Text, ok = g.line(n.Text)
-			return n, ok && !g.quotes(n.Text)
-		case memoir.EditFile:
+		ok := true
+		if n.Action == memoir.EditFile {
 			n.Text = g.clean(n.Text)
+		} else if n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved {
+			n.Text, ok = g.line(n.Text)
 		}
-		return n, true
+		return n, ok && (n.Action != memoir.EditRemoved || !g.quotes(n.Text))
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 const maxSummaryAnchors = 40
 
 // WithOrigins sets the origins and anchors of a memory's lines. A line of MEMORY.md comes from the statements that the
-// built-in model made it from, else from those of its sessions with nearly its words, else from the nearest one. A line
-// of the summary has the origin of the line of MEMORY.md that it repeats. Lines that people wrote are marked. If no
-// session has a matching statement, for instance because it was not selected, an unchanged line keeps its origin.
+// built-in model made it from, else from those of its sessions that it repeats to the letter, else only from the
+// sessions that it cites. A line of the summary has the origin of the line of MEMORY.md that it repeats or cuts. Lines
+// that people wrote are marked. An unchanged line keeps its origin.
 //
 // Anchors are those of the newest session's statements, of these only the ones whose text the line contains. The
 // result depends only on the input and has nothing of withdrawn sessions.
@@ -40,19 +40,19 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}
-		l := originLine{words: memoir.WordsOf(Words(line))}
+		l := originLine{text: Words(line), words: memoir.WordsOf(Words(line))}
 		has := false
 		l.ids, l.anchors, has = o.of(line, l.words)
-		if !has && strings.Contains(before.MemoryMD, line+"\n") {
-			l.anchors = before.Anchors[key]
+		if strings.Contains(before.MemoryMD, line+"\n") {
+			if !has {
+				l.anchors = before.Anchors[key]
+			}
 			if len(l.ids) == 0 {
 				l.ids = before.Lines[key].Statements
 			}
 		}
 		o.lines = append(o.lines, l)
-		if len(l.ids) > 0 {
-			c.Lines[key] = memoir.LineOrigin{Statements: l.ids}
-		}
+		c.Lines[key] = memoir.LineOrigin{Statements: l.ids}
 		if len(l.anchors) > 0 {
 			c.Anchors[key] = l.anchors
 		}
@@ -71,6 +71,7 @@ type origins struct {
 }
 
 type originLine struct {
+	text    string
 	words   memoir.Words
 	ids     []string
 	anchors []memoir.Anchor
@@ -81,7 +82,6 @@ type originLine struct {
 func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []memoir.Anchor, has bool) {
 	ids = o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
-	near, nearest := "", 0.0 // of a line in a model's own words
 	all := Cited(line, o.lists)
 	if len(all) == 0 { // ids of some agents do not have the form of one
 		all = idsIn(lastBracket.FindString(line))
@@ -94,25 +94,18 @@ func (o *origins) of(line string, have memoir.Words) (ids []string, anchors []me
 		first := !has
 		var found []memoir.Anchor
 		for _, st := range s.statements {
-			want := memoir.WordsOf(st.Text)
-			if share := have.Alike(want); share > nearest {
-				near, nearest = st.ID, share
-			}
-			if st.Kind == memoir.StatementClaim || !have.Repeats(want) {
+			if st.Kind == memoir.StatementClaim || !have.Repeats(memoir.WordsOf(st.Text)) {
 				continue
 			}
 			has = true
 			found = append(found, st.Anchors...)
-			if !made {
+			if !made && st.Text == memoir.LineText(line) {
 				ids = append(ids, st.ID)
 			}
 		}
 		if first && has {
 			anchors = namedIn(line, found)
 		}
-	}
-	if len(ids) == 0 {
-		ids = append(ids, near)
 	}
 	return distinct(ids), anchors, has
 }
@@ -146,8 +139,9 @@ func (o *origins) summary(c *memoir.Consolidation) {
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}
-		again := o.again(memoir.WordsOf(withoutMark(line)))
-		if len(again.ids) > 0 {
+		again, same := o.again(withoutMark(line))
+		c.Lines[key] = memoir.LineOrigin{}
+		if same {
 			c.Lines[key] = memoir.LineOrigin{Statements: again.ids}
 		}
 		if found[key] = namedIn(line, again.anchors); len(found[key]) > 0 {
@@ -160,13 +154,17 @@ func (o *origins) summary(c *memoir.Consolidation) {
 	}
 }
 
-// again returns the origin of the line of MEMORY.md that a line of the summary repeats.
-func (o *origins) again(line memoir.Words) (best originLine) {
-	share := 0.0
+// again returns the line of MEMORY.md that a line of the summary repeats or cuts, else the one with most of its words.
+func (o *origins) again(line string) (best originLine, same bool) {
+	head, cut := strings.CutSuffix(strings.TrimSuffix(line, "”"), "…")
+	words, share := memoir.WordsOf(line), 0.0
 	for _, l := range o.lines {
-		if now := line.Alike(l.words); now > share && line.Repeats(l.words) {
+		if l.text == line || cut && head != "" && strings.HasPrefix(l.text, head) {
+			return l, true
+		}
+		if now := words.Alike(l.words); now > share && words.Repeats(l.words) {
 			share, best = now, l
 		}
 	}
-	return best
+	return best, false
 }

@@ -130,3 +130,24 @@ func TestALanguageModelsLinesAreAnchoredByWhatTheySay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A model's own words have no statement, however many of them one has.
+func TestNoSourceIsGuessedFromWords(t *testing.T) {
+	t.Parallel()
+	cited := session(0, id(1), "Findings: the pump needs two seconds to start", "Findings: the tank is "+strings.Repeat("very ", 60)+"full")
+	other := session(1, id(2), "Findings: the gate opens after the pump has started")
+	in := input(cited, other)
+	const cites = " [00001001 2026-07-01]\n"
+	c := memoir.Consolidation{
+		MemoryMD: "# app\n\n## What is known\n\n- the pump needs two seconds to start" + cites + "- to start, the pump needs three seconds" + cites +
+			"- the gate opens after the pump has started" + cites + "- the tank is " + strings.Repeat("very ", 60) + "full" + cites,
+		MemorySummary: "# app\n\n## What to know\n\n- the pump needs two seconds\n- the tank is very very…\n",
+	}
+	lines := consolidate.WithOrigins(c, in).Lines
+	for text, want := range map[string]int{"the pump needs two seconds to start": 1, "to start, the pump needs three seconds": 0, "the gate opens after the pump has started": 0,
+		"the pump needs two seconds": 0, "the tank is very very…": 1} {
+		if got, known := lines[memoir.LineKey(text)]; !known || len(got.Statements) != want || got.Hand {
+			t.Errorf("%q: %+v, %v", text, got, known)
+		}
+	}
+}

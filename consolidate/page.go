@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -193,10 +194,7 @@ func (p *page) entries(heading string) []string {
 	return out
 }
 
-func isHeading(l string) bool {
-	n := level(l)
-	return n >= 1 && n <= 6 && len(l) > n && l[n] == ' '
-}
+var isHeading = memoir.IsHeading
 
 func level(heading string) int { return len(heading) - len(strings.TrimLeft(heading, "#")) }
 

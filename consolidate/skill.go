@@ -209,8 +209,9 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 	return false
 }
 
-// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word, and
-// those that begin as the path of a program.
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word,
+// those that begin as the path of a program, and one that is the whole line, perhaps with a directory. Other single
+// words are names.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
@@ -218,14 +219,17 @@ func commandsIn(line string, script bool) (commands []string) {
 		}
 		return []string{strings.TrimPrefix(line, "$ ")}
 	}
+	alone := alone.MatchString(Words(line))
 	for part, code := range pieces(line) {
 		if part = strings.TrimSpace(strings.Trim(part, "`")); code &&
-			(strings.Contains(part, " ") || programPath.MatchString(part)) {
-			commands = append(commands, part)
+			(strings.Contains(part, " ") || programPath.MatchString(part) || alone) {
+			commands, alone = append(commands, part), false
 		}
 	}
 	return commands
 }
+
+var alone = lazyregexp.New("^`+[^`]+`+(?: in `[^`]+`|, also with other arguments)*\\.?$")
 
 var programPath = lazyregexp.New(`^(?:\.{0,2}|~)/.`)
 

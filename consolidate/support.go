@@ -6,16 +6,22 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/extract"
 	"memoir/internal/lazyregexp"
 )
 
-// A support is what sessions state: the texts from which a line of a model may quote or name a command, as folded
-// returns them.
+// A support is what sessions state: the texts from which a line of a model may quote or name a command. Those of people
+// are as sentences returns them, the others as folded does.
 type support struct {
 	words      []string // people's words: what may stand in “ ”
 	statements []string // whole statements
-	steps      []string // the same without environments and the output of failed commands
+	told       []string // the same without code and people's words
+	all        codes
+	steps      codes // without environments and the output of failed commands
 }
+
+// codes are whole commands and other code, and prose that may have some.
+type codes struct{ code, prose []string }
 
 // supportOf returns the support of sessions.
 func (r *renewal) supportOf(entries []entry) (all support) {
@@ -36,7 +42,13 @@ func (r *renewal) supportOf(entries []entry) (all support) {
 
 func (s *support) join(other *support) {
 	s.words, s.statements = append(s.words, other.words...), append(s.statements, other.statements...)
-	s.steps = append(s.steps, other.steps...)
+	s.told = append(s.told, other.told...)
+	s.all.add(other.all.code, other.all.prose...)
+	s.steps.add(other.steps.code, other.steps.prose...)
+}
+
+func (c *codes) add(code []string, prose ...string) {
+	c.code, c.prose = append(c.code, code...), append(c.prose, prose...)
 }
 
 // cites returns the sessions that the lines of a text cite.
@@ -66,35 +78,77 @@ func (s *support) add(statements ...memoir.Statement) {
 			words = append(words, st.Text)
 		}
 		for _, w := range words {
-			s.words = append(s.words, folded(w))
+			s.words = append(s.words, sentences(w))
 		}
-		whole := folded(strings.Join([]string{st.Text, st.Quote, st.Command, st.Error, st.Fix}, "\n"))
-		s.statements = append(s.statements, whole)
+		all := []string{st.Text, st.Quote, st.Command, st.Error, st.Fix}
+		s.statements = append(s.statements, folded(strings.Join(all, "\n")))
+		told := append(otherQuotes.FindAllString(st.Text, -1), st.Error)
+		if st.By != memoir.ByPerson {
+			told = append(told, spoken.ReplaceAllString(st.Text, " \x02 "))
+		}
+		s.told = append(s.told, folded(strings.Join(told, " \x02 ")))
+		var prose strings.Builder
+		ran, code := whole(st.Command, st.Fix), []string(nil)
+		for part, isCode := range pieces(st.Text) {
+			if isCode {
+				code = append(code, whole(strings.Trim(part, "`"))...)
+				part = " \x02 "
+			}
+			prose.WriteString(part)
+		}
+		s.all.add(append(code, ran...), folded(prose.String()+"\n"+st.Error))
 		switch st.Kind {
 		case memoir.StatementEnvironment:
 		case memoir.StatementFailure:
-			s.steps = append(s.steps, folded(st.Command), folded(st.Fix))
+			s.steps.add(ran)
 		default:
-			s.steps = append(s.steps, whole)
+			s.steps.add(append(code, ran...), folded(prose.String()))
 		}
 	}
 }
 
+// whole returns commands and the simple commands in each.
+func whole(lines ...string) (out []string) {
+	for _, line := range lines {
+		for _, one := range append(extract.Simple(line), line) {
+			if one = folded(one); one != "" {
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+// have reports whether some commands are among the whole ones, or prose has them. "\x00" stands for any words.
+func (c codes) have(some ...string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool {
+		parts := strings.Split(one, "\x00")
+		first, last := folded(parts[0]), folded(parts[len(parts)-1])
+		among := func(code string) bool {
+			return code == first && len(parts) == 1 || len(parts) > 1 && strings.HasPrefix(code, first) &&
+				strings.HasSuffix(code, last) && hold([]string{code}, parts...)
+		}
+		return strings.TrimSpace(one) != "" && !hold(c.prose, parts...) && !slices.ContainsFunc(c.code, among)
+	})
+}
+
 // backs reports whether sessions state what a line below a heading quotes, and the commands that it names. What people
 // want and what is to be run was run or asked for; a line without code below a heading of commands is a command behind
-// its purpose.
+// its purpose, as is a single word of code.
 func (s support) backs(heading, line string) bool {
 	line = html.UnescapeString(Words(line))
-	commands, known := commandsIn(line, false), s.statements
+	commands, known := commandsIn(line, false), s.all
 	switch heading {
 	case headCommands, headBuild:
-		if known = s.steps; !strings.Contains(line, "`") {
-			commands = append(commands, line[strings.Index(line, ": ")+1:])
+		known = s.steps
+		behind := line[strings.Index(line, ": ")+1:]
+		if commands = append(commands, commandsIn(behind, false)...); !strings.Contains(line, "`") {
+			commands = append(commands, behind)
 		}
 	case headPreferences, headWants:
 		known = s.steps
 	}
-	return hold(known, commands...) && s.quotes(line)
+	return known.have(commands...) && s.quotes(line)
 }
 
 // unbacked reports whether the sessions of a line of MEMORY.md do not back it. A line that was there holds if one of
@@ -107,25 +161,31 @@ func (r *renewal) unbacked(entries []entry, heading, line string, kept bool) boo
 // backsStep is backs for a line of a skill; script says that the whole line is a command. Placeholders of a command,
 // and what is joined to them, may be anything.
 func (s support) backsStep(line string, script bool) bool {
-	for _, command := range commandsIn(html.UnescapeString(line), script) {
-		if !hold(s.steps, strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00")...) {
+	line = html.UnescapeString(line)
+	for _, command := range commandsIn(line, script) {
+		if !s.steps.have(placeholder.ReplaceAllString(command, "\x00")) {
 			return false
 		}
 	}
-	return script || s.quotes(html.UnescapeString(line))
+	return script && !strings.HasPrefix(line, "#") || s.quotes(line)
 }
 
 var placeholder = lazyregexp.New(`\S*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")\S*`)
 
-// otherWords match what a line has from elsewhere, besides “ ” and code: quotations of several words in other marks,
-// addresses, options, and pipes into a shell.
-var otherWords = lazyregexp.New(`„[^“”„]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’|〝[^〞〟]*[〞〟]|＂[^＂]*＂` +
-	`|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|https?://[^\s)\]>"”]+|(?:^|\s)--\w[\w-]*|\S+ *\| *(?:ba|z|da)?sh\b`)
+// otherQuotes match quotations of several words in marks other than “ ”, otherWords what else a line has from
+// elsewhere, besides code: addresses, options, and pipes into a shell.
+var (
+	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|[«»][^«»]*[«»]|‚[^‘’]*[‘’]|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’` +
+		`|’[^’]* [^’]*’\B|〝[^〞〟]*[〞〟]|＂[^＂]*＂|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]` +
+		`|[‹<](?:q|blockquote|cite)\b[^›>]*[›>][^‹<]*`)
+	otherWords = lazyregexp.New(`https?://[^\s)\]>"”]+|(?:^|\s)--\w[\w-]*|\S+ *\| *(?:ba|z|da)?sh\b`)
+)
 
-var inCode = strings.NewReplacer("“", " ", "”", " ", `"`, " ", "'", " ", "‘", " ", "--", " ", "|", " ", "://", " ")
+var inCode = strings.NewReplacer("“", " ", "”", " ", `"`, " ", "'", " ", "‘", " ", "--", " ", "|", " ", "://", " ",
+	"<", " ", "‹", " ")
 
-// quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherWords. If the marks
-// are not in pairs, that is the whole line.
+// quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherQuotes and
+// otherWords. If the marks are not in pairs, that is the whole line.
 func (s support) quotes(line string) bool {
 	var prose strings.Builder
 	for part, code := range pieces(line) {
@@ -134,17 +194,63 @@ func (s support) quotes(line string) bool {
 		}
 		prose.WriteString(part)
 	}
-	var others []string
-	text := otherWords.ReplaceAllStringFunc(prose.String(), func(found string) string {
-		others = append(others, found)
-		return strings.Trim(found, "„“”")
-	})
+	all := prose.String()
+	text := otherQuotes.ReplaceAllStringFunc(all, func(found string) string { return strings.Trim(found, "„“”") })
 	words := spoken.FindAllString(text, -1)
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
 	}
-	return hold(s.words, words...) && hold(s.statements, others...)
+	unsaid := func(quote string) bool { return !said(s.words, quote) }
+	return !slices.ContainsFunc(words, unsaid) && hold(s.statements, otherWords.FindAllString(all, -1)...) &&
+		!slices.ContainsFunc(otherQuotes.FindAllString(all, -1), func(quote string) bool {
+			return unsaid(quote) && !hold(s.told, quote)
+		})
 }
+
+// sentenceEnd matches the end of a sentence, unless it is an abbreviation's or an ellipsis.
+var sentenceEnd = lazyregexp.New(`[.!?]+["'”’»)\]]*(?:\s+|$)|[。！？]+|\n\s*`)
+
+// sentences returns a text in the form in which people's words are compared: its sentences as folded returns them, each
+// between two stops. A part of a sentence may say the reverse of it, so that only whole ones are quotations.
+func sentences(text string) string {
+	text = strings.Trim(text, "“” ")
+	out, start := "\x01", 0
+	for _, end := range append(sentenceEnd.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		one, stop := text[start:end[0]], text[end[0]:end[1]]
+		last := one[strings.LastIndexAny(one, " \n")+1:]
+		short := stop != "" && stop[0] == '.' && (len(last) < 2 || strings.Contains(last+stop[1:], "."))
+		listed := strings.HasPrefix(stop, "\n") && one != "" && strings.ContainsAny(one[len(one)-1:], ":,;(-")
+		if (short || listed) && end[1] < len(text) {
+			continue
+		}
+		start = end[1]
+		if one = folded(one); one != "" && strings.Contains(stop, "?") {
+			one += "?"
+		}
+		if one != "" {
+			out += one + "\x01"
+		}
+	}
+	return out
+}
+
+// said reports whether a quotation is whole sentences of a person, perhaps but for an end that an ellipsis replaces:
+// less than half of the last sentence, or behind the length at which memories are cut.
+func said(words []string, quote string) bool {
+	want, quote := sentences(quote), strings.TrimRight(quote, " ”\"'»’")
+	bare := strings.TrimRight(quote, ".…")
+	open := strings.HasPrefix(quote[len(bare):], "…") || strings.HasPrefix(quote[len(bare):], "...")
+	begun := strings.TrimSuffix(sentences(bare), "\x01")
+	kept := len(strings.Fields(begun[strings.LastIndex(begun, "\x01")+1:]))
+	return want == "\x01" || slices.ContainsFunc(words, func(text string) bool {
+		_, rest, found := strings.Cut(text, begun)
+		rest, _, _ = strings.Cut(rest, "\x01")
+		return strings.Contains(text, want) ||
+			open && found && (len(begun) >= leastCut || kept > len(strings.Fields(rest)))
+	})
+}
+
+const leastCut = 80 // bytes
 
 // hold reports whether some texts have all of some parts, in whole words.
 func hold(texts []string, parts ...string) bool {

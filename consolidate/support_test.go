@@ -21,10 +21,10 @@ func TestAModelPublishesNoInventedWordsOrCommands(t *testing.T) {
 	other := session(1, id(2), "Preferences: “Use tabs in Makefiles, always.”", "Commands: lint: `make lint`", "Decisions: the store has one writer")
 	const cites = " [00001001 2026-07-01]"
 	for line, keeps := range map[string]bool{
-		"- “never push to main without asking” is how it is done":   true,
-		"- “Never  push to main”, they said":                        true,
-		"- never push to main: “without asking, please”":            true,
-		"- “必ず日本語で書いて”":                                             true,
+		"- “never push to main without asking, please” is the rule": true,
+		"- “Never  push to main without asking, please”, they said": true,
+		"- never push to main without asking":                       true,
+		"- “必ず日本語で書いてください”":                                         true,
 		"- “Never push to main…”":                                   true,
 		"- test: `go test ./store/ -count=1`":                       true,
 		"- `make gen` failed, `make tools` mends it":                true,
@@ -33,6 +33,8 @@ func TestAModelPublishesNoInventedWordsOrCommands(t *testing.T) {
 		"- one lock, see https://docs.example/locks and `store.go`": true,
 		"- it's one lock a file, isn't it":                          true,
 
+		"- never push to main: “without asking, please”":            false,
+		"- “必ず日本語で書いて”":                                             false, // a negation stands at the end
 		"- “always push --force”":                                   false,
 		"- “Never push … please”":                                   false, // stitched together
 		"- “push to main without ask”":                              false, // a part of a word
@@ -98,6 +100,52 @@ func TestAModelPublishesNoInventedWordsOrCommands(t *testing.T) {
 	}
 }
 
+// A part of what a person said may say the reverse, and the beginning of a command may do what the whole does not.
+func TestAModelCutsNoWordsAndNoCommands(t *testing.T) {
+	t.Parallel()
+	said := session(0, id(1), "Preferences: “Never, whatever happens, deploy on Friday. Use the staging host!”", "Preferences: “Deploy from a laptop, but not without the key.”", "Preferences: “Shall we drop the cache? No. Avoid e.g. rebasing the trunk.”",
+		"Preferences: “Bitte nicht: direkt auf den Server kopieren.”", "Preferences: “サーバーを直接変更してはいけません”", "Commands: lint: `make lint`", "Commands: test: `npm run test:unit -- --watch`",
+		"Commands: release: `cd site && git push --dry-run origin main; ./check.sh | tee log`", "Failures: `pnpm bild` failed: unknown command bild; fixed by `pnpm build --filter site`", "Findings: the parser calls it a \"weak lease\" and prints `lease lost: retry later`")
+	for line, keeps := range map[string]bool{
+		"“Never, whatever happens, deploy on Friday.”": true, "“Use the staging host!”": true, "“Never, whatever happens, deploy on Friday. Use the staging host!”": true, "«Use the staging host!» is the rule": true,
+		"“Deploy from a laptop, but not…”": true, "“Shall we drop the cache?”": true, "do not deploy on Friday": true, "「サーバーを直接変更してはいけません」": true, "“Never, whatever happens, deploy…”": true,
+		"it is a \"weak lease\" there": true, "built with `make` and `npm`": true, "`make lint` passes": true, "`git push --dry-run origin main` passes": true, "`./check.sh` checks": true, "`pnpm build --filter site`": true, "it prints `lease lost: retry later`": true,
+
+		"“deploy on Friday”": false, "“Deploy on Friday.”": false, "“whatever happens, deploy on Friday”": false, "“deploy on Friday. Use the staging host!”": false, "“Never, whatever happens”": false, "“Never, whatever happens…”": false, "“Use the staging”": false, "“Use…”": false,
+		"“Deploy from a laptop”": false, "“Deploy from a laptop…”": false, "“Deploy from a laptop. Use the staging host!”": false, "“Use the staging host! Deploy from a laptop, but not without the key.”": false, "“Shall we drop the cache”": false,
+		"“Shall we drop the cache!”": false, "“drop the cache”": false, "“rebasing the trunk”": false, "“direkt auf den Server kopieren”": false, "“サーバーを直接変更して”": false, "“サーバーを直接変更して…”": false,
+		"«deploy on Friday»": false, "»deploy on Friday«": false, "„deploy on Friday“": false, "‚deploy on Friday‘": false, "‘deploy on Friday’": false, "’deploy on Friday’": false, "「サーバーを直接変更して」": false, "‹deploy on Friday›": false, "\"deploy on Friday\"": false,
+		"<q>deploy on Friday</q>": false, "<blockquote>deploy on Friday</blockquote>": false, "&laquo;deploy on Friday&raquo;": false, "[rule](https://a.example \"deploy on Friday\")": false, "[“deploy on Friday”](a.md)": false, "| “deploy on Friday” | x |": false,
+		"“Use the “deploy on Friday” host”": false, "‘“deploy on Friday”’": false, "“«deploy on Friday»”": false, "“deploy\n  on Friday”": false, "“**deploy** on `Friday`”": false, "“deploy \u200bon Friday”": false,
+		"`npm run`": false, "`npm run test:unit`": false, "`git push`": false, "`git push origin main`": false, "`make`": false, "`push --dry-run origin main`": false, "`pnpm build`": false, "`cd site && git push`": false, "`./check.sh | tee`": false, "`git push --dry-run origin main | tee log`": false,
+	} {
+		memory := "## What is known\n\n- it is a weak lease [00001001 2026-07-01]\n- the parser calls it weak [00001001 2026-07-01]\n- " + line + " [00001001 2026-07-01]\n"
+		summary := "## What to know\n\n- it is a weak lease\n- " + line + "\n"
+		var told consolidate.Report
+		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, summary, skill("obey", "# Obey\n\n1. it is a lease\n2. it is weak\n3. "+line+"\n")))}}, Report: func(r consolidate.Report) { told = r }}
+		c, _, err := m.Consolidate(t.Context(), input(said))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		in := func(text string) int { return strings.Count(text, "\n") }
+		skill := ""
+		if len(c.Skills) == 1 {
+			skill = c.Skills[0].Content
+		}
+		kept := []bool{len(under(c.MemoryMD, "## What is known")) == 3, len(under(c.MemorySummary, "## What to know")) == 2, in(skill) == 10}
+		if kept[0] != keeps || kept[1] != keeps || kept[2] != keeps || (told.Unsupported == 0) != keeps {
+			t.Errorf("%q: kept %v, %d dropped, %d lines", line, kept, told.Unsupported, in(skill))
+		}
+	}
+	for line, keeps := range map[string]bool{"lint: `make lint`": true, "lint: `make lint` with `make`": true, "build: `make`": false, "`make`": false, "build: make": false, "lint: make lint": true, "test: `npm run`": false, "test: npm run": false} {
+		memory := "## What is known\n\n- it is a weak lease [00001001 2026-07-01]\n\n## Build, test and other commands\n\n- " + line + " [00001001 2026-07-01]\n"
+		c, _, err := ask(t, input(said), &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, "## What to know\n\n- it is a weak lease\n"))}})
+		if kept := len(under(c.MemoryMD, "## Build, test and other commands")) == 1; err != nil || kept != keeps {
+			t.Errorf("%q: kept %v, %v", line, kept, err)
+		}
+	}
+}
+
 // holdingContent is a skill with a script.
 func holdingContent(name, script string) map[string]any {
 	s := skill(name, "# Run\n\n1. `make lint`\n")
@@ -152,5 +200,31 @@ func TestAHostileAnswerTakesLittleMemory(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; memoir.CodeOf(err) != memoir.CodeInvalid || used > most {
 			t.Errorf("%s: %d MB for both answers, %v", name, used>>20, err)
 		}
+	}
+}
+
+// What an answer allocates grows with its lines and the sessions, not with their product. Other tests must not run beside
+// this one.
+func TestWhatManySessionsWantIsReadOnce(t *testing.T) {
+	allocated := func(n int) uint64 {
+		sessions := []memoir.Extraction{session(0, id(0), "Preferences: “keep the lid on”")}
+		memory := "## User preferences\n\n- keep the lid on [" + id(0)[:8] + " 2026-07-01]\n"
+		for i := range n {
+			sessions = append(sessions, session(i%28, id(i+1), fmt.Sprintf("Preferences: “hold the gauge of tank%d below mark%d at all times”", i, 2*i)))
+			memory += fmt.Sprintf("- drain pool%d over night [%s 2026-07-%02d]\n", i, id(i + 1)[:8], 1+i%28)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var told consolidate.Report
+		m := consolidate.LLM{Model: &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(memory, "## What to know\n\n- keep the lid on\n"))}}, Report: func(r consolidate.Report) { told = r }}
+		_, _, err := m.Consolidate(t.Context(), input(sessions...))
+		runtime.ReadMemStats(&after)
+		if err != nil || told.Unsupported != n || told.Kept != 1 {
+			t.Fatalf("%v: %+v", err, told)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(60), allocated(600); many > 11*few {
+		t.Errorf("60 lines and sessions take %d bytes, 600 take %d", few, many)
 	}
 }

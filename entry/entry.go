@@ -104,13 +104,18 @@ func (b Book) line(text string) (string, error) {
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 	text = b.Redact(strings.Join(strings.Fields(b.Redact(text)), " ")) // what stood on two lines may be one now
-	switch {
-	case text == "":
-		return "", usage("", "the text is empty")
-	case len(text) > MaxText:
+	if len(text) > MaxText {
 		return "", usage("shorten it, or write several", "a text may have at most %d bytes, not %d", MaxText, len(text))
 	}
-	return text, nil
+	return text, Worded(text)
+}
+
+// Worded returns an error for a text that says nothing.
+func Worded(text string) error {
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return usage("", "the text has no letter and no digit")
+	}
+	return nil
 }
 
 // statementOf returns a note's statement. A person's rules are quoted. A note that no person asked for is a claim.

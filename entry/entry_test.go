@@ -77,8 +77,9 @@ func TestATextIsStoredAsOneCleanLine(t *testing.T) {
 func TestAPageThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	b := newBook(t)
 	line := memoir.Entry{ProjectID: projectID, Kind: memoir.EntryJournal, Author: memoir.AuthorUser, Text: "released 1.4"}
-	path := pagePath(memory.At(b.Home, projectID), dayOf(memoir.Entry{CreatedAt: time.Now()}))
-	if err := Append(path, strings.Repeat("x", maxPage-10)); err != nil {
+	root := memory.At(b.Home, projectID)
+	path := pagePath(root, dayOf(memoir.Entry{CreatedAt: time.Now()}))
+	if err := Append(root, path, strings.Repeat("x", maxPage-10)); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := b.Write(t.Context(), line)
@@ -310,5 +311,41 @@ func TestNoLinkOfAJournalOrHistoryIsFollowed(t *testing.T) {
 			errors.Join(err1, err2, err3, err4) == nil {
 			t.Errorf("%s: %q, %q, %q, %v %v", name, text, page, history+month, err, errors.Join(err1, err2, err3, err4))
 		}
+	}
+}
+
+// A link that somebody puts in place of a page while it is opened is not followed either.
+func TestNoLinkThatAppearsMeanwhileIsFollowed(t *testing.T) {
+	b := newBook(t)
+	root := memory.At(b.Home, projectID)
+	dir := t.TempDir()
+	theirs, link, ours, page := filepath.Join(dir, "theirs"), filepath.Join(dir, "link"), filepath.Join(dir, "ours"), pagePath(root, "2026-07-01")
+	if err := errors.Join(os.WriteFile(theirs, []byte("theirs\n"), 0o600), Append(root, page, "ours\n")); err != nil {
+		t.Fatal(err)
+	}
+	done, ended := make(chan bool), make(chan error)
+	go func() {
+		var err error
+		for running := true; running && err == nil; {
+			err = errors.Join(os.Symlink(theirs, link), os.Rename(link, page), os.WriteFile(ours, nil, 0o600), os.Rename(ours, page))
+			select {
+			case <-done:
+				running = false
+			default:
+			}
+		}
+		ended <- err
+	}()
+	for range 3000 {
+		_ = Append(root, page, "mine\n")
+		if text, _ := b.Page(projectID, "2026-07-01"); strings.Contains(text, "theirs") {
+			t.Error("it was read")
+			break
+		}
+	}
+	close(done)
+	text, err := os.ReadFile(theirs)
+	if err = errors.Join(err, <-ended); err != nil || string(text) != "theirs\n" {
+		t.Errorf("%.20q, %v", text, err)
 	}
 }

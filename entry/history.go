@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 )
 
@@ -37,7 +38,7 @@ func (b Book) FileHistory(ctx context.Context) error {
 			}
 		}
 		for _, month := range months {
-			if err := extend(root.History(month), texts[month]); err != nil {
+			if err := extend(root, root.History(month), texts[month]); err != nil {
 				return err
 			}
 		}
@@ -45,8 +46,8 @@ func (b Book) FileHistory(ctx context.Context) error {
 	})
 }
 
-func extend(path string, texts []string) error {
-	content, err := disk.ReadOwn(path, maxHistory)
+func extend(root memory.Root, path string, texts []string) error {
+	content, err := disk.ReadIn(root.Dir(), path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "read %s", path)
 	}
@@ -62,7 +63,7 @@ func extend(path string, texts []string) error {
 	if strings.TrimSpace(missing.String()) == "" {
 		return nil
 	}
-	return Append(path, missing.String())
+	return Append(root, path, missing.String())
 }
 
 // paragraph is what a history says of a session: the model's words, else what was asked, and what became of it.
@@ -83,13 +84,29 @@ func paragraph(e memoir.Extraction) string {
 		memory.Neutralise(strings.Join(parts, "; ")) + " (" + e.SessionKey + ")\n\n"
 }
 
+// historyTime matches the time in a heading, or that before a text.
+var historyTime = lazyregexp.New(`(?m)^(## |\[)\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z$| \d\d:\d\d\] )`)
+
+// InZone returns a history with its times in a form for people.
+func InZone(history string, form func(time.Time) string) string {
+	return historyTime.ReplaceAllStringFunc(history, func(text string) string {
+		if at, err := time.Parse(historyHead, text); err == nil {
+			return "## " + form(at)
+		} else if at, err = time.Parse(historyStamp, text); err == nil {
+			return "[" + form(at) + "] "
+		}
+		return text
+	})
+}
+
 // History is a project's history, or that of a month (2026-07), without secrets; "" if there is none.
 func (b Book) History(projectID, month string) (string, error) {
 	if _, err := time.Parse("2006-01", month); err != nil && month != "" {
 		return "", usage("use a month such as 2026-07", "%q is not a month", cut(month))
 	}
-	path := memory.At(b.Home, projectID).History(month)
-	content, err := disk.ReadOwn(path, maxHistory)
+	root := memory.At(b.Home, projectID)
+	path := root.History(month)
+	content, err := disk.ReadIn(root.Dir(), path, maxHistory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", storageError(err, "read %s", path)
 	}

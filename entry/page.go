@@ -53,8 +53,9 @@ func pagePath(root memory.Root, day string) string {
 
 // Page returns the content of a project's journal file of a day without secrets, "" if there is none.
 func (b Book) Page(projectID, day string) (string, error) {
-	path := pagePath(memory.At(b.Home, projectID), day)
-	content, err := disk.ReadOwn(path, 2*maxPage, filepath.Dir(path)) // several may have found the last room
+	root := memory.At(b.Home, projectID)
+	path := pagePath(root, day)
+	content, err := disk.ReadIn(root.Dir(), path, 2*maxPage) // several may have found the last room
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -163,19 +164,19 @@ func (b Book) onPage(e memoir.Entry) error {
 	if without(page, e) != page {
 		return nil
 	}
-	return Append(pagePath(root, day), lineOf(e))
+	return Append(root, pagePath(root, day), lineOf(e))
 }
 
-// Append durably appends whole lines to a file, or leaves it as it was, or missing. If the last line has no line end,
-// it adds one first.
-func Append(path, text string) error {
+// Append durably appends whole lines to a file of a project's folder, or leaves it as it was, or missing. If the last
+// line has no line end, it adds one first.
+func Append(root memory.Root, path, text string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "make %s", filepath.Dir(path))
 	}
-	if err := errors.Join(disk.NoLink(path), failpoint.Before("append")); err != nil {
+	if err := failpoint.Before("append"); err != nil {
 		return storageError(err, "write %s", path)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	f, err := disk.OpenIn(root.Dir(), path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return storageError(err, "write %s", path)
 	}
@@ -241,8 +242,9 @@ func without(page string, e memoir.Entry) string {
 }
 
 func (b Book) erase(e memoir.Entry) error {
-	path := pagePath(memory.At(b.Home, e.ProjectID), dayOf(e))
-	content, err := disk.ReadOwn(path, 2*maxPage, filepath.Dir(path))
+	root := memory.At(b.Home, e.ProjectID)
+	path := pagePath(root, dayOf(e))
+	content, err := disk.ReadIn(root.Dir(), path, 2*maxPage)
 	left := without(string(content), e)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && left == string(content) {
 		return nil

@@ -223,40 +223,6 @@ func speaksOf(statement, line string) bool {
 	return memoir.WordsOf(statement).Shared(memoir.WordsOf(line)) > 0
 }
 
-// entries lists the files, relative to the working directory, in which programs define targets
-// or scripts, with the marks around a name there.
-var entries = []struct {
-	programs, files string
-	before, after   string
-}{
-	{"make gmake", "Makefile GNUmakefile makefile", "", ":"},
-	{"just", "justfile Justfile .justfile", "", ":"},
-	{"task", "Taskfile.yml Taskfile.yaml", "", ":"},
-	{"npm pnpm yarn bun", "package.json", `"`, `":`},
-	{"deno", "deno.json deno.jsonc", `"`, `":`},
-	{"composer", "composer.json", `"`, `":`},
-}
-
-// entryIn returns the first target or script of a command as its file writes it, and the possible files.
-func (r *run) entryIn() (files []string, entry string) {
-	for _, e := range entries {
-		if !slices.Contains(strings.Fields(e.programs), r.program) {
-			continue
-		}
-		args := r.words()[1:]
-		if len(args) > 1 && e.before != "" && slices.Contains([]string{"run", "run-script", "task"}, args[0]) {
-			args = args[1:]
-		}
-		in, _ := r.option("-C", "--directory", "--prefix")
-		for _, w := range args {
-			if w != in && !strings.ContainsAny(w, "=/") && strings.Trim(w, digits) != "" {
-				return strings.Fields(e.files), e.before + w + e.after
-			}
-		}
-	}
-	return nil, ""
-}
-
 // script returns the first path in a command: the program, its script, or a file or directory
 // argument; empty if there is none.
 func (r *run) script() string {
@@ -279,38 +245,6 @@ func (v *seen) places(r *run, entry string, files ...string) (out []memoir.Ancho
 	for _, file := range files {
 		if name := v.relative(dir, file); name != "" {
 			out = append(out, memoir.Anchor{Path: name, Text: entry})
-		}
-	}
-	return out
-}
-
-// Targets returns where a working tree has the targets and scripts of the command in a line of a memory: for each, the
-// anchors of which one must hold. It leaves out those that a tree may have elsewhere.
-func Targets(line string) (out [][]memoir.Anchor) {
-	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
-	span := codeSpans.FindStringIndex(rest)
-	if !purposes[purpose] || span == nil || span[0] > 0 {
-		return nil
-	}
-	dir := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")[1]
-	runs, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), dir)
-	for _, r := range runs {
-		files, entry := r.entryIn()
-		first, _ := firstWord(r.args)
-		script := slices.Contains([]string{"run", "run-script", "task"}, first) || first == "test" && r.program == "npm"
-		_, other := r.option("-f", "--file", "--makefile", "--justfile", "-w", "--workspace", "--filter")
-		switch {
-		case r.dynamic || other || strings.ContainsAny(entry, "./%") || strings.HasPrefix(entry, `"`) && !script:
-			continue
-		case entry != "":
-		case strings.Contains(r.program, "/"):
-			files = []string{r.program}
-		case grammars[strings.TrimRight(r.program, digits+".")] == byScript && pathForm.MatchString(first),
-			r.program == "go" && strings.Contains(r.script(), "./"):
-			files = []string{r.script()}
-		}
-		if places := (&seen{}).places(r, entry, files...); len(places) > 0 {
-			out = append(out, places)
 		}
 	}
 	return out

@@ -124,6 +124,15 @@ func Shape(line string) (head string, specific int) {
 	return head, specific
 }
 
+// Simple returns the simple commands of a command line, without redirections and wrappers such as sudo.
+func Simple(line string) (commands []string) {
+	runs, _ := newShellParser().parse(line, "")
+	for _, r := range runs {
+		commands = append(commands, r.text)
+	}
+	return commands
+}
+
 func classify(words []string) (purpose, head string) {
 	if len(words) == 0 {
 		return "", ""

@@ -5,8 +5,6 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"memoir"
 	"memoir/internal/lazyregexp"
 )
@@ -82,7 +80,7 @@ func labels(text string) string {
 // title without Latin letters it uses the end of the thread id.
 func slug(title, id string) string {
 	name := ""
-	for _, w := range plainWords(title) {
+	for _, w := range memoir.PlainWords(title) {
 		if len(name)+1+len(w) > maxSlug {
 			break
 		}
@@ -91,21 +89,8 @@ func slug(title, id string) string {
 	if len(name) >= 3 && strings.ContainsFunc(name, unicode.IsLetter) {
 		return name
 	}
-	tail := strings.Join(plainWords(id), "")
+	tail := strings.Join(memoir.PlainWords(id), "")
 	return "session-" + tail[max(0, len(tail)-12):]
-}
-
-// plainWords returns the words of a text in lower-case ASCII letters and digits, without accents.
-func plainWords(text string) []string {
-	return strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
-			return -1
-		}
-		return ' '
-	}, norm.NFKD.String(strings.ToLower(text))))
 }
 
 // summaryHead returns the title and the fields of a session at the top of its summary.

@@ -118,12 +118,8 @@ func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
 }
 
 // openArchive reads the archive of generation n at a path, or only its manifest unless whole is set.
-func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
-	var f *os.File
-	err := disk.NoLink(path, filepath.Dir(path))
-	if err == nil {
-		f, err = disk.Open(path)
-	}
+func (r Root) openArchive(path string, n int, whole bool) (Files, Manifest, error) {
+	f, err := disk.OpenIn(r.dir, path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) { // the path would not help the user
 		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Err: err,
 			Hint: "`memoir log` lists the generations that are kept", Message: fmt.Sprintf("generation %d is not kept", n)}
@@ -174,7 +170,7 @@ func (r Root) Generations() ([]Generation, error) {
 			return nil, storageError(err, "list the generations")
 		}
 		g := Generation{Number: n, Live: n == linked, Bytes: info.Size(), ModTime: info.ModTime()}
-		_, g.Manifest, g.Err = openArchive(r.Archive(n), n, false)
+		_, g.Manifest, g.Err = r.openArchive(r.Archive(n), n, false)
 		out = append(out, g)
 	}
 	return out, nil
@@ -225,7 +221,7 @@ func (r Root) ReadArchive(n int) (Files, error) {
 
 // ReadGeneration unpacks generation n with its manifest. Errors are those of ReadArchive.
 func (r Root) ReadGeneration(n int) (Files, Manifest, error) {
-	return openArchive(r.Archive(n), n, true)
+	return r.openArchive(r.Archive(n), n, true)
 }
 
 // RemoveArchive deletes the archive of generation n. For the live generation, the error is memoir.CodeUsage:

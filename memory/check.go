@@ -135,23 +135,52 @@ func (r Root) Check(dir string, lines []string) ([]Checked, error) {
 // commands checks the targets and scripts of the command in a line, whether a session saw them or not. An empty
 // directory tells nothing.
 func (t *Tree) commands(line string) Checked {
-	here := func(a memoir.Anchor) bool {
-		text, err := t.look(a.Path)
-		return !absent(err) && (err != nil || a.Text == "" || defines(text, a))
-	}
-	for _, places := range extract.Targets(line) {
-		if len(t.list()) > 0 && !slices.ContainsFunc(places, here) {
-			return Checked{Line: line, State: Gone, Anchor: places[0]}
+	exists := func(name string) bool { _, there := t.Look(name); return there }
+	for _, target := range extract.Targets(line, exists) {
+		if !t.has(target) {
+			at := append(target.Files, target.Paths...)[0]
+			return Checked{Line: line, State: Gone, Anchor: memoir.Anchor{Path: at, Text: target.Name}}
 		}
 	}
 	return Checked{}
 }
 
-// defines reports whether a file has a target, perhaps beside others, by a pattern, or in a file that it includes.
-func defines(text string, target memoir.Anchor) bool {
-	name := regexp.QuoteMeta(strings.Trim(target.Text, `":`))
-	return target.In(text) == memoir.Present || regexp.MustCompile(`(?m)^(?:[-s]?include|import|mod|includes)\b`+
-		`|^(?:[^\t#\n:]*\s)?`+name+`(?:\s[^\n:]*)?:|^[^\t#\n:]*[%$][^\n:]*:`).MatchString(text)
+// has reports whether the tree has a target, or may have it: among files that are not listed, or built.
+func (t *Tree) has(target extract.Target) bool {
+	if len(t.list()) == 0 || t.more && strings.HasPrefix(append(target.Files, target.Paths...)[0], "*/") {
+		return true
+	}
+	for _, name := range target.Files {
+		for _, name := range t.find(name, `$`) {
+			if text, err := t.look(name); !absent(err) && (err != nil || target.Defined(text)) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(target.Paths, func(name string) bool {
+		_, exists := t.Look(name)
+		return exists || len(target.Files) == 0 && t.ignored(name) || len(t.find(name, `[./]`)) > 0
+	})
+}
+
+// find returns the files that a name of a target matches, of which end is the pattern of what follows it.
+func (t *Tree) find(name, end string) []string {
+	rest, anywhere := strings.CutPrefix(name, "*/")
+	if !anywhere && end == `$` {
+		return []string{name}
+	}
+	form := regexp.MustCompile(map[bool]string{false: `^`, true: `^(?:.*/)?`}[anywhere] + regexp.QuoteMeta(rest) + end)
+	return slices.DeleteFunc(slices.Clone(t.list()), func(name string) bool { return !form.MatchString(name) })
+}
+
+// ignored reports whether a file is not the project's own text.
+func (t *Tree) ignored(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	text, _ := t.look(".gitignore")
+	return slices.Contains(skippedDirs, first) || slices.ContainsFunc(strings.Fields(text), func(l string) bool {
+		l = strings.Trim(l, "/*")
+		return l != "" && strings.HasPrefix(name+"/", l+"/")
+	})
 }
 
 // BorneOut returns a summary without the lines that are outdated in the working tree at dir, and these lines.
@@ -179,7 +208,7 @@ func Without(text string, drop func(n int, line string) bool) string {
 		switch trimmed := strings.TrimSpace(line); {
 		case drop(n, line):
 			lost = true
-		case heading(trimmed):
+		case memoir.IsHeading(trimmed):
 			if !lost {
 				out.WriteString(open)
 			}

@@ -209,6 +209,10 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"tools/Makefile":   "include common.mk\n",
 		"plain/Makefile":   "lint:\n\tgo test ./old/...\n",
 		"web/package.json": `{"scripts": {"build": "x"}}`, "scripts/x.sh": "", "lib/a.go": "", "justfile": "ship env:\n  x\n",
+		"mise.toml": "[tasks.lint]\nrun = 'x'\n[tasks]\n\"db:seed\" = 'x'\n", "mise-tasks/db/sync.sh": "", "Taskfile.yml": "tasks:\n  docs:\n    cmds: []\n",
+		"Cargo.toml": "[package]\nname = \"app\"\n", "crates/wire/Cargo.toml": "name='wire'\n", "crates/wire/src/bin/tap.rs": "", "examples/tour/main.rs": "", "tests/flow.rs": "",
+		"packages/ui/package.json": `{"name": "@acme/ui", "scripts": {"docs": "x"}}`, "packages/cli/package.json": `{"name": "cli", "scripts": {"gen": "x"}}`,
+		"ops/compose.yaml": "services:\n  db:\n    image: x\n", ".gitignore": "/bin\nout/\n", "tools/walk.py": "", "web/src/a.js": "",
 	})
 	for line, holds := range map[string]bool{
 		"- lint: `make vet`": true, "- lint: `make -C plain lint` [00001001 2026-07-01]": true, "- check: `make fmt`": true, "- test: `make -C tools test`": true,
@@ -218,6 +222,19 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 
 		"- test: `make -C plain test`": false, "- lint: `make lint` in `plain/gone`": false, "- test: `cd plain && make test`": false,
 		"- build: `npm run gone` in `web`": false, "- build: `npm run build` in `gone`": false, "- run: `./scripts/y.sh`": false, "- release: `just deploy`": false, "- test: `npm test` in `web`": false,
+		"- lint: `mise run lint`": true, "- set up: `mise run db:seed`": true, "- set up: `mise r db:sync`": true, "- generate: `task docs`": true, "- release: `cd lib && just ship prod`": true,
+		"- run: `cargo run --bin app`": true, "- run: `cargo run -p wire --bin tap -- --bin x`": true, "- run: `cargo run --example tour`": true, "- test: `cargo test --test flow`": true,
+		"- generate: `npm run docs --workspace=@acme/ui`": true, "- generate: `npm run gen -w packages/cli`": true, "- generate: `pnpm -r run gen`": true, "- build: `npm run build` in `web/src`": true,
+		"- run: `pnpm --filter './packages/*' run gone`": true, "- set up: `pnpm install`": true, "- test: `bun test`": true, "- run: `docker compose -f ops/compose.yaml up -d db`": true,
+		"- set up: `docker compose up -d --wait db` in `ops`": true, "- build: `docker build -t app .`": true, "- run: `./bin/serve`": true, "- run: `node out/main.js`": true,
+		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true, "- test: `jest src/a`": true,
+		"- generate: `task --dir lib docs`": true, "- generate: `task -t other.yml site`": true,
+
+		"- lint: `mise run lints`": false, "- set up: `mise run db:drop`": false, "- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
+		"- run: `cargo run --bin top`": false, "- test: `cargo test -p wires`": false, "- run: `cargo run --example flow`": false, "- test: `cargo test --test tour`": false,
+		"- generate: `npm run gen --workspace=@acme/ui`": false, "- generate: `npm run docs -w packages/cli`": false, "- test: `pnpm --filter cli test`": false, "- generate: `pnpm -r run codegen`": false,
+		"- set up: `docker compose up -d --wait db cache` in `ops`": false, "- run: `ENV=1 docker compose run --rm migrate` in `ops`": false, "- run: `node lib/main.js`": false, "- build: `go build ./lib ./libs`": false,
+		"- check: `python -m tools.talk`": false, "- run: `uv run python tools/talk.py`": false, "- run: `go run lib/gen.go`": false, "- test: `pytest -q tests/unit`": false,
 		"- test: `go test ./gone/...`, also with other arguments [00001001 2026-07-01, +3]": false, "- run: `python3 scripts/y.py --all`": false, "- run: `scripts/y.sh now`": false,
 	} {
 		checked, err := root.Check(dir, []string{line})

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
@@ -36,6 +37,20 @@ func (r Root) findEdits(snap *Snapshot) error {
 		}
 	}
 	snap.Edited = Differences(published, snap.Files)
+	return nil
+}
+
+// maxEdited bounds a file that a person changed, in bytes.
+const maxEdited = 1 << 20
+
+// Refused is the error of a file that is too large since a person changed it: no run publishes it.
+func (r Root) Refused(live Snapshot) error {
+	for _, e := range live.Edited {
+		if len(e.Now) > maxEdited {
+			return memoir.Errorf(memoir.CodeStorage, "shorten it, or move it away; it stays as it is until then",
+				"%s was edited and has %d bytes, more than %d", filepath.Join(r.Link(), e.Path), len(e.Now), maxEdited)
+		}
+	}
 	return nil
 }
 
@@ -162,7 +177,7 @@ func (r Root) Beside() (Files, error) {
 			}
 			name, err := filepath.Rel(r.dir, path)
 			if err == nil {
-				files[filepath.ToSlash(name)], err = os.ReadFile(path)
+				files[filepath.ToSlash(name)], err = disk.ReadIn(r.dir, path, 1<<40)
 			}
 			return err
 		})

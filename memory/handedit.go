@@ -30,8 +30,8 @@ func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit
 	for _, edit := range changed {
 		switch {
 		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
-			if edit.Now == nil {
-				continue
+			if len(bytes.Trim(edit.Now, " \t\r\n\x00")) == 0 {
+				continue // deleted, or emptied: the next generation has it again
 			}
 			removed, added := lineChanges(edit.Published, edit.Now)
 			for _, l := range removed {
@@ -75,7 +75,7 @@ func lines(text []byte) (all []placedLine, headings map[string]bool) {
 		trimmed := strings.TrimSpace(l)
 		fence := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
 		fenced = fenced != fence
-		here := placedLine{section, after, l, blank && after != "", !fenced && heading(l)}
+		here := placedLine{section, after, l, blank && after != "", !fenced && memoir.IsHeading(l)}
 		all = append(all, here)
 		if after, blank = l, false; here.heading {
 			section, after = trimmed, ""
@@ -116,11 +116,6 @@ func lineChanges(before, after []byte) (removed, added []placedLine) {
 		}
 	}
 	return removed, added
-}
-
-func heading(text string) bool {
-	marks := len(text) - len(strings.TrimLeft(text, "#"))
-	return marks >= 1 && marks <= 6 && len(text) > marks && text[marks] == ' '
 }
 
 // Change is the difference of one file between two generations.

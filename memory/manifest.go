@@ -205,17 +205,15 @@ func DecodeStatements(content []byte) (out []memoir.Extraction, err error) {
 	return out, err
 }
 
-// ChangeStatements returns the content of StatementsFile with each text changed. It returns a content that is not valid
-// as it is.
-func ChangeStatements(content []byte, change func(string) string) []byte {
+// ChangeStatements returns the content of StatementsFile with each text and slug changed. It returns a content that is
+// not valid as it is.
+func ChangeStatements(content []byte, change, slug func(string) string) []byte {
 	all, err := DecodeStatements(content)
 	if err != nil {
 		return content
 	}
 	for i := range all {
-		if slug := all[i].RolloutSlug; slug != "" && change(slug) != slug {
-			all[i].RolloutSlug = ""
-		}
+		all[i].RolloutSlug = slug(all[i].RolloutSlug)
 	}
 	return EncodeStatements(all, change)
 }

@@ -192,7 +192,7 @@ func FitTokens(text string, tokens int) string {
 		lines = lines[:fence]
 	}
 	for len(lines) > 0 {
-		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !heading(last) {
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !memoir.IsHeading(last) {
 			break
 		}
 		lines = lines[:len(lines)-1]

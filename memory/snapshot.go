@@ -164,7 +164,7 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	} else if errors.Is(err, fs.ErrPermission) {
 		return Manifest{}, storageError(err, "read %s", filepath.Join(r.Live(n), manifestName))
 	}
-	_, m, err := openArchive(r.Archive(n), n, false)
+	_, m, err := r.openArchive(r.Archive(n), n, false)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("%s of generation %d is missing or damaged, and so is its archive: %w",
 			manifestName, n, err)

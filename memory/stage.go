@@ -111,7 +111,7 @@ func (r Root) readTreeBack(n int, m Manifest) error {
 }
 
 func (r Root) readArchiveBack(n int, m Manifest) error {
-	_, archived, err := openArchive(r.stagedArchive(n), n, true)
+	_, archived, err := r.openArchive(r.stagedArchive(n), n, true)
 	if err == nil && archived.Hash() != m.Hash() {
 		err = errors.New("its manifest differs")
 	}

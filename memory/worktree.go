@@ -36,6 +36,7 @@ type Tree struct {
 	read     int                 // bytes of files
 	searched int                 // bytes
 	names    []string            // of files, nearest to the top first; nil until the first call of list
+	more     bool                // files are not in names
 	dirs     map[string]*os.Root // open directories
 	moves    map[string]move
 	verdicts map[memoir.Anchor]Checked
@@ -142,6 +143,7 @@ func (t *Tree) list() []string {
 		entries, _ := d.ReadDir(left)
 		_ = d.Close()
 		left -= len(entries)
+		t.more = left == 0
 		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 		for _, e := range entries {
 			name := path.Join(dirs[0], e.Name())

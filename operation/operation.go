@@ -45,6 +45,9 @@ func Time(t time.Time) *time.Time {
 	return &t
 }
 
+// Zoned formats a time for people: local, to the minute, with its zone. Only columns of tables leave out the zone.
+func Zoned(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
+
 // Entry is the form of a note, a journal line or another entry.
 type Entry struct {
 	ID         int64  `json:"id"`
@@ -115,7 +118,7 @@ const recapText = 800
 
 // Recap returns the last messages of a session.
 func (a Access) Recap(ctx context.Context, session memoir.Session) (Recap, error) {
-	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	loaded, err := pipeline.LoadSession(ctx, a.Home, session, a.Scanner)
 	if err != nil {
 		return Recap{}, err
 	}

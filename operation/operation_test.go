@@ -42,8 +42,8 @@ func TestTheCheckoutComesBeforeItsWorktrees(t *testing.T) {
 	if err := os.WriteFile(in("tree/.git"), []byte("gitdir: ../main/.git/worktrees/tree\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := operation.CheckoutsFirst([]string{in("gone"), in("tree"), in("copy"), in("main")})
-	if want := []string{in("main"), in("copy"), in("gone"), in("tree")}; !slices.Equal(got, want) {
+	got := operation.CheckoutsFirst([]string{in("gone.worktrees/7/x"), in("gone"), in("tree"), in("copy"), in("main")})
+	if want := []string{in("main"), in("copy"), in("gone"), in("tree"), in("gone.worktrees/7/x")}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

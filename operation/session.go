@@ -172,7 +172,7 @@ func (a Access) Show(ctx context.Context, st *store.Store, ref string, at int) (
 	if err != nil {
 		return Reading{}, err
 	}
-	loaded, err := pipeline.LoadSession(ctx, session, a.Scanner)
+	loaded, err := pipeline.LoadSession(ctx, a.Home, session, a.Scanner)
 	if err != nil {
 		return Reading{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -58,6 +59,8 @@ func CheckoutsFirst(dirs []string) []string {
 	for _, dir := range dirs {
 		git, err := os.Stat(filepath.Join(dir, ".git"))
 		switch _, gone := os.Stat(dir); {
+		case gone != nil && strings.Contains(filepath.ToSlash(dir), "worktrees/"):
+			rank[dir] = 3
 		case gone != nil || err == nil && !git.IsDir():
 			rank[dir] = 2
 		case err != nil:
@@ -105,6 +108,8 @@ type Next struct {
 	Estimate *memoir.Usage `json:"estimate,omitempty"`
 	Error    string        `json:"error,omitempty"` // it would not begin
 	Hint     string        `json:"hint,omitempty"`
+
+	Warnings []pipeline.Warning `json:"warnings,omitempty"` // of work that it would leave
 }
 
 // Unfinished is unfinished work of a killed run, which a later run completes.
@@ -167,6 +172,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 		out.Sessions = next.Scan.Reasons
 	}
 	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
+	for _, w := range next.Warnings {
+		out.Next.Warnings = append(out.Next.Warnings, pipeline.Warning{Message: redact(w.Message), Hint: w.Hint})
+	}
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
 	for _, w := range next.Would {
 		if w.Action == "extract" {

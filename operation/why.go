@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -29,7 +30,8 @@ type Why struct {
 	HandWritten bool `json:"hand_written"`
 }
 
-// Statement is the form of a statement with its sessions, the newest first.
+// Statement is the form of a statement with its sessions, the newest first. For a line that a language model wrote in
+// its own words, the id is the line's key, Signal and By are memoir.SignalModel, and the sessions those that it cites.
 type Statement struct {
 	ID       string     `json:"id"`
 	Kind     string     `json:"kind"`
@@ -47,6 +49,7 @@ type Evidence struct {
 	Title string         `json:"title"`
 	Items []EvidenceItem `json:"items"`
 	Error string         `json:"error"` // why the items cannot be shown
+	More  int            `json:"more"`  // items that are not shown
 
 	numbers []int // of the items
 }
@@ -79,46 +82,67 @@ func (a Access) Why(ctx context.Context, st *store.Store, projectID, ref string)
 	if folded == "" {
 		return out, memoir.Errorf(memoir.CodeUsage, "give a statement's id or some words of a line", "nothing to look for")
 	}
-	ids := m.find(ref, folded, &out)
+	var ids []string
+	if statementID.MatchString(ref) {
+		ids = append(ids, ref)
+		out.Statements = a.evidence(ids, all)
+	}
+	for _, l := range m.find(ref, folded) {
+		out.Lines = append(out.Lines, l.Text)
+		out.HandWritten = out.HandWritten || l.origin.Hand
+		for _, s := range a.source(l, m, all) {
+			if len(ids) == 0 && !slices.ContainsFunc(out.Statements, func(o Statement) bool { return o.ID == s.ID }) {
+				out.Statements = append(out.Statements, s)
+			}
+		}
+	}
 	if len(out.Lines) == 0 {
 		for _, s := range all {
 			if strings.Contains(memoir.Folded(s.statement.Text), folded) {
 				ids = append(ids, s.statement.ID)
 			}
 		}
+		out.Statements = a.evidence(ids, all)
 	}
 	if len(out.Lines) > maxLines || len(out.Lines) == 0 && len(ids) > maxLines {
 		return out, memoir.Errorf(memoir.CodeUsage, "give more words of one of them", "%d lines contain the text",
 			max(len(out.Lines), len(ids)))
 	}
-	if out.Statements = a.evidence(ids, all); len(out.Statements) == 0 && len(out.Lines) == 0 {
+	if len(out.Statements) == 0 && len(out.Lines) == 0 {
 		return out, memoir.Errorf(memoir.CodeNotFound, "`memoir search` finds sessions that say it",
 			"no statement of project %s has this id or text", projectID)
 	}
 	return out, a.fill(ctx, st, out.Statements)
 }
 
-// find adds the lines that ref names to out, and returns the ids of their statements.
-func (m projectMemory) find(ref, folded string, out *Why) (ids []string) {
-	one := statementID.MatchString(ref)
-	if one {
-		ids = append(ids, ref)
-	}
+// find returns the lines that ref names, and those that were made from the statement with this id.
+func (m projectMemory) find(ref, folded string) (found []Line) {
 	seen := map[string]bool{"": true} // keys: the summary repeats lines
 	for _, l := range slices.Concat(m.lines, m.summary) {
-		named := one && slices.Contains(l.origin.Statements, ref)
 		has := l.Key == ref || !lineKey.MatchString(ref) && strings.Contains(memoir.Folded(l.Text), folded)
-		if !named && !has || seen[l.Key] {
-			continue
-		}
-		seen[l.Key] = true
-		out.Lines = append(out.Lines, l.Text)
-		out.HandWritten = out.HandWritten || l.origin.Hand
-		if !named {
-			ids = append(ids, l.origin.Statements...)
+		if (has || slices.Contains(l.origin.Statements, ref)) && !seen[l.Key] {
+			seen[l.Key] = true
+			found = append(found, l)
 		}
 	}
-	return ids
+	return found
+}
+
+// source returns the statements that a line was made from, or the sessions that a model's line cites.
+func (a Access) source(l Line, m projectMemory, all []withExtraction) []Statement {
+	if l.origin.Hand || len(l.origin.Statements) > 0 || l.Key == "" {
+		return a.evidence(l.origin.Statements, all)
+	}
+	one := Statement{ID: l.Key, Kind: "Line", Text: memoir.LineText(l.Text), Signal: memoir.SignalModel,
+		By: memoir.SignalModel, Sessions: []Evidence{}}
+	for _, s := range m.sessions {
+		names := func(ref string) bool { return consolidate.Cites(ref, s.Key()) }
+		if slices.ContainsFunc(l.cited, names) {
+			one.Sessions = append(one.Sessions, Evidence{ID: s.Key(), At: s.UpdatedAt.UTC().Format(time.DateOnly),
+				Title: memoir.ShortTitle(a.Clean(s.Title)), Items: []EvidenceItem{}})
+		}
+	}
+	return []Statement{one}
 }
 
 type withExtraction struct {
@@ -127,8 +151,9 @@ type withExtraction struct {
 }
 
 // statements returns the statements of a project, those of the newest session first: those that its generation was
-// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions.
-func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
+// made from, and those that were extracted since or were not selected. It leaves out forgotten and disabled sessions,
+// and sets the others of the project.
+func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
 	if err != nil {
 		return nil, err
@@ -145,9 +170,20 @@ func (m projectMemory) statements(ctx context.Context, st *store.Store) ([]withE
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range found {
-		left[s.Key()] = left[s.Key()] || s.Reason == memoir.ReasonForgotten || s.Reason == memoir.ReasonDisabled
+	own, err := st.Sessions(ctx, store.Filter{Project: m.project})
+	if err != nil {
+		return nil, err
 	}
+	gone := func(s memoir.Session) bool {
+		return s.Reason == memoir.ReasonForgotten || s.Reason == memoir.ReasonDisabled
+	}
+	for _, s := range found {
+		left[s.Key()] = left[s.Key()] || gone(s)
+	}
+	if len(own) == 0 { // the user's own memory
+		own = found
+	}
+	m.sessions = slices.DeleteFunc(own, gone)
 	for _, e := range m.published {
 		if !left[e.SessionKey] {
 			extractions = append(extractions, e)
@@ -216,6 +252,12 @@ func (a Access) fill(ctx context.Context, st *store.Store, statements []Statemen
 			}
 		}
 	}
+	for i := range statements {
+		for j := range statements[i].Sessions {
+			one := &statements[i].Sessions[j]
+			one.More = len(one.numbers) - len(one.Items)
+		}
+	}
 	return nil
 }
 
@@ -246,6 +288,7 @@ type Line struct {
 	Why     *Why   // set by Explain
 
 	origin memoir.LineOrigin
+	cited  []string // the sessions that it cites
 }
 
 // Memory is the text that the next session of a project gets, and the project's MEMORY.md.
@@ -264,6 +307,7 @@ type projectMemory struct {
 	content        string // of MEMORY.md, redacted
 	lines, summary []Line
 	published      []memoir.Extraction // with statements only
+	sessions       []memoir.Session
 }
 
 // Memory returns the memory of a project with the neutralised text that its next session gets. It finds the lines of
@@ -311,7 +355,7 @@ func (a Access) Explain(ctx context.Context, st *store.Store, m Memory) error {
 	var every []Statement
 	from := make([]int, len(m.Holds)+1)
 	for i, l := range m.Holds {
-		every = append(every, a.evidence(l.origin.Statements, all)...)
+		every = append(every, a.source(l, live, all)...)
 		from[i+1] = len(every)
 	}
 	if err := a.fill(ctx, st, every); err != nil {
@@ -337,11 +381,14 @@ func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 	lines := func(text string, held bool) (out []Line) {
 		for line := range strings.Lines(a.Clean(text)) {
 			l := Line{Text: strings.TrimRight(line, "\n"), Project: projectID, Held: held}
-			key := memoir.LineKey(l.Text)
-			if l.origin = live.Manifest.Lines[key]; l.origin.Hand || len(l.origin.Statements) > 0 {
+			key, known := memoir.LineKey(l.Text), false
+			if l.origin, known = live.Manifest.Lines[key]; held && consolidate.IsEntry(l.Text) {
+				l.cited = consolidate.Cited(l.Text, live.Manifest.Citations)
+				l.origin.Hand = l.origin.Hand || !known && len(l.cited) == 0 // added since a consolidation
+				known = true
+			}
+			if known {
 				l.Key = key
-			} else if held && consolidate.IsEntry(l.Text) && len(consolidate.Cited(l.Text, live.Manifest.Citations)) == 0 {
-				l.Key, l.origin.Hand = key, true // added since a consolidation
 			}
 			out = append(out, l)
 		}

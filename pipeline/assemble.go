@@ -44,7 +44,7 @@ func (s *scan) register(
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		rows := groups[key]
 		slices.SortFunc(rows, func(a, b store.FileRow) int { return strings.Compare(a.Path, b.Path) })
-		session, err := assemble(key, rows, s.now())
+		session, err := assemble(key, rows)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *scan) save(ctx context.Context, found []foundSession, gone []string) er
 	for batch := range slices.Chunk(found, saved) {
 		scans := make([]store.SessionScan, 0, saved)
 		for _, f := range batch {
-			session, err := assemble(f.key, f.files, s.now())
+			session, err := assemble(f.key, f.files)
 			if err != nil {
 				return err
 			}
@@ -123,9 +123,8 @@ func (s *scan) grouped(
 	return groups, nil
 }
 
-// assemble makes a session from its files. A record's time after now is of a clock that was ahead: then the file's time
-// counts if it is earlier.
-func assemble(key string, rows []store.FileRow, now time.Time) (memoir.Session, error) {
+// assemble makes a session from its files.
+func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	var parts []rollout.Part
 	files := map[string]store.FileRow{}
 	for _, row := range rows {
@@ -164,14 +163,7 @@ func assemble(key string, rows []store.FileRow, now time.Time) (memoir.Session, 
 		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
 		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
 		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
-		updated := p.Head.UpdatedAt
-		if updated.IsZero() || updated.After(now) && f.ModTime.Before(updated) {
-			updated = f.ModTime
-		}
-		session.UpdatedAt = laterOf(session.UpdatedAt, updated)
-	}
-	if session.CreatedAt.IsZero() {
-		session.CreatedAt = session.UpdatedAt
+		session.UpdatedAt = laterOf(session.UpdatedAt, p.Head.UpdatedAt)
 	}
 	return session, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -169,6 +171,110 @@ func TestAForkDoesNotBringBackWhatItsForgottenOriginSaid(t *testing.T) {
 	}
 	if text := liveText(t, home, report.Phase2[0].Project); !strings.Contains(text, "header of a fixture") || !strings.Contains(text, "pnpm") {
 		t.Errorf("the fork's own words are gone:\n%s", text)
+	}
+}
+
+// claudeLine is an entry of a Claude Code session.
+func claudeLine(session, uuid, parent, at, role, text string) string {
+	content, _ := json.Marshal(text)
+	return `{"sessionId":"` + session + `","uuid":"` + uuid + `","parentUuid":` + parent + `,"timestamp":"2026-05-01T10:0` + at +
+		`.000Z","type":"` + role + `","entrypoint":"cli","userType":"external","cwd":"/srv/app","version":"2.1.330","message":{"role":"` +
+		role + `","content":` + string(content) + `}}` + "\n"
+}
+
+// A fork that names no original is told by the times of its entries, in another directory, too, and when the original
+// went on longer. The same words at another time are of another session.
+func TestACopyThatNamesNoOriginalIsForgottenWithItAndEqualWordsAreNot(t *testing.T) {
+	t.Parallel()
+	const original, fork, other = "cccccccc-0000-4000-8000-000000000012", "bbbbbbbb-0000-4000-8000-000000000011", "aaaaaaaa-0000-4000-8000-000000000013"
+	shared := func(id, minute string) string {
+		return claudeLine(id, "u1"+minute, "null", minute+":01", "user", "Never deploy to the zanzibar cluster on Fridays.") +
+			claudeLine(id, "u2"+minute, `"u1`+minute+`"`, minute+":02", "assistant", "Understood: zanzibar rests.")
+	}
+	own := claudeLine(fork, "u5", `"u20"`, "1:00", "user", "Always use pnpm instead of npm here.") +
+		claudeLine(fork, "u6", `"u5"`, "1:05", "assistant", "Only pnpm, then.")
+	longer := claudeLine(original, "u3", `"u20"`, "0:30", "user", "And never on the evening before a holiday, neither.") +
+		claudeLine(original, "u4", `"u3"`, "0:31", "assistant", "Noted.") +
+		claudeLine(original, "u7", `"u4"`, "0:40", "user", "Thanks, that is all that I wanted to say about that cluster.")
+	for _, beside := range []string{"-srv-app", "-srv-app-tree"} {
+		home, dir := t.TempDir(), t.TempDir()
+		writeIn(t, filepath.Join(dir, "-srv-app", original+".jsonl"), shared(original, "0")+longer)
+		writeIn(t, filepath.Join(dir, beside, fork+".jsonl"), shared(fork, "0")+own)
+		writeIn(t, filepath.Join(dir, "-srv-app", other+".jsonl"), strings.ReplaceAll(shared(other, "7"), "zanzibar", "lantern")+own)
+		o := options(home, dir)
+		project := run(t, o).Phase2[0].Project
+		forgotten(t, o, store.Forgetting{Keys: []string{"claude:" + original}, Purge: true})
+		if found := holding(t, home, "zanzibar"); len(found) > 0 {
+			t.Errorf("%s: it is left in %v", beside, found)
+		}
+		run(t, o)
+		if found := holding(t, home, "zanzibar"); len(found) > 0 {
+			t.Errorf("%s: it came back in %v", beside, found)
+		}
+		if text := liveText(t, home, project); !strings.Contains(text, "pnpm") || !strings.Contains(text, "lantern") {
+			t.Errorf("%s: the fork's own words, or those of another session, are gone:\n%s", beside, text)
+		}
+		loaded, err := pipeline.LoadSession(t.Context(), home, sessionsOf(t, home)["claude:"+fork],
+			func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) })
+		must(t, err)
+		if said, _ := pipeline.Recap(loaded.Items, 800, strings.Clone); len(said) != 2 {
+			t.Errorf("%s: its recap says %+v", beside, said)
+		}
+	}
+}
+
+// Codex gives what a fork repeats new times; without turn ids the reader does not know it.
+func TestACodexForkIsKnownByTheAgentsWordsThatItRepeats(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	said := func(at, role, text string) string {
+		return `{"timestamp":"2026-05-0` + at + `Z","type":"response_item","payload":{"type":"message","role":"` + role +
+			`","content":[{"type":"` + map[string]string{"user": "input_text", "assistant": "output_text"}[role] + `","text":"` + text + `"}]}}` + "\n"
+	}
+	write := func(id, day, more, own string) {
+		writeIn(t, filepath.Join(dir, id+".jsonl"), `{"timestamp":"2026-05-0`+day+`T10:00:00Z","type":"session_meta","payload":{"id":"`+id+`","timestamp":"2026-05-0`+day+
+			`T10:00:00Z","cwd":"/srv/app","originator":"codex-tui","cli_version":"0.150.0","source":"cli"`+more+`}}`+"\n"+
+			said(day+"T10:00:01", "user", "Never deploy to the zanzibar cluster on Fridays.")+
+			said(day+"T10:00:02", "assistant", strings.Repeat("The zanzibar cluster rests on Fridays. ", 30))+own)
+	}
+	const original, fork = "cccccccc-0000-4000-8000-000000000032", "bbbbbbbb-0000-4000-8000-000000000031"
+	write(original, "1", "", "")
+	write(fork, "2", `,"forked_from_id":"`+original+`"`, said("2T10:00:03", "user", "Always use pnpm instead of npm here.")+said("2T10:00:04", "assistant", "Only pnpm, then."))
+	o := options(home, dir)
+	project := run(t, o).Phase2[0].Project
+	forgotten(t, o, store.Forgetting{Keys: []string{"codex:" + original}, Purge: true})
+	for _, when := range []string{"after forgetting", "after the next run"} {
+		if found := holding(t, home, "zanzibar"); len(found) > 0 {
+			t.Errorf("%s it is left in %v", when, found)
+		}
+		run(t, o)
+	}
+	if text := liveText(t, home, project); !strings.Contains(text, "pnpm") {
+		t.Errorf("the fork's own words are gone:\n%s", text)
+	}
+}
+
+// Sessions in one project may begin with the same words.
+func TestSessionsThatBeginWithTheSameWordsAreNoCopies(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	for i, id := range []string{"aaaaaaaa-0000-4000-8000-000000000021", "bbbbbbbb-0000-4000-8000-000000000022"} {
+		at := []string{"1", "2"}[i]
+		writeIn(t, filepath.Join(dir, "-srv-app", id+".jsonl"), claudeLine(id, "a"+at, "null", at+":00", "user", "Always run the tests with make check.")+
+			claudeLine(id, "b"+at, `"a`+at+`"`, at+":01", "assistant", "I run them.")+
+			claudeLine(id, "c"+at, `"b`+at+`"`, at+":02", "user", "Never push to "+[]string{"zanzibar", "main"}[i]+"."))
+	}
+	o := options(home, dir)
+	project := run(t, o).Phase2[0].Project
+	forgotten(t, o, store.Forgetting{Keys: []string{"claude:aaaaaaaa-0000-4000-8000-000000000021"}, Purge: true})
+	later := filepath.Join(dir, "-srv-app", "bbbbbbbb-0000-4000-8000-000000000022.jsonl")
+	appendLine(t, later, strings.TrimSpace(claudeLine("bbbbbbbb-0000-4000-8000-000000000022", "d2", `"c2"`, "2:03", "assistant", "I never do.")))
+	run(t, o)
+	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "make check") || !strings.Contains(text, "main") {
+		t.Errorf("the memory says:\n%s", text)
+	}
+	if s := sessionsOf(t, home)["claude:bbbbbbbb-0000-4000-8000-000000000022"]; !strings.HasPrefix(s.Title, "Always run the tests") {
+		t.Errorf("its title is %q", s.Title)
 	}
 }
 

@@ -59,13 +59,16 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 			return report, err
 		}
 	}
-	if what.Keys, err = st.Derived(ctx, what.Keys); err != nil {
+	if what.Keys, err = st.Derived(ctx, what); err != nil {
 		return report, err
 	}
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
-	if err := st.BeginForgetting(ctx, what); err != nil {
+	if err := f.keepTombstones(ctx, what.Keys); err != nil {
+		return report, err
+	}
+	if err := f.begin(ctx, what); err != nil {
 		return report, err
 	}
 	if what.Instead != nil {
@@ -84,9 +87,6 @@ func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
-	if err == nil {
-		err = f.keepTombstones(ctx)
-	}
 	if err == nil && len(left) == 0 && begun { // of sessions in no project
 		err = search.Update(ctx, f.store, f.opts.Home, f.clean, true)
 	}

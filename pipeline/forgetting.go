@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -32,21 +33,12 @@ type forgetting struct {
 
 // loadForgetting reads the unfinished withdrawals of a project.
 func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*forgetting, error) {
-	extractions, err := st.WithdrawnExtractions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := st.Withdrawals(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
+	extractions, err1 := st.WithdrawnExtractions(ctx)
+	all, err2 := st.Withdrawals(ctx)
+	lines, err3 := st.Entries(ctx, store.EntryFilter{Projects: []string{projectID}, Kind: memoir.EntryJournal,
 		Disabled: true})
-	if err != nil {
-		return nil, err
-	}
-	forgotten, err := st.Forgotten(ctx)
-	if err != nil {
+	forgotten, err4 := st.Forgotten(ctx)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}, keys: forgotten, auto: map[string]bool{}}
@@ -125,7 +117,7 @@ func (f *forgetting) withoutTraces(name, text string) string {
 // taints reports whether a generation depends on forgotten sessions, names one that a restoration set aside, or
 // has forgotten text. An archive that cannot be read counts as one that does.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
-	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
+	gone := func(in memory.Input) bool { return slices.Contains(f.in.Withdrawn, in.Session) }
 	if g.Err != nil || slices.ContainsFunc(slices.Concat(g.Manifest.Inputs, g.Manifest.Deferred), gone) {
 		return true
 	}
@@ -156,12 +148,12 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 }
 
 // tombstonesFile has a line of hashes for each forgotten session, beside the memories: of its key, by which a database
-// that was lost with its backup learns what not to read; of its title, and of its items up to each, by which a copy is
-// known. Entries are not in it: their numbers may be given again, and no file has them.
+// that was lost with its backup learns what not to read; of its title, and of its items, by which copies are known.
+// Entries are not in it: their numbers may be given again, and no file has them.
 const tombstonesFile = "projects/forgotten"
 
-// tombstones reads the lines of a home's file, by their first hash, and all hashes.
-func tombstones(home string) (lines map[string]string, hashes map[string]bool, err error) {
+// Tombstones reads the lines of a home's file, by their first hash, and all hashes.
+func Tombstones(home string) (lines map[string]string, hashes map[string]bool, err error) {
 	lines, hashes = map[string]string{}, map[string]bool{}
 	text, err := disk.ReadFile(filepath.Join(home, filepath.FromSlash(tombstonesFile)), maxLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,47 +174,72 @@ func tombstone(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// beginningOf returns the hash of a session's items so far.
-func beginningOf(h *rollout.Hasher) string { return h.Sum()[:16] }
+// beginning is what was read of a session, to find what it repeats from a forgotten one.
+type beginning struct {
+	source memoir.Source
+	items  rollout.Hasher
+	said   int // bytes of the agent's words
+}
 
-// leastCopied is the number of items that a beginning has at least: one prompt may be that of many sessions.
-const leastCopied = 2
+// leastSaid is the number of bytes that an agent does not write twice by chance.
+const leastSaid = 1 << 10
 
-// keepTombstones adds the forgotten sessions of the database to the file.
-func (f *forgetter) keepTombstones(ctx context.Context) error {
-	forgotten, err := f.store.Forgotten(ctx)
-	if err != nil || len(forgotten) == 0 {
-		return err
+// add adds an item. It returns the item's mark, and a hash of all items so far by their words alone, since some agents
+// give a fork's items new times; it is empty below leastSaid, since sessions may begin with the same words.
+func (b *beginning) add(it memoir.Item) (mark, run string) {
+	b.items.Add(it)
+	if it.Origin == memoir.OriginAgent {
+		b.said += len(it.Text)
 	}
-	lines, _, err := tombstones(f.opts.Home)
-	missing := []string{}
-	for key := range forgotten {
-		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
-			missing = append(missing, key)
+	if b.said >= leastSaid {
+		run = b.items.Sum()[:16]
+	}
+	return rollout.Mark(b.source, it), run
+}
+
+// repeats reports whether a session begins with a copy from a forgotten one, or has its title as a fork that it names.
+func repeats(h rollout.Head, forgotten map[string]bool) bool {
+	return forgotten[h.Opening] || h.ParentID != "" && forgotten[tombstone(h.ParentID+h.Title)]
+}
+
+// begin begins to forget, also the sessions that repeat a forgotten one and still have its title: they have not been
+// read since.
+func (r *run) begin(ctx context.Context, what store.Forgetting) error {
+	_, forgotten, err1 := Tombstones(r.opts.Home)
+	known, err2 := r.store.Files(ctx)
+	heads, err3 := r.store.Heads(ctx, slices.Collect(maps.Keys(known)))
+	for path, text := range heads {
+		var h rollout.Head
+		if json.Unmarshal(text, &h) == nil && h.Title != "" && repeats(h, forgotten) {
+			what.Copies = append(what.Copies, known[path].SessionKey)
 		}
 	}
-	if err != nil || len(missing) == 0 {
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: missing})
+	return r.store.BeginForgetting(ctx, what)
+}
+
+// keepTombstones adds sessions to the file. If the database lacks them afterwards, the next scan forgets them.
+func (f *forgetter) keepTombstones(ctx context.Context, keys []string) error {
+	lines, _, err := Tombstones(f.opts.Home)
 	added := map[string]string{}
-	for _, key := range missing {
-		added[key] = tombstone(key) + "\n"
+	for _, key := range keys {
+		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
+			added[key] = tombstone(key) + "\n"
+		}
 	}
+	if err != nil || len(added) == 0 {
+		return err
+	}
+	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: slices.Collect(maps.Keys(added))})
 	for _, s := range sessions {
 		added[s.Key()] = f.tombstoneOf(ctx, s)
 	}
 	if err = errors.Join(err, context.Cause(ctx)); err != nil {
 		return err
 	}
-	return f.store.Alone(ctx, func() error {
-		forgotten, err := f.store.Forgotten(ctx) // one may have been lifted meanwhile
-		maps.DeleteFunc(added, func(key, _ string) bool { return !forgotten[key] })
-		if err != nil {
-			return err
-		}
-		return bury(f.opts.Home, slices.Collect(maps.Values(added)), "")
-	})
+	return f.store.Alone(ctx, func() error { return bury(f.opts.Home, slices.Collect(maps.Values(added)), "") })
 }
 
 // tombstoneOf returns the line of a session. If its files are gone, or cannot be read, its copies are not known.
@@ -232,14 +249,14 @@ func (f *forgetter) tombstoneOf(ctx context.Context, s memoir.Session) string {
 	if err != nil {
 		return line + "\n"
 	}
+	for i := range parts { // which of two files is the copy may not be known
+		parts[i].Whole = parts[i].Head.ParentID == ""
+	}
 	line += " " + tombstone(s.ID+titleOf(parts[0].Head, f.clean))
-	var hasher rollout.Hasher
-	n := 0
+	read := beginning{source: s.Source}
 	_, _ = rollout.Read(ctx, parts, func(it memoir.Item) error {
-		hasher.Add(it)
-		if n++; n >= leastCopied {
-			line += " " + beginningOf(&hasher)
-		}
+		mark, run := read.add(it)
+		line += " " + mark + " " + run
 		return nil
 	})
 	return line + "\n"
@@ -251,7 +268,7 @@ func titleOf(h rollout.Head, clean func(string) string) string {
 
 // bury adds lines to the file, and removes that of the session that Unforget lifts. The caller is Alone.
 func bury(home string, added []string, lifted string) error {
-	lines, _, err := tombstones(home)
+	lines, _, err := Tombstones(home)
 	if err != nil {
 		return err
 	}
@@ -295,5 +312,5 @@ func (s *scan) forgetAgain(ctx context.Context, known map[string]store.FileRow, 
 	if err != nil || len(again) == 0 {
 		return err
 	}
-	return s.store.BeginForgetting(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
+	return s.begin(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
 }

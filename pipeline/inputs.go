@@ -221,38 +221,31 @@ func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) (
 // cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed
 // from all of them.
 func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
-	return cleanFilesBy(r.scanner.Session(), r.scanner.Name, files)
+	return cleanFilesBy(r.scanner.Session(), files)
 }
 
-func cleanFilesBy(
-	redactor *secrets.Redactor,
-	named func(string) (string, secrets.Counts),
-	files memory.Files,
-) (memory.Files, secrets.Counts, error) {
+func cleanFilesBy(redactor *secrets.Redactor, files memory.Files) (memory.Files, secrets.Counts, error) {
 	texts := map[string]string{}
 	before := redactor.Counts()
 	for _, at := range files.Paths() {
 		content := files[at]
 		if text := memory.Readable(at, content); at == memory.StatementsFile && redactor.Text(text) != text {
-			if content = memory.ChangeStatements(content, redactor.Text); bytes.Equal(content, files[at]) { // it is damaged
+			content = memory.ChangeStatements(content, redactor.Text, redactor.Name)
+			if bytes.Equal(content, files[at]) { // it is damaged
 				content = []byte(text)
 			}
 		}
 		texts[at] = redactor.Text(string(content))
 	}
-	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	clean := make(memory.Files, len(files))
 	for _, at := range files.Paths() {
-		name, n := named(at)
-		names.Merge(n)
-		name = free(clean, name)
+		name := free(clean, redactor.Name(at))
 		if err := memoir.CheckPath(name); err != nil {
 			return nil, nil, err
 		}
 		clean[name] = []byte(redactor.AgainText(texts[at]))
 	}
-	counts := since(before, redactor.Counts())
-	counts.Merge(names)
-	return clean, counts, nil
+	return clean, since(before, redactor.Counts()), nil
 }
 
 // free returns an unused file name, since names that differed only in a secret become equal.

@@ -67,8 +67,8 @@ type Loaded struct {
 // rules returns the run's scanner, for LoadSession.
 func (r *run) rules() (*secrets.Scanner, error) { return r.scanner, nil }
 
-// LoadSession loads a registered session.
-func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*secrets.Scanner, error)) (
+// LoadSession loads a registered session, without copies of what is forgotten in a home.
+func LoadSession(ctx context.Context, home string, session memoir.Session, scanner func() (*secrets.Scanner, error)) (
 	Loaded, error) {
 	parts, err := Parts(ctx, session, rollout.Probe)
 	if err != nil {
@@ -78,29 +78,47 @@ func LoadSession(ctx context.Context, session memoir.Session, scanner func() (*s
 	if err != nil {
 		return Loaded{}, err
 	}
-	return Load(ctx, rules, parts, "", nil)
+	_, forgotten, err := Tombstones(home)
+	if err != nil {
+		return Loaded{}, err
+	}
+	return Load(ctx, rules, parts, "", forgotten)
 }
 
-// Load reads a session's files in order and returns only redacted text. Items that repeat the beginning of a forgotten
-// session, as a fork does whose origin was deleted, are left out: forgotten has the hashes. earlier is the hash of an
-// earlier reading, or empty. A session with more than maxSecrets secrets is refused with an error of code
-// CodeUnreadable, since none of them may stay.
+// Load reads a session's files in order and returns only redacted text. Copies of items of a forgotten session are left
+// out: forgotten has the hashes. earlier is the hash of an earlier reading, or empty. A session with more than
+// maxSecrets secrets is refused with an error of code CodeUnreadable, since none of them may stay.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string,
 	forgotten map[string]bool) (Loaded, error) {
 	var (
 		out      Loaded
 		held     holding
 		hasher   rollout.Hasher
-		n        int // items
+		head     = parts[0].Head
+		copies   = beginning{source: head.Source}
+		fork     = forgotten[tombstone(memoir.SessionKey(head.Source, head.ParentID))]
 		redactor = scanner.Session()
+		latest   time.Time // a later one is of a clock that was ahead
 	)
+	for _, part := range parts {
+		latest = laterOf(latest, part.Head.UpdatedAt)
+	}
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
-		hasher.Add(it)
-		if n++; len(forgotten) > 0 && n >= leastCopied && forgotten[beginningOf(&hasher)] {
-			held = holding{}
-			return nil
+		if len(forgotten) > 0 {
+			mark, run := copies.add(it)
+			if forgotten[run] {
+				held, hasher = holding{}, rollout.Hasher{}
+			}
+			fork = fork || forgotten[run] || forgotten[mark]
+			if forgotten[run] || forgotten[mark] || fork && it.Kind == memoir.ItemSummary { // of its origin's words, too
+				return nil
+			}
 		}
+		hasher.Add(it)
 		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
+		if it.At.After(latest) {
+			it.At = latest
+		}
 		it = redactor.Item(it)
 		if redactor.Secrets() > maxSecrets {
 			return memoir.Errorf(memoir.CodeUnreadable, "`memoir forget SESSION` excludes it permanently",

@@ -69,9 +69,10 @@ func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error
 			}
 			return left.String()
 		}
-		path := filepath.Join(memory.At(home, to).Dir(), name)
+		into := memory.At(home, to)
+		path := filepath.Join(into.Dir(), name)
 		if there, _ := os.ReadFile(path); !strings.Contains(string(there), text) {
-			if err := entry.Append(path, text); err != nil {
+			if err := entry.Append(into, path, text); err != nil {
 				fault = errors.Join(fault, err)
 				return text
 			}

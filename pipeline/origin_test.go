@@ -32,7 +32,7 @@ func shows(t *testing.T, home, project string) (lines int, byHand []string) {
 	for _, e := range extractions {
 		numbers := []int{1} // of an entry
 		if !memoir.IsEntry(e.SessionKey) {
-			loaded, err := pipeline.LoadSession(t.Context(), sessionsOf(t, home)[e.SessionKey],
+			loaded, err := pipeline.LoadSession(t.Context(), home, sessionsOf(t, home)[e.SessionKey],
 				func() (*secrets.Scanner, error) { return scanner, nil })
 			must(t, err)
 			numbers = nil

@@ -118,7 +118,7 @@ func Reflect(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err != nil {
 		return out, err
 	}
-	loaded, err := LoadSession(ctx, session, r.rules)
+	loaded, err := LoadSession(ctx, r.opts.Home, session, r.rules)
 	if err != nil {
 		return out, err
 	}

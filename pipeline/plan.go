@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -50,6 +51,12 @@ func (p *phases) plan(ctx context.Context) error {
 	}
 	for _, row := range projects {
 		if !row.Due && fresh[row.ID] == 0 {
+			continue
+		}
+		root := memory.At(p.opts.Home, row.ID)
+		live, _ := root.Current() // the run, and doctor, report what cannot be read
+		if err := root.Refused(live); err != nil {
+			p.warn(fmt.Sprintf("project %s: %v", row.Name, err), memoir.HintOf(err))
 			continue
 		}
 		p.would(phaseConsolidate, p.consolidatorOf(row.ID).Name(),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +17,6 @@ import (
 	"memoir/store"
 )
 
-// MaxEdited bounds a file that a person changed, in bytes.
-const MaxEdited = 1 << 20
-
 // current recovers the memory after a crash, reads it, and records its hand edits before it is replaced.
 func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err := c.recoverRoot(ctx); err != nil {
@@ -30,14 +26,8 @@ func (c *consolidation) current(ctx context.Context) (memory.Snapshot, error) {
 	if err != nil {
 		return live, fmt.Errorf("read the live memory: %w", err)
 	}
-	if live.Generation == 0 {
-		return live, nil
-	}
-	for _, e := range live.Edited {
-		if len(e.Now) > MaxEdited {
-			return live, memoir.Errorf(memoir.CodeStorage, "shorten it, or move it away; it stays as it is until then",
-				"%s was edited and has %d bytes, more than %d", filepath.Join(c.root.Link(), e.Path), len(e.Now), MaxEdited)
-		}
+	if err := c.root.Refused(live); err != nil || live.Generation == 0 {
+		return live, err
 	}
 	// A file that an editor is writing could seem to have lost lines.
 	if same, err := c.root.Unchanged(live); err != nil || !same {
@@ -77,9 +67,11 @@ func (c *consolidation) recoverRoot(ctx context.Context) error {
 // key does not show that it is one.
 func (c *consolidation) editsOf(live memory.Snapshot) []memoir.HandEdit {
 	edits := slices.Clone(live.Edited)
-	for i, e := range edits {
-		if e.Now != nil {
-			edits[i].Now = []byte(c.clean(string(e.Now)))
+	for i := range edits { // a line of which only the redaction is new is no edit
+		for _, text := range []*[]byte{&edits[i].Published, &edits[i].Now} {
+			if *text != nil {
+				*text = []byte(c.clean(string(*text)))
+			}
 		}
 	}
 	return memory.HandEdits(c.project.ID, edits, c.now())
@@ -92,7 +84,7 @@ func (c *consolidation) record(ctx context.Context, live memory.Snapshot, edits 
 		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
 			*text = c.clean(*text)
 		}
-		n.File, _ = c.scanner.Name(n.File)
+		n.File = c.scanner.Session().Name(n.File)
 	}
 	return c.store.RecordHandEdits(ctx, c.project.ID, int64(live.Generation), edits)
 }

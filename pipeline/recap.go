@@ -110,7 +110,7 @@ func Turn(ctx context.Context, st *store.Store, opts Options, key string) error 
 	if err != nil || settings.Off || !settings.ShadowJournal.Enabled {
 		return err
 	}
-	loaded, err := LoadSession(ctx, s, r.rules)
+	loaded, err := LoadSession(ctx, opts.Home, s, r.rules)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"memoir"
 	"memoir/memory"
-	"memoir/secrets"
+	"memoir/project"
 	"memoir/store"
 )
 
@@ -68,7 +68,7 @@ func (s *storedScan) quiet(ctx context.Context) error {
 
 // redactMemories redacts the memories of all projects.
 func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (failed error) {
-	if err := s.store.BeginPurge(ctx); err != nil {
+	if err := errors.Join(s.store.BeginPurge(ctx), s.moveProjects(ctx)); err != nil {
 		return err
 	}
 	for i, p := range s.projects {
@@ -83,13 +83,48 @@ func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (
 	return failed
 }
 
+// moveProjects gives each project whose id has a secret the id that follows from its redacted identity. It publishes
+// the memory there first, since a merge leaves it behind.
+func (s *storedScan) moveProjects(ctx context.Context) error {
+	for i, p := range s.projects {
+		if s.known.Text(p.ID) == p.ID {
+			continue
+		}
+		into := project.Named(s.known.Text(p.Identity))
+		into.Remote = s.known.Text(p.Remote)
+		live, err := memory.At(s.opts.Home, p.ID).Current()
+		if err = errors.Join(err, s.store.AddProject(ctx, into)); err == nil && live.Generation > 0 {
+			live.Manifest.EditedFrom, live.Manifest.RestoredFrom, live.Manifest.RedactedFrom = 0, 0, 0
+			err = s.holding(ctx, into, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
+				now, err := c.current(ctx)
+				if err != nil {
+					return err
+				}
+				return c.publish(ctx, now, live.Files, live.Manifest, store.PublishPart)
+			})
+		}
+		if err == nil {
+			err = Regroup(ctx, s.store, s.opts, p.Project, func(ctx context.Context, c store.ProjectClaim) error {
+				return s.store.Merge(ctx, c, into.ID)
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if s.projects[i].Project = into; s.project != "" {
+			s.project = into.ID
+		}
+	}
+	return nil
+}
+
 // redactRows redacts the database, after the memories: a rule may find a value only by its context there.
 func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error {
 	var redacted []store.Text
 	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
 		t.New = t.Changed(s.known.Text)
 		if t.Name {
-			t.New = s.maskName(t.Value)
+			t.New = s.known.Name(t.Value)
 		}
 		if t.New != t.Value {
 			redacted = append(redacted, t)
@@ -108,8 +143,8 @@ func (s *storedScan) redactRows(ctx context.Context, out *StoredRedaction) error
 
 // redactProject publishes a generation without secrets if the live one has any, and removes archives that
 // have one.
-func (s *storedScan) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
-	return s.holding(ctx, project.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
+func (s *storedScan) redactProject(ctx context.Context, p store.ProjectRow, out *StoredRedaction) error {
+	return s.holding(ctx, p.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
 		if err := s.publishRedacted(ctx, c); err != nil {
 			return err
 		}
@@ -137,8 +172,7 @@ func (s *storedScan) publishRedacted(ctx context.Context, c *consolidation) erro
 	if !s.dirty(live.Files) && (err != nil || !s.dirty(published)) {
 		return nil
 	}
-	named := func(name string) (string, secrets.Counts) { return s.maskName(name), nil }
-	files, counts, err := cleanFilesBy(s.known, named, live.Files)
+	files, counts, err := cleanFilesBy(s.known, live.Files)
 	if err != nil {
 		return err
 	}

@@ -34,14 +34,14 @@ type Message struct {
 	Role    string    `json:"role" jsonschema:"user, assistant, system (stored, but neither shown nor extracted)"`
 	Content string    `json:"content"`
 	Source  string    `json:"source,omitempty"` // its channel, for instance telegram
-	Key     string    `json:"key,omitempty"`    // a message with the same key is stored once in a project
+	Key     string    `json:"key,omitempty"`    // of one text in a project, which is stored once
 	At      time.Time `json:"-"`                // zero: now
 }
 
 // Spoken is the result of Say.
 type Spoken struct {
 	Session string   `json:"session"`        // key of the last message's session
-	Stored  int      `json:"stored"`         // number of messages
+	Stored  int      `json:"stored"`         // number of messages that were not there
 	Full    []string `json:"full,omitempty"` // keys of sessions that are full now
 }
 
@@ -54,7 +54,7 @@ const partTime = "20060102T150405.000000"
 // Say redacts messages and adds them to a conversation of a registered project; the name "" means the current UTC day.
 // Each memories.memoryWindow messages of a conversation are one session. A session is registered and searchable at
 // once, and a run extracts from it as from an agent's. If one message is invalid, all are refused with an error of code
-// memoir.CodeUsage.
+// memoir.CodeUsage. It ends with such an error at a key of another text.
 func Say(ctx context.Context, st *store.Store, opts Options, projectID, name string, messages []Message) (
 	Spoken, error) {
 	opts.MinIdle = time.Duration(opts.Settings.Memories.MinRolloutIdleHours * float64(time.Hour))
@@ -86,7 +86,7 @@ func Say(ctx context.Context, st *store.Store, opts Options, projectID, name str
 			return err
 		})
 		if err == nil {
-			out.Stored, lines = out.Stored+n, lines[n:]
+			lines = lines[n:]
 			continue
 		}
 		if out.Stored > 0 {
@@ -106,7 +106,13 @@ func (c conversation) sayOne(ctx context.Context, lines []messageLine, out *Spok
 	if err != nil {
 		return 0, err
 	}
-	if i := slices.IndexFunc(parts, func(p conversationPart) bool { return p.has(lines[0].key) }); i >= 0 {
+	key, said := lines[0].key, lines[0].said
+	has := func(p conversationPart) bool { return key != "" && p.has(`"key":"`+key+`"`) }
+	if i := slices.IndexFunc(parts, has); i >= 0 {
+		if !parts[i].has(said) {
+			return 0, memoir.Errorf(memoir.CodeUsage, "give each message a key of its own",
+				"another message has the key %s", key)
+		}
 		out.Session = memoir.SessionKey(memoir.SourceConversation, parts[i].id)
 		return 1, c.add(ctx, parts[i].path, "") // the process that stored it may have died before it was registered
 	}
@@ -123,7 +129,10 @@ func (c conversation) sayOne(ctx context.Context, lines []messageLine, out *Spok
 	if n == room {
 		out.Full = append(out.Full, out.Session)
 	}
-	return n, c.add(ctx, path, text)
+	if err = c.add(ctx, path, text); err == nil {
+		out.Stored += n
+	}
+	return n, err
 }
 
 type conversation struct {
@@ -149,7 +158,7 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 	if info, err := os.Stat(path); err == nil {
 		from = info.Size()
 	}
-	if err := entry.Append(path, text); err != nil {
+	if err := entry.Append(memory.At(c.opts.Home, c.project.ID), path, text); err != nil {
 		return err
 	}
 	scan, texts, err := c.session(ctx, path)
@@ -171,6 +180,7 @@ func (c conversation) add(ctx context.Context, path, text string) error {
 // A messageLine is the record of a message.
 type messageLine struct {
 	text, key string
+	said      string // the part of text with key, role and content
 	at        time.Time
 }
 
@@ -204,7 +214,8 @@ func (c conversation) lines(messages []Message) (lines []messageLine, err error)
 			at = time.Now()
 		}
 		line := rollout.Conversation{}.Line(m.Role, text, c.spoken(m.Source), m.Key, at)
-		lines = append(lines, messageLine{line, m.Key, at})
+		said, _, _ := strings.Cut(line, `,"source":`)
+		lines = append(lines, messageLine{line, m.Key, said, at})
 	}
 	return lines, nil
 }
@@ -253,7 +264,7 @@ func (c conversation) session(ctx context.Context, path string) (
 	if err != nil {
 		return scan, nil, err
 	}
-	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}, c.run.now()); err != nil {
+	if scan.Session, err = assemble(row.SessionKey, []store.FileRow{row}); err != nil {
 		return scan, nil, err
 	}
 	scan.Session.ProjectID, scan.Identity, scan.Files = c.project.ID, c.project.Identity, []store.FileRow{row}
@@ -290,13 +301,10 @@ func (p conversationPart) messages() int {
 	return max(0, strings.Count(string(content), "\n")-1)
 }
 
-// has reports whether a file has a message with a key.
-func (p conversationPart) has(key string) bool {
-	if key == "" {
-		return false
-	}
+// has reports whether a file has a text.
+func (p conversationPart) has(text string) bool {
 	content, _ := disk.ReadFile(p.path, maxPartBytes)
-	return strings.Contains(string(content), `"key":"`+key+`"`)
+	return strings.Contains(string(content), text)
 }
 
 // pruneConversations removes the files of conversations beyond the newest MaxMessages messages of a project, those

@@ -166,11 +166,15 @@ func TestAMessageWithAKeyIsStoredOnce(t *testing.T) {
 			t.Errorf("the message with key %s is there %d times", key, n)
 		}
 	}
-	if again.Session != first.Session || again.Stored != 3 {
+	if again.Session != first.Session || again.Stored != 1 {
 		t.Errorf("%+v after %+v", again, first)
 	}
 	st := open(t, o.Home)
 	defer st.Close()
+	said, err := pipeline.Say(t.Context(), st, o, "work-0123456789ab", "one", []pipeline.Message{keyed("d"), {Role: "user", Content: "not by a", Key: "a"}})
+	if memoir.CodeOf(err) != memoir.CodeUsage || said.Stored != 1 {
+		t.Errorf("another text with a known key: %+v, %v", said, err)
+	}
 	if found, err := st.Searchable(t.Context()); err != nil || len(found) != 2 {
 		t.Errorf("%d conversations are found, %v", len(found), err)
 	}

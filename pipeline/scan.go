@@ -59,7 +59,7 @@ func (s *scan) refresh(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if _, s.forgotten, err = tombstones(s.opts.Home); err != nil {
+	if _, s.forgotten, err = Tombstones(s.opts.Home); err != nil {
 		return err
 	}
 	seen, changed := compare(known, append(entries, s.named(known)...))
@@ -324,8 +324,8 @@ func (s *scan) switchedOff(dir string) bool {
 // as it is, since the file is opened by it.
 func (s *scan) cleanHead(h rollout.Head) rollout.Head {
 	h.Title = titleOf(h, s.clean)
-	if len(s.forgotten) > 0 && s.forgotten[tombstone(h.ParentID+h.Title)] {
-		h.Title = "" // a fork begins with the first prompt of its origin
+	if len(s.forgotten) > 0 && repeats(h, s.forgotten) {
+		h.Title = ""
 	}
 	h.CWD, h.Branch = s.redact(h.CWD), s.clean(h.Branch)
 	h.Remote = s.cleanRemote(h.Remote)

@@ -13,6 +13,7 @@ import (
 	"memoir/consolidate"
 	"memoir/internal/disk"
 	"memoir/memory"
+	"memoir/project"
 	"memoir/secrets"
 	"memoir/store"
 )
@@ -69,34 +70,32 @@ func newStoredScan(ctx context.Context, st *store.Store, opts Options) (*storedS
 		return nil, err
 	}
 	s := &storedScan{phases: r, known: r.scanner.Session()}
-	if s.projects, err = st.Projects(ctx); err != nil {
-		return nil, err
-	}
+	s.projects, err = st.Projects(ctx)
 	if len(opts.ProjectIDs) > 0 {
 		s.project = opts.ProjectIDs[0]
 		s.projects = slices.DeleteFunc(s.projects, func(p store.ProjectRow) bool { return p.ID != s.project })
 	}
-	return s, nil
+	return s, err
 }
-
-// maskName redacts a file name.
-func (s *storedScan) maskName(name string) string {
-	masked := s.known.Text(name)
-	if masked == name {
-		return name
-	}
-	return strings.NewReplacer(markerStart, "redacted-", "]", "").Replace(masked)
-}
-
-// markerStart is the prefix of the text that replaces a secret.
-const markerStart = "[REDACTED:"
 
 // findSecrets scans all texts twice, since a rule may find a value only in the last text that has it.
 func (s *storedScan) findSecrets(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}}
 	err := s.each(ctx, func(_ StoredPlace, text string) { s.known.Text(text) })
 	if err == nil && len(s.known.Counts()) > 0 {
+		for _, p := range s.projects {
+			for _, identity := range append(p.Aliases, p.Identity) {
+				s.known.LearnName(project.Named(identity).Name, identity)
+			}
+		}
+		titles := map[string]string{}
 		err = s.each(ctx, func(at StoredPlace, text string) {
+			switch at.Table + "." + at.Field {
+			case "extraction.title":
+				titles[at.Key] = text
+			case "extraction.rollout_slug": // the texts of the database come before names of files
+				s.known.LearnName(text, titles[at.Key])
+			}
 			report.Places = append(report.Places, s.places(at, text)...)
 		})
 	}
@@ -231,7 +230,7 @@ func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 		at.Line = 1 + strings.Count(before, "\n")
 		at.Column = 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
 	}
-	_, marker, _ := strings.Cut(masked, markerStart)
+	_, marker, _ := strings.Cut(masked, "[REDACTED:")
 	at.Rule, _, _ = strings.Cut(marker, "]")
 	return []StoredPlace{at}
 }
@@ -239,6 +238,7 @@ func (s *storedScan) places(at StoredPlace, text string) []StoredPlace {
 // shown redacts the names in a place, so that it is safe to print.
 func (s *storedScan) shown(at StoredPlace) StoredPlace {
 	at.Path, at.Key, at.File = s.known.Text(at.Path), s.known.Text(at.Key), s.known.Text(at.File)
+	at.Project = s.known.Text(at.Project)
 	switch {
 	case at.Table != "":
 		at.Path += "#" + at.Table + "." + at.Field + "[" + at.Key + "]"
@@ -340,7 +340,7 @@ func supporting(home string, lines []FoundLine, holding map[string]bool) error {
 		var cited []string
 		for _, ref := range consolidate.Cited(line.Text, live.Manifest.Citations) {
 			for _, in := range inputs {
-				if _, id := memoir.SplitKey(in.Session); in.Session == ref || strings.HasPrefix(id, ref) {
+				if consolidate.Cites(ref, in.Session) {
 					cited = append(cited, in.Session)
 				}
 			}

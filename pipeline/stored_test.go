@@ -3,13 +3,16 @@ package pipeline_test
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/entry"
 	"memoir/memory"
 	"memoir/pipeline"
 )
@@ -156,6 +159,119 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 			}
 			if found := holding(t, l.home, l.token); len(found) > 0 {
 				t.Errorf("the next run brought the secret back into %v", found)
+			}
+		})
+	}
+}
+
+// A slug is in lower case, without punctuation, and cut: no rule finds a secret in it.
+func TestRedactingWhatIsStoredLeavesNoWordOfASecretInNamesOfSummaries(t *testing.T) {
+	t.Parallel()
+	const rule = "title = \"own\"\n[[rules]]\nid = \"parts\"\nregex = '''Zq(?:[.][A-Z2-7]{9})+'''\n"
+	for name, test := range map[string]struct {
+		words  int
+		prompt string
+	}{
+		"in another case": {1, "Never deploy with %s on Fridays."},
+		"cut in the slug": {4, "Never deploy the service with %s anywhere."},
+		"alone":           {2, "Always %s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir()}
+			var words []string
+			for range test.words {
+				words = append(words, rand.Text()[:9])
+			}
+			codexSession(t, l.dir, secretID, "/srv/app", "main", fmt.Sprintf(test.prompt, "Zq."+strings.Join(words, ".")))
+			root := memory.At(l.home, run(t, l.options()).Phase2[0].Project)
+			if len(holding(t, root.Dir(), strings.ToLower("zq-"+words[0]))) == 0 {
+				t.Fatal("no slug has a word of it")
+			}
+			writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), rule)
+			_, err := l.redact(t)
+			must(t, err)
+			for _, word := range words {
+				if left := holding(t, l.home, strings.ToLower(word)); len(left) > 0 {
+					t.Errorf("%q is left in %q", word, left)
+				}
+			}
+			// The summary is found by its name when the database is lost.
+			live, err := root.Current()
+			must(t, errors.Join(err, os.Remove(filepath.Join(l.home, "memoir.db")), os.Remove(filepath.Join(l.home, "memoir.db.backup"))))
+			report := run(t, l.options())
+			again, err := root.Current()
+			must(t, err)
+			if diff := cmp.Diff(live.Files.Paths(), again.Files.Paths()); diff != "" || report.Phase1.Claimed != 0 {
+				t.Errorf("%+v\n%s", report.Phase1, diff)
+			}
+		})
+	}
+}
+
+// The id of a project begins with its name, and is in paths, rows and manifests.
+func TestASecretInTheIDOfAProjectGoesAndItsMemoryStays(t *testing.T) {
+	t.Parallel()
+	const remote = "[remote \"origin\"]\n\turl = https://example.com/team/%s.git\n"
+	for name, test := range map[string]struct{ dir, remote, renamed string }{
+		"a directory":               {dir: "zqx"},
+		"a remote":                  {dir: "app", remote: "zqx"},
+		"a remote that was renamed": {dir: "app", remote: "zqx", renamed: "app"},
+		"a name that is cut":        {dir: strings.Repeat("a", 30) + "-zqx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
+			is := func(text string) string { return strings.ReplaceAll(text, "zqx", l.token) }
+			where := filepath.Join(t.TempDir(), is(test.dir))
+			checkout(t, where)
+			if test.remote != "" {
+				writeIn(t, filepath.Join(where, ".git", "description"), "made once")
+				writeIn(t, filepath.Join(where, ".git", "config"), fmt.Sprintf(remote, is(test.remote)))
+			}
+			codexSession(t, l.dir, secretID, where, "main", "Always use pnpm.")
+			l.project = run(t, l.options()).Phase2[0].Project
+			if test.renamed != "" {
+				writeIn(t, filepath.Join(where, ".git", "config"), fmt.Sprintf(remote, test.renamed))
+				codexSession(t, l.dir, besideID, where, "main", "Always write the header of a fixture.")
+				if report := run(t, l.options()); report.Phase2[0].Project != l.project {
+					t.Fatal(report.Phase2)
+				}
+			}
+			root := memory.At(l.home, l.project)
+			appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "\n- by hand")
+			writeIn(t, filepath.Join(root.Link(), "notes", "mine.md"), "mine\n")
+			must(t, entry.Append(root, root.History(""), "what was\n"))
+			writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
+
+			st := open(t, l.home)
+			defer st.Close()
+			o := l.options()
+			o.ProjectIDs = []string{l.project}
+			found, err := pipeline.ScanStored(t.Context(), st, o)
+			must(t, err)
+			at := slices.IndexFunc(found.Places, func(p pipeline.StoredPlace) bool { return p.Table+"."+p.Field == "project.id" })
+			if at < 0 || strings.Contains(fmt.Sprint(found.Places), l.token[:12]) {
+				t.Fatalf("%d of %+v", at, found.Places)
+			}
+			_, err = pipeline.RedactStored(t.Context(), st, o)
+			must(t, err)
+			for range 2 { // the next run does not bring it back
+				if left := holding(t, l.home, l.token[:12]); len(left) > 0 {
+					t.Errorf("left in %q", left)
+				}
+				projects, err := st.Projects(t.Context())
+				must(t, err)
+				root := memory.At(l.home, projects[0].ID)
+				live, err := root.Current()
+				must(t, err)
+				history, err := os.ReadFile(filepath.Join(root.Dir(), "HISTORY.md"))
+				if text := string(live.Files["MEMORY.md"]); len(projects) != 1 || !strings.Contains(text, "pnpm") ||
+					strings.Count(text, "- by hand\n") != 1 || string(live.Files["notes/mine.md"]) != "mine\n" ||
+					!strings.Contains(string(history), "what was\n") || err != nil {
+					t.Errorf("%d projects, %q, %v, %q, %v", len(projects), text, live.Files.Paths(), history, err)
+				}
+				run(t, l.options())
 			}
 		})
 	}

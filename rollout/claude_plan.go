@@ -42,7 +42,7 @@ func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error
 	p := &claudePlan{subagent: subagent, byUUID: map[uint64]int32{}, leaf: -1, unsent: map[int]string{},
 		results: map[uint64]bool{}, copies: make([]map[uint64]bool, len(t.parts))}
 	for i, part := range t.parts {
-		if t.heads != nil || subagent {
+		if t.heads != nil || subagent || part.Whole {
 			break
 		}
 		var err error

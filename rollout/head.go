@@ -26,23 +26,32 @@ type Head struct {
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one or from which it was forked
 	Title        string
+	Opening      string // Mark of the first message of a person, which a fork repeats
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials
 	CreatedAt    time.Time // of the thread, as far as this file knows
 	FileAt       time.Time // of the first record of this file
-	UpdatedAt    time.Time // of the last record, else of the last modification
+	UpdatedAt    time.Time // of the last record, else of the last modification; no item is later
 	Size         int64     // bytes of the file, or of the session in a database
 
 	titleText string // the text that Title is the first line of, if Title may be part of a longer secret
 }
 
-// complete fills in missing fields, and replaces an id that is not a legal file name; a parent's is dropped.
+// complete fills in missing fields, and replaces an id that is not a legal file name; a parent's is dropped. A time
+// after the file's, or after now, is of a clock that was ahead: the earlier one counts.
 func (h *Head) complete(entry Entry) {
 	if h.UpdatedAt.IsZero() {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
-	if h.CreatedAt.IsZero() {
+	latest := []time.Time{h.UpdatedAt, time.Now().UTC()}
+	if _, _, member := splitMember(entry.Path); !member && h.UpdatedAt.After(entry.ModTime) { // it may have grown
+		if f, err := Stat(entry.Path); err == nil {
+			latest = append(latest, f.ModTime.UTC())
+		}
+	}
+	h.UpdatedAt = slices.MinFunc(latest, time.Time.Compare)
+	if h.CreatedAt.IsZero() || h.CreatedAt.After(h.UpdatedAt) {
 		h.CreatedAt = h.UpdatedAt
 	}
 	if h.FileAt.IsZero() {

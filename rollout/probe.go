@@ -59,13 +59,13 @@ func Probe(entry Entry) (Head, error) {
 		h.CreatedAt = firstTime(slices.All(head))
 	}
 	h.complete(entry)
-	prompt, read := firstPrompt(agent, h, head)
+	prompt, read := firstPrompt(agent, &h, head)
 	if read.Items == 0 && len(read.Unknown) > 0 && !read.OwnRun {
 		return Head{}, unknownStore(entry.Path, "has only records of unknown forms")
 	}
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
 		if more, _, err := readHead(entry.Path, forkBudget); err == nil {
-			prompt, _ = firstPrompt(agent, h, more)
+			prompt, _ = firstPrompt(agent, &h, more)
 		}
 	}
 	h.entitle(h.Title, prompt)
@@ -137,11 +137,13 @@ func recognise(entry Entry, head [][]byte) Agent {
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
 // firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
-func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, stats Stats) {
+// It sets Opening.
+func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, stats Stats) {
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
 			return nil
 		}
+		h.Opening = cmp.Or(h.Opening, Mark(h.Source, it))
 		if it.Origin == memoir.OriginSlashCommand { // the next message is a better title
 			prompt = cmp.Or(prompt, it.Text)
 			return nil
@@ -150,7 +152,7 @@ func firstPrompt(agent Format, h Head, head [][]byte) (prompt string, stats Stat
 		return errStop
 	}, &stats, h.Kind)
 	// An error here can only be errStop: the records are in memory.
-	_ = agent.Read(context.Background(), &tape{parts: []Part{{Head: h}}, heads: head, stats: &stats}, e)
+	_ = agent.Read(context.Background(), &tape{parts: []Part{{Head: *h}}, heads: head, stats: &stats}, e)
 	if e.err == nil {
 		e.finish()
 	}

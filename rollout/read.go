@@ -9,6 +9,7 @@ import (
 	"hash"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"memoir"
 )
@@ -18,6 +19,7 @@ type Part struct {
 	Path     string
 	Head     Head
 	Withheld bool // it cannot be read now, so a readable copy is preferred
+	Whole    bool // Read also emits what only other files show to be a copy
 }
 
 // Stats counts the results of reading a thread.
@@ -228,6 +230,18 @@ func (h *Hasher) Add(it memoir.Item) {
 		exit = append(exit, 1)
 	}
 	h.h.Write(exit)
+}
+
+// Mark identifies an item and its copies in other sessions by a hash of its time and words: a fork repeats both. It is
+// empty without a time, and for Codex, which gives copies new times. A tool's result is left out: a copy may lack it.
+func Mark(source memoir.Source, it memoir.Item) string {
+	if it.At.IsZero() || source == memoir.SourceCodex {
+		return ""
+	}
+	var h Hasher
+	at := it.At.UTC().Format(time.RFC3339Nano)
+	h.Add(memoir.Item{Kind: it.Kind, Role: at, Text: it.Text, Tool: it.Tool, Input: it.Input})
+	return h.Sum()[:16]
 }
 
 // Sum returns the hash of the items so far, in hexadecimal.

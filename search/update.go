@@ -253,7 +253,7 @@ const historyFile = "HISTORY.md"
 // whole, since a secret can have several lines.
 func textOf(root memory.Root, path string, redact func(string) string) (string, error) {
 	if path == historyFile {
-		text, err := disk.ReadOwn(root.History(""), maxHistory)
+		text, err := disk.ReadIn(root.Dir(), root.History(""), maxHistory)
 		return redact(string(text)), err
 	}
 	text, err := root.Open(path)

@@ -105,11 +105,9 @@ func check(c config.ViperConfig, useless func(list string, conditions ...[]strin
 			return fmt.Errorf("rule %d has no id", i+1)
 		}
 		patterns := []string{r.Regex, r.Path}
-		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
-			if list != nil {
-				useless("the allowlist of "+name, list.Paths, list.Commits)
-				patterns = append(patterns, slices.Concat(list.Regexes, list.Paths)...)
-			}
+		for _, list := range r.Allowlists {
+			useless("the allowlist of "+name, list.Paths, list.Commits)
+			patterns = append(patterns, slices.Concat(list.Regexes, list.Paths)...)
 		}
 		if err := compiles(name, patterns); err != nil {
 			return err
@@ -152,9 +150,6 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 	base.Rules = kept
 	untarget(base, more.Extend.DisabledRules)
 	for _, r := range more.Rules {
-		if r.AllowList != nil && len(r.Allowlists) == 0 { // the older form
-			r.Allowlists, r.AllowList = append(r.Allowlists, r.AllowList), nil
-		}
 		at := 0
 		for at < len(base.Rules) && base.Rules[at].ID != r.ID {
 			at++
@@ -164,9 +159,6 @@ func merge(base *config.ViperConfig, more config.ViperConfig) {
 			continue
 		}
 		old := &base.Rules[at]
-		if old.AllowList != nil {
-			old.Allowlists, old.AllowList = append(old.Allowlists, old.AllowList), nil
-		}
 		old.Description = cmp.Or(r.Description, old.Description)
 		old.Entropy = cmp.Or(r.Entropy, old.Entropy)
 		old.SecretGroup = cmp.Or(r.SecretGroup, old.SecretGroup)
@@ -279,7 +271,12 @@ func parseConfig(text string) (config.ViperConfig, error) {
 		return c, err
 	}
 	err := v.Unmarshal(&c)
-	//lint:ignore SA1019 the older form, [allowlist], is still in use beside [[allowlists]]
+	for i := range c.Rules { // the older form, [allowlist], is still in use beside [[allowlists]]
+		if r := &c.Rules[i]; r.AllowList != nil && len(r.Allowlists) == 0 {
+			r.Allowlists, r.AllowList = append(r.Allowlists, r.AllowList), nil
+		}
+	}
+	//lint:ignore SA1019 as above
 	if c.AllowList != nil {
 		//lint:ignore SA1019 as above
 		c.Allowlists, c.AllowList = append(c.Allowlists, c.AllowList), nil

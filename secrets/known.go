@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -48,12 +49,14 @@ const (
 	minEncodedForm = 16
 )
 
-// add remembers a secret that telling accepts, its decoded form, its forms in base64 and its long lines.
+// add remembers a secret that telling accepts, its form in a slug, its decoded form, its forms in base64 and its long
+// lines.
 func (k *knownSet) add(value string, r *rule) {
 	if !telling(value, r) || !k.insert(value, r) {
 		return
 	}
 	k.count++
+	k.insert(strings.Join(memoir.PlainWords(value), "-"), r)
 	if v, changed := normalise(value, nil, true); changed {
 		k.insert(v.text, r)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"memoir"
 )
 
 // written are forms in which programs and people write a value.
@@ -21,6 +23,7 @@ var written = map[string]func(string) string{
 	"a shell's quotes":          func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 	"other quotes of a shell":   func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'" },
 	"what Go quotes":            strconv.Quote,
+	"a slug":                    func(s string) string { return strings.Join(memoir.PlainWords(s), "-") },
 	"base64 in the query":       func(s string) string { return url.QueryEscape(inBase64("of " + s + ".")) },
 }
 

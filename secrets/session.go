@@ -228,13 +228,29 @@ func (r *Redactor) quotation(quoted string) string {
 
 // Name redacts a name or a slash-separated path. The replacement is "redacted-rule-id", which is legal in the names
 // of skills and files.
-func (s *Scanner) Name(name string) (string, Counts) {
-	out, counts := s.Redact(name)
-	if len(counts) == 0 {
-		return name, counts
+func (r *Redactor) Name(name string) string {
+	if clean := r.Text(name); clean != name {
+		return strings.NewReplacer(markerOpen, nameOpen, markerClose, "").Replace(clean)
 	}
-	out = strings.ReplaceAll(out, markerOpen, nameOpen)
-	return strings.ReplaceAll(out, markerClose, ""), counts
+	return name
+}
+
+// LearnName remembers a name that was made from a text, such as a slug of a title, as a secret if it has a word, or the
+// beginning of one, that only a secret of the text has. Names are cut, so that no rule may find the secret in them.
+func (r *Redactor) LearnName(name, text string) {
+	clean := r.Text(text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, kept := memoir.PlainWords(text), memoir.PlainWords(clean)
+	tells := slices.ContainsFunc(memoir.PlainWords(name), func(word string) bool {
+		begins := func(w string) bool { return strings.HasPrefix(w, word) }
+		return slices.ContainsFunc(all, begins) && !slices.ContainsFunc(kept, begins)
+	})
+	for _, rule := range r.rules.rules {
+		if m := marker(rule); tells && strings.Count(clean, m) > strings.Count(text, m) {
+			r.known.insert(name, rule)
+		}
+	}
 }
 
 // Extraction redacts every text of an extraction that is stored or published. Keys, hashes and the model's name stay.
@@ -247,9 +263,6 @@ func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
 	e.HistoryEntry = r.Text(e.HistoryEntry)
 	e.CWD = r.Text(e.CWD)
 	e.Branch = r.Text(e.Branch)
-	counts := r.Counts()
-	slug, more := s.Name(e.RolloutSlug)
-	e.RolloutSlug = slug
-	counts.Merge(more)
-	return e, counts
+	e.RolloutSlug = r.Name(e.RolloutSlug)
+	return e, r.Counts()
 }

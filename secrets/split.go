@@ -1,15 +1,26 @@
 package secrets
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
 
 // A terminal, a mail or a person may break a line in the middle of a value. A second view of the text joins the lines
-// at which the words on both sides can be one value.
+// at which the words on both sides can be one value. What follows a value may also be a file, a name or a hash, so the
+// word after the end of the line must be more likely the rest of the value.
 
-// A value has at least so many bytes before and after the end of the line.
-const minBefore, minAfter = 8, 4
+const (
+	minBefore, minAfter = 6, 4 // bytes of a value before and after the end of a line
+	certain             = 4    // nats by which a word is the rest of a value that is complete without it
+
+	// The costs of characters in a name or a text, in nats, besides those of pairs of letters.
+	anyLetter, anyDigit, anySign = 2.8, 2.3, 1.5
+	turn                         = 3.5 // between letters and digits, and of small letters and capitals
+	newSign                      = 2.5 // for signs that the value has not
+	maxTell                      = 16  // characters of a value that tell its alphabet
+	shortHash                    = 12  // digits of a shortened hash, at most
+)
 
 // findSplit returns the findings that go over the end of a line. A value that a rule finds before the end of its line
 // goes on only if the next line has nothing else.
@@ -21,18 +32,40 @@ func (set *ruleSet) findSplit(text string, found []finding) (split []finding) {
 	for _, w := range v.windows() {
 		whole, _ := set.findRules(w.text)
 		for _, f := range whole {
+			start := w.raw(f.start)
+			known := slices.ContainsFunc(found, func(g finding) bool {
+				return g.start == start && g.end > start && (g.rule == f.rule || f.rule.rank != rankSpecific)
+			})
+			f.end = w.certainEnd(f, text, known)
 			f = w.place(f, text)
-			if !strings.Contains(text[f.start:f.end], "\n") {
-				continue
-			}
 			rest, _, _ := strings.Cut(text[f.end:], "\n")
-			alone := strings.Trim(rest, " \t\r\"'`,;)]}") == ""
-			if alone || !slices.ContainsFunc(found, func(g finding) bool { return g.start == f.start && g.end > g.start }) {
+			alone := strings.Trim(rest, " \t\r\"'`,;)]}=") == ""
+			if strings.Contains(text[f.start:f.end], "\n") && (alone || !known) {
 				split = append(split, f)
 			}
 		}
 	}
 	return split
+}
+
+// certainEnd returns the end of the part of a finding in a view without breaks that certainly is one value. A known
+// value can be complete at the end of its first line.
+func (v view) certainEnd(f finding, text string, known bool) int {
+	for n, m := range v.marks {
+		if m.at <= f.start || m.at >= f.end || strings.HasSuffix(text[:m.raw], "\\\n") {
+			continue
+		}
+		end := len(v.text)
+		if n+1 < len(v.marks) {
+			end = v.marks[n+1].at
+		}
+		word := v.text[m.at : m.at+wordLength(v.text[m.at:end])]
+		short := len(word) < minRepeated && f.rule.rank != rankSpecific
+		if short || known && gain(v.text[f.start:m.at], word) < certain {
+			return m.at
+		}
+	}
+	return f.end
 }
 
 // withoutBreaks returns a view of a text without the ends of lines in the middle of a value.
@@ -57,23 +90,99 @@ func withoutBreaks(text string) (view, bool) {
 	}
 }
 
-// goesOver reports whether a value that ends at an offset, where a line ends, can go on at another.
+// goesOver reports whether a value that ends at an offset, where a line ends, may go on at another.
 func goesOver(text string, before, after int) bool {
-	from, to := before, after
+	from, to := before, after+wordLength(text[after:])
 	for from > 0 && valueChar[text[from-1]] {
 		from--
 	}
-	if before-from < minBefore {
-		return false
-	}
-	for to < len(text) && valueChar[text[to]] {
-		to++
-	}
-	return to-after >= minAfter && endsValue(text[to:]) && (random(text[from:before]) || random(text[after:to]))
+	return before-from >= minBefore && to-after >= minAfter && endsValue(text[to:]) &&
+		(text[before:after] == "\\\n" || gain(text[from:before], text[after:to]) > 0)
 }
 
-// random reports whether a word is more than letters.
-func random(word string) bool { return strings.ContainsAny(word, "0123456789") || scrambled(word) }
+// wordLength returns the number of characters of a value at the beginning of a text.
+func wordLength(text string) (n int) {
+	for n < len(text) && valueChar[text[n]] {
+		n++
+	}
+	return n
+}
+
+// gain returns how much more likely a word continues the value before it than that it stands for itself, in nats.
+func gain(before, after string) float64 {
+	after = strings.TrimPrefix(after, "0x")
+	tail := before[max(0, len(before)-maxTell):]
+	gain := cost(after) + alphabet(tail)*float64(len(tail)) - alphabet(tail+after)*float64(len(tail+after))
+	for part := range strings.FieldsFuncSeq(after, func(c rune) bool { return !wordChar(byte(c)) }) {
+		n := len(part)
+		hash := ofHex(part) && (n <= shortHash || n == 16 || n >= 32) // or a part of an identifier
+		if name := strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") == ""; hash || name {
+			gain -= max(0, cost(part)-alphabet(part)*float64(n))
+		}
+	}
+	for _, signs := range []string{"+/", "-_", ".~", "!#*?^%"} {
+		if strings.ContainsAny(after, signs) && !strings.ContainsAny(before, signs) {
+			gain -= newSign
+		}
+	}
+	digits := strings.TrimLeft(before[len(strings.TrimRight(before, hexDigits+"-")):], "-")
+	whole := []int{32, 36, 40, 48, 56, 64, 96, 128} // digits of keys and hashes, and the length of a UUID
+	if len(digits) >= minBefore && ofHex(strings.ReplaceAll(after, "-", "")) && !slices.Contains(whole, len(digits)) &&
+		slices.Contains(whole, len(digits)+len(after)) {
+		gain = max(gain, certain)
+	}
+	return gain
+}
+
+const hexDigits = "0123456789abcdef"
+
+func ofHex(word string) bool {
+	return word != "" && strings.Trim(strings.ToLower(word), hexDigits) == ""
+}
+
+// cost returns the cost of a word of a text.
+func cost(word string) (sum float64) {
+	last := byte('-')
+	for i := range len(word) {
+		c := word[i]
+		digit, letter := c >= '0' && c <= '9', !notLetter(rune(c))
+		switch afterLetter := !notLetter(rune(last)); {
+		case letter && afterLetter:
+			sum += pairCost[int(last|0x20-'a')*26+int(c|0x20-'a')]
+			if i > 1 && (last^c)&0x20 != 0 && (c <= 'Z' || word[i-2] >= 'A' && word[i-2] <= 'Z') {
+				sum += turn
+			}
+		case letter:
+			sum += anyLetter
+		case digit:
+			sum += anyDigit
+		default:
+			sum += anySign
+		}
+		if wasDigit := last >= '0' && last <= '9'; letter && wasDigit || digit && !notLetter(rune(last)) {
+			sum += turn
+		}
+		last = c
+	}
+	return sum
+}
+
+// alphabet returns the logarithm of the number of characters of the kinds that a word has.
+func alphabet(word string) float64 {
+	size := 0.0
+	for _, kind := range []struct {
+		chars string
+		size  float64
+	}{
+		{"0123456789", 10}, {"abcdef", 6}, {"ghijklmnopqrstuvwxyz", 20}, {"ABCDEF", 6}, {"GHIJKLMNOPQRSTUVWXYZ", 20},
+		{"+/", 2}, {"-_", 2}, {".~", 2}, {"!#*?^%", 6},
+	} {
+		if strings.ContainsAny(word, kind.chars) {
+			size += kind.size
+		}
+	}
+	return math.Log(size)
+}
 
 // endsValue reports whether a value can end before a text. A name or the first column of a row is none, unlike base64
 // with its padding.
@@ -87,7 +196,7 @@ func endsValue(rest string) bool {
 // valueChar contains the characters of most tokens and keys.
 var valueChar = func() (set [256]bool) {
 	for c := range set {
-		set[c] = nameChar(byte(c)) || strings.IndexByte("+/.~", byte(c)) >= 0
+		set[c] = nameChar(byte(c)) || strings.IndexByte("+/.~!#*?^%", byte(c)) >= 0
 	}
 	return set
 }()

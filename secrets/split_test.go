@@ -35,14 +35,75 @@ func TestAValueThatALineEndSplitsGoesAsAWhole(t *testing.T) {
 	}
 }
 
+// firstLines end in a value. The next line may be its rest.
+var firstLines = []string{
+	"https://h.test/x?token={}", "password: {}", "DB_PASSWORD={}", "Authorization: Bearer {}", "api_key = {}", "the password is {}",
+	"--token {}", "SECRET_KEY={}", "export API_TOKEN={}",
+}
+
+func TestTheLineBehindASecretStays(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(37)}
+	lines := strings.Fields("README.md admin root2 localhost config.yaml Makefile main.go package-lock.json v2.3.1 2.31.0 web-01 db1.internal " +
+		"total TestLogin getUserById OAuth2Client XMLHttpRequest utf8mb4 x86_64 k8s-prod i18n arm64v8 ec2-user prod-eu-west-1 S3_BUCKET " +
+		"api2.acme.test 192.168.0.12 2031-11-28 20311128 123456789 0x1d5c07 ./run2.sh /etc/init.d feature/login-form2 build-1234 " +
+		"{{hex7}} {{hex12}} {{hex32}} {{hex40}} {{hex64}} {{uuid}} ./.git/objects/1b/{{hex38}} app-{{digits4}}.tar.gz Ubuntu-24.04-LTS " +
+		"github.com/google/go-cmp@v0.7.0 TLSv1.3 aes-256-gcm IMG_2041.jpg libssl1.1 {{word}} {{weak}} {{dashed}}")
+	for _, first := range firstLines {
+		for _, value := range []string{"hunter2hunter3", "{{alnum20}}", "{{alnum32}}", "{{b64-43}}", "{{nano43}}", "{{lower28}}", "{{githubpat}}", "Kor{{syllables2}}!7", "{{syllables4}}"} {
+			for _, line := range lines {
+				for _, end := range []string{"", "\n", "\nthe end\n"} {
+					next, _ := m.fill(line)
+					secret, _ := m.fill(value)
+					text := "x\n" + strings.Replace(first, "{}", secret, 1) + "\n" + next + end
+					if out, _ := ours.Redact(text); !strings.HasSuffix(out, "\n"+next+end) {
+						t.Errorf("%q became %q", text, out)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheRestOfASecretOnTheNextLineGoes(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(41)}
+	left, all := 0, 0
+	for _, first := range firstLines {
+		for _, value := range []string{
+			"{{alnum32}}", "{{alnum40}}", "{{b64-43}}", "{{nano43}}", "{{lower36}}", "{{base32}}", "{{githubpat}}", "{{hex32}}", "{{hex40}}", "{{uuid}}", "{{jwt}}",
+		} {
+			for range 20 {
+				secret, _ := m.fill(value)
+				half := len(secret)/2 + m.IntN(5)
+				out, _ := ours.Redact("x\n" + strings.Replace(first, "{}", secret[:half]+"\n"+secret[half:], 1) + "\nthe end is here\n")
+				if all++; strings.Contains(out, secret[half:]) {
+					left++
+				}
+				if !strings.HasSuffix(out, "\nthe end is here\n") {
+					t.Errorf("%s became %s", secret, out)
+				}
+			}
+		}
+	}
+	if left*20 > all {
+		t.Errorf("of %d rests %d are left", all, left)
+	}
+}
+
 func TestAPasswordThatEndsInAVersionGoes(t *testing.T) {
 	t.Parallel()
 	m := maker{newRandom(29)}
 	for _, told := range []string{"password: {}", "DB_PASSWORD={}", "tool --password {}", "the password is {}", `"password": "{}"`, "requirepass {}"} {
 		for _, version := range []string{"-v2", "_v3", ".v12", "V2"} {
-			value := m.text(lowers, 4) + m.text(numbers, 2) + "!" + m.text(letters, 4) + version
-			if out, _ := ours.Redact("x\n" + strings.Replace(told, "{}", value, 1) + "\ny\n"); strings.Contains(out, value) {
-				t.Errorf("left in %s", out)
+			values := []string{m.text(lowers, 4) + m.text(numbers, 2) + "!" + m.text(letters, 4) + version}
+			if version != "V2" && version[0] != '.' { // as names of functions and files end
+				values = append(values, m.word(2)+version, m.word(2)+"-"+m.word(2)+"-"+m.word(2)+version, m.word(2)+"_"+m.word(2)+version)
+			}
+			for _, value := range values {
+				if out, _ := ours.Redact("x\n" + strings.Replace(told, "{}", value, 1) + "\ny\n"); strings.Contains(out, value) {
+					t.Errorf("left in %s", out)
+				}
 			}
 		}
 	}

@@ -45,7 +45,7 @@ var functions = template.FuncMap{
 		if t == nil {
 			return "–"
 		}
-		return t.Format("2006-01-02 15:04")
+		return operation.Zoned(*t)
 	},
 	"words":      func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 	"meaning":    func(reason string) string { return memoir.Meanings[memoir.Reason(reason)] },

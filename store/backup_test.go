@@ -179,6 +179,12 @@ func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testi
 		if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
 			t.Errorf("%s: the mark is left: %v", name, err)
 		}
+		// The database may be lost again before the next run.
+		must(t, errors.Join(restored.Close(), os.Remove(path)))
+		again := openAt(t, path, Options{})
+		if forgotten, err = again.Forgotten(t.Context()); err != nil || !forgotten["codex:a"] {
+			t.Errorf("%s: lost again: %v, %v", name, forgotten, err)
+		}
 	}
 }
 

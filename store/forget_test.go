@@ -240,12 +240,11 @@ var noText = strings.Fields(`
 	extraction.session_key extraction.project_id extraction.content_hash extraction.model
 	file.path file.session_key
 	removed_folder.project_id removed_folder.files_to
-	session.origin hand_edit.origin project_alias.origin project_directory.origin
 	generation.project_id generation.manifest_hash generation_input.project_id generation_input.session_key generation_input.hash
 	job.kind job.key job.status job.purpose job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.directory mark.project_id hand_edit.project_id hand_edit.action counter.name
-	project.id project_alias.project_id project_alias.kind project_directory.project_id
+	project_alias.project_id project_alias.kind project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent
 	session.version session.reason searchable.session_key fallback.session_key entry.session_key entry.kind entry.category entry.author skipped_record.session_key skipped_record.why skipped_record.type

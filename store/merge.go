@@ -17,6 +17,14 @@ const (
 	top    = `substr(origin, 1, instr(origin || char(10), char(10)) - 1)`
 )
 
+// AddProject registers a project that Merge will move another one into.
+func (s *Store) AddProject(ctx context.Context, p memoir.Project) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		return t.run(`INSERT OR IGNORE INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)`,
+			p.ID, p.Name, p.Identity, p.Remote)
+	}), "registering project %s", p.ID)
+}
+
 // Merge moves everything of a claimed project into another one, which becomes due, and deletes the project, in one
 // durable transaction. Its names become aliases. Its hand edits precede those of the other project, and its skills get
 // other names than theirs. Its folder remains: see RemovedFolders.
@@ -41,7 +49,8 @@ func (s *Store) Merge(ctx context.Context, c ProjectClaim, into string) error {
 				+ min(0, (SELECT coalesce(min(base), 0) FROM hand_edit WHERE project_id = ?2)) WHERE project_id = ?1`,
 			`DELETE FROM project_alias WHERE project_id = ?2 AND kind = 'name' AND alias IN
 				(SELECT alias FROM project_alias WHERE project_id = ?1 AND kind <> 'name')`,
-			`UPDATE mark SET project_id = ?2 WHERE project_id = ?1`)
+			`UPDATE mark SET project_id = ?2 WHERE project_id = ?1`,
+			`UPDATE ledger SET project_id = ?2 WHERE project_id = ?1`)
 		if err == nil {
 			err = s.moveAll(t, c.ProjectID, into, "", `true`, pushed)
 		}

@@ -141,10 +141,11 @@ type textTable struct {
 	row                string // selects the row whose key is ?2; empty: key = ?2
 }
 
-// textTables lists the columns that Texts reads and ReplaceTexts writes, without ids and the paths of agents' files.
+// textTables lists the columns that Texts reads and ReplaceTexts writes, without paths of agents' files and ids. Ids of
+// projects are read, and replaced by a merge.
 var textTables = []textTable{
 	{"extraction", `session_key`, `coalesce(project_id, '')`,
-		[]string{statementsColumn, "rollout_summary", "rollout_slug", "title", "cwd", "branch", "history_entry"}, ""},
+		[]string{statementsColumn, "rollout_summary", "title", "rollout_slug", "cwd", "branch", "history_entry"}, ""},
 	{"message", `item || ' ' || (SELECT session_key FROM searchable q WHERE q.seq = message.seq)`,
 		`coalesce((SELECT s.project_id FROM searchable q JOIN session s ON s.key = q.session_key
 			WHERE q.seq = message.seq), '')`,
@@ -152,20 +153,20 @@ var textTables = []textTable{
 			AND seq = (SELECT seq FROM searchable WHERE session_key = substr(?2, instr(?2, ' ') + 1))`},
 	{"fallback", `session_key`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"text"}, ""},
-	{"hand_edit", `id`, `project_id`, []string{"file", "section", "after", "text"}, ""},
-	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "cwd", "branch", "remote", "error"}, ""},
+	{"hand_edit", `id`, `project_id`, []string{"file", "section", "after", "text", "origin"}, ""},
+	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "cwd", "branch", "remote", "error", "origin"}, ""},
 	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`,
 		[]string{"head", "error"}, ""},
 	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`,
 		[]string{"last_error"}, ""},
 	{"run", `id`, `''`, []string{"reason", "hint"}, ""},
-	{"project", `id`, `id`, []string{"name", "identity", "remote"}, ""},
-	{"project_directory", `path`, `project_id`, []string{"path"}, ""},
-	{"project_alias", `project_id || ' ' || alias`, `project_id`, []string{"alias"}, ""},
+	{"project", `id`, `id`, []string{"id", "name", "identity", "remote"}, ""},
+	{"project_directory", `path`, `project_id`, []string{"origin", "path"}, ""}, // the key is last
+	{"project_alias", `project_id || ' ' || alias`, `project_id`, []string{"origin", "alias"}, ""},
 }
 
 // nameColumns are the columns whose texts are file names.
-var nameColumns = []string{"extraction.rollout_slug", "hand_edit.file"}
+var nameColumns = []string{"extraction.rollout_slug", "hand_edit.file", "project.id"}
 
 // Texts calls fn for every text that is not empty, of one project, or of all if projectID is "". It reads
 // one snapshot of the database.

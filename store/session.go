@@ -131,11 +131,7 @@ func (s *Store) Unforget(ctx context.Context, key string) error {
 			return err
 		}
 		// An unfinished withdrawal would no longer find it.
-		if err := deleteExtracted(t, []string{key}); err != nil {
-			return err
-		}
-		// No file has this time, so the next scan treats it as changed.
-		return t.run(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
+		return s.unread(t, []string{key})
 	}), "admitting session %s again", key)
 }
 

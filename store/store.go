@@ -109,13 +109,10 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if s.rand == nil {
 		s.rand = rand.Float64
 	}
-	if err := s.prepare(ctx, o); err != nil {
-		return nil, err
-	}
-	s.openReaders()
-	if o.ReadOnly {
+	s.openReaders() // without a connection yet
+	if err = s.prepare(ctx, o); err == nil && o.ReadOnly {
 		err = s.checkVersion(ctx)
-	} else {
+	} else if err == nil {
 		s.writer = sql.OpenDB(s.connector(true))
 		s.writer.SetMaxOpenConns(1)
 		err = s.migrate(ctx)
@@ -146,6 +143,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		}
 		if replaced && o.Restored != nil {
 			o.Restored(aside)
+		}
+		if replaced {
+			_ = s.Backup(ctx, true) // if it fails, the next run that publishes makes it
 		}
 		if err := create(s.path); err != nil {
 			return err

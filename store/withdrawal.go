@@ -27,6 +27,7 @@ func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, er
 // Forgetting says what to forget.
 type Forgetting struct {
 	Keys     []string // sessions; what Derived adds is forgotten with them
+	Copies   []string // sessions that repeat them; they are as if never read
 	Project  string   // id of a project that is forgotten as a whole, with its sessions; empty: none
 	Text     string   // lines of the memories of Projects that contain it; empty: none
 	Projects []string // ids; only with Text
@@ -53,46 +54,34 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 		if err := s.dropBackup(); err != nil { // it has their content
 			return err
 		}
-		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
-			UNION SELECT session_key FROM extraction WHERE project_id = ?1`, f.Project)
-		if err == nil {
-			keys, err = withDerived(t, append(keys, f.Keys...))
-		}
+		keys, err := f.derived(t)
 		if err != nil {
 			return err
 		}
 		// Sessions move, so several memories may depend on one.
+		copies := slices.DeleteFunc(slices.Clone(f.Copies), func(key string) bool { return slices.Contains(keys, key) })
 		projects, err := t.texts(`SELECT id FROM project WHERE id <> ?2 AND id IN (
 			SELECT project_id FROM extraction WHERE session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM session WHERE key IN (SELECT value FROM json_each(?1))
-			UNION SELECT s.project_id FROM session s JOIN session f ON f.source = s.source AND s.parent = f.thread_id
-				WHERE f.key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
-			jsonList(keys), f.Project)
-		if err == nil {
-			err = s.bury(t, keys)
-		}
+			jsonList(slices.Concat(keys, copies)), f.Project)
+		err = errors.Join(err, s.bury(t, keys), s.unread(t, copies))
 		for _, id := range projects {
-			if err == nil {
-				err = beginWithdrawal(t, id, "", f.Purge)
+			err = errors.Join(err, beginWithdrawal(t, id, "", f.Purge))
+		}
+		if f.Text != "" {
+			for _, id := range f.Projects {
+				err = errors.Join(err, beginWithdrawal(t, id, f.Text, f.Purge))
 			}
 		}
-		for _, id := range f.Projects {
-			if err == nil && f.Text != "" {
-				err = beginWithdrawal(t, id, f.Text, f.Purge)
-			}
+		if f.Purge {
+			err = errors.Join(err, beginPurge(t))
 		}
-		if err == nil && f.Purge {
-			err = beginPurge(t)
+		if f.Project != "" {
+			err = errors.Join(err, forgetProject(t, f.Project))
 		}
-		if err == nil && f.Project != "" {
-			err = forgetProject(t, f.Project)
-		}
-		if err != nil {
-			return err
-		}
-		return dropForgotten(t)
+		return errors.Join(err, dropForgotten(t))
 	}), "forgetting sessions")
 }
 
@@ -127,21 +116,21 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) error {
 // removedMessage replaces an error message that may quote a forgotten text.
 const removedMessage = `(message removed: something was forgotten since)`
 
-// Derived adds to sessions what was made from them: the sessions of their subagents, whose prompts repeat their text,
-// and entries that were written from them.
-func (s *Store) Derived(ctx context.Context, keys []string) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) { return withDerived(t, keys) },
-		"looking for what was made from sessions")
+// Derived returns the sessions to forget, with those of the project and what was made from them: the sessions of their
+// subagents, whose prompts repeat their text, and entries that were written from them.
+func (s *Store) Derived(ctx context.Context, f Forgetting) ([]string, error) {
+	return fetch(ctx, s, f.derived, "looking for what was made from sessions")
 }
 
-func withDerived(t tx, keys []string) ([]string, error) {
+func (f Forgetting) derived(t tx) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
-			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
+			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?1)) OR project_id = ?2
+				OR key IN (SELECT session_key FROM extraction WHERE project_id = ?2)
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
 				OR s.kind = 'entry' AND s.parent = b.key
-		) SELECT key FROM below`, jsonList(keys))
-	out := append(slices.Clone(keys), below...)
+		) SELECT key FROM below`, jsonList(f.Keys), f.Project)
+	out := append(below, f.Keys...) // some may not be registered
 	slices.Sort(out)
 	return slices.Compact(out), err
 }
@@ -163,16 +152,7 @@ func (s *Store) bury(t tx, keys []string) error {
 	// Directories in which only these sessions began, unless they are the project.
 	const began = `(SELECT 1 FROM session s WHERE s.project_id = d.project_id
 		AND substr(s.cwd || '/', 1, length(d.path) + 1) = d.path || '/' AND s.key `
-	// Forks whose title is that of their origin.
-	const forks = `(SELECT s.key FROM session s JOIN session f ON f.source = s.source AND f.title = s.title
-		AND s.parent = f.thread_id 
-		WHERE f.key IN (SELECT value FROM json_each(?1)) AND s.key NOT IN (SELECT value FROM json_each(?1)))`
 	err = t.execEach(list,
-		`UPDATE file SET head = json_set(head, '$.Title', '') WHERE head <> '' AND session_key IN `+forks,
-		`UPDATE extraction SET rollout_summary = replace(rollout_summary, title, 'session'), rollout_slug = 'session',
-			title = '' WHERE session_key IN `+forks+` AND title <> ''
-			AND instr((SELECT title FROM session WHERE key = session_key), rtrim(title, '…')) = 1`,
-		`UPDATE session SET title = '' WHERE key IN `+forks,
 		`DELETE FROM project_directory AS d WHERE path <> (SELECT identity FROM project WHERE id = d.project_id)
 			AND EXISTS `+began+`IN (SELECT value FROM json_each(?1)))
 			AND NOT EXISTS `+began+`NOT IN (SELECT value FROM json_each(?1)))`,
@@ -184,15 +164,24 @@ func (s *Store) bury(t tx, keys []string) error {
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
-	if err != nil {
-		return err
-	}
+	return errors.Join(err, s.settleAll(t, keys))
+}
+
+func (s *Store) settleAll(t tx, keys []string) (err error) {
 	for _, key := range keys {
-		if err := s.settle(t, key); err != nil {
-			return err
-		}
+		err = errors.Join(err, s.settle(t, key))
 	}
-	return nil
+	return err
+}
+
+// unread deletes what was read of sessions, so that the next run reads them again.
+func (s *Store) unread(t tx, keys []string) error {
+	return errors.Join(deleteExtracted(t, keys), t.execEach(jsonList(keys),
+		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET title = '' WHERE key IN (SELECT value FROM json_each(?))`,
+		// No file has this time, so the next scan treats it as changed.
+		`UPDATE file SET mtime_ns = 0, head = iif(head = '', '', json_set(head, '$.Title', ''))
+			WHERE session_key IN (SELECT value FROM json_each(?))`), s.settleAll(t, keys))
 }
 
 // RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or

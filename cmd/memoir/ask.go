@@ -63,7 +63,7 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	}
 	settings := opts.Settings
 	limitHeap(settings.Memories)
-	o.Access = p.access(c, opts.Home)
+	o.Access = p.access(c)
 	if c.String("project") != "" {
 		if _, _, err = p.projectID(c); err != nil {
 			return err
@@ -96,9 +96,9 @@ func (p *program) askOptions(c *cli.Context, o *ask.Options) error {
 	return nil
 }
 
-// access returns what operations need of the program; those on one session need no home. Calls of doors may come at the
-// same time.
-func (p *program) access(c *cli.Context, home string) operation.Access {
+// access returns what operations need of the program. Calls of doors may come at the same time.
+func (p *program) access(c *cli.Context) operation.Access {
+	home, _ := p.home(c) // an error is returned when the registry is opened
 	return operation.Access{Home: home, Redact: p.redact,
 		Scanner: func() (*secrets.Scanner, error) { return p.scanner(c) },
 		Read:    func(context.Context) (*store.Store, error) { return p.openForReading(c) },

@@ -30,7 +30,7 @@ func messageCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "role", Value: memoir.RoleUser,
 				Usage: "author's `ROLE`: user, assistant, system (stored, but neither shown nor extracted)"},
 			&cli.StringFlag{Name: "source", Usage: "`NAME` of the channel"},
-			&cli.StringFlag{Name: "key", Usage: "`KEY` of the message: a repeated call with it stores nothing"},
+			&cli.StringFlag{Name: "key", Usage: "`KEY` of the message: repeated, it is not stored; another text is refused"},
 			&cli.StringFlag{Name: "conversation", DefaultText: "one for each day", Usage: "`NAME` of the conversation"},
 		},
 		Action: p.message,
@@ -56,7 +56,7 @@ func (p *program) message(c *cli.Context) error {
 	}
 	defer st.Close()
 	opts.Now = at // the conversation is that of the day
-	out, err := p.access(c, opts.Home).Say(c.Context, st, opts, project.ID, c.String("conversation"),
+	out, err := p.access(c).Say(c.Context, st, opts, project.ID, c.String("conversation"),
 		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at, Key: c.String("key")}})
 	return p.resultOf(c, err, out, func() { p.ui.printf("%s\n", out.Session) })
 }
@@ -101,7 +101,7 @@ func (p *program) recap(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := p.access(c, "").Recap(c.Context, session)
+	out, err := p.access(c).Recap(c.Context, session)
 	return p.resultOf(c, err, out, func() {
 		if len(out.Messages) == 0 {
 			p.ui.say("%s has no messages", out.Session)
@@ -135,7 +135,8 @@ func (p *program) findOverflow(c *cli.Context, settings config.Settings, in *hoo
 	}
 	ctx, cancel := context.WithTimeout(c.Context, overflowTime)
 	defer cancel()
-	loaded, err := pipeline.LoadSession(ctx, session, p.access(c, "").Scanner)
+	a := p.access(c)
+	loaded, err := pipeline.LoadSession(ctx, a.Home, session, a.Scanner)
 	if err != nil { // of what was read some may be secrets yet
 		loaded.Items = nil
 	}

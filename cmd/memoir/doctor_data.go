@@ -123,7 +123,10 @@ func (p projectCheck) live(snap memory.Snapshot) {
 			damaged = append(damaged, edit.Path)
 		}
 	}
+	refused := p.root.Refused(snap)
 	switch {
+	case refused != nil:
+		p.check(p.name, "", refused)
 	case len(damaged) > 0:
 		p.fail(p.name, fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" restores the published files and keeps hand edits as a generation",

@@ -283,11 +283,9 @@ func (p *program) undoForgetting(
 	if len(opts.Only) == 0 {
 		return p.result(c, pipeline.Report{}, func() {})
 	}
-	if _, err := pipeline.Scan(c.Context, st, opts); err != nil {
-		return err
-	}
-	sessions, err = st.Sessions(c.Context, store.Filter{Keys: opts.Only})
-	if err != nil {
+	_, err = pipeline.Scan(c.Context, st, opts)
+	sessions, failed := st.Sessions(c.Context, store.Filter{Keys: opts.Only})
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	for _, s := range sessions {

@@ -21,6 +21,7 @@ import (
 	"memoir"
 	"memoir/internal/failpoint"
 	"memoir/internal/lazyregexp"
+	"memoir/operation"
 	"memoir/store"
 )
 
@@ -187,8 +188,9 @@ func (p *program) noMemory(err error) string {
 	return oneLine(p.redact(err.Error())) + "; no memory"
 }
 
-// withoutRuns says why what is new does not get into memory: the disk is full, or the last run failed.
-func (p *program) withoutRuns(c *cli.Context) string {
+// withoutRuns says why what is new does not get into a project's memory: the disk is full, the last run failed, or the
+// project's consolidation did, which later runs wait to try again.
+func (p *program) withoutRuns(c *cli.Context, projectID string) string {
 	st, err := p.openToInject(c)
 	if st == nil || err != nil { // no memory, or inject has failed already
 		return ""
@@ -198,7 +200,14 @@ func (p *program) withoutRuns(c *cli.Context) string {
 		return oneLine(p.redact(err.Error())) + "; memory is not updated"
 	}
 	if last, err := st.LastRun(c.Context); err == nil && last.Outcome == store.RunFailed {
-		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated", zoned(last.Ended), oneLine(last.Reason))
+		return fmt.Sprintf("the last run failed, %s: %s; memory is not updated",
+			operation.Zoned(last.Ended), oneLine(last.Reason))
+	}
+	now, _ := st.Status(c.Context)
+	for _, j := range append(now.Failed, now.Dead...) {
+		if j.Key == projectID && j.Error != "" {
+			return fmt.Sprintf("%s: %s; memory is not updated", j.Key, oneLine(p.redact(j.Error)))
+		}
 	}
 	return ""
 }

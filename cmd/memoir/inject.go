@@ -106,7 +106,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if found.text != "" && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		found.text = ""
 	} else if isHook && p.fault == "" {
-		p.fault = p.withoutRuns(c)
+		p.fault = p.withoutRuns(c, found.project)
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil
@@ -248,8 +248,7 @@ func (p *program) summaryOf(root memory.Root) (string, error) {
 		return text, err
 	}
 	live, err := root.Current()
-	large := slices.ContainsFunc(live.Edited, func(e memory.Edit) bool { return len(e.Now) > pipeline.MaxEdited })
-	if made := live.Consolidation(); made != nil && !large {
+	if made := live.Consolidation(); made != nil && root.Refused(live) == nil {
 		edits := memory.HandEdits("", live.Edited, time.Time{})
 		text = consolidate.ApplyHandEdits(*made, consolidate.LiveHandEdits(edits, consolidate.Input{})).MemorySummary
 	}

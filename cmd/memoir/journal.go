@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/entry"
 	"memoir/memory"
+	"memoir/operation"
 )
 
 // journalHits bounds the lines that `journal search` prints.
@@ -112,7 +113,7 @@ func historyCommand(p *program) *cli.Command {
 			"memoir history", "memoir history --month 2026-07", "memoir history --grep release"),
 		Flags: []cli.Flag{
 			projectRefFlag(), jsonFlag(),
-			&cli.StringFlag{Name: "month", Usage: "only sessions that ended in `YYYY-MM`"},
+			&cli.StringFlag{Name: "month", Usage: "only sessions that ended in `YYYY-MM`, by UTC"},
 			&cli.StringFlag{Name: "grep", Usage: "only paragraphs that contain `TEXT`, ignoring case"},
 		},
 		Action: func(c *cli.Context) error {
@@ -134,7 +135,7 @@ func historyCommand(p *program) *cli.Command {
 				Project string `json:"project"`
 				Text    string `json:"text"`
 			}{id, text}, func() {
-				p.ui.write(text)
+				p.ui.write(entry.InZone(text, operation.Zoned))
 				if text == "" && c.String("grep") != "" {
 					p.ui.say("no match")
 				} else if text == "" {

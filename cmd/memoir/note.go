@@ -45,12 +45,16 @@ func rememberCommand(p *program) *cli.Command {
 
 // writeEntry stores the arguments as an entry and prints its number, or that of the same one if there is one already.
 func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
+	e.Author, e.Text = memoir.AuthorUser, strings.Join(c.Args().Slice(), " ")
+	if err := entry.Worded(e.Text); err != nil { // before the project is registered
+		return err
+	}
 	opts, st, project, err := p.openToAdd(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	e.ProjectID, e.Author, e.Text = project.ID, memoir.AuthorUser, strings.Join(c.Args().Slice(), " ")
+	e.ProjectID = project.ID
 	if e.Kind == memoir.EntryNote && strings.HasPrefix(e.Text, "#") {
 		named, found, err := p.entryNamed(c.Context, st, e.Text)
 		if err != nil {
@@ -63,7 +67,7 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 	if e.CreatedAt, err = timeFlag(c, "now"); err != nil {
 		return err
 	}
-	out, added, err := p.access(c, opts.Home).Remember(c.Context, st, opts, e)
+	out, added, err := p.access(c).Remember(c.Context, st, opts, e)
 	return p.resultOf(c, err, out, func() {
 		if out.ID != 0 {
 			p.ui.printf("#%d\n", out.ID)

@@ -26,7 +26,8 @@ func redactCommand(p *program) *cli.Command {
 			"in later places.\n"+
 			"With --stored it removes the secrets that `memoir scan --stored` finds from all stored data:\n"+
 			"the database and its free pages, logs, and the live files, which are published again.\n"+
-			"Earlier generations with a secret are removed. Nothing is extracted or consolidated.\n"+
+			"Earlier generations with a secret are removed. Nothing is extracted again; a project whose\n"+
+			"name has a secret gets another id.\n"+
 			"Asks first; without a terminal it needs --yes.",
 			"memoir redact < session.jsonl > shareable.jsonl", "kubectl logs app | memoir redact",
 			"memoir redact --stored --yes --wait 1m"),

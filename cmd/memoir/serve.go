@@ -126,11 +126,10 @@ func (p *program) served(c *cli.Context) (serve.Options, error) {
 
 // shown returns the options of pages and exports. Requests may be concurrent.
 func (p *program) shown(c *cli.Context) (o serve.Options, err error) {
-	opts, err := p.options(c, nil)
-	if err != nil {
+	if _, err := p.options(c, nil); err != nil {
 		return o, err
 	}
-	o.Access = p.access(c, opts.Home)
+	o.Access = p.access(c)
 	o.Injected = func(_ context.Context, projectID string) (string, error) {
 		settings, err := p.settings(c, nil)
 		if err != nil {

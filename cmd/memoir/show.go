@@ -59,7 +59,11 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts, "", nil)
+	_, forgotten, err := pipeline.Tombstones(p.access(c).Home)
+	if err != nil {
+		return err
+	}
+	loaded, err := pipeline.Load(c.Context, scanner, parts, "", forgotten)
 	if err != nil {
 		return err
 	}

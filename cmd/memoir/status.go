@@ -99,7 +99,7 @@ func (p *program) printStatus(s operation.Status) {
 		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
 		text := strings.TrimSuffix(r.Outcome+": "+r.Reason, ": ")
 		text = strings.TrimPrefix(text, string(store.RunInterrupted)+": ") // the reason says by what
-		p.statusLine("last run", fmt.Sprintf("%s by %s: %s", zoned(*at), r.Holder, text))
+		p.statusLine("last run", fmt.Sprintf("%s by %s: %s", operation.Zoned(*at), r.Holder, text))
 		hint = r.Hint
 	}
 	p.statusLine("next run", sayNext(s.Next))
@@ -156,7 +156,7 @@ func sayNext(n operation.Next) string {
 func sayRunning(j operation.Running) string {
 	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
 	if j.Since != nil && j.Until != nil {
-		text += " since " + zoned(*j.Since) + ", lease until " + zoned(*j.Until)
+		text += " since " + operation.Zoned(*j.Since) + ", lease until " + operation.Zoned(*j.Until)
 	}
 	if j.Stale {
 		text += ", stale: the next run takes over"
@@ -172,7 +172,7 @@ func sayFailed(j operation.Failed) string {
 	if j.Suspect {
 		about += ", next attempt last and alone"
 	} else if j.Next != nil {
-		about += ", next attempt at " + zoned(*j.Next)
+		about += ", next attempt at " + operation.Zoned(*j.Next)
 	}
 	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
 		titled(j.Title))

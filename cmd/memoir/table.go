@@ -196,9 +196,6 @@ func when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// zoned formats a time for messages: when with its zone.
-func zoned(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
-
 // whenKnown is when for a time that may be unknown.
 func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }
 

@@ -16,7 +16,8 @@ func whyCommand(p *program) *cli.Command {
 		Description: help("Shows the statements that the lines of MEMORY.md and memory_summary.md with a text were made\n"+
 			"from: the rule that wrote each, whose word it is, and the sessions with the items that show it.\n"+
 			"If no line has the text, it shows extracted statements that have it. A statement can be named by\n"+
-			"its id. A line that a person wrote has no statements.",
+			"its id. A line that a person wrote has no statements; one that a language model wrote in its own\n"+
+			"words has the sessions that it cites.",
 			"memoir why never push to main", "memoir why 6af2da0a36 --json", "memoir why 'make lint' --project mise"),
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -24,7 +25,7 @@ func whyCommand(p *program) *cli.Command {
 			if ref == "" {
 				return usagef("give a statement's id or some words of a line", "no text")
 			}
-			home, id, err := p.projectID(c)
+			_, id, err := p.projectID(c)
 			if err != nil {
 				return err
 			}
@@ -33,7 +34,7 @@ func whyCommand(p *program) *cli.Command {
 				return err
 			}
 			defer st.Close()
-			out, err := p.access(c, home).Why(c.Context, st, id, ref)
+			out, err := p.access(c).Why(c.Context, st, id, ref)
 			return p.resultOf(c, err, out, func() { p.printWhy(out) })
 		},
 	}
@@ -62,6 +63,9 @@ func (p *program) printWhy(out operation.Why) {
 			}
 			for _, it := range e.Items {
 				p.ui.printf("    %s\n", strings.ReplaceAll(it.Text, "\n", "\n    "))
+			}
+			if e.More > 0 {
+				p.ui.printf("    %s\n", count(e.More, "more item"))
 			}
 		}
 	}

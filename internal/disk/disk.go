@@ -96,12 +96,31 @@ var ErrTooLarge = errors.New("it is too large")
 // waits for the writer of a named pipe, which may have replaced a file.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return regular(f, err, func() (fs.FileInfo, error) { return f.Stat() })
+}
+
+// OpenIn is Open with flags of os.OpenFile for a file below a directory. It follows neither the file, if it is a link,
+// nor a link out of the directory.
+func OpenIn(dir, path string, flag int) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name, _ := filepath.Rel(dir, path) // an empty one cannot be opened
+	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
+	return regular(f, err, func() (fs.FileInfo, error) { return root.Lstat(name) })
+}
+
+// regular returns an opened file if it is the regular file that entry describes, and closes it otherwise.
+func regular(f *os.File, err error, entry func() (fs.FileInfo, error)) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	own, fault := entry()
+	if err = errors.Join(err, fault); err == nil && (!own.Mode().IsRegular() || !os.SameFile(own, info)) {
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: ErrNotRegular}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -109,36 +128,27 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// NoLink returns an error if one of some paths is a symbolic link: in the folders of projects none is followed to what
-// others own.
-func NoLink(paths ...string) error {
-	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link, which is not followed")}
-		}
-	}
-	return nil
-}
-
-// ReadOwn is ReadFile for a file of a project's folder. Neither it nor the directories may be symbolic links.
-func ReadOwn(path string, limit int64, dirs ...string) ([]byte, error) {
-	if err := NoLink(append(dirs, path)...); err != nil {
-		return nil, err
-	}
-	return ReadFile(path, limit)
+// ReadIn is ReadFile for a file that OpenIn opens.
+func ReadIn(dir, path string, limit int64) ([]byte, error) {
+	f, err := OpenIn(dir, path, os.O_RDONLY)
+	return read(f, err, limit)
 }
 
 // ReadFile returns the content of a regular file of at most limit bytes. A larger one is ErrTooLarge
 // in a *fs.PathError.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
+	return read(f, err, limit)
+}
+
+func read(f *os.File, err error, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(content)) > limit {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
 	}
 	if err != nil {
 		return nil, err

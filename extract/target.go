@@ -1,0 +1,205 @@
+package extract
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// A Target is what a command needs of a working tree: a definition in one of some files, or one of some paths. Both are
+// relative to the top; "*/" is any directory.
+type Target struct {
+	Name  string
+	Files []string // that may define it
+	Paths []string // that may be it, with any extension
+	form  string
+}
+
+// Defined reports whether a file defines the target, perhaps beside others, by a pattern, or in one that it includes.
+func (t Target) Defined(text string) bool {
+	return regexp.MustCompile(strings.ReplaceAll(t.form, "NAME", regexp.QuoteMeta(t.Name))).MatchString(text)
+}
+
+const (
+	inMakefile = `(?m)^(?:[-s]?include|import|mod|includes)\b|^(?:[^\t#\n:]*\s)?NAME(?:\s[^\n:]*)?:` +
+		`|^[^\t#\n:]*[%$][^\n:]*:`
+	inJSON    = `"NAME"\s*:`
+	inMise    = `(?m)^\s*(?:\[tasks\.)?["']?NAME["']?\s*[\].=]|^includes\b`
+	inCargo   = `(?m)^\s*name\s*=\s*["']NAME["']`
+	inCompose = `(?m)^\s+["']?NAME["']?\s*:|^include\b`
+)
+
+// targets lists how the words of programs name targets or scripts, the files that define these, and the directories
+// that have them.
+var targets = []struct{ programs, names, files, paths, form string }{
+	{"make gmake", `(.+)`, "Makefile GNUmakefile makefile", "", inMakefile},
+	{"task", `(.+)`, "Taskfile.yml Taskfile.yaml taskfile.yml Taskfile.dist.yml", "", inMakefile},
+	{"just", `^(\S+)`, "justfile Justfile .justfile", "", inMakefile},
+	{"npm pnpm yarn", `^(?:run(?:-script)? (\S+)|(test)\b)`, "package.json", "", inJSON},
+	{"bun", `^run (\S+)`, "package.json", "", inJSON},
+	{"deno", `^task (\S+)`, "deno.json deno.jsonc package.json", "", inJSON},
+	{"composer", `^run(?:-script)? (\S+)`, "composer.json", "", inJSON},
+	{"mise", `^r(?:un)? (\S+)`, "mise.toml .mise.toml .config/mise.toml mise/config.toml .mise/config.toml",
+		"mise-tasks .mise-tasks mise/tasks .mise/tasks .config/mise/tasks", inMise},
+	{"docker", `^compose (?:(?:up|build|start|restart) (.+)|(?:run|exec) (\S+))`,
+		"compose.yaml compose.yml docker-compose.yml docker-compose.yaml", "", inCompose},
+	{"cargo", `(?:-p|--package)[ =](\S+)`, "*/Cargo.toml", "", inCargo},
+	{"cargo", `--bin[ =](\S+)`, "*/Cargo.toml", "*/src/bin", inCargo},
+	{"cargo", `--example[ =](\S+)`, "*/Cargo.toml", "*/examples", inCargo},
+	{"cargo", `--test[ =](\S+)`, "*/Cargo.toml", "*/tests", inCargo},
+}
+
+// entryIn returns the first target or script of a command as its file writes it, and the possible files.
+func (r *run) entryIn() (files []string, entry string) {
+	words := r.operands()
+	if len(words) > 1 && slices.Contains([]string{"run", "run-script", "task"}, words[0]) {
+		words = words[1:]
+	}
+	for _, kind := range targets {
+		switch {
+		case !slices.Contains(strings.Fields(kind.programs), r.program) || len(words) == 0:
+		case kind.form == inMakefile:
+			return strings.Fields(kind.files), words[0] + ":"
+		case kind.form == inJSON:
+			return strings.Fields(kind.files), `"` + words[0] + `":`
+		}
+	}
+	return nil, ""
+}
+
+// inDir are options that name the directory in which a command runs.
+var inDir = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+
+// operands returns the words of a command that may name targets: no values of options, variables, paths and numbers.
+func (r *run) operands() []string {
+	valued := r.options(append(slices.Clone(inDir), "-w", "--workspace", "--filter", "-F")...)
+	return slices.DeleteFunc(r.words()[1:], func(w string) bool {
+		return slices.Contains(valued, w) || strings.ContainsAny(w, "=/") || strings.Trim(w, digits) == ""
+	})
+}
+
+// Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It
+// leaves out what a tree may have elsewhere.
+func Targets(line string, exists func(path string) bool) (out []Target) {
+	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
+	span := codeSpans.FindStringIndex(rest)
+	if !purposes[purpose] || span == nil || span[0] > 0 {
+		return nil
+	}
+	dir := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")[1]
+	runs, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), dir)
+	for _, r := range runs {
+		if r.dynamic || strings.HasPrefix(r.dir, "~") {
+			continue
+		}
+		if _, g := grammarOf(r.program, append(r.args, "")[0]); g == byOwnCommand && len(r.args) > 1 {
+			r.program, r.args = r.args[1], r.args[2:]
+		}
+		if end := slices.Index(r.args, "--"); end >= 0 {
+			r.args = r.args[:end]
+		}
+		if in, ok := r.option(inDir...); ok {
+			r.dir = join(r.dir, in)
+		}
+		out = append(out, r.defined(exists)...)
+		for _, name := range r.needed(exists) {
+			if name = (&seen{}).relative(r.dir, name); name != "" {
+				out = append(out, Target{Name: name, Paths: []string{name}})
+				if checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
+					out[len(out)-1].Paths = append(out[len(out)-1].Paths, "*/"+name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// defined returns the targets of a command that files define: all programs but make and cargo look for these in the
+// directories above as well. It returns none if an option names the file.
+func (r *run) defined(exists func(string) bool) (out []Target) {
+	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
+	_, other := r.option("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
+	for _, kind := range targets {
+		words := r.operands()
+		if kind.form == inCargo {
+			words = r.args
+		}
+		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
+		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil || other ||
+			kind.form == inCompose && slices.ContainsFunc(r.args, unknown) {
+			continue
+		}
+		for name := range strings.FieldsSeq(strings.Join(m[1:], " ")) {
+			t := Target{Name: name, form: kind.form}
+			for dir := path.Join(r.dir, "."); ; dir = path.Dir(dir) {
+				for file := range strings.FieldsSeq(kind.files) {
+					t.Files = append(t.Files, path.Join(dir, file))
+				}
+				for folder := range strings.FieldsSeq(kind.paths) {
+					t.Paths = append(t.Paths, path.Join(dir, folder, strings.ReplaceAll(name, ":", "/")))
+				}
+				if path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
+					break
+				}
+			}
+			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") &&
+				(t.form != inCompose || slices.ContainsFunc(t.Files, exists)) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// inPackage narrows a script to the package that an option names, or widens it to all packages. It has no form if the
+// option is a pattern.
+func (r *run) inPackage(t Target) Target {
+	in, narrow := r.option("-w", "--workspace", "--filter", "-F")
+	_, every := r.option("-r", "--recursive", "-ws", "--workspaces")
+	switch {
+	case t.form != inJSON:
+	case narrow && (in == "" || strings.ContainsAny(in, "*!^{[") || strings.Contains(in, "..")):
+		t.form = ""
+	case narrow && in[0] != '@' && strings.Contains(in, "/"):
+		t.Files = []string{path.Join(r.dir, in, "package.json")}
+	case narrow:
+		t.Files, t.form = []string{"*/package.json"}, `(?s)"(?:[^"]*/)?`+regexp.QuoteMeta(in)+`".*`+inJSON
+	case every:
+		t.Files = []string{"*/package.json"}
+	}
+	return t
+}
+
+// switches are options without a value.
+var switches = memoir.SetOf("-v -q -s -x -d -race -short -cover -json --fix --check --build --rm --wait --no-deps -T")
+
+// needed returns the paths that a command needs: its program, its script, or what a check reads.
+func (r *run) needed(exists func(string) bool) (paths []string) {
+	program := path.Base(r.program)
+	if program != r.program {
+		return []string{r.program}
+	}
+	reads := checks(purposeWords[program])
+	script := grammars[strings.TrimRight(program, digits+".")] == byScript
+	for i, w := range r.args {
+		w = strings.TrimSuffix(w, "/...")
+		free := i == 0 || !strings.HasPrefix(r.args[i-1], "-") || switches[r.args[i-1]]
+		top, _, deep := strings.Cut(w, ".")
+		switch {
+		case script && i > 0 && r.args[i-1] == "-m" && deep && exists(join(r.dir, top)):
+			return []string{strings.ReplaceAll(w, ".", "/")}
+		case script && !strings.HasPrefix(w, "-"):
+			if pathForm.MatchString(w) && free {
+				paths = append(paths, w)
+			}
+			return paths
+		case free && pathForm.MatchString(w) &&
+			(reads || program == "go" && (strings.HasPrefix(w, "./") || path.Ext(w) == ".go")):
+			paths = append(paths, w)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,87 @@
+package operation_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/operation"
+	"memoir/store"
+)
+
+// A line that a model wrote has the sessions that it cites; one with a statement has each session, of which the items
+// beyond the bounds are counted.
+func TestASourceIsCitedAndNothingIsLeftOutInSilence(t *testing.T) {
+	t.Parallel()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := operation.Access{Home: t.TempDir(), Redact: func(text string) string { return text }}
+	st, err := store.Open(t.Context(), a.Home+"/memoir.db", store.Options{})
+	must(err)
+	defer st.Close()
+	pond := memoir.Project{Name: "pond", Identity: "host/pond", Directories: []string{"/src/pond"}}
+	pond.ID = memoir.ProjectID(pond.Name, pond.Identity)
+	project := pond.ID
+	_, err = st.Register(t.Context(), pond)
+	must(err)
+	at := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+	var scans []store.SessionScan
+	var extractions []memoir.Extraction
+	held := memoir.StatementID(project, memoir.StatementFinding, "the valve sticks in frost")
+	for i := range 8 {
+		se := memoir.Session{ID: fmt.Sprintf("%08x-aaaa", 0xa0+i), Source: memoir.SourceCodex, Kind: memoir.KindMain, ProjectID: project,
+			Title: fmt.Sprint("day ", i), UpdatedAt: at.AddDate(0, 0, i), Files: []memoir.File{{Path: fmt.Sprint(a.Home, "/gone", i)}}}
+		scans = append(scans, store.SessionScan{Session: se})
+		extractions = append(extractions, memoir.Extraction{SessionKey: se.Key(), ProjectID: project, EndedAt: se.UpdatedAt, Statements: []memoir.Statement{
+			{ID: held, Kind: memoir.StatementFinding, Text: "the valve sticks in frost", Items: []int{2, 3}}}})
+	}
+	must(st.SaveScan(t.Context(), scans, nil))
+	lines := "- frost makes the valve stick [000000a1 2026-07-02]\n- pumps run at night [000000a1 2026-07-02, +1]\n- the valve sticks in frost [000000a7 2026-07-08, +7]\n- ask Ada\n"
+	files := memory.Files{memoir.MemoryFile: []byte("# pond\n\n## What is known\n\n" + lines), memoir.SummaryFile: []byte("# pond\n\n- pumps rest by day\n"),
+		memory.StatementsFile: memory.EncodeStatements(extractions, func(text string) string { return text })}
+	manifest := memory.Manifest{Lines: map[string]memoir.LineOrigin{memoir.LineKey("pumps rest by day"): {}, memoir.LineKey("the valve sticks in frost"): {Statements: []string{held}}}}
+	root := memory.At(a.Home, project)
+	must(root.Stage(t.Context(), 1, files, manifest))
+	must(root.Swap(1))
+	for _, test := range []struct {
+		of, by, sessions string
+		hand             bool
+	}{
+		{"frost makes", memoir.SignalModel, "[codex:000000a1-aaaa 2026-07-02 day 1]", false},
+		{"pumps rest", memoir.SignalModel, "[]", false},
+		{"ask ada", "", "", true},
+	} {
+		out, err := a.Why(t.Context(), st, project, test.of)
+		must(err)
+		got, by := "", ""
+		for _, s := range out.Statements {
+			var all []string
+			for _, e := range s.Sessions {
+				all = append(all, e.ID+" "+e.At+" "+e.Title)
+			}
+			got, by = got+fmt.Sprint(all), s.By
+		}
+		if got != test.sessions || by != test.by || out.HandWritten != test.hand || len(out.Lines) != 1 {
+			t.Errorf("%s: %s by %q: %+v", test.of, got, by, out)
+		}
+		if again, err := a.Why(t.Context(), st, project, memoir.LineKey(out.Lines[0])); err != nil || len(again.Lines) != 1 {
+			t.Errorf("by its key: %+v, %v", again, err)
+		}
+	}
+	out, err := a.Why(t.Context(), st, project, held)
+	must(err)
+	if len(out.Statements) != 1 || len(out.Statements[0].Sessions) != 8 {
+		t.Fatalf("%+v", out)
+	}
+	for _, e := range out.Statements[0].Sessions {
+		if e.More != 2 || len(e.Items) > 0 {
+			t.Errorf("%s: %d more", e.ID, e.More)
+		}
+	}
+}

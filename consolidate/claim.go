@@ -112,12 +112,13 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 }
 
 // bySupport orders claims: those of notes first, the last recalled ones first, then those of more sessions, then the
-// newest, then by text. Numbers of
-// sessions are compared in powers of two, so that a newer claim comes before one of a few more sessions.
+// newest, then by text. Numbers of sessions are compared in powers of two, so that a newer claim comes before one of a
+// few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
 		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
-		return cmp.Or(b.written()-a.written(), recalled, bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
+		more := bits.Len(uint(len(b.sessions))) - bits.Len(uint(len(a.sessions)))
+		return cmp.Or(b.written()-a.written(), recalled, more, byAge(a, b))
 	})
 }
 

@@ -138,8 +138,8 @@ func (c *consolidation) lostOr(ctx context.Context, err error) error {
 		"project %s was taken over: %w", c.project.ID, err)
 }
 
-// askOnce makes a memory with one call of the consolidator, if there are extractions that are not withdrawn. Without any,
-// the root is never emptied, unless a person or a setting has withdrawn sessions: then only hand edits are left.
+// askOnce makes a memory with one call of the consolidator, if there are extractions that were not withdrawn. Without
+// any, the root is never emptied, unless a person or a setting has withdrawn sessions: then only hand edits are left.
 func (c *consolidation) askOnce(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {

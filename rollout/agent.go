@@ -224,7 +224,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		return nil
 	case d.IsDir():
 		return w.dir(path, rel, filepath.Join(realDir, d.Name()))
-	case w.source != "" && !wanted && w.session(strings.TrimSuffix(rel, d.Name())+"rollout-x.jsonl") && storeName.MatchString(rel):
+	case w.source != "" && !wanted && w.session(filepath.Join(rel, "../rollout-x.jsonl")) && storeName.MatchString(rel):
 		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: unknownStore(path, unknownSchema)})
 	case !isLink && !wanted:
 		return nil

@@ -126,8 +126,7 @@ func (r *claudeReader) user(l claudeLine) {
 		return
 	}
 	// A person's session may be continued by a script.
-	injected := untyped(l.raw) || r.e.kind == memoir.KindMain && scripted(l.raw)
-	origin := memoir.OriginTyped
+	injected, origin := untyped(l.raw) || r.e.kind == memoir.KindMain && scripted(l.raw), memoir.OriginTyped
 	switch {
 	case isString(get(l.raw, "planContent")):
 		origin = memoir.OriginPlanHandover

@@ -59,8 +59,8 @@ func Probe(entry Entry) (Head, error) {
 		h.CreatedAt = firstTime(slices.All(head))
 	}
 	h.complete(entry)
-	prompt, read := firstPrompt(agent, &h, head)
-	if read.Items == 0 && len(read.Unknown) > 0 && !read.OwnRun {
+	prompt, known := firstPrompt(agent, &h, head)
+	if !known {
 		return Head{}, unknownStore(entry.Path, "has only records of unknown forms")
 	}
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
@@ -72,9 +72,6 @@ func Probe(entry Entry) (Head, error) {
 	place := strings.ReplaceAll(h.CWD, `\`, "/")
 	if h.Kind == memoir.KindMain && (scriptedPlace.MatchString(place) || scriptedPrompt.MatchString(prompt)) {
 		h.Kind = memoir.KindAutomation
-	}
-	if read.OwnRun {
-		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
 }
@@ -137,8 +134,9 @@ func recognise(entry Entry, head [][]byte) Agent {
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
 // firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
-// It sets Opening.
-func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, stats Stats) {
+// It sets Opening, and the kind of a model call of memoir. known is false if all records have unknown forms.
+func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, known bool) {
+	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
 			return nil
@@ -156,7 +154,10 @@ func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, stats Sta
 	if e.err == nil {
 		e.finish()
 	}
-	return prompt, stats
+	if stats.OwnRun {
+		h.Kind = memoir.KindOwnRun
+	}
+	return prompt, stats.Items > 0 || len(stats.Unknown) == 0 || stats.OwnRun
 }
 
 // firstTime returns the first time in records.

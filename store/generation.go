@@ -136,9 +136,10 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 			}
 		}
 		return t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
-			`UPDATE hand_edit AS n SET origin = m.origin FROM hand_edit AS m WHERE n.project_id = ?1 AND n.base = ?2
-				AND m.project_id = ?1 AND m.base <> ?2 AND m.origin <> '' AND m.action = 'added'
-				AND m.file = n.file AND ltrim(m.text, char(10)) = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
+			`WITH merged AS MATERIALIZED (SELECT DISTINCT file, ltrim(text, char(10)) AS line, origin FROM hand_edit
+					WHERE project_id = ?1 AND base <> ?2 AND origin <> '' AND action = 'added')
+				UPDATE hand_edit AS n SET origin = m.origin FROM merged AS m WHERE n.project_id = ?1 AND n.base = ?2
+					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
 	})
 	return s.explain(err, "recording the hand edits of project %s", projectID)
 }

@@ -147,7 +147,7 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		for _, from := range part.from {
 			var all []string
 			for _, l := range memory.entries(from) {
-				all = append(all, "- "+cut(withoutMark(withoutCitation(l)), part.size))
+				all = append(all, "- "+cut(withoutMark(Uncited(l)), part.size)+memoir.OnceMark(l))
 			}
 			if part.heading == headBuild {
 				all = onePurposeFirst(all)
@@ -230,11 +230,11 @@ func OnlyHandEdits(in Input) memoir.Consolidation {
 	}) {
 		left = "Only what people wrote by hand"
 	}
-	return ApplyHandEdits(memoir.Consolidation{
+	return withHandEdits(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions behind it were removed from this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
-	}, edits)
+	}, edits, false)
 }
 
 // Written returns a first memory with a given MEMORY.md. All sessions are Open.

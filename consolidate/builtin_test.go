@@ -144,8 +144,8 @@ func TestTheFilesOfAnActiveProjectHaveTheirSizes(t *testing.T) {
 	if n := len(c.MemoryMD); n < 4<<10 || n > 16<<10 {
 		t.Errorf("MEMORY.md has %d bytes, want 4 to 16 KB:\n%s", n, c.MemoryMD)
 	}
-	if n := len(c.MemorySummary); n < 1<<10 || n > 2<<10 {
-		t.Errorf("memory_summary.md has %d bytes, want 1 to 2 KB:\n%s", n, c.MemorySummary)
+	if n := len(c.MemorySummary); n < 2<<10 || n > 6000 {
+		t.Errorf("memory_summary.md has %d bytes, want 2 to 6 KB:\n%s", n, c.MemorySummary)
 	}
 	for _, unwanted := range []string{"## Sessions", "left out", id(1)} {
 		if strings.Contains(c.MemoryMD, unwanted) {
@@ -223,12 +223,19 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 		for i := range n {
 			kind := []string{"Preferences: “keep server %d in rack %d”", "Findings: server %d stands in rack %d"}[i%2]
 			one := session(i%28, id(i+1), fmt.Sprintf(kind, i, i%7))
-			one.SessionKey = fmt.Sprintf("memoir:note-%d", i+1)
+			if one.SessionKey, one.RecalledAt = fmt.Sprintf("memoir:note-%d", i+1), one.EndedAt; i%31 == 0 {
+				one.RecalledAt = one.EndedAt.AddDate(0, 0, 50)
+			}
 			all = append(all, one)
 		}
 		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := 0; i < n; i += 31 {
+			if !strings.Contains(made.MemoryMD, fmt.Sprintf("[note-%d ", i+1)) {
+				t.Errorf("%d notes: the recalled note %d is left out", n, i+1)
+			}
 		}
 		shown := strings.Count(made.MemoryMD, "[note-")
 		if shown < most || len(made.MemoryMD) > consolidate.DefaultMemoryBytes {
@@ -237,5 +244,23 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 		if rest := fmt.Sprintf("%d notes left out; `memoir search` finds them.\n", n-shown); strings.Contains(made.MemoryMD, rest) != (shown < n) {
 			t.Errorf("%d notes, %d shown, and it says\n%.300s", n, shown, made.MemoryMD)
 		}
+	}
+}
+
+func TestASmallMemoryIsToldWhole(t *testing.T) {
+	t.Parallel()
+	var some []string
+	for i := range 20 {
+		some = append(some, fmt.Sprintf("Findings: the port of service %d is %d", i, 4000+i))
+	}
+	for i := range 7 {
+		some = append(some, fmt.Sprintf("Preferences: rule: “always start service %d before its tests”", i))
+	}
+	c := build(t, input(session(0, id(1), some...)))
+	if n := strings.Count(c.MemorySummary, "the port of"); n != 20 || strings.Contains(c.MemorySummary, id(1)[:8]) {
+		t.Errorf("%d of 20 lines:\n%s", n, c.MemorySummary)
+	}
+	if n := strings.Count(c.MemorySummary, "(said once, 2026-07-01)"); n != 5 {
+		t.Errorf("%d of 5 lines that were said once:\n%s", n, c.MemorySummary)
 	}
 }

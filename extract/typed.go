@@ -240,7 +240,7 @@ func (s *session) results(all []request) []*post {
 		}
 		n, known := of[p.title]
 		if !known {
-			if n = -1; len(of) == 0 && len(all) > 0 && all[0].item == s.begun() {
+			if n = -1; len(of) == 0 && len(all) > 0 && all[0].turns[0] == s.turns[0] {
 				n = 0
 			}
 			for _, w := range memoir.WordsOf(p.title) {
@@ -266,16 +266,6 @@ func index(by map[string][]int, i int, text string) {
 			by[w] = append(by[w], i)
 		}
 	}
-}
-
-// begun returns the item with which a person began the session.
-func (s *session) begun() int {
-	for _, t := range s.turns {
-		if t.ask.item > 0 {
-			return t.ask.item
-		}
-	}
-	return 0
 }
 
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.

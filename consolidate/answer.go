@@ -89,15 +89,19 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 	for _, s := range p.sections[1:] {
 		s.heading = r.headingOf(s.heading)
 		var out []string
+		fenced := false
 		for _, text := range joined(s.lines) {
 			have, kept := r.lines[asShown(text)]
+			if fence(text) {
+				fenced = !fenced
+			} else if fenced && !kept && strings.TrimSpace(text) != "" {
+				code := withoutBracket(text)
+				text = memoir.CodeSpan(strings.TrimSpace(code)) + text[len(code):]
+			}
 			switch {
 			case kept:
 				text = have
 			case text == "" || isHeading(text) || ownHead.MatchString(text):
-				continue
-			case r.unordered(s.heading, text):
-				r.unsupported++
 				continue
 			default:
 				text = r.line(text)
@@ -112,7 +116,7 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 					continue
 				}
 				text = cited(withoutBracket(text), entries, lists)
-			} else if !own && !by.backs(s.heading, text) {
+			} else if !own && !by.backs(s.heading, text, kept) {
 				r.unsupported++
 				continue
 			}

@@ -16,7 +16,6 @@ type renewal struct {
 	hand     map[string]bool       // lines that people wrote, without space around them
 	name     string                // of the project
 	sessions []*session            // oldest first
-	wishes   map[string][]*session // those with a word in their preferences and tasks
 	by       map[string]*session
 
 	present memoir.Consolidation // without files if there is none

@@ -127,7 +127,9 @@ func phrasesOf(st memoir.Statement) (out []string) {
 }
 
 // alone reports whether a line that no person wrote repeats what only forgotten sessions said, whatever it cites.
-func (f *forgetting) alone(line string) bool { return !f.hand[strings.TrimSpace(line)] && f.quotes(line) }
+func (f *forgetting) alone(line string) bool {
+	return !f.hand[strings.TrimSpace(line)] && f.quotes(line)
+}
 
 // quoted matches quotations and commands.
 var quoted = lazyregexp.New("“[^”]{3,}”|`[^`]{3,}`")

@@ -12,10 +12,10 @@ import (
 type renewal struct {
 	in       Input
 	register register
-	edits    []memoir.HandEdit     // live ones
-	hand     map[string]bool       // lines that people wrote, without space around them
-	name     string                // of the project
-	sessions []*session            // oldest first
+	edits    []memoir.HandEdit // live ones
+	hand     map[string]bool   // lines that people wrote, without space around them
+	name     string            // of the project
+	sessions []*session        // oldest first
 	by       map[string]*session
 
 	present memoir.Consolidation // without files if there is none

@@ -17,8 +17,8 @@ import (
 type support struct {
 	words      []string       // people's words: what may stand in “ ”
 	wishes     []memoir.Words // the sentences of preferences and tasks
-	statements []string // whole statements
-	told       []string // the same without code and people's words
+	statements []string       // whole statements
+	told       []string       // the same without code and people's words
 	all        codes
 	steps      codes // without environments and the output of failed commands
 }

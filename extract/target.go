@@ -70,12 +70,48 @@ func (r *run) entryIn() (files []string, entry string) {
 	return nil, ""
 }
 
-// inDir are options that name the directory in which a command runs.
-var inDir = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+// buildFiles are files that define what programs run; other programs than those in the names follow a "=".
+const buildFiles = "Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json composer.json " +
+	"Cargo.toml pom.xml=mvnw build.gradle=gradlew build.gradle.kts=gradlew CMakeLists.txt BUILD=bazel BUILD.bazel " +
+	".pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js Gruntfile.js " +
+	"turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit fabfile.py pixi.toml meson.build justfile " +
+	"build.ninja build.sbt build.xml=ant project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+
+// word returns the first word of a command that stands in a file which has the command's program as its name or in its
+// text. Once it stands there no more, the command cannot be run. The program's own subcommands do not count.
+func (v *seen) word(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
+	for i, arg := range r.args {
+		name, g := grammarOf(r.program, arg)
+		dir, at, labelled := strings.Cut(strings.TrimPrefix(arg, "//"), ":")
+		if labelled = labelled && strings.HasPrefix(arg, "//"); !labelled {
+			dir, at = r.dir, arg[strings.LastIndexAny(arg, ":=")+1:]
+		}
+		if i == 0 && (g == bySubcommand || name != path.Base(r.program)) || len(at) < 2 || strings.Trim(at, digits) == "" ||
+			strings.ContainsAny(at, "/.*@") || strings.HasPrefix(at, "-") {
+			continue
+		}
+		for file := range strings.FieldsSeq(buildFiles) {
+			file, programs, _ := strings.Cut(file, "=")
+			a := memoir.Anchor{Path: v.relative(dir, file), Text: at}
+			text, _ := look(a.Path)
+			_, named := memoir.Token(text, name, 0)
+			if (named || strings.Contains(strings.ToLower(file+programs), path.Base(r.program))) && a.In(text) == memoir.Present {
+				return a, true
+			}
+		}
+	}
+	return memoir.Anchor{}, false
+}
+
+// inDir are options that name the directory in which a command runs, fileOptions those that name the file with targets.
+var (
+	inDir       = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+	fileOptions = []string{"-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"}
+)
 
 // operands returns the words of a command that may name targets: no values of options, variables, paths and numbers.
 func (r *run) operands() []string {
-	valued := r.options(append(slices.Clone(inDir), "-w", "--workspace", "--filter", "-F")...)
+	valued := r.options(append(slices.Concat(inDir, fileOptions), "-w", "--workspace", "--filter", "-F")...)
 	return slices.DeleteFunc(r.words()[1:], func(w string) bool {
 		return slices.Contains(valued, w) || strings.ContainsAny(w, "=/") || strings.Trim(w, digits) == ""
 	})
@@ -118,17 +154,17 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 }
 
 // defined returns the targets of a command that files define: all programs but make and cargo look for these in the
-// directories above as well. It returns none if an option names the file.
+// directories above as well.
 func (r *run) defined(exists func(string) bool) (out []Target) {
 	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
-	_, other := r.option("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
+	other := r.options(fileOptions...)
 	for _, kind := range targets {
 		words := r.operands()
 		if kind.form == inCargo {
 			words = r.args
 		}
 		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
-		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil || other ||
+		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil ||
 			kind.form == inCompose && slices.ContainsFunc(r.args, unknown) {
 			continue
 		}
@@ -141,7 +177,13 @@ func (r *run) defined(exists func(string) bool) (out []Target) {
 				for folder := range strings.FieldsSeq(kind.paths) {
 					t.Paths = append(t.Paths, path.Join(dir, folder, strings.ReplaceAll(name, ":", "/")))
 				}
-				if path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
+				if len(other) > 0 {
+					t.Files = nil
+					for _, file := range other {
+						t.Files = append(t.Files, join(r.dir, file))
+					}
+				}
+				if len(other) > 0 || path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
 					break
 				}
 			}

@@ -92,15 +92,12 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 		fenced := false
 		for _, text := range joined(s.lines) {
 			have, kept := r.lines[asShown(text)]
-			if fence(text) {
-				fenced = !fenced
-			} else if fenced && !kept && strings.TrimSpace(text) != "" {
-				code := withoutBracket(text)
-				text = memoir.CodeSpan(strings.TrimSpace(code)) + text[len(code):]
-			}
-			switch {
+			fenced = fenced != fence(text)
+			switch code := withoutBracket(text); {
 			case kept:
 				text = have
+			case fenced && code != "" && !fence(text):
+				text = r.line(memoir.CodeSpan(strings.TrimSpace(code)) + text[len(code):])
 			case text == "" || isHeading(text) || ownHead.MatchString(text):
 				continue
 			default:

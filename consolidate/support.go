@@ -210,7 +210,8 @@ func (s support) backsStep(line string, script bool) bool {
 	return script && !strings.HasPrefix(line, "#") || s.quotes(line)
 }
 
-var placeholder = lazyregexp.New(`[\w./=:@-]*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")[\w./=:@-]*`)
+var placeholder = lazyregexp.New(
+	`[\w./=:@-]*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")[\w./=:@-]*`)
 
 // otherQuotes match quotations in marks other than “ ”, in ASCII marks and single ones of several words. otherWords
 // match what else a line has from elsewhere, besides code: addresses, options, absolute paths, pipes into a shell, and

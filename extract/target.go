@@ -26,26 +26,18 @@ func (t Target) Defined(text string) bool {
 const (
 	inMakefile = `(?m)^(?:[-s]?include|import|mod|includes)\b|^(?:[^\t#\n:]*\s)?NAME(?:\s[^\n:]*)?:` +
 		`|^[^\t#\n:]*[%$][^\n:]*:`
-	inJSON    = `"NAME"\s*:`
-	inMise    = `(?m)^\s*(?:\[tasks\.)?["']?NAME["']?\s*[\].=]|^includes\b`
-	inCargo   = `(?m)^\s*name\s*=\s*["']NAME["']`
-	inCompose = `(?m)^\s+["']?NAME["']?\s*:|^include\b`
+	inJSON  = `"NAME"\s*:`
+	inCargo = `(?m)^\s*name\s*=\s*["']NAME["']`
 )
 
-// targets lists how the words of programs name targets or scripts, the files that define these, and the directories
-// that have them.
+// targets lists how the words of programs name targets or scripts in all trees, the files that define these, and the
+// directories that have them. What other programs name is known from the tree of the session; see seen.word.
 var targets = []struct{ programs, names, files, paths, form string }{
 	{"make gmake", `(.+)`, "Makefile GNUmakefile makefile", "", inMakefile},
 	{"task", `(.+)`, "Taskfile.yml Taskfile.yaml taskfile.yml Taskfile.dist.yml", "", inMakefile},
 	{"just", `^(\S+)`, "justfile Justfile .justfile", "", inMakefile},
 	{"npm pnpm yarn", `^(?:run(?:-script)? (\S+)|(test)\b)`, "package.json", "", inJSON},
 	{"bun", `^run (\S+)`, "package.json", "", inJSON},
-	{"deno", `^task (\S+)`, "deno.json deno.jsonc package.json", "", inJSON},
-	{"composer", `^run(?:-script)? (\S+)`, "composer.json", "", inJSON},
-	{"mise", `^r(?:un)? (\S+)`, "mise.toml .mise.toml .config/mise.toml mise/config.toml .mise/config.toml",
-		"mise-tasks .mise-tasks mise/tasks .mise/tasks .config/mise/tasks", inMise},
-	{"docker", `^compose (?:(?:up|build|start|restart) (.+)|(?:run|exec) (\S+))`,
-		"compose.yaml compose.yml docker-compose.yml docker-compose.yaml", "", inCompose},
 	{"cargo", `(?:-p|--package)[ =](\S+)`, "*/Cargo.toml", "", inCargo},
 	{"cargo", `--bin[ =](\S+)`, "*/Cargo.toml", "*/src/bin", inCargo},
 	{"cargo", `--example[ =](\S+)`, "*/Cargo.toml", "*/examples", inCargo},
@@ -55,7 +47,7 @@ var targets = []struct{ programs, names, files, paths, form string }{
 // entryIn returns the first target or script of a command as its file writes it, and the possible files.
 func (r *run) entryIn() (files []string, entry string) {
 	words := r.operands()
-	if len(words) > 1 && slices.Contains([]string{"run", "run-script", "task"}, words[0]) {
+	if len(words) > 1 && (words[0] == "run" || words[0] == "run-script") {
 		words = words[1:]
 	}
 	for _, kind := range targets {
@@ -70,24 +62,26 @@ func (r *run) entryIn() (files []string, entry string) {
 	return nil, ""
 }
 
-// buildFiles are files that define what programs run; other programs than those in the names follow a "=".
-const buildFiles = "Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json composer.json " +
-	"Cargo.toml pom.xml=mvnw build.gradle=gradlew build.gradle.kts=gradlew CMakeLists.txt BUILD=bazel BUILD.bazel " +
-	".pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js Gruntfile.js " +
-	"turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit fabfile.py pixi.toml meson.build justfile " +
-	"build.ninja build.sbt build.xml=ant project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+// buildFiles are files that define what programs run; programs by which no file is named follow a "=".
+const buildFiles = "Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json deno.jsonc Cargo.toml " +
+	"pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew CMakeLists.txt BUILD=bazel " +
+	"BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js " +
+	"Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit " +
+	"fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt build.xml=ant " +
+	"project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
 
 // word returns the first word of a command that stands in a file which has the command's program as its name or in its
 // text. Once it stands there no more, the command cannot be run. The program's own subcommands do not count.
 func (v *seen) word(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	for i, arg := range r.args {
 		name, g := grammarOf(r.program, arg)
-		dir, at, labelled := strings.Cut(strings.TrimPrefix(arg, "//"), ":")
-		if labelled = labelled && strings.HasPrefix(arg, "//"); !labelled {
-			dir, at = r.dir, arg[strings.LastIndexAny(arg, ":=")+1:]
+		dir, at := r.dir, arg[strings.LastIndexAny(arg, ":=")+1:]
+		if label, ok := strings.CutPrefix(arg, "//"); ok { // of Bazel
+			dir, _, _ = strings.Cut(label, ":")
 		}
-		if i == 0 && (g == bySubcommand || name != path.Base(r.program)) || len(at) < 2 || strings.Trim(at, digits) == "" ||
-			strings.ContainsAny(at, "/.*@") || strings.HasPrefix(at, "-") {
+		own := i == 0 && (g == bySubcommand || name != path.Base(r.program))
+		if own || len(at) < 2 || strings.Trim(at, digits) == "" || strings.ContainsAny(at, "/.*@") ||
+			strings.HasPrefix(at, "-") {
 			continue
 		}
 		for file := range strings.FieldsSeq(buildFiles) {
@@ -95,7 +89,9 @@ func (v *seen) word(r *run, look func(string) (string, bool)) (memoir.Anchor, bo
 			a := memoir.Anchor{Path: v.relative(dir, file), Text: at}
 			text, _ := look(a.Path)
 			_, named := memoir.Token(text, name, 0)
-			if (named || strings.Contains(strings.ToLower(file+programs), path.Base(r.program))) && a.In(text) == memoir.Present {
+			named = named || strings.HasPrefix(strings.ToLower(strings.TrimPrefix(file, ".")), name) ||
+				slices.Contains(strings.Split(programs, ","), name)
+			if named && a.In(text) == memoir.Present {
 				return a, true
 			}
 		}
@@ -140,7 +136,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 		if in, ok := r.option(inDir...); ok {
 			r.dir = join(r.dir, in)
 		}
-		out = append(out, r.defined(exists)...)
+		out = append(out, r.defined()...)
 		for _, name := range r.needed(exists) {
 			if name = (&seen{}).relative(r.dir, name); name != "" {
 				out = append(out, Target{Name: name, Paths: []string{name}})
@@ -153,10 +149,9 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 	return out
 }
 
-// defined returns the targets of a command that files define: all programs but make and cargo look for these in the
-// directories above as well.
-func (r *run) defined(exists func(string) bool) (out []Target) {
-	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
+// defined returns the targets of a command that files define: those that an option names, or else, for all programs but
+// make and cargo, also files in the directories above.
+func (r *run) defined() (out []Target) {
 	other := r.options(fileOptions...)
 	for _, kind := range targets {
 		words := r.operands()
@@ -164,8 +159,7 @@ func (r *run) defined(exists func(string) bool) (out []Target) {
 			words = r.args
 		}
 		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
-		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil ||
-			kind.form == inCompose && slices.ContainsFunc(r.args, unknown) {
+		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil {
 			continue
 		}
 		for name := range strings.FieldsSeq(strings.Join(m[1:], " ")) {
@@ -177,18 +171,14 @@ func (r *run) defined(exists func(string) bool) (out []Target) {
 				for folder := range strings.FieldsSeq(kind.paths) {
 					t.Paths = append(t.Paths, path.Join(dir, folder, strings.ReplaceAll(name, ":", "/")))
 				}
-				if len(other) > 0 {
-					t.Files = nil
-					for _, file := range other {
-						t.Files = append(t.Files, join(r.dir, file))
-					}
-				}
-				if len(other) > 0 || path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
+				if path.Dir(dir) == dir || kind.form == inCargo || strings.HasSuffix(r.program, "make") {
 					break
 				}
 			}
-			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") &&
-				(t.form != inCompose || slices.ContainsFunc(t.Files, exists)) {
+			for i, file := range other {
+				t.Files = append(t.Files[:i], join(r.dir, file))
+			}
+			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") {
 				out = append(out, t)
 			}
 		}

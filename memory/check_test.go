@@ -230,10 +230,10 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true, "- test: `jest src/a`": true,
 		"- generate: `task --dir lib docs`": true, "- generate: `task -t Taskfile.yml docs`": true, "- generate: `task -t other.yml site`": false,
 
-		"- lint: `mise run lints`": false, "- set up: `mise run db:drop`": false, "- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
+		"- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
 		"- run: `cargo run --bin top`": false, "- test: `cargo test -p wires`": false, "- run: `cargo run --example flow`": false, "- test: `cargo test --test tour`": false,
 		"- generate: `npm run gen --workspace=@acme/ui`": false, "- generate: `npm run docs -w packages/cli`": false, "- test: `pnpm --filter cli test`": false, "- generate: `pnpm -r run codegen`": false,
-		"- set up: `docker compose up -d --wait db cache` in `ops`": false, "- run: `ENV=1 docker compose run --rm migrate` in `ops`": false, "- run: `node lib/main.js`": false, "- build: `go build ./lib ./libs`": false,
+		"- run: `node lib/main.js`": false, "- build: `go build ./lib ./libs`": false,
 		"- check: `python -m tools.talk`": false, "- run: `uv run python tools/talk.py`": false, "- run: `go run lib/gen.go`": false, "- test: `pytest -q tests/unit`": false,
 		"- test: `go test ./gone/...`, also with other arguments [00001001 2026-07-01, +3]": false, "- run: `python3 scripts/y.py --all`": false, "- run: `scripts/y.sh now`": false,
 	} {

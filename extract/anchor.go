@@ -241,7 +241,7 @@ func (r *run) script() string {
 func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	files, entry := r.entryIn()
 	if entry == "" {
-		files = []string{r.script()}
+		files = strings.Fields(r.script())
 	}
 	in, _ := r.option(inDir...)
 	for _, file := range files {

@@ -207,15 +207,14 @@ func (s *Store) finishProject(t tx, c ProjectClaim) error {
 // Enqueue makes a project due whether or not anything changed. It stays due if a consolidation that is
 // running now succeeds. A dead job becomes claimable again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,
 			projectID)
 		if err == nil && n == 0 {
 			return unknownProject(projectID)
 		}
 		return err
-	})
-	return s.explain(err, "enqueueing project")
+	}), "enqueueing project")
 }
 
 // Edited makes a project due because a person edited its memory.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -113,13 +112,12 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 // extracted. hash is its content hash; skipped replaces the records that its reader skipped.
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
-	err := s.owning(ctx, quick, c.job(), func(t tx) error {
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := setSkipped(t, key, skipped); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, hash, c.DoneFilterVersion)
-	})
-	return s.explain(err, "marking session %s as unchanged", key)
+	}), "marking session %s as unchanged", key)
 }
 
 func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
@@ -135,7 +133,7 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 // memoir.CodeLeaseLost if the claim is no longer ours.
 func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
 	key := c.Session.Key()
-	err := s.owning(ctx, quick, c.job(), func(t tx) error {
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := s.release(t, c.job()); err != nil {
 			return err
 		}
@@ -146,8 +144,7 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 			return err
 		}
 		return s.settle(t, key)
-	})
-	return s.explain(err, "leaving session %s unread", key)
+	}), "leaving session %s unread", key)
 }
 
 // Outstanding counts the sessions of a project that processes other than self are extracting now.
@@ -231,19 +228,8 @@ func (s *Store) Selected(
 
 // setRedactions replaces the counts of one session or project.
 func setRedactions(t tx, scope, key string, counts map[string]int) error {
-	if _, err := t.exec(`DELETE FROM redaction WHERE scope = ? AND key = ?`, scope, key); err != nil {
-		return err
-	}
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		if counts[rule] == 0 {
-			continue
-		}
-		if _, err := t.exec(`INSERT INTO redaction (scope, key, rule, n) VALUES (?, ?, ?, ?)`,
-			scope, key, rule, counts[rule]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.execAll([]any{scope, key, jsonOf(counts)}, `DELETE FROM redaction WHERE scope = ?1 AND key = ?2`,
+		`INSERT INTO redaction (scope, key, rule, n) SELECT ?1, ?2, key, value FROM json_each(?3) WHERE value > 0`)
 }
 
 // Result is the result of extracting one claimed session.

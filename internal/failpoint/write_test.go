@@ -36,7 +36,6 @@ var without = map[string]string{
 	"store.rollback":          "it leaves what was before",
 	"store.syncDir":           "it follows a rename, which has a moment",
 	"store.transact":          "write has moments for those that write",
-	"store.missing":           "it writes into memory",
 }
 
 // TestEveryWriteHasAMoment reads the source: each function must have as many failpoints as

@@ -205,7 +205,7 @@ func (r Root) relink(n int) error {
 		err = failpoint.Rename(r.stagedLink(n), r.Link())
 	}
 	if err == nil {
-		err = syncDir(r.dir)
+		err = disk.SyncDir(r.dir)
 	}
 	if err != nil {
 		return storageError(err, "link generation %d", n)

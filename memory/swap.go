@@ -58,7 +58,7 @@ func (r Root) swap(n int, byHand []int) error {
 		}
 	}
 	for _, dir := range []string{live, archives} {
-		if err := syncDir(dir); err != nil {
+		if err := disk.SyncDir(dir); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (r Root) swap(n int, byHand []int) error {
 	if err := os.Rename(r.stagedLink(n), r.Link()); err != nil {
 		return err
 	}
-	return syncDir(r.dir)
+	return disk.SyncDir(r.dir)
 }
 
 // removeLive removes the directory of generation n unless it is linked, and returns its files that were saved

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
@@ -133,14 +134,14 @@ func writeTree(ctx context.Context, dir string, files Files, manifest []byte) er
 		return err
 	}
 	for _, d := range slices.Backward(dirs) {
-		if err := syncDir(filepath.Join(dir, d)); err != nil {
+		if err := disk.SyncDir(filepath.Join(dir, d)); err != nil {
 			return err
 		}
 	}
-	if err := syncDir(dir); err != nil {
+	if err := disk.SyncDir(dir); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return disk.SyncDir(filepath.Dir(dir))
 }
 
 func writeFile(ctx context.Context, root *os.Root, name string, content []byte) (err error) {

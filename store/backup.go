@@ -83,7 +83,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return s.explain(err, "copying database to %s", path)
 	}
 	err = errors.Join(failpoint.Before("sync copy"), f.Sync(), f.Close(), failpoint.Rename(unfinished, path),
-		syncDir(filepath.Dir(path)))
+		disk.SyncDir(filepath.Dir(path)))
 	if err != nil {
 		return storageError(err, "copying database %s", s.path)
 	}
@@ -189,7 +189,7 @@ func restoreBackup(path string) (aside string, err error) {
 			return "", storageError(err, "moving database %s aside", path)
 		}
 	}
-	if err := errors.Join(failpoint.Rename(path+backupSuffix, path), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(failpoint.Rename(path+backupSuffix, path), disk.SyncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "restoring the backup of database %s", path)
 	}
 	return aside, nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"syscall"
 
 	"memoir"
@@ -193,6 +194,21 @@ func flush(path string, mode fs.FileMode) error {
 		err = errors.Join(f.Chmod(mode), f.Sync())
 	}
 	return errors.Join(err, f.Close())
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be flushed there
+	}
+	if err := failpoint.Before("sync directory " + filepath.Base(path)); err != nil {
+		return err
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Discard removes a file that may not exist.

@@ -34,7 +34,6 @@ var without = map[string]string{
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",
 	"store.exec":              "a statement of a transaction, which has moments",
 	"store.rollback":          "it leaves what was before",
-	"store.syncDir":           "it follows a rename, which has a moment",
 	"store.transact":          "write has moments for those that write",
 }
 

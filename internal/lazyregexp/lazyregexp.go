@@ -27,9 +27,6 @@ func (r *Regexp) get() *regexp.Regexp {
 	return r.compiled
 }
 
-// String returns the expression.
-func (r *Regexp) String() string { return r.expression }
-
 // MatchString is the method of regexp.Regexp.
 func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 
@@ -60,11 +57,6 @@ func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 // FindAllStringSubmatch is the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
-}
-
-// FindAllStringSubmatchIndex is the method of regexp.Regexp.
-func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return r.get().FindAllStringSubmatchIndex(s, n)
 }
 
 // ReplaceAllString is the method of regexp.Regexp.

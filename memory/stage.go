@@ -100,7 +100,7 @@ func (r Root) readTreeBack(n int, m Manifest) error {
 		return err
 	}
 	defer root.Close()
-	files, _, err := readTree(root)
+	files, err := readTree(root)
 	if err == nil {
 		err = m.verify(files)
 	}

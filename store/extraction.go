@@ -85,19 +85,13 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[string]Claim, len(candidates))
-	for _, se := range sessions {
-		of[se.Key()] = Claim{Session: se}
-	}
-	for i := range priors {
-		c := of[priors[i].SessionKey]
-		c.Prior = &priors[i]
-		of[priors[i].SessionKey] = c
-	}
 	claims := make([]Claim, len(candidates))
 	for i, f := range candidates {
-		c := of[f.key]
-		c.Token, c.InputVersion = lease.NewToken(), f.version
+		c := Claim{Token: lease.NewToken(), InputVersion: f.version}
+		c.Session = sessions[slices.IndexFunc(sessions, func(se memoir.Session) bool { return se.Key() == f.key })]
+		if at := slices.IndexFunc(priors, func(e memoir.Extraction) bool { return e.SessionKey == f.key }); at >= 0 {
+			c.Prior = &priors[at]
+		}
 		g, err := s.claimJob(t, c.job(), terms{o.Holder, o.Lease, f.version, ownWork})
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", f.key, err)

@@ -236,8 +236,8 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 		}
 		for _, p := range found {
 			at := a.resolve(p)
-			if ids[p.ID] = at.id; a.changes(p, at) {
-				err = errors.Join(err, a.put(t, a.next(p, at)))
+			if ids[p.ID] = at.id; err == nil && a.changes(p, at) {
+				err = a.put(t, a.next(p, at))
 			}
 		}
 		return err

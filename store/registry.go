@@ -47,11 +47,7 @@ func Fingerprint(files []memoir.File) string {
 // Files returns all registered files by path, without their heads, which Heads returns.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 	return fetch(ctx, s, func(t tx) (map[string]FileRow, error) {
-		var n int
-		if err := t.get("SELECT count(*) FROM file", nil, &n); err != nil {
-			return nil, err
-		}
-		files := make(map[string]FileRow, n)
+		files := map[string]FileRow{}
 		return files, t.each(`SELECT coalesce(session_key, ''), error, path, size, mtime_ns, inode FROM file`, nil,
 			func(scan scanner) error {
 				var f FileRow

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"time"
 )
@@ -121,7 +120,10 @@ func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 			crashes = min(crashes, 1), next_attempt_at = 0
 			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)
 				AND (?1 = '[]' OR key IN (SELECT value FROM json_each(?1))) RETURNING key`, jsonList(keys))
-		return errors.Join(err, s.settle(t, revived...)) // a project's job has no session
+		if err == nil {
+			err = s.settle(t, revived...) // a project's job has no session
+		}
+		return err
 	})
 	return len(revived), s.explain(err, "reviving jobs")
 }

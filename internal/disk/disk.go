@@ -174,7 +174,7 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 		_ = failpoint.Remove(path + Beside)
 		return err
 	}
-	err = flush(path+Beside, mode)
+	err = Flush(path+Beside, mode)
 	if err == nil {
 		err = failpoint.Rename(path+Beside, path)
 	}
@@ -184,8 +184,8 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// flush sets a file's mode and makes its content durable.
-func flush(path string, mode fs.FileMode) error {
+// Flush sets a file's mode and makes its content durable.
+func Flush(path string, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // nothing is written
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ var (
 // without are the functions that have fewer failpoints than writes, with the reason.
 var without = map[string]string{
 	"disk.OpenIn":             "who may create a file by it has a moment",
-	"disk.flush":              "it opens what a write made, and has a moment",
+	"disk.Flush":              "it opens what a write made, and has a moment",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
 	"pipeline.RemoveFolders":  "Remove is a method that has moments",

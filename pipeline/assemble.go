@@ -209,11 +209,6 @@ func denied(err error) bool {
 	return errors.As(err, &system)
 }
 
-// asBefore reports whether a file still cannot be read, for the same reason.
-func asBefore(known map[string]store.FileRow, p probedFile) bool {
-	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
-}
-
 // readableDir reports whether a path is a readable directory. A registered directory was unreadable before;
 // its sessions have been found now.
 func readableDir(path string) bool {

@@ -3,7 +3,9 @@ package operation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -151,4 +153,18 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
 	}
 	return out, nil
+}
+
+// markWritten marks the lines that a person wrote into the live memory since it was published.
+func (a Access) markWritten(live *memory.Snapshot) {
+	lines := map[string]memoir.LineOrigin{}
+	maps.Copy(lines, live.Manifest.Lines)
+	for _, n := range memory.HandEdits("", live.Edited, time.Time{}) {
+		for line := range strings.Lines(a.Clean(a.Redact(n.Text))) {
+			if n.Action == memoir.EditAdded && strings.TrimSpace(line) != "" {
+				lines[memoir.LineKey(line)] = memoir.LineOrigin{Hand: true}
+			}
+		}
+	}
+	live.Manifest.Lines = lines
 }

@@ -27,6 +27,9 @@ func (r *Regexp) get() *regexp.Regexp {
 	return r.compiled
 }
 
+// String returns the expression.
+func (r *Regexp) String() string { return r.expression }
+
 // MatchString is the method of regexp.Regexp.
 func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 

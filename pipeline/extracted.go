@@ -47,8 +47,8 @@ func needOf(s memoir.Session) int64 {
 	return min(need, mostRoom)
 }
 
-// enter waits until memory for a session, then a worker, is free. The error is ctx's. shrink releases the memory above a
-// number of bytes, and leave the rest with the worker.
+// enter waits until memory for a session, then a worker, is free. The error is ctx's. shrink releases the memory above
+// a number of bytes, and leave the rest with the worker.
 func (r room) enter(ctx context.Context, session memoir.Session) (shrink func(to int64), leave func(), err error) {
 	held := needOf(session)
 	if err := r.bytes.Acquire(ctx, held); err != nil {

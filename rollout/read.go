@@ -60,7 +60,8 @@ func (s *Stats) unknown(kind string) {
 }
 
 // Read passes the items of one thread, in order, to fn. The parts are the files of the thread as Assemble orders
-// them, with their heads. The memory that Read uses does not depend on the length of the session. Damage is counted in Stats and is not an error. An error of fn ends the reading and is returned.
+// them, with their heads. The memory that Read uses does not depend on the length of the session. Damage is counted in
+// Stats and is not an error. An error of fn ends the reading and is returned.
 func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats, error) {
 	stats := Stats{}
 	if len(parts) == 0 {

@@ -204,24 +204,23 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 // evidence returns the statements with some ids, in their order, and the sessions of each.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
-	at := map[string]int{}
 	for _, id := range ids {
-		if _, known := at[id]; known {
+		is := func(s Statement) bool { return s.ID == id }
+		if slices.ContainsFunc(out, is) {
 			continue
 		}
-		at[id] = -1
 		for _, s := range all {
 			if s.statement.ID != id {
 				continue
 			}
-			if at[id] < 0 {
-				at[id] = len(out)
+			if !slices.ContainsFunc(out, is) {
 				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
 					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Sessions: []Evidence{}})
 			}
-			one := &out[at[id]]
+			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
-				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items})
+				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items,
+				More: len(s.statement.Items)})
 		}
 	}
 	return out
@@ -248,14 +247,9 @@ func (a Access) fill(ctx context.Context, st *store.Store, statements []Statemen
 			for _, it := range items {
 				if slices.Contains(one.numbers, it.N) && len(one.Items) < maxCited {
 					one.Items = append(one.Items, it)
+					one.More--
 				}
 			}
-		}
-	}
-	for i := range statements {
-		for j := range statements[i].Sessions {
-			one := &statements[i].Sessions[j]
-			one.More = len(one.numbers) - len(one.Items)
 		}
 	}
 	return nil

@@ -165,7 +165,7 @@ func SpecOf(s config.Settings, text string) (Spec, error) {
 	known := slices.Sorted(maps.Keys(providers))
 	hint := fmt.Sprintf("use %s, %s, or say in providers.%s where it is reached",
 		Builtin, strings.Join(known, ", "), provider)
-	if near, ok := config.Nearest(provider, slices.AppendSeq(known, maps.Keys(s.Providers))); ok && len(provider) > 2 {
+	if near, ok := config.Nearest(provider, slices.AppendSeq(known, maps.Keys(s.Providers))); ok {
 		hint = "did you mean " + near + "/" + name + "?"
 	}
 	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)

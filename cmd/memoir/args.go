@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
 
 	"memoir"
 	"memoir/config"
@@ -118,7 +117,7 @@ func checkWord(c *cli.Context) error {
 		}
 	}
 	hint := ""
-	if near := nearest(word, names); near != "" {
+	if near, ok := config.Nearest(word, names); ok {
 		hint = "did you mean `" + c.Command.HelpName + " " + near + "`?"
 	}
 	if c.Command.HelpName == c.App.Name {
@@ -158,7 +157,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		names = append(names, f.Names()...)
 	}
 	hint := "`" + c.Command.HelpName + " --help` lists the flags"
-	if near := nearest(name, names); near != "" {
+	if near, ok := config.Nearest(name, names); ok {
 		hint = "did you mean --" + near + "?"
 	}
 	return usagef(hint, "%s has no flag %s%s", calledAs(c), "--"[:min(len(name), 2)], name)
@@ -170,27 +169,10 @@ var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)
 // wrongNumber matches an error of the parser about the value of a flag, which is for a number.
 var wrongNumber = lazyregexp.New(`^invalid value (".*") for (?:flag )?(-[\w-]+): .*`)
 
-// minSimilarity is the Jaro-Winkler similarity above which a word is suggested.
-const minSimilarity = 0.8
-
 // didYouMean returns the hint for an unknown word: the nearest candidate, else all of them.
 func didYouMean(word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
+	if near, ok := config.Nearest(word, candidates); ok {
 		return "did you mean " + near + "?"
 	}
 	return "one of " + strings.Join(candidates, ", ")
-}
-
-// nearest returns the candidate that is most similar to a misspelt word; "" if none is near.
-func nearest(word string, candidates []string) string {
-	best, most := "", minSimilarity
-	for _, c := range candidates {
-		if strings.HasPrefix(word, c+"-") { // --all-projects
-			return c
-		}
-		if likeness := smetrics.JaroWinkler(word, c, 0.7, 4); likeness > most && len(c) > 1 {
-			best, most = c, likeness
-		}
-	}
-	return best
 }

@@ -152,8 +152,7 @@ func unreadable(why string) *Error {
 
 // unsent returns the *Error of a request without a response.
 func unsent(err error) *Error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // the outer error has the URL, which may hold a password
 	}
 	if unreachable(err) {
@@ -217,8 +216,8 @@ func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 			answer.Usage = used.Add(answer.Usage)
 			return answer, nil
 		}
-		var failed *Error
-		if !errors.As(err, &failed) {
+		failed, ok := errors.AsType[*Error](err)
+		if !ok {
 			return Answer{}, err
 		}
 		used = used.Add(failed.Usage)

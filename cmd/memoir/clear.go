@@ -53,7 +53,7 @@ func (p *program) clear(c *cli.Context) error {
 	st, err := open(c)
 	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.sayError(err)
-		return p.result(c, map[string][]string{"cleared": {}}, func() {})
+		return p.result(c, nil, map[string][]string{"cleared": {}}, func() {})
 	}
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (p *program) clear(c *cli.Context) error {
 	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
 		return err
 	}
-	return p.result(c, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
+	return p.result(c, nil, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
 		for _, id := range ids {
 			p.ui.say("cleared %s", id)
 		}

@@ -106,18 +106,14 @@ func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.
 func (p *program) printSettings(c *cli.Context, home, dir string, values []config.Value) error {
-	out := struct {
-		Home      string         `json:"home"`
-		ConfigDir string         `json:"config_dir"`
-		Settings  []config.Value `json:"settings"`
-	}{home, dir, []config.Value{}}
+	settings := []config.Value{}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
 		shown := p.cleanSetting(v)
-		out.Settings = append(out.Settings, shown)
+		settings = append(settings, shown)
 		t.row(shown.Name, orDash(shown.Value), shown.Origin)
 	}
-	return p.result(c, out, func() {
+	return p.result(c, nil, map[string]any{"home": home, "config_dir": dir, "settings": settings}, func() {
 		section := ""
 		for i, line := range strings.SplitAfter(t.format(p.ui.width()), "\n") {
 			if i == 0 || i > len(values) {
@@ -151,7 +147,7 @@ func (p *program) getSetting(c *cli.Context) error {
 		v = settings.Values()[i]
 	}
 	shown := p.cleanSetting(v)
-	return p.result(c, shown, func() {
+	return p.result(c, nil, shown, func() {
 		if shown.List == nil {
 			shown.List = []string{shown.Value}
 		}
@@ -204,26 +200,24 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	if err != nil {
 		return err
 	}
-	unlock, err := lockFolder(o.ConfigDir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	f, err := config.ReadFile(o)
-	if err != nil {
-		return err
-	}
-	done, err := change(f)
-	if err != nil {
-		return err
-	}
-	now, _, _ := config.Describe(name, config.UserHome(p.environ))
-	if done != "not set" {
-		if err := f.Save(); err != nil {
+	now := ""
+	err = locked(o.ConfigDir, func() error {
+		f, err := config.ReadFile(o)
+		if err != nil {
 			return err
 		}
+		done, err := change(f)
+		if now, _, _ = config.Describe(name, config.UserHome(p.environ)); err == nil && done != "not set" {
+			err = f.Save()
+		}
+		if err == nil {
+			p.ui.say("%s is %s in %s", now, done, f.Path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	p.ui.say("%s is %s in %s", now, done, f.Path)
 	settings, err := config.Load(o)
 	if origin := settings.Origin(now); err == nil && strings.HasPrefix(origin, "$") {
 		p.ui.warn("unset the variable", "%s overrides %s in the file", origin, now)
@@ -302,15 +296,18 @@ func trustCommand(p *program) *cli.Command {
 			if c.Bool("list") {
 				return p.listTrusted(c, home)
 			}
-			file := filepath.Join(dir, config.ProjectFileName)
 			if dir == "" {
-				if file, err = p.projectFile(c); err != nil {
+				_, here, err := p.settingsAndPlace(c)
+				if err != nil {
 					return err
 				}
-			} else if filepath.Base(dir) == config.ProjectFileName {
-				file = dir
+				dir = here.top
 			}
-			if file, err = filepath.Abs(file); err != nil {
+			if filepath.Base(dir) == config.ProjectFileName {
+				dir = filepath.Dir(dir)
+			}
+			file, err := filepath.Abs(filepath.Join(dir, config.ProjectFileName))
+			if err != nil {
 				return err
 			}
 			change := p.trust
@@ -363,7 +360,7 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 		}
 		files[state] = append(files[state], file)
 	}
-	return p.result(c, files, func() {
+	return p.result(c, nil, files, func() {
 		for _, file := range files["trusted"] {
 			p.ui.printf("%s\n", file)
 		}

@@ -29,7 +29,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 	}
 	damage, err := st.Check(ctx)
 	if err != nil {
-		d.check("database", "", err)
+		d.verify("database", "", err)
 		return false
 	}
 	const most = 10
@@ -50,7 +50,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	rows, err := st.SkippedRecords(ctx)
 	if err != nil {
-		d.check("records", "", err)
+		d.verify("records", "", err)
 		return
 	}
 	var sources []string
@@ -126,7 +126,7 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	refused := p.root.Refused(snap)
 	switch {
 	case refused != nil:
-		p.check(p.name, "", refused)
+		p.verify(p.name, "", refused)
 	case len(damaged) > 0:
 		p.fail(p.name, fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" restores the published files and keeps hand edits as a generation",
@@ -154,7 +154,7 @@ func looksDamaged(e memory.Edit) bool {
 func (p projectCheck) archives() {
 	kept, err := p.root.Generations()
 	if err != nil {
-		p.check(p.name, "", err)
+		p.verify(p.name, "", err)
 		return
 	}
 	linked, _ := p.root.Linked() // Current reports an error
@@ -182,7 +182,7 @@ func (d *doctor) integrations(c *cli.Context) {
 	}
 	record, err := integrate.Load(home)
 	if err != nil {
-		d.check("integrations", "", err)
+		d.verify("integrations", "", err)
 		return
 	}
 	names := record.Agents()

@@ -139,7 +139,7 @@ func viewCommand(p *program) *cli.Command {
 			if found.text == "" && found.why == "" {
 				found.why, hint = p.whyNoMemory(c)
 			}
-			return p.result(c, map[string]string{"text": found.text, "why": found.why}, func() {
+			return p.result(c, nil, map[string]string{"text": found.text, "why": found.why}, func() {
 				p.ui.write(found.text)
 				p.sayHeld(found.held)
 				switch {

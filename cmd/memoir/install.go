@@ -174,11 +174,7 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	switch scope := c.String("scope"); scope {
 	case "", "user":
 	case "project":
-		settings, err := p.settings(c, nil)
-		if err != nil {
-			return nil, err
-		}
-		here, err := p.here(settings)
+		_, here, err := p.settingsAndPlace(c)
 		if err != nil {
 			return nil, err
 		}
@@ -311,7 +307,7 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 		}
 		in.out.Applied = len(in.out.Changes) > 0 || len(in.failed) == 0
 	}
-	if err := in.result(in.c, in.out, func() { in.conclude(verb, dry) }); err != nil {
+	if err := in.result(in.c, nil, in.out, func() { in.conclude(verb, dry) }); err != nil {
 		return err
 	}
 	switch {

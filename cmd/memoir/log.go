@@ -35,7 +35,7 @@ func (p *program) log(c *cli.Context) error {
 	}
 	defer st.Close()
 	out, err := operation.ListGenerations(c.Context, st, home, id)
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
 		for _, g := range out.Generations {
@@ -116,7 +116,7 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	p.sayRestored(c, project.Name, out)
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		if !p.ui.quiet {
 			p.ui.printf("%s\n", out.Root)
 		}
@@ -187,7 +187,7 @@ func (p *program) diff(c *cli.Context) error {
 		}
 	}
 	out, err := operation.Compare(home, id, numbers[0], numbers[1])
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		from, to := fmt.Sprintf("generation %d", out.From), fmt.Sprintf("generation %d", out.To)
 		if out.Live {
 			to = "the live files (" + to + ")"
@@ -226,7 +226,7 @@ func catCommand(p *program) *cli.Command {
 				return err
 			}
 			content, err := memory.At(home, id).Open(place)
-			return p.resultOf(c, err, map[string]string{"path": place, "text": string(content)}, func() {
+			return p.result(c, err, map[string]string{"path": place, "text": string(content)}, func() {
 				p.ui.write(string(content))
 			})
 		},

@@ -218,7 +218,7 @@ func (p *program) redactStored(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.result(c, done, func() {}); err != nil {
+	if err := p.result(c, nil, done, func() {}); err != nil {
 		return err
 	}
 	incomplete := p.incomplete(done.Unread)

@@ -57,8 +57,11 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Bool("startup") {
-				return p.startup(c)
+			if c.Bool("startup") && p.getenv(memoir.ChildVariable) != "" {
+				return nil
+			} else if c.Bool("startup") {
+				in, _ := p.hookInput(c, startupPatience)
+				return p.launch(c, in)
 			}
 			if c.Bool("background") {
 				p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " ")) // to its log
@@ -220,7 +223,7 @@ func enqueueCommand(p *program) *cli.Command {
 			st, err := p.openForWriting(c)
 			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
 				p.ui.sayError(err)
-				return p.result(c, map[string][]string{"projects": {}}, func() {})
+				return p.result(c, nil, map[string][]string{"projects": {}}, func() {})
 			}
 			if err != nil {
 				return err
@@ -235,7 +238,7 @@ func enqueueCommand(p *program) *cli.Command {
 					return err
 				}
 			}
-			return p.result(c, map[string][]string{"projects": ids}, func() {
+			return p.result(c, nil, map[string][]string{"projects": ids}, func() {
 				p.ui.say("%s due for the next run", countAre(len(ids), "project"))
 			})
 		},

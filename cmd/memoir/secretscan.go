@@ -213,9 +213,8 @@ func (s *secretScan) report(c *cli.Context) error {
 }
 
 func (p *program) printFindings(c *cli.Context, findings []pipeline.StoredPlace) error {
-	return p.result(c, struct {
-		Findings []pipeline.StoredPlace `json:"findings"`
-	}{list(findings)}, func() {
+	out := map[string][]pipeline.StoredPlace{"findings": append([]pipeline.StoredPlace{}, findings...)}
+	return p.result(c, nil, out, func() {
 		for _, f := range findings {
 			p.printFinding(f)
 		}

@@ -80,7 +80,7 @@ func (p *program) show(c *cli.Context) error {
 	}
 	omitted := len(all) - len(items)
 	out := operation.ReadingOf(form, items, omitted)
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		p.printItems(all, items)
 		left := ""
 		if omitted > 0 {

@@ -212,14 +212,6 @@ func size(n int64) string {
 	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
 }
 
-// list returns a slice that is not nil, so that JSON has an array.
-func list[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
-}
-
 // excerpt cuts a text to maxText characters around a match.
 func excerpt(text, match string) string {
 	if i := strings.Index(strings.ToLower(text), strings.ToLower(match)); i > maxText/2 && i < len(text) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -151,4 +152,27 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
 	}
 	return out, nil
+}
+
+// A DiffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
+type DiffLine struct{ Mark, Text string }
+
+// DiffLines returns the lines of a unified diff.
+func DiffLines(text string) (out []DiffLine) {
+	hunk := false // a removed line may look like a header
+	for line := range strings.Lines(text) {
+		l := DiffLine{Text: line}
+		switch first := line[:1]; first {
+		case "+", "-":
+			if l.Mark = first; !hunk {
+				l.Mark = "@"
+			}
+		case "@":
+			l.Mark, hunk = "@", true
+		default:
+			hunk = hunk && first == " "
+		}
+		out = append(out, l)
+	}
+	return out
 }

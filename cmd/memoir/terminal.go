@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
 )
 
@@ -270,18 +271,7 @@ func (u *ui) paint(color, line string) {
 }
 
 func (u *ui) writeDiff(text string) {
-	for line := range strings.Lines(text) {
-		color := ""
-		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			color = "1"
-		case line[0] == '@':
-			color = "36"
-		case line[0] == '+':
-			color = "32"
-		case line[0] == '-':
-			color = "31"
-		}
-		u.paint(color, line)
+	for _, l := range operation.DiffLines(text) {
+		u.paint(map[string]string{"@": "36", "+": "32", "-": "31"}[l.Mark], l.Text)
 	}
 }

@@ -155,9 +155,6 @@ type withExtraction struct {
 // and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
-	if err != nil {
-		return nil, err
-	}
 	left := map[string]bool{} // sessions that are there or must not be shown
 	for _, e := range extractions {
 		left[e.SessionKey] = true
@@ -166,12 +163,9 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	for _, e := range m.published {
 		keys = append(keys, e.SessionKey)
 	}
-	found, err := st.Sessions(ctx, store.Filter{Keys: keys})
-	if err != nil {
-		return nil, err
-	}
-	own, err := st.Sessions(ctx, store.Filter{Project: m.project})
-	if err != nil {
+	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
+	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
+	if err = cmp.Or(err, errFound, errOwn); err != nil {
 		return nil, err
 	}
 	gone := func(s memoir.Session) bool {

@@ -70,11 +70,8 @@ func (s *server) listGenerations(c call) (any, error) {
 
 func (s *server) compareGenerations(c call) (any, error) {
 	from, err := number("from", c.URL.Query().Get("from"))
-	if err != nil {
-		return nil, err
-	}
-	to, err := number("to", c.URL.Query().Get("to"))
-	if err != nil {
+	to, errTo := number("to", c.URL.Query().Get("to"))
+	if err = cmp.Or(err, errTo); err != nil {
 		return nil, err
 	}
 	return s.compare(c.project.ID, from, to)

@@ -46,11 +46,8 @@ func configCommand(p *program) *cli.Command {
 				return p.getSetting(c)
 			}
 			opts, err := p.options(c, nil)
-			if err != nil {
-				return err
-			}
-			settings, err := p.settingsHere(c)
-			if err != nil {
+			settings, errHere := p.settingsHere(c)
+			if err = cmp.Or(err, errHere); err != nil {
 				return err
 			}
 			return p.printSettings(c, opts.Home, opts.ConfigDir, settings.Values())
@@ -286,11 +283,8 @@ func trustCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
-			if err != nil {
-				return err
-			}
-			home, err := p.home(c)
-			if err != nil {
+			home, errHome := p.home(c)
+			if err = cmp.Or(err, errHome); err != nil {
 				return err
 			}
 			if c.Bool("list") {

@@ -59,7 +59,10 @@ func (d *doctor) installation(c *cli.Context) {
 	if err == nil {
 		d.settings = settings
 		d.models()
-		d.limits()
+		if name := pipeline.Unpriced(d.settings); name != "" {
+			d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
+				"a limit on costs is set, but the price of %s is unknown: costs may exceed the limit", name)
+		}
 	}
 	switch {
 	case err != nil:
@@ -275,14 +278,6 @@ func (d *doctor) permissions(home string) {
 			"other users can read %s, such as %s", count(len(open), "path"), open[0])
 	default:
 		d.ok("permissions", "%s is readable only by you", home)
-	}
-}
-
-// limits warns of a limit on costs that cannot be enforced, because a price is unknown.
-func (d *doctor) limits() {
-	if name := pipeline.Unpriced(d.settings); name != "" {
-		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but the price of %s is unknown: costs may exceed the limit", name)
 	}
 }
 

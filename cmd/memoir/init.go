@@ -84,13 +84,13 @@ type setupJSON struct {
 
 func (s *setup) do() error {
 	o, err := s.configOptions(s.c)
+	if err == nil {
+		s.file, err = config.ReadFile(o)
+	}
+	if err == nil {
+		s.opts, err = s.runOptions(s.c)
+	}
 	if err != nil {
-		return err
-	}
-	if s.file, err = config.ReadFile(o); err != nil {
-		return err
-	}
-	if s.opts, err = s.runOptions(s.c); err != nil {
 		return err
 	}
 	s.noRun = s.c.Bool("no-run") || s.unagreed()

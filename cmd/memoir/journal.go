@@ -44,15 +44,9 @@ func journalCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			name, err := optional(c)
-			if err != nil {
-				return err
-			}
-			day, err := entry.Day(name, time.Now())
-			if err != nil {
-				return err
-			}
-			b, id, err := p.pages(c)
-			if err != nil {
+			day, errDay := entry.Day(name, time.Now())
+			b, id, errProject := p.pages(c)
+			if err = cmp.Or(err, errDay, errProject); err != nil {
 				return err
 			}
 			page, err := b.Page(id, day)

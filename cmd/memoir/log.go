@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -89,11 +90,8 @@ func restoreCommand(p *program) *cli.Command {
 
 func (p *program) restore(c *cli.Context) error {
 	text, err := argument(c, "generation's number")
-	if err != nil {
-		return err
-	}
-	n, err := generationNumber(text)
-	if err != nil {
+	n, errNumber := generationNumber(text)
+	if err = cmp.Or(err, errNumber); err != nil {
 		return err
 	}
 	opts, st, err := p.openToChange(c)
@@ -218,11 +216,8 @@ func catCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")
-			if err != nil {
-				return err
-			}
-			home, id, err := p.projectID(c)
-			if err != nil {
+			home, id, errProject := p.projectID(c)
+			if err = cmp.Or(err, errProject); err != nil {
 				return err
 			}
 			content, err := memory.At(home, id).Open(place)

@@ -355,10 +355,7 @@ func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
 }
 
 func (p *program) projects(c *cli.Context) error {
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
+	home, _ := p.home(c) // an error is returned when the registry is opened
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err

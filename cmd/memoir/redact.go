@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,18 +53,13 @@ func (p *program) redactText(c *cli.Context) error {
 		}
 	}
 	path, err := optional(c)
-	if err != nil {
-		return err
-	}
-	scanner, err := p.scanner(c)
-	if err != nil {
+	scanner, errScanner := p.scanner(c)
+	if err = cmp.Or(err, errScanner); err != nil {
 		return err
 	}
 	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
-	if path == "" {
-		path = "-"
-	}
+	path = cmp.Or(path, "-")
 	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {

@@ -52,15 +52,9 @@ func (p *program) show(c *cli.Context) error {
 		return err
 	}
 	session, parts, err := p.sessionOrFile(c, name)
-	if err != nil {
-		return err
-	}
-	scanner, err := p.scanner(c)
-	if err != nil {
-		return err
-	}
-	_, forgotten, err := pipeline.Tombstones(p.access(c).Home)
-	if err != nil {
+	scanner, errScanner := p.scanner(c)
+	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
+	if err = cmp.Or(err, errScanner, errForgotten); err != nil {
 		return err
 	}
 	loaded, err := pipeline.Load(c.Context, scanner, parts, "", forgotten)

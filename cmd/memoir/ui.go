@@ -214,13 +214,12 @@ func escaped(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		switch one, two := utf16.EncodeRune(r); {
-		case !escapable(r):
+		if !escapable(r) {
 			b.WriteRune(r)
-		case one != unicode.ReplacementChar:
-			fmt.Fprintf(&b, `\u%04x\u%04x`, one, two)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -181,18 +182,14 @@ func (d *doctor) integrations(c *cli.Context) {
 		return // another check reports it
 	}
 	record, err := integrate.Load(home)
-	if err != nil {
+	env, errEnv := d.agentEnv()
+	if err = cmp.Or(err, errEnv); err != nil {
 		d.verify("integrations", "", err)
 		return
 	}
 	names := record.Agents()
 	if len(names) == 0 {
 		d.warn("integrations", "`memoir install`", "none: no agent gets the memory")
-		return
-	}
-	env, err := d.agentEnv()
-	if err != nil {
-		d.fail("integrations", memoir.HintOf(err), "%v", err)
 		return
 	}
 	for _, name := range names {

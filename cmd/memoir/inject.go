@@ -124,11 +124,8 @@ func viewCommand(p *program) *cli.Command {
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
-			if err != nil {
-				return err
-			}
-			settings, err := p.settings(c, nil)
-			if err != nil {
+			settings, errSettings := p.settings(c, nil)
+			if err = cmp.Or(err, errSettings); err != nil {
 				return err
 			}
 			found, err := p.contextOf(c, &settings, hookInput{}, agent)

@@ -36,15 +36,7 @@ func newProgram(environ []string) *program {
 	return p
 }
 
-// getenv returns the first value of a variable that is not empty.
-func (p *program) getenv(name string) string {
-	for _, entry := range p.environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
-			return value
-		}
-	}
-	return ""
-}
+func (p *program) getenv(name string) string { return config.Lookup(p.environ)(name) }
 
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args

@@ -156,17 +156,8 @@ func (p *program) scanStored(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.printFindings(c, report.Places); err != nil {
-		return err
-	}
-	incomplete := p.incomplete(report.Unread)
-	if n := len(report.Places); n > 0 {
-		p.ui.say("%s in %s", count(n, "secret"), count(report.Texts, "stored text"))
-		p.ui.sayHint("`memoir redact --stored` removes them")
-		return status(exitFailed)
-	}
-	p.ui.say("no secrets in %s", count(report.Texts, "stored text"))
-	return incomplete
+	return p.reportFindings(c, report.Places, len(report.Places), count(report.Texts, "stored text"),
+		"`memoir redact --stored` removes them", p.incomplete(report.Unread))
 }
 
 // limitToProject applies --project.

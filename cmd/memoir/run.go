@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,14 +77,11 @@ var errTimeout = errors.New("stopped by --timeout")
 
 func (p *program) run(c *cli.Context) error {
 	opts, err := p.runOptions(c)
-	if err != nil {
+	timeout, errFlag := durationFlag(c, "timeout")
+	if err = cmp.Or(err, errFlag); err != nil {
 		return err
 	}
 	limitHeap(opts.Settings.Memories)
-	timeout, err := durationFlag(c, "timeout")
-	if err != nil {
-		return err
-	}
 	ctx := c.Context
 	if timeout > 0 {
 		var cancel context.CancelFunc

@@ -105,11 +105,8 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 		b.said = time.Now()
 		return true, about
 	}
-	if u.redact != nil {
-		about = u.redact(about)
-	}
 	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
-	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
+	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(u.redact(about)), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner

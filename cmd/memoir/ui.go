@@ -52,7 +52,7 @@ type ui struct {
 	stdout    *os.File
 	pager     *pager // nil: results go to stdout
 	outBroken error
-	redact    func(string) string // removes secrets from messages; nil in tests
+	redact    func(string) string // removes secrets from messages
 	home      string              // of the person, ~ in tables
 	command   string              // its name without memoir: "sessions disable"; empty if none was given
 
@@ -63,7 +63,7 @@ type ui struct {
 func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	u := &ui{
 		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
-		home:   getenv("HOME"),
+		home: getenv("HOME"), redact: func(text string) string { return text },
 		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
 	}
 	if getenv("TERM") == "dumb" {
@@ -131,18 +131,13 @@ func (u *ui) sayHint(text string) {
 // joined puts joined errors on one line, separated by semicolons. Secrets are removed first: a
 // rule may match several lines.
 func (u *ui) joined(text string) string {
-	if u.redact != nil {
-		text = u.redact(text)
-	}
-	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	return strings.ReplaceAll(strings.TrimSpace(u.redact(text)), "\n", "; ")
 }
 
 // line writes one line to standard error, after the results written so far: both
 // may go to one terminal. A failed write is ignored.
 func (u *ui) line(color, label, text string) {
-	if u.redact != nil {
-		text = u.redact(text)
-	}
+	text = u.redact(text)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.bar.erase()

@@ -31,7 +31,7 @@ var routes = []route{
 	{"GET", "/projects/{project}/notes", "notes", "Notes", reading((*server).listNotes)},
 	{"POST", "/projects/{project}/notes", "", "", changing((*server).takeNote)},
 	{"GET", "/projects/{project}/recall", "notes", "Notes", changing((*server).recallNotes)},
-	{"PUT", "/notes/{id}", "", "", changing((*server).changeNote)},
+	{"PUT", "/notes/{id}", "", "", changing((*server).takeNote)},
 	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
 	{"GET", "/projects/{project}/why", "why", "Where a line comes from", reading((*server).why)},

@@ -291,7 +291,7 @@ func trustCommand(p *program) *cli.Command {
 				return p.listTrusted(c, home)
 			}
 			if dir == "" {
-				_, here, err := p.settingsAndPlace(c)
+				here, err := p.placeHere(c)
 				if err != nil {
 					return err
 				}

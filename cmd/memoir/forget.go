@@ -80,7 +80,6 @@ func (p *program) forget(c *cli.Context) error {
 			return err
 		}
 		found, err = pipeline.FindText(c.Context, st, opts, match)
-		p.ui.stopBar()
 	case len(refs) == 0:
 		var project store.ProjectRow
 		if project, err = p.projectOf(c, st); err == nil {
@@ -299,7 +298,6 @@ func (p *program) undoForgetting(
 	}
 	opts.Limit = len(opts.Only)
 	report, err := pipeline.Run(c.Context, st, opts)
-	p.ui.stopBar()
 	if report.Scan.Reasons == nil {
 		return err
 	}

@@ -116,7 +116,6 @@ func (s *setup) do() error {
 	}
 	if run {
 		report, err := pipeline.Run(s.ctx, s.store, s.opts)
-		s.ui.stopBar()
 		if err != nil {
 			return err
 		}
@@ -149,7 +148,6 @@ func (s *setup) unagreed() bool {
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
-	s.ui.stopBar()
 	if s.noRun { // `memoir run` has the limits of age
 		s.opts = usual
 	}

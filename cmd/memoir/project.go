@@ -51,11 +51,12 @@ func (p *program) here(settings config.Settings) (place, error) {
 	return p.identify(settings, dir), nil
 }
 
-func (p *program) settingsAndPlace(c *cli.Context) (settings config.Settings, here place, err error) {
-	if settings, err = p.settings(c, nil); err == nil {
-		here, err = p.here(settings)
+func (p *program) placeHere(c *cli.Context) (place, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return place{}, err
 	}
-	return settings, here, err
+	return p.here(settings)
 }
 
 // projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
@@ -137,7 +138,7 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 // projectNamed is findProject with the settings of the command; "" is the project of this directory.
 func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
 	if ref == "" {
-		_, here, err := p.settingsAndPlace(c)
+		here, err := p.placeHere(c)
 		if err != nil {
 			return store.ProjectRow{}, err
 		}

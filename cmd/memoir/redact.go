@@ -152,7 +152,6 @@ func (p *program) scanStored(c *cli.Context) error {
 		return err
 	}
 	report, err := pipeline.ScanStored(c.Context, st, opts)
-	p.ui.stopBar()
 	if err != nil {
 		return err
 	}
@@ -201,7 +200,6 @@ func (p *program) redactStored(c *cli.Context) error {
 		return err
 	}
 	done, err := pipeline.RedactStored(c.Context, st, opts)
-	p.ui.stopBar()
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,6 @@ func (p *program) run(c *cli.Context) error {
 		opts.ProjectIDs = []string{id}
 	}
 	report, err := pipeline.Run(ctx, st, opts)
-	p.ui.stopBar()
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}

@@ -183,7 +183,6 @@ func (s *secretScan) add(f pipeline.StoredPlace) {
 		s.findings = append(s.findings, f)
 		return
 	}
-	s.ui.stopBar()
 	s.printFinding(f)
 	if s.ui.outTTY {
 		s.ui.push()
@@ -191,7 +190,6 @@ func (s *secretScan) add(f pipeline.StoredPlace) {
 }
 
 func (s *secretScan) report(c *cli.Context) error {
-	s.ui.stopBar()
 	if s.files == 0 && len(s.unread) == 1 {
 		return s.unread[0]
 	}

@@ -63,7 +63,6 @@ func (p *program) smoke(c *cli.Context) error {
 		return err
 	}
 	report, err := s.examine(c.Context)
-	p.ui.stopBar()
 	if err == nil {
 		err = s.report(p, c, map[string]any{"run": report})
 	}

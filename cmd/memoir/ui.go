@@ -158,8 +158,11 @@ func (u *ui) write(text string) {
 	u.put(text)
 }
 
-// put writes a result unchanged.
+// put writes a result unchanged. A bar on the same terminal ends before it.
 func (u *ui) put(text string) {
+	if u.outTTY {
+		u.stopBar()
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if _, err := u.out.WriteString(text); err != nil && u.outBroken == nil {
@@ -270,6 +273,7 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 
 // answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
+	u.stopBar()
 	u.mu.Lock()
 	u.flush()
 	u.pager.wait(false)

@@ -130,16 +130,36 @@ func checkWord(c *cli.Context) error {
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
 	{"line", "match"}, {"line", "purge"}, {"line", "undo"}}
 
-// checkFlags refuses flags that exclude each other, and numbers below 1.
+// choices are the values of flags, by the placeholders in their usage.
+func choices() map[string][]string {
+	return map[string][]string{"SOURCE": sources(), "REASON": names(memoir.Reasons), "SCOPE": {"user", "project"},
+		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}}
+}
+
+// placeholder returns what stands for the value in the usage of a flag, "" if the flag takes none.
+func placeholder(f cli.Flag) string {
+	if parts := strings.Split(f.(cli.DocGenerationFlag).GetUsage(), "`"); len(parts) == 3 {
+		return parts[1]
+	}
+	return ""
+}
+
+// checkFlags refuses flags that exclude each other, numbers below 1, and values that are not choices.
 func checkFlags(c *cli.Context) error {
 	for _, pair := range exclusive {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
 			return usagef("", "--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
+	known := choices()
 	for _, f := range c.Command.Flags {
-		if n, ok := c.Value(f.Names()[0]).(int); ok && n < 1 && c.IsSet(f.Names()[0]) {
-			return usagef("", "--%s: must be at least 1, not %d", f.Names()[0], n)
+		name := f.Names()[0]
+		if n, ok := c.Value(name).(int); ok && n < 1 && c.IsSet(name) {
+			return usagef("", "--%s: must be at least 1, not %d", name, n)
+		}
+		value, allowed := c.String(name), known[placeholder(f)]
+		if value != "" && allowed != nil && !slices.Contains(allowed, value) {
+			return usagef(didYouMean(value, allowed), "--%s: %q is not known", name, value)
 		}
 	}
 	return nil

@@ -39,9 +39,6 @@ func mcpCommand(p *program) *cli.Command {
 }
 
 func (p *program) mcp(c *cli.Context) error {
-	if channel := c.String("deliver"); channel != "" && channel != "instructions" {
-		return usagef("use instructions", "--deliver: unknown channel %q", channel)
-	}
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}

@@ -170,16 +170,12 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch scope := c.String("scope"); scope {
-	case "", "user":
-	case "project":
+	if c.String("scope") == "project" {
 		here, err := p.placeHere(c)
 		if err != nil {
 			return nil, err
 		}
 		in.options.Project = cmp.Or(here.top, here.dir)
-	default:
-		return nil, usagef("user or project", "--scope: %q is not a scope", scope)
 	}
 	in.out.Program = in.options.Program
 	// Two processes would overwrite each other's record.

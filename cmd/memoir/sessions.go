@@ -53,12 +53,6 @@ func reasonHelp() string {
 
 func (p *program) sessions(c *cli.Context) error {
 	filter := store.Filter{Source: memoir.Source(c.String("source")), Reason: memoir.Reason(c.String("reason"))}
-	if filter.Source != "" && !slices.Contains(sources(), c.String("source")) {
-		return usagef(didYouMean(c.String("source"), sources()), "--source: unknown agent %q", filter.Source)
-	}
-	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
-		return usagef(didYouMean(c.String("reason"), names(memoir.Reasons)), "--reason: unknown reason %q", filter.Reason)
-	}
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err

@@ -240,11 +240,9 @@ func (p *pager) wait(last bool) {
 
 // setColor decides where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE.
 // --color takes precedence.
-func (u *ui) setColor(when string, getenv func(string) string) error {
+func (u *ui) setColor(when string, getenv func(string) string) {
 	force := getenv("CLICOLOR_FORCE")
 	switch {
-	case !slices.Contains([]string{"", "auto", "always", "never"}, when):
-		return usagef("one of auto, always, never", "--color: %q is not known", when)
 	case when == "never", when != "always" && getenv("NO_COLOR") != "":
 		u.color, u.outColor = false, false
 	case when == "always", force != "" && force != "0":
@@ -252,7 +250,6 @@ func (u *ui) setColor(when string, getenv func(string) string) error {
 	default:
 		u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
 	}
-	return nil
 }
 
 func (u *ui) paint(color, line string) {

@@ -69,7 +69,7 @@ func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	if getenv("TERM") == "dumb" {
 		u.errTTY = false
 	}
-	_ = u.setColor("", getenv)
+	u.setColor("", getenv)
 	return u
 }
 

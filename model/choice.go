@@ -138,12 +138,7 @@ type Spec struct {
 func (s Spec) Builtin() bool { return s.Provider == Builtin }
 
 // String returns the form that SpecOf reads.
-func (s Spec) String() string {
-	if s.Model == "" {
-		return s.Provider
-	}
-	return s.Provider + "/" + s.Model
-}
+func (s Spec) String() string { return strings.TrimSuffix(s.Provider+"/"+s.Model, "/") }
 
 // SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin". The model's name may itself contain
 // slashes. The provider must be known or configured. Other names are an error with memoir.CodeConfig.

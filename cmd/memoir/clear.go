@@ -44,13 +44,12 @@ func (p *program) clear(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	home, all, open := opts.Home, c.Bool("all"), p.openForWriting
-	if all && isDirectory(filepath.Join(home, "projects")) { // also if the database is gone
-		open = func(c *cli.Context) (*store.Store, error) {
-			return p.openStore(c.Context, home, opts.Settings)
-		}
+	home, all := opts.Home, c.Bool("all")
+	st, err := p.openForWriting(c)
+	gone := memoir.CodeOf(err) == memoir.CodeNotFound && isDirectory(filepath.Join(home, "projects"))
+	if all && gone { // of the database; its folders are there
+		st, err = p.openStore(c.Context, home, opts.Settings)
 	}
-	st, err := open(c)
 	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.sayError(err)
 		return p.result(c, nil, map[string][]string{"cleared": {}}, func() {})

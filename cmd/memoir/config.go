@@ -304,40 +304,19 @@ func trustCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			change := p.trust
+			change, done := config.Trust, "%s is trusted in its current version"
 			if c.Bool("undo") {
-				change = p.distrust
+				change, done = config.Distrust, "%s is not trusted"
 			}
-			if err := locked(home, func() error { return change(home, file) }); err != nil || !c.Bool("json") {
+			if err := locked(home, func() error { return change(home, file) }); err != nil {
 				return err
+			}
+			if p.ui.say(done, file); !c.Bool("json") {
+				return nil
 			}
 			return p.listTrusted(c, home)
 		},
 	}
-}
-
-func (p *program) trust(home, file string) error {
-	err := config.Trust(home, file)
-	if err == nil {
-		p.ui.say("%s is trusted in its current version", file)
-	}
-	return err
-}
-
-func (p *program) distrust(home, file string) error {
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(trusted.Files(), file) {
-		p.ui.say("%s was not trusted", file)
-		return nil
-	}
-	if err := config.Distrust(home, file); err != nil {
-		return err
-	}
-	p.ui.say("%s is no longer trusted", file)
-	return nil
 }
 
 // listTrusted prints the files that are trusted, and those that were in an earlier version.

@@ -142,15 +142,8 @@ func (d *doctor) data(c *cli.Context) {
 func (d *doctor) models() {
 	for _, role := range model.Roles(d.settings) {
 		choice, err := model.Choose(d.settings, role)
-		if err == nil {
-			err = choice.Check(d.getenv)
-		}
-		if err != nil {
-			hint := memoir.HintOf(err)
-			if inner := errors.Unwrap(err); inner != nil { // the check has the role's name already
-				err = inner
-			}
-			d.fail(role.Setting, hint, "%v", err)
+		if err = cmp.Or(err, choice.Check(d.getenv)); err != nil {
+			d.fail(role.Setting, memoir.HintOf(err), "%v", cmp.Or(errors.Unwrap(err), err)) // without the role's name
 			continue
 		}
 		switch {
@@ -263,11 +256,9 @@ func (d *doctor) permissions(home string) {
 		}
 		return nil
 	})
-	switch path := (*fs.PathError)(nil); {
-	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
-		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), "%v", err)
+	switch {
 	case err != nil:
-		d.fail("permissions", "", "%v", err)
+		d.fail("permissions", "chmod -R u+rwX "+shellWord(home), "%v", err)
 	case errors.Is(writable(home), syscall.EROFS):
 		d.fail("permissions", disk.HintOr(syscall.EROFS, "--home"), "%s is not writable: %v", home, syscall.EROFS)
 	case len(locked) > 0:

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,19 +56,15 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 		d.verify("records", "", err)
 		return
 	}
-	var sources []string
 	unknown, parts := map[string]bool{}, map[string][]string{}
 	for _, r := range rows {
 		source, kind := string(r.Source), r.Why
-		if parts[source] == nil {
-			sources = append(sources, source)
-		}
 		if r.Why == store.SkippedUnknown {
 			kind, unknown[source] = "unknown type "+d.redact(r.Type), true
 		}
 		parts[source] = append(parts[source], fmt.Sprintf("%s ×%d in %s", kind, r.N, count(r.Sessions, "session")))
 	}
-	for _, source := range sources {
+	for _, source := range slices.Sorted(maps.Keys(parts)) {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
 		if unknown[source] {
 			d.warn(name, "the agent's format has changed: check for a newer memoir; all other records were read", "%s", detail)

@@ -111,13 +111,7 @@ var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
 
 // directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
-	if len(in.Workspaces) > 0 {
-		return in.Workspaces[0]
-	}
-	if in.CWD != "" {
-		return in.CWD
-	}
-	return in.WorkingDir
+	return cmp.Or(slices.Concat(in.Workspaces, []string{in.CWD, in.WorkingDir})...)
 }
 
 // formNames are the names that --agent and --format take.

@@ -39,10 +39,11 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	bytes, summary := in.budgets()
 	// Before the summary, so that the summary has no line that a person removed.
 	most, tokens := in.limits()
-	out := ApplyHandEdits(memoryOf(name, sessions, learn(sessions), bytes, most), edits)
-	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
+	out := memoryOf(name, sessions, learn(sessions), bytes, most)
+	edited := withHandEdits(out, edits, false)
+	out.MemorySummary = summarise(name, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
-	return ApplyHandEdits(out, edits), memoir.Usage{}, nil
+	return withHandEdits(out, edits, false), memoir.Usage{}, nil
 }
 
 func errNothing() error {

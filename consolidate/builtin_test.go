@@ -228,12 +228,19 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 		for i := range n {
 			kind := []string{"Preferences: “keep server %d in rack %d”", "Findings: server %d stands in rack %d"}[i%2]
 			one := session(i%28, id(i+1), fmt.Sprintf(kind, i, i%7))
-			one.SessionKey = fmt.Sprintf("memoir:note-%d", i+1)
+			if one.SessionKey, one.RecalledAt = fmt.Sprintf("memoir:note-%d", i+1), one.EndedAt; i%31 == 0 {
+				one.RecalledAt = one.EndedAt.AddDate(0, 0, 50)
+			}
 			all = append(all, one)
 		}
 		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := 0; i < n; i += 31 {
+			if !strings.Contains(made.MemoryMD, fmt.Sprintf("[note-%d ", i+1)) {
+				t.Errorf("%d notes: the recalled note %d is left out", n, i+1)
+			}
 		}
 		shown := strings.Count(made.MemoryMD, "[note-")
 		if shown < most || len(made.MemoryMD) > consolidate.DefaultMemoryBytes {

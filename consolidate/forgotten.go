@@ -180,17 +180,13 @@ func (f Forgotten) Editor(in Input) func(memoir.HandEdit) (memoir.HandEdit, bool
 	g := f.in(in)
 	return func(n memoir.HandEdit) (memoir.HandEdit, bool) {
 		for _, at := range []*string{&n.After, &n.Section} {
-			line, ok := g.line(*at)
-			if *at = line; !ok || g.quotes(line) && !g.hand[strings.TrimSpace(line)] {
+			if *at = g.clean(*at); g.quotes(*at) && !g.hand[strings.TrimSpace(*at)] {
 				*at = ""
 			}
 		}
-		ok := true
-		if n.Action == memoir.EditFile {
-			n.Text = g.clean(n.Text)
-		} else if n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved {
-			n.Text, ok = g.line(n.Text)
-		}
+		before := n.Text
+		n.Text = g.clean(n.Text)
+		ok := n.Text == before || strings.TrimSpace(n.Text) != "" || n.Action == memoir.EditFile
 		return n, ok && (n.Action != memoir.EditRemoved || !g.quotes(n.Text))
 	}
 }

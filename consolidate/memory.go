@@ -229,11 +229,11 @@ func OnlyHandEdits(in Input) memoir.Consolidation {
 	}) {
 		left = "Only what people wrote by hand"
 	}
-	return ApplyHandEdits(memoir.Consolidation{
+	return withHandEdits(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions behind it were removed from this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
-	}, edits)
+	}, edits, false)
 }
 
 // Written returns a first memory with a given MEMORY.md. All sessions are Open.

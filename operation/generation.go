@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -175,4 +176,18 @@ func DiffLines(text string) (out []DiffLine) {
 		out = append(out, l)
 	}
 	return out
+}
+
+// markWritten marks the lines that a person wrote into the live memory since it was published.
+func (a Access) markWritten(live *memory.Snapshot) {
+	lines := map[string]memoir.LineOrigin{}
+	maps.Copy(lines, live.Manifest.Lines)
+	for _, n := range memory.HandEdits("", live.Edited, time.Time{}) {
+		for line := range strings.Lines(a.Clean(a.Redact(n.Text))) {
+			if n.Action == memoir.EditAdded && strings.TrimSpace(line) != "" {
+				lines[memoir.LineKey(line)] = memoir.LineOrigin{Hand: true}
+			}
+		}
+	}
+	live.Manifest.Lines = lines
 }

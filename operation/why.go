@@ -366,6 +366,7 @@ func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 		return m, err
 	}
 	m.published, _ = memory.DecodeStatements(live.Files[memory.StatementsFile]) // a person may have damaged it
+	a.markWritten(&live)
 	lines := func(text string, held bool) (out []Line) {
 		for line := range strings.Lines(a.Clean(text)) {
 			l := Line{Text: strings.TrimRight(line, "\n"), Project: projectID, Held: held}

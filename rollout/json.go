@@ -134,6 +134,13 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isTrue(raw []byte) bool   { return string(raw) == "true" }
 
+// foreign reports whether a field says that a program acted: its value, of whatever form, is none of the words people.
+// A field that is missing or empty says nothing.
+func foreign(value []byte, people string) bool {
+	return len(value) > 0 && string(value) != "null" && string(value) != `""` &&
+		!slices.Contains(strings.Fields(people), text(value))
+}
+
 // integer decodes a whole number, as a JSON number or in a string.
 func integer(raw []byte) (int64, bool) {
 	raw = bytes.TrimSuffix(unquotedNumber(raw), []byte(".0"))

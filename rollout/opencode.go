@@ -43,7 +43,7 @@ func (OpenCode) Roots(env Env) []Root {
 	}
 	entries, _ := os.ReadDir(data) // it may not exist
 	for _, d := range entries {
-		if name := d.Name(); strings.HasPrefix(name, "opencode-") && strings.HasSuffix(name, ".db") {
+		if name := d.Name(); strings.HasPrefix(name, "opencode") && storeName.MatchString(name) {
 			databases = append(databases, filepath.Join(data, name))
 		}
 	}
@@ -112,9 +112,9 @@ func deniesQuestions(rules []byte) bool {
 	for rule := range elements(rules) {
 		switch { // the last rule counts
 		case getText(rule, "permission") == "question" && getText(rule, "pattern") == "*":
-			denied = getText(rule, "action") == "deny"
+			denied = foreign(get(rule, "action"), "allow ask")
 		case getText(rule, "action") == "question" && getText(rule, "resource") == "*": // of OpenCode 2
-			denied = getText(rule, "effect") == "deny"
+			denied = foreign(get(rule, "effect"), "allow ask")
 		}
 	}
 	return denied

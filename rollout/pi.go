@@ -87,29 +87,21 @@ func isOMP(path string, head [][]byte) bool {
 		return true
 	}
 	for i, raw := range head {
-		switch getText(raw, "type") {
-		case "session":
-			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles",
-				"providerPromptCacheKey"} {
-				if get(raw, key) != nil {
-					return true
-				}
-			}
-		case "title":
-			if i == 0 {
-				return true
-			}
-		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary",
-			"ttsr_injection", "credential_pin", "model_usage":
+		kind, has := getText(raw, "type"), func(key string) bool { return get(raw, key) != nil }
+		if ompEntries[kind] || kind == "title" && i == 0 || kind == "session" && slices.ContainsFunc(ompMembers, has) ||
+			kind == "model_change" && isString(get(raw, "model")) && !has("modelId") {
 			return true
-		case "model_change":
-			if isString(get(raw, "model")) && get(raw, "modelId") == nil {
-				return true
-			}
 		}
 	}
 	return false
 }
+
+// ompEntries are types of entries, and ompMembers members of a session header, that only oh-my-pi writes.
+var (
+	ompEntries = memoir.SetOf("session_init title_change service_tier_change mode_change reset_boundary" +
+		" ttsr_injection credential_pin model_usage")
+	ompMembers = strings.Fields("title titleSource additionalDirectories previousSessionFiles providerPromptCacheKey")
+)
 
 // Head reads the header, and later titles. A subagent of oh-my-pi is recognised by its first entry, or by a
 // directory named after its parent's file.

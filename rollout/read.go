@@ -126,10 +126,9 @@ func byTime(a, b Part) int {
 // tipOf returns the newest part that no other continues.
 func tipOf(parts []Part) int {
 	for i := len(parts) - 1; i >= 0; i-- {
-		continued := slices.ContainsFunc(parts, func(p Part) bool {
+		if !slices.ContainsFunc(parts, func(p Part) bool { // one that continues it
 			return p.Head.BaseID != "" && p.Head.BaseID == parts[i].Head.FileID && p.Path != parts[i].Path
-		})
-		if !continued {
+		}) {
 			return i
 		}
 	}
@@ -139,14 +138,16 @@ func tipOf(parts []Part) int {
 // baseOf returns the part that part at continues, -1 if it begins the thread.
 func baseOf(parts []Part, used []bool, at int) int {
 	h := parts[at].Head
+	before := func(fits func(Head) bool) int {
+		i := at - 1
+		for i >= 0 && (used[i] || !fits(parts[i].Head)) {
+			i--
+		}
+		return i
+	}
 	if h.BaseID == "" {
 		// Files without a predecessor are read in the order of their times.
-		for i := at - 1; i >= 0; i-- {
-			if !used[i] && parts[i].Head.BaseID == "" {
-				return i
-			}
-		}
-		return -1
+		return before(func(p Head) bool { return p.BaseID == "" })
 	}
 	for i, p := range parts {
 		if !used[i] && p.Head.FileID == h.BaseID {
@@ -156,13 +157,9 @@ func baseOf(parts []Part, used []bool, at int) int {
 	if h.ParentID != "" && h.BaseID == h.ParentID {
 		return -1 // a fork continues another thread's file
 	}
-	for i := at - 1; i >= 0; i-- {
-		p := parts[i].Head
-		if !used[i] && (p.FileID == "" || p.BaseID == "") && (h.BaseEnd < 0 || p.FirstOrdinal < h.BaseEnd) {
-			return i
-		}
-	}
-	return -1
+	return before(func(p Head) bool {
+		return (p.FileID == "" || p.BaseID == "") && (h.BaseEnd < 0 || p.FirstOrdinal < h.BaseEnd)
+	})
 }
 
 // copyKey is equal for copies of one file, which have the same beginning.
@@ -178,16 +175,15 @@ func dropCopies(parts []Part) (kept, dropped []Part) {
 	for _, p := range parts {
 		key := copyKey{p.Head.FileID, p.Head.BaseID, p.Head.FileAt.UnixNano(), p.Head.FirstOrdinal}
 		i, seen := best[key]
-		switch {
-		case !seen:
+		if !seen {
 			best[key] = len(kept)
 			kept = append(kept, p)
-		case better(p, kept[i]):
-			dropped = append(dropped, kept[i])
-			kept[i] = p
-		default:
-			dropped = append(dropped, p)
+			continue
 		}
+		if better(p, kept[i]) {
+			p, kept[i] = kept[i], p
+		}
+		dropped = append(dropped, p)
 	}
 	return kept, dropped
 }

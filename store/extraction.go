@@ -193,12 +193,12 @@ func (s *Store) Working(ctx context.Context) error {
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.statements, e.rollout_summary, e.rollout_slug,
 	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq,
-	e.history_entry`
+	e.history_entry, coalesce((SELECT accessed_at FROM entry n WHERE n.session_key = e.session_key), 0)`
 
 func scanExtraction(scan scanner, e *memoir.Extraction) error {
 	err := scan(&e.SessionKey, &e.ProjectID, statementColumn{&e.Statements}, &e.RolloutSummary, &e.RolloutSlug, &e.Title,
 		&e.CWD, &e.Branch, timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model,
-		&e.Seq, &e.HistoryEntry)
+		&e.Seq, &e.HistoryEntry, timeColumn{&e.RecalledAt})
 	e.Identify()
 	return err
 }

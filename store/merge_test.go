@@ -102,6 +102,32 @@ func TestSplitsUndoMergesInTurn(t *testing.T) {
 	}
 }
 
+func TestALineThatWasRemovedAfterAMergeStaysAwayAfterTheSplit(t *testing.T) {
+	t.Parallel()
+	s := newThree(t)
+	gone := memoir.HandEdit{File: "MEMORY.md", Action: memoir.EditRemoved, Text: "by hand in " + project}
+	must(t, s.RecordHandEdits(t.Context(), other, 8, []memoir.HandEdit{gone}))
+	merge(t, s, project, other)
+	texts := func(id string) (added []string) {
+		edits, err := s.HandEdits(t.Context(), id)
+		must(t, err)
+		for _, n := range edits {
+			if n.Action == memoir.EditAdded {
+				added = append(added, n.Text)
+			}
+		}
+		return added
+	}
+	if added := texts(other); !slices.Contains(added, gone.Text) {
+		t.Errorf("another project's earlier removal took a line: %q", added)
+	}
+	must(t, s.RecordHandEdits(t.Context(), other, 9, []memoir.HandEdit{gone}))
+	split(t, s, other)
+	if added := slices.Concat(texts(project), texts(other)); slices.Contains(added, gone.Text) {
+		t.Errorf("it is back: %q", added)
+	}
+}
+
 func TestAMergeKeepsWhatIsWrittenByHand(t *testing.T) {
 	t.Parallel()
 	s := newThree(t)

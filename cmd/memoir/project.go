@@ -380,7 +380,7 @@ func (p *program) projects(c *cli.Context) error {
 				return !strings.Contains(alias, "/") || slices.Contains(one.Directories, alias)
 			})
 			if len(one.Aliases) > 0 {
-				p.ui.printf("%s is also %s\n", one.ID, strings.Join(one.Aliases, ", "))
+				p.ui.printf("other names of %s: %s\n", one.ID, strings.Join(one.Aliases, ", "))
 			}
 		}
 		if st != nil {

@@ -139,7 +139,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				if err := pipeline.Withdraw(c.Context, st, opts, session.ProjectID); err == nil {
 					hint = ""
 				} else if memoir.CodeOf(err) != memoir.CodeBusy {
-					return err
+					p.ui.warn(memoir.HintOf(err), "it is not removed from its project's memory yet: %v", err)
 				}
 			}
 			now, err := p.findSession(c.Context, st, session.Key())

@@ -160,7 +160,7 @@ func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	return e, nil
 }
 
-// takeNote adds a note, or changes the one with an id. HTML forms have no PUT and DELETE: without a content, they forget
+// takeNote adds a note, or changes the one with an id. HTML forms have no PUT and DELETE: one without a content forgets
 // the note.
 func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)

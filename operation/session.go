@@ -93,7 +93,12 @@ func FindSession(ctx context.Context, st *store.Store, ref string, shown func(me
 	case 1:
 		return found[0], nil
 	}
-	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "name it in full", "%q matches %d sessions", ref, len(found))
+	var keys []string
+	for _, s := range found {
+		keys = append(keys, s.Key())
+	}
+	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "use one of "+memoir.Cut(strings.Join(keys, ", "), 200),
+		"%q matches %d sessions", ref, len(found))
 }
 
 // Item is the form of a session's item.

@@ -211,12 +211,9 @@ func patchIn(a model.Answer) ([]byte, error) {
 // patched returns the live files with a patched MEMORY.md.
 func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, cite string,
 	patch []byte) (memory.Files, error) {
-	settings, err := c.settingsOf(c.project)
-	if err != nil {
-		return nil, err
-	}
-	edits, err := c.store.HandEdits(ctx, c.project.ID)
-	if err != nil {
+	settings, err1 := c.settingsOf(c.project)
+	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	text := string(live.Files[memoir.MemoryFile])
@@ -231,7 +228,7 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 			}
 		}
 	}
-	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
+	text, err := entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
 		Own: func(line string) bool { return byPerson(line, own) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {

@@ -234,6 +234,5 @@ func Thread(part Part) []Part {
 			}
 		}
 	}
-	ordered, _ := Assemble(parts)
-	return ordered
+	return Assemble(parts)
 }

@@ -135,19 +135,6 @@ type codexFork struct {
 	ownStart int       // index of the first own record, 0: not found
 }
 
-func newCodexFork(id string, l codexLine) codexFork {
-	f := codexFork{}
-	f.born, _ = uuidTime(id)
-	f.possible = getText(l.payload, "forked_from_id") != "" || getText(l.payload, "parent_thread_id") != ""
-	return f
-}
-
-func (f *codexFork) foreign(at place) {
-	if at.index <= 3 {
-		f.possible, f.sawOld = true, true
-	}
-}
-
 // line processes a record. opening is the index at which its turn began; opened reports whether an event marks it.
 func (f *codexFork) line(at place, l codexLine, opening int, opened bool) {
 	if !f.possible || f.born.IsZero() || f.ownStart > 0 || !l.opensTurn() && l.kind != "turn_context" {

@@ -60,19 +60,17 @@ func walk(raw []byte, fn func(key, value []byte) bool) {
 
 // get returns the raw value at a path of object keys, or nil.
 func get(object []byte, path ...string) []byte {
+next:
 	for _, name := range path {
-		object = member(object, name)
+		for key, value := range members(object) {
+			if string(key) == name {
+				object = value
+				continue next
+			}
+		}
+		return nil
 	}
 	return object
-}
-
-func member(object []byte, name string) []byte {
-	for key, value := range members(object) {
-		if string(key) == name {
-			return value
-		}
-	}
-	return nil
 }
 
 // text decodes a raw JSON string; it returns "" for any other value.

@@ -72,7 +72,9 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	h.ID = getText(info, "id")
 	h.CWD = cmp.Or(getText(info, "directory"), getText(info, "location", "directory"))
 	h.ParentID = getText(info, "parentID")
-	h.Title = opencodeTitle(getText(info, "title"))
+	if h.Title = getText(info, "title"); placeholderTitle.MatchString(h.Title) {
+		h.Title = ""
+	}
 	h.CreatedAt = instant(get(info, "time", "created"))
 	h.UpdatedAt = laterOf(instant(get(info, "time", "updated")), instant(get(head[0], "last")))
 	if n, ok := integer(get(head[0], "bytes")); ok {
@@ -96,14 +98,6 @@ var (
 	forkTitle        = lazyregexp.New(`\(fork #\d+\)$`)
 	subagentTitle    = lazyregexp.New(`\(@[^()]+ subagent\)$`)
 )
-
-// opencodeTitle returns a title, "" for a placeholder.
-func opencodeTitle(title string) string {
-	if placeholderTitle.MatchString(title) {
-		return ""
-	}
-	return title
-}
 
 // deniesQuestions reports whether the agent must not ask questions, because no person can answer: sessions of
 // `opencode run` and the GitHub action begin so.

@@ -160,27 +160,17 @@ func piSessionID(name string) string {
 // nestedIn reports whether a file is, at any depth, in the directory of a session, which has the name of the
 // session's file. parent is the nearest such session, "" if its file is missing.
 func nestedIn(path string) (parent string, ok bool) {
-	if path == "" {
-		return "", false
-	}
-	if strings.Contains(filepath.ToSlash(path), "/subagent-artifacts/") {
-		ok = true
-	}
+	ok = strings.Contains(filepath.ToSlash(path), "/subagent-artifacts/")
 	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
 		name := filepath.Base(dir)
 		if strings.HasPrefix(name, "-") || name == "sessions" {
 			break // the directory of a working directory's sessions, or of all sessions
 		}
 		if piName.MatchString(name) {
-			if ok = true; parent == "" {
-				parent = piSessionID(name)
-			}
-			break
+			return cmp.Or(parent, piSessionID(name)), true
 		}
 		if header := piHeaderOf(dir + ".jsonl"); header != nil {
-			if ok = true; parent == "" {
-				parent = getText(header, "id")
-			}
+			parent, ok = cmp.Or(parent, getText(header, "id")), true
 		}
 	}
 	return parent, ok

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir/operation"
 	"memoir/testdata"
 )
 
@@ -66,7 +67,7 @@ var pagesOf = map[string]string{
 func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
 	t.Parallel()
 	var marks string
-	for _, l := range diffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
+	for _, l := range operation.DiffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
 		marks += cmp.Or(l.Mark, " ")
 	}
 	if marks != " @@@ -+ @" {

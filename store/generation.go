@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -48,7 +47,7 @@ func (s *Store) Publish(
 	if g.Fence = c.Fence; how == PublishLast {
 		g.Seq = c.Seq
 	}
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		if err := c.unexpired(t, s.ticks()); err != nil {
 			return err
 		}
@@ -72,23 +71,18 @@ func (s *Store) Publish(
 			return err
 		}
 		return swap()
-	})
-	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
+	}), "publishing generation %d of project %s", g.N, c.ProjectID)
 }
 
 // insertGeneration records a generation as the live one. It does not change an existing record of its number.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	inputs, err := json.Marshal(g.Inputs)
-	if err != nil {
-		return err
-	}
 	added, err := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`,
 		projectID, g.N, g.Fence, g.ManifestHash, g.Seq, millis(g.At))
 	if err == nil && added > 0 {
 		_, err = t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
-			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, string(inputs))
+			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, jsonOf(g.Inputs))
 	}
 	if err != nil {
 		return err
@@ -123,7 +117,7 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 // earlier attempt to consolidate recorded of the same generation.
 func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
 	edits []memoir.HandEdit) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		if _, err := t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
 			return err
 		}
@@ -140,8 +134,7 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 					WHERE project_id = ?1 AND base <> ?2 AND origin <> '' AND action = 'added')
 				UPDATE hand_edit AS n SET origin = m.origin FROM merged AS m WHERE n.project_id = ?1 AND n.base = ?2
 					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
-	})
-	return s.explain(err, "recording the hand edits of project %s", projectID)
+	}), "recording the hand edits of project %s", projectID)
 }
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {

@@ -78,7 +78,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, rules, corrections, fixed, passedCommands, editedFiles, conclusions,
+	asked, posted, wishes, chosen, fixed, passedCommands, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.

@@ -14,7 +14,7 @@ func wishes(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
 		own, refusal := t.ask.own, t.ask.origin == memoir.OriginRejection
-		if !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
+		if _, decided := instead(t); decided || !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
 			continue
 		}
 		add := func(signal, text string) {
@@ -171,38 +171,4 @@ func wholeSentences(own []string, limit int) string {
 		text = strings.TrimSpace(text + " " + s)
 	}
 	return text
-}
-
-// answered matches a pair of question and answer, as agents record it.
-var answered = lazyregexp.New(`"([^"]+)"="([^"]+)"`)
-
-// choice returns the statement of a person's answer to a question of the agent.
-func choice(text string) string {
-	var out []string
-	for _, m := range answered.FindAllStringSubmatch(text, 4) {
-		if len(m[1]) <= maxRule && len(m[2]) <= maxRule {
-			out = append(out, "chose "+quote(m[2])+" for "+quoteTitle(m[1]))
-		}
-	}
-	if len(out) > 0 {
-		return strings.Join(out, "; ")
-	}
-	own, _ := ownSentences(text)
-	if whole := wholeSentences(own, maxRule); len(strings.Fields(whole)) >= 4 {
-		return quote(whole)
-	}
-	return ""
-}
-
-// chosen is the signal of a person's answers to questions of the agent.
-func chosen(s *session) []candidate {
-	var out []candidate
-	for _, t := range s.turns {
-		if t.ask.origin == memoir.OriginAnswer {
-			if text := choice(t.ask.text); text != "" {
-				out = append(out, state(signalChosen, memoir.StatementDecision, text, t.ask.item))
-			}
-		}
-	}
-	return out
 }

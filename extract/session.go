@@ -21,6 +21,7 @@ type session struct {
 	texts     map[string]string // written by the session, by path relative to root
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
+	named     map[string]string // command -> the instruction file, read by the session, that names it
 	gone      map[string]int    // path -> the item that removed or restored the file
 	retracted []retraction      // see retractedAfter
 }
@@ -53,7 +54,7 @@ const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}}
+		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, named: map[string]string{}}
 	parser := newShellParser()
 	t := &turn{}
 	var last *memoir.Item // call
@@ -103,6 +104,7 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) {
 	if it.Failed || it.Shell() {
 		return
 	}
+	s.learn(it, nil)
 	if diff, ok := EditOf(it); ok {
 		s.change(it, diff)
 		return
@@ -145,6 +147,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	for _, w := range wrote {
 		s.write(w.path, w.text)
 	}
+	s.learn(it, runs)
 	s.post(c)
 	for _, r := range runs {
 		names, _ := r.removes()

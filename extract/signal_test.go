@@ -165,6 +165,14 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a repair in one line":     {memoir.StatementFailure, []string{"! git push", "=> error: failed to push some refs", "$ git pull --rebase && git push"}, "fixed by `git pull --rebase`"},
 		"a repair beside an edit":  {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ npx playwright install", "~ e2e.ts", "$ npm run e2e"}, ""},
 		"a retry after a pause":    {memoir.StatementFailure, []string{"! npm run e2e", "=> Error: no browser was found", "$ sleep 5", "$ npm run e2e"}, ""},
+		// instruction
+		"a target that a file names":    {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop."}, "AGENTS.md says `make lint`: make: *** No rule to make target 'lint'"},
+		"a target that was added later": {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> make: *** No rule to make target 'lint'.  Stop.", "~ Makefile", "$ make lint"}, ""},
+		"a check that failed":           {memoir.StatementFailure, []string{"$ cat AGENTS.md", "=> Run `make lint` first.", "! make lint", "=> a.go:3: error: unused"}, ""},
+		// renamed
+		"a new name":               {memoir.StatementFinding, []string{"> `billing` has been renamed to `ledger`."}, "“`billing` has been renamed to `ledger`.”"},
+		"a thing that is gone":     {memoir.StatementFinding, []string{"> we don't have the old queue any more"}, "“we don't have the old queue any more”"},
+		"a new name in a question": {memoir.StatementFinding, []string{"> `billing` is now called `ledger`?"}, ""},
 		// chosen
 		"a choice":                  {memoir.StatementDecision, []string{`q {"questions":[{"question":"Where do drafts lie?","options":[{"label":"Redis (Recommended)"},{"label":"SQLite"}]},{"question":"Shall I continue?","options":[{"label":"Yes"},{"label":"No"}]}]}`, `=> answered: "Where do drafts lie?"="SQLite", "Shall I continue?"="Yes"`, "a SQLite, Yes"}, "chose “SQLite” for \"Where do drafts lie?\", not \"Redis\""},
 		"a choice of the next step": {memoir.StatementDecision, []string{`q {"questions":[{"question":"Shall I continue?","options":[{"label":"Yes"},{"label":"No"}]}]}`, `=> answered: "Shall I continue?"="Yes"`, "a Yes"}, ""},

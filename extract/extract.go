@@ -78,7 +78,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, wishes, chosen, refused, fixed, repaired, instructions, renamed, passedCommands, beforeCommits, editedFiles, conclusions,
+	asked, posted, wishes, chosen, refused, fixed, repaired, instructions, passedCommands, beforeCommits, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
@@ -97,7 +97,7 @@ const (
 	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
 	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
-	signalRenamed     = "renamed"     // renamed.go: a person's sentence about a name that changed
+	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
 	signalEdited      = "edited"      // edited.go: a changed file
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer

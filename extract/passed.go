@@ -103,7 +103,7 @@ func beforeCommits(s *session) []candidate {
 	if best == "" {
 		return nil
 	}
-	c := state(signalPassed, memoir.StatementCommand, ForCommit+": "+code(best), ends(items[best])...)
+	c := state(signalPassed, memoir.StatementCommand, ForCommit+": "+strings.ReplaceAll(code(best), " && ", "` && `"), ends(items[best])...)
 	c.Command, c.Purpose, c.Times = best, ForCommit, len(items[best])
 	return []candidate{c}
 }

@@ -18,14 +18,18 @@ func wishes(s *session) []candidate {
 			continue
 		}
 		add := func(signal, text string) {
-			c := state(signal, memoir.StatementPreference, quote(text), t.ask.item)
+			kind := memoir.StatementPreference
+			if signal == signalRenamed {
+				kind = memoir.StatementFinding
+			}
+			c := state(signal, kind, quote(text), t.ask.item)
 			c.Quote, c.words = text, text
 			out = append(out, c)
 		}
 		found := false
 		for _, text := range own {
 			if signal := wish(text); signal != "" {
-				if refusal {
+				if refusal && signal == memoir.SignalRule {
 					signal = memoir.SignalMaybe
 				}
 				add(signal, text)
@@ -93,6 +97,8 @@ func wish(text string) string {
 	fact := we && slices.Contains(habits, words[1]) || ours && (hasAny(first, states...) || hasAny(first, habits...))
 	subject := we || ours || who == "the" || who == "all"
 	switch {
+	case newName.MatchString(lower):
+		return signalRenamed
 	case marked && !startsAny(lower, "the", "a", "to", "there"), fact && !hasAny(lower, "but"):
 		return memoir.SignalRule
 	case startsAny(lower, bans...), about && startsAny(lower, choices...), startsAny(lower, "you must", "we must"),
@@ -109,6 +115,10 @@ func refers(text, lower string) bool {
 	return hasAny(lowerWords(clause), "it", "them", "they") || strings.HasSuffix(lower, " that ") ||
 		hasAny(lower, momentary...) && !hasAny(lowerWords(text), forAll...)
 }
+
+// newName matches the words of a sentence that gives a thing another name or says that it is gone.
+var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now (?:called|named)) ` +
+	`|^ we (?:don't|do not) (?:have|use) .* any ?more $|^ we no longer (?:have|use) `)
 
 // markedWithin is the number of words at a sentence's beginning of which one is the marker.
 const markedWithin = 6

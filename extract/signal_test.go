@@ -150,7 +150,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a script that was removed later":    {memoir.StatementCommand, []string{"$ ./scripts/check.sh", "=> ok", "$ rm scripts/check.sh"}, ""},
 		"a build that failed in the end":     {memoir.StatementCommand, []string{"$ npm run build", "=> ok", "! npm run build", "=> error TS2305"}, ""},
 		"a test that failed in the end":      {memoir.StatementCommand, []string{"$ go test ./...", "=> ok", "! go test ./...", "=> FAIL"}, "test: `go test ./...`"},
-		"the checks before a commit":         {memoir.StatementCommand, []string{"$ go vet ./...", "~ a.go", "$ gofmt -w .", "$ go test ./...", "$ go test -run A ./a", commit("feat: retry")}, "before a commit: `gofmt -w . && go test ./...`"},
+		"the checks before a commit":         {memoir.StatementCommand, []string{"$ go vet ./...", "~ a.go", "$ gofmt -w .", "$ go test ./...", "$ go test -run A ./a", commit("feat: retry")}, "before a commit: `gofmt -w .` && `go test ./...`"},
 		// fixed
 		"a program behind a launcher":      {memoir.StatementFailure, []string{"! pytest -q", "=> bash: line 1: pytest: command not found", "$ uv run pytest -q", "=> 3 passed"}, "`pytest -q` failed: pytest: command not found; fixed by `uv run pytest -q`"},
 		"an option that the message names": {memoir.StatementFailure, []string{"! cargo test --nocapture", "=> error: unexpected argument '--nocapture' found", "$ cargo test -- --show-output", "=> ok"}, "fixed by `cargo test -- --show-output`"},

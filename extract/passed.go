@@ -72,7 +72,7 @@ const ForCommit = "before a commit"
 // beforeCommits is the signal of what is run before a commit: the checks that passed after the last edit, in their most
 // frequent form, the newest of equals. Times counts the commits that agree; one commit of one session shows no custom.
 func beforeCommits(s *session) []candidate {
-	items := map[string][]int{} // the commits, by line
+	times, items := map[string]int{}, map[string][]int{} // by line: its commits, and the items of the newest one
 	best := ""
 	from := 0
 	for _, p := range s.posts {
@@ -85,10 +85,11 @@ func beforeCommits(s *session) []candidate {
 			}
 		}
 		var line []string
+		var cited []int
 		for _, r := range s.runs {
 			if purpose, head := s.repeatable(r); r.item > from && r.item <= p.item && r.dir == "" && checks(purpose) &&
 				r.general(head) && !slices.Contains(line, r.text) {
-				line = append(line, r.text)
+				line, cited = append(line, r.text), append(cited, r.item)
 			}
 		}
 		from = p.item
@@ -96,15 +97,16 @@ func beforeCommits(s *session) []candidate {
 		if text == "" || len(text) > maxCommand {
 			continue
 		}
-		if items[text] = append(items[text], p.item); len(items[text]) >= len(items[best]) {
+		items[text] = slices.Compact(append(cited, p.item))
+		if times[text]++; times[text] >= times[best] {
 			best = text
 		}
 	}
 	if best == "" {
 		return nil
 	}
-	c := state(signalPassed, memoir.StatementCommand, ForCommit+": "+strings.ReplaceAll(code(best), " && ", "` && `"), ends(items[best])...)
-	c.Command, c.Purpose, c.Times = best, ForCommit, len(items[best])
+	c := state(signalPassed, memoir.StatementCommand, ForCommit+": "+strings.ReplaceAll(code(best), " && ", "` && `"), items[best]...)
+	c.Command, c.Purpose, c.Times = best, ForCommit, times[best]
 	return []candidate{c}
 }
 

@@ -166,12 +166,17 @@ var (
 // citation and the mark of SaidOnce after them.
 func LineText(line string) string {
 	words := strings.Join(strings.Fields(line), " ")
-	return WithoutSaidOnce(lineCitation.ReplaceAllString(lineMark.ReplaceAllString(words, ""), ""))
+	return lineCitation.ReplaceAllString(strings.Replace(lineMark.ReplaceAllString(words, ""), OnceMark(words), "", 1), "")
 }
 
 // SaidOnce marks a person's words as said on one day only. The line is the same one without the mark, so that a
 // deletion by hand holds when the words are repeated.
 func SaidOnce(text, day string) string { return text + " (said once, " + day + ")" }
 
-// WithoutSaidOnce removes the mark.
-func WithoutSaidOnce(text string) string { return saidOnce.ReplaceAllString(text, "") }
+// OnceMark returns the mark of SaidOnce in a line, perhaps before a citation; empty if it has none.
+func OnceMark(line string) string {
+	if !strings.Contains(line, " (said once, ") {
+		return ""
+	}
+	return saidOnce.FindString(lineCitation.ReplaceAllString(line, ""))
+}

@@ -262,8 +262,10 @@ type HandEdit struct {
 	File      string // slash-separated, relative to the root
 	Action    EditAction
 	Section   string // the Markdown heading line above the text, empty at the top
-	After     string // the line before it, empty if it is the first of its section
-	Text      string // one line; the whole content for EditFile
+	After     string // the Block before it, empty if it is the first of its section
+	Nth       int    // that of Section and After, from 1; 0 is any
+	Text      string // a Block; the whole content for EditFile
+	Others    int    // blocks with the same text in the file: before it was added, or after it was removed
 	At        time.Time
 }
 
@@ -279,6 +281,10 @@ const (
 	// EditRestored is a line that a restoration brought back. It cancels EditRemoved, and is EditAdded
 	// again if a person wrote the line.
 	EditRestored EditAction = "restored"
+
+	// A line that a later edit removed or added again. These only keep the places of other lines.
+	EditWasAdded   EditAction = "was added"
+	EditWasRemoved EditAction = "was removed"
 )
 
 // Usage is the consumption of model calls.

@@ -196,6 +196,7 @@ type Extraction struct {
 	Branch         string
 	StartedAt      time.Time // of the session
 	EndedAt        time.Time // of the session
+	RecalledAt     time.Time // of a note, as in Entry.AccessedAt
 	ContentHash    string    // of its items
 	FilterVersion  int       // of the filter that selected the items
 	Model          string    // provider/model, or "builtin"

@@ -171,9 +171,7 @@ func (s *server) recall(ctx context.Context, q search.Query) (hits []search.Hit,
 // filter removes injected hits and hits beyond most; 0 is usualHits. Its notes have the numbers of removed hits.
 func (s *server) filter(all []search.Hit, most int, own string, marks map[int]string, further string) (
 	hits []hit, notes []string) {
-	if most = min(most, mostHits); most <= 0 {
-		most = usualHits
-	}
+	most = cmp.Or(max(min(most, mostHits), 0), usualHits)
 	known, more := 0, 0
 	for _, h := range all {
 		switch {

@@ -126,10 +126,7 @@ type memoryPatchOut struct {
 }
 
 func (s *server) memoryPatch(ctx context.Context, in memoryPatchIn) (out memoryPatchOut, err error) {
-	patch, err := json.Marshal(in)
-	if err != nil {
-		return out, err
-	}
+	patch, _ := json.Marshal(in) // cannot fail for what was JSON
 	options, st, project, err := s.Write(ctx)
 	if err != nil {
 		return out, err

@@ -21,7 +21,7 @@ import (
 // Home returns the directory of memoir's data: the flag --home, else $MEMOIR_HOME, else $XDG_DATA_HOME/memoir, else
 // ~/.local/share/memoir. The path is absolute and need not exist, except for HOME. Environ is as os.Environ returns it.
 func Home(flag string, environ []string) (string, error) {
-	env := lookup(environ)
+	env := Lookup(environ)
 	name, dir := "--home", flag
 	if dir == "" {
 		name, dir = "MEMOIR_HOME", env("MEMOIR_HOME")
@@ -51,7 +51,7 @@ func Home(flag string, environ []string) (string, error) {
 
 // ConfigDir returns the directory of config.yml: $XDG_CONFIG_HOME/memoir, else ~/.config/memoir. It need not exist.
 func ConfigDir(environ []string) (string, error) {
-	return userDir(lookup(environ), "XDG_CONFIG_HOME", ".config", "set HOME or XDG_CONFIG_HOME")
+	return userDir(Lookup(environ), "XDG_CONFIG_HOME", ".config", "set HOME or XDG_CONFIG_HOME")
 }
 
 // userDir applies the XDG base directory rules: a variable with a relative path is ignored.
@@ -68,7 +68,7 @@ func userDir(env func(string) string, variable, below, hint string) (string, err
 }
 
 // UserHome returns the person's home directory as the environment names it, or "".
-func UserHome(environ []string) string { return homeDir(lookup(environ)) }
+func UserHome(environ []string) string { return homeDir(Lookup(environ)) }
 
 func homeDir(env func(string) string) string {
 	home := env("HOME")
@@ -93,10 +93,11 @@ func expandHome(path, home string) (string, error) {
 	return home + rest, nil
 }
 
-func lookup(environ []string) func(string) string {
+// Lookup returns a function that returns the first value of a variable that is not empty.
+func Lookup(environ []string) func(string) string {
 	return func(name string) string {
 		for _, entry := range environ {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
 				return value
 			}
 		}

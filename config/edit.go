@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -32,7 +31,7 @@ type File struct {
 // ReadFile reads the config.yml in Options.ConfigDir. A missing file has the text of Template. The content need not be
 // valid; Settings checks it.
 func ReadFile(o Options) (*File, error) {
-	f := &File{Path: filepath.Join(o.ConfigDir, FileName), home: homeDir(lookup(o.Environ))}
+	f := &File{Path: filepath.Join(o.ConfigDir, FileName), home: homeDir(Lookup(o.Environ))}
 	if real, err := filepath.EvalSymlinks(f.Path); err == nil { // a link to a person's dotfiles stays a link
 		f.Path = real
 	}
@@ -99,11 +98,6 @@ func (f *File) Set(name string, values ...string) error {
 	}
 	if err != nil && !there { // lines of the present file, not those below a new one
 		err = cmp.Or(invalid, err)
-	}
-	if err != nil && invalid == nil { // its lines are those of a text that is not written
-		line := regexp.MustCompile(regexp.QuoteMeta(f.Path) + `:\d+`)
-		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s", line.ReplaceAllString(
-			err.Error(), filepath.Base(f.Path)+" with this change"))
 	}
 	return err
 }
@@ -185,7 +179,7 @@ func (f *File) change(name string, text []byte, err error) error {
 		return cmp.Or(invalid, error(memoir.Errorf(memoir.CodeConfig, "`memoir config edit` opens it in an editor",
 			"change %s in %s: %w", name, f.Path, err)))
 	}
-	next := File{Path: f.Path, home: f.home, text: text}
+	next := File{Path: filepath.Base(f.Path) + " with this change", home: f.home, text: text} // whose lines an error names
 	if _, err := next.Settings(); err != nil && invalid == nil {
 		return err
 	}

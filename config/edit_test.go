@@ -32,7 +32,7 @@ func TestASettingIsChangedInTheFileAndAllElseStays(t *testing.T) {
 		{"limits:\n", "memories.enabld", []string{"x"}, "\"memories.enabld\" is an unknown setting; did you mean memories.enabled?"},
 		{"limits:\n", "memories.concurrency", []string{"65"}, "memories.concurrency must be a whole number from 1 to 64; sessions extracted"},
 		{"limits:\n", "memories.concurrency", []string{"1", "2"}, `memories.concurrency takes one value; unexpected "2"`},
-		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from config.yml with this change) must be at most half"},
+		{"limits:\n", "memories.heartbeatSeconds", []string{"100"}, "memories.heartbeatSeconds (100, from config.yml with this change:3) must be at most half"},
 		{"memories:\n  nosuch: 1\n  concurrency: 2\n", "memories.enabled", []string{"true"}, "FILE:2: memories.nosuch is an unknown setting; remove line 2"},
 		{"limits:\nproviders:\n  mine: {api: exec, command: [a]}\n", "providers.mine", nil, "limits:\n"},
 		{"providers:\n  a:\n    api: anthropic\n  mine: # x\n    # y\n    api: exec\n    command: [a]\n", "providers.mine", nil, "providers:\n  a:\n    api: anthropic\n"},

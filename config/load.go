@@ -34,7 +34,7 @@ type Options struct {
 // the setting and its place.
 func Load(o Options) (Settings, error) {
 	s := Default()
-	home := homeDir(lookup(o.Environ))
+	home := homeDir(Lookup(o.Environ))
 	var err error
 	if path := filepath.Join(o.ConfigDir, FileName); o.ConfigDir != "" {
 		var data []byte

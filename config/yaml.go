@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"memoir"
 	"memoir/internal/disk"
 	"memoir/internal/lazyregexp"
+	"memoir/internal/yamledit"
 )
 
 // MaxFileSize bounds a configuration file, in bytes.
@@ -90,7 +90,7 @@ func readFile(path string) ([]byte, error) {
 // parseYAML lists the settings of a file in its order. Sections may be nested or joined by dots.
 // Unknown and repeated names are errors, but are listed, too.
 func parseYAML(file string, data []byte) ([]entry, error) {
-	document, err := decodeYAML(data)
+	document, err := yamledit.Parse(data)
 	if err != nil {
 		if line := faultyLine(data); line > 0 {
 			file = fmt.Sprintf("%s:%d", file, line)
@@ -112,18 +112,6 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	return entries, err
 }
 
-func decodeYAML(data []byte) (document yaml.Node, err error) {
-	var more yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	if err = decoder.Decode(&document); err == nil && decoder.Decode(&more) != io.EOF {
-		err = errors.New("it has more than one document")
-	}
-	if err == io.EOF { // nothing but comments
-		err = nil
-	}
-	return document, err
-}
-
 // yamlPlace is how an error of the library begins. Its line may be one before or after that of the fault.
 var yamlPlace = lazyregexp.New(`^yaml: (line \d+: )?`)
 
@@ -140,7 +128,7 @@ func faultyLine(data []byte) (line int) {
 		if parsed += end; parsed > most {
 			return 0
 		}
-		if _, err := decodeYAML(data[:end]); err == nil {
+		if _, err := yamledit.Parse(data[:end]); err == nil {
 			line = i + 1
 		}
 	}
@@ -228,19 +216,20 @@ func isNull(node *yaml.Node) bool {
 const listsAll = "`memoir config` lists every setting, `memoir help config` those of a provider"
 
 // Nearest returns the known name that is nearest to a misspelt one; false if none is near.
-// It ignores case, dashes, underscores and a missing section.
+// It ignores case, dashes, underscores, a missing section and what follows a whole name.
 func Nearest(name string, known []string) (string, bool) {
 	const longName = 200 // bytes; unknown names may have any length
 	fold := func(name string) string {
 		return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name[:min(len(name), longName)]))
 	}
-	best, bestDistance := "", max(3, len(name)/4+1)
+	best, bestDistance := "", min(max(3, len(name)/4+1), len(name)/2+1)
 	for _, k := range known {
 		distance := smetrics.WagnerFischer(fold(name), fold(k), 1, 1, 1)
-		if fold(k[strings.LastIndexByte(k, '.')+1:]) == fold(name[strings.LastIndexByte(name, '.')+1:]) {
+		if strings.HasPrefix(name, k+"-") || // --all-projects
+			fold(k[strings.LastIndexByte(k, '.')+1:]) == fold(name[strings.LastIndexByte(name, '.')+1:]) {
 			distance = min(distance, 1)
 		}
-		if distance < bestDistance {
+		if distance < bestDistance && len(k) > 1 {
 			best, bestDistance = k, distance
 		}
 	}

@@ -89,15 +89,16 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 	for _, s := range p.sections[1:] {
 		s.heading = r.headingOf(s.heading)
 		var out []string
+		fenced := false
 		for _, text := range joined(s.lines) {
 			have, kept := r.lines[asShown(text)]
-			switch {
+			fenced = fenced != fence(text)
+			switch code := withoutBracket(text); {
 			case kept:
 				text = have
+			case fenced && code != "" && !fence(text):
+				text = r.line(memoir.CodeSpan(strings.TrimSpace(code)) + text[len(code):])
 			case text == "" || isHeading(text) || ownHead.MatchString(text):
-				continue
-			case r.unordered(s.heading, text):
-				r.unsupported++
 				continue
 			default:
 				text = r.line(text)
@@ -112,7 +113,7 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 					continue
 				}
 				text = cited(withoutBracket(text), entries, lists)
-			} else if !own && !by.backs(s.heading, text) {
+			} else if !own && !by.backs(s.heading, text, kept) {
 				r.unsupported++
 				continue
 			}

@@ -39,10 +39,11 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	bytes, summary := in.budgets()
 	// Before the summary, so that the summary has no line that a person removed.
 	most, tokens := in.limits()
-	out := ApplyHandEdits(memoryOf(name, sessions, learn(sessions), bytes, most), edits)
-	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
+	out := memoryOf(name, sessions, learn(sessions), bytes, most)
+	edited := withHandEdits(out, edits, false)
+	out.MemorySummary = summarise(name, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
-	return ApplyHandEdits(out, edits), memoir.Usage{}, nil
+	return withHandEdits(out, edits, false), memoir.Usage{}, nil
 }
 
 func errNothing() error {
@@ -60,7 +61,7 @@ func learn(sessions []*session) []part {
 		known = append(known, c)
 	}
 	bySupport(known)
-	open := merge(sessions[max(0, len(sessions)-recentSessions):], memoir.StatementOpen, byWords)
+	open := merge(sessions[len(sessions)-1:], memoir.StatementOpen, byWords) // others may be done by now
 	slices.SortStableFunc(open, byAge)
 	return []part{
 		{headPreferences, wanted, maxRules},
@@ -69,7 +70,7 @@ func learn(sessions []*session) []part {
 		{headKnown, known, maxKnown},
 		{headFailures, gather(sessions, memoir.StatementFailure), maxFailures},
 		{headEnvironment, gather(sessions, memoir.StatementEnvironment), maxOthers},
-		{headRecent, recent(sessions), maxRecent},
+		{headRecent, recent(sessions, known), maxRecent},
 		{headOpen, open, maxOthers},
 	}
 }
@@ -94,83 +95,41 @@ func wishes(sessions []*session) (wanted, once []*claim) {
 
 // Bounds on recent work.
 const (
-	maxRecent      = 20 // lines
-	recentSessions = 20 // newest sessions that are searched for open ends
-	perSession     = 3  // lines of one session
+	maxRecent  = 5 // lines
+	perSession = 3 // lines of one session
 )
 
-// recent lists the requests of the newest sessions with their outcomes, a session's last lines first. Requests
-// without an outcome are left out; so are commits with only a subject if other work has a body.
-func recent(sessions []*session) []*claim {
+// recent lists the work of the newest sessions, a session's last lines first: the title of a commit or pull request,
+// with what it was made for, or a task with its outcome. Work that a known line names, and requests without an
+// outcome, are left out.
+func recent(sessions []*session, known []*claim) []*claim {
 	var out []*claim
 	seen := map[string]bool{}
-	described := slices.ContainsFunc(sessions, func(s *session) bool {
-		return slices.ContainsFunc(s.work(), func(w work) bool { return w.Detail != "" })
-	})
 	for _, s := range slices.Backward(sessions) {
 		n := 0
-		for _, w := range slices.Backward(s.work()) {
-			key := strings.Join(memoir.WordsOf(w.Text), " ")
-			bare := strings.HasPrefix(w.Text, "commit: ") && w.Detail == ""
-			if n == perSession || seen[key] || bare && described {
+		for _, st := range slices.Backward(s.statements) {
+			name, title, titled := strings.Cut(extract.Titled(oneLine(st.Outcome)), ": ")
+			switch name = strings.Replace(name, "committed", "commit", 1); {
+			case n == perSession || st.Outcome == "" || st.Kind != memoir.StatementTask && st.Kind != memoir.StatementOutcome:
+				continue
+			case titled && strings.HasPrefix(title, `"`):
+				st.Text = name + ": " + title
+			default:
+				title = memoir.Folded(st.Text)
+			}
+			if seen[title] || slices.ContainsFunc(known, func(c *claim) bool { return strings.Contains(c.text, title) }) {
 				continue
 			}
-			seen[key] = true
+			seen[title] = true
+			if why := oneLine(st.Detail); why != "" && !strings.Contains(st.Text, why) {
+				st.Text += " — " + why
+			}
 			c := &claim{}
-			c.add(s, w.Statement)
-			c.ids = distinct(append(c.ids, w.outcome))
+			c.add(s, st)
 			if out = append(out, c); len(out) == maxRecent {
 				return out
 			}
 			n++
-		}
-	}
-	return out
-}
-
-// A work is a task with its outcome, or an outcome alone.
-type work struct {
-	memoir.Statement
-	outcome string // the id of the outcome's statement; empty: none
-}
-
-// work returns the tasks and outcomes of a session. The detail of an outcome is added to the task with its
-// subject, and any outcome to the only task of a session. Other outcomes stand alone.
-func (s *session) work() []work {
-	var tasks, outcomes []memoir.Statement
-	for _, st := range s.statements {
-		switch st.Kind {
-		case memoir.StatementTask:
-			tasks = append(tasks, st)
-		case memoir.StatementOutcome:
-			outcomes = append(outcomes, st)
-		}
-	}
-	var out []work
-	for _, st := range tasks {
-		task := work{Statement: st}
-		i := slices.IndexFunc(outcomes, func(outcome memoir.Statement) bool {
-			_, title, named := strings.Cut(outcome.Outcome, ": ")
-			return task.Outcome == "" && len(tasks) == 1 || task.Outcome != "" && named &&
-				strings.HasSuffix(task.Outcome, ": "+title)
-		})
-		if i >= 0 {
-			found := outcomes[i]
-			if task.Outcome == "" {
-				task.Text += " → " + found.Text
-			} else if found.Detail != "" {
-				task.Text += " — " + found.Detail
-			}
-			task.Outcome, task.Detail, task.outcome = cmp.Or(task.Outcome, found.Outcome), found.Detail, found.ID
-			outcomes = slices.Delete(outcomes, i, i+1)
-		}
-		if task.Outcome != "" {
-			out = append(out, task)
-		}
-	}
-	for _, outcome := range outcomes {
-		if !slices.ContainsFunc(out, func(task work) bool { return strings.Contains(task.Text, outcome.Text) }) {
-			out = append(out, work{Statement: outcome})
 		}
 	}
 	return out

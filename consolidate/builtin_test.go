@@ -69,15 +69,14 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
 			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},
 		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
-		{"a body of another subject", "## Recent work", many(1, "Task: fix the lock → committed: hotfix", "Outcome: commit: fix — writers race"),
-			[]string{"- commit: \"fix\" — writers race " + last(1) + "]", "- fix the lock → committed: \"hotfix\" " + last(1) + "]"}},
-		{"a body goes to the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race"),
-			[]string{"- fix the lock → committed: \"fix: lock\" — writers race " + last(1) + "]"}},
-		{"an outcome belongs to the only request", "## Recent work", many(1, "Task: fix the lock", "Outcome: done: fixed"),
-			[]string{"- fix the lock → done: fixed " + last(1) + "]"}},
-		{"a commit with a subject alone", "## Recent work", many(1, "Outcome: commit: bump", "Outcome: commit: fix: lock — writers race"),
-			[]string{"- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
-		{"nothing but subjects", "## Recent work", many(1, "Outcome: commit: bump"), []string{"- commit: \"bump\" " + last(1) + "]"}},
+		{"work is its title with its reason, not the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race", "Task: go on → committed: hotfix"),
+			[]string{"- commit: \"hotfix\" " + last(1) + "]", "- commit: \"fix: lock\" — writers race " + last(1) + "]"}},
+		{"work that is known is told once", "## Recent work", many(1, "Findings: \"fix: lock\" (pull request #7): writers race", "Outcome: pull request #7: \"fix: lock\" — takes a lock"), nil},
+		{"an outcome without a title", "## Recent work", many(1, "Outcome: done: fixed"), []string{"- done: fixed " + last(1) + "]"}},
+		{"five lines, newest first", "## Recent work", append(many(1, "Outcome: commit: z"), session(1, id(2), "Outcome: commit: a", "Outcome: commit: b", "Outcome: commit: c", "Outcome: commit: d"), session(2, id(3), "Outcome: commit: e")),
+			[]string{"- commit: \"e\" " + last(3) + "]", "- commit: \"d\" " + last(2) + "]", "- commit: \"c\" " + last(2) + "]", "- commit: \"b\" " + last(2) + "]", "- commit: \"z\" " + last(1) + "]"}},
+		{"what the newest session left open", "## Open ends", []memoir.Extraction{session(0, id(1), "Open: test it on Windows"), session(1, id(2), "Open: write the docs")},
+			[]string{"- write the docs " + last(2) + "]"}},
 		{"a request of which nothing came is left out", "## Recent work", many(1, "Task: fix the lock", "Preferences: “always sign”"), nil},
 		{"failures", "## Failures and fixes", many(1, "Failures: `go tool x` failed: no such tool; fixed by `go run x`"),
 			[]string{"- `go tool x` failed: no such tool; fixed by `go run x` " + last(1) + "]"}},
@@ -145,8 +144,8 @@ func TestTheFilesOfAnActiveProjectHaveTheirSizes(t *testing.T) {
 	if n := len(c.MemoryMD); n < 4<<10 || n > 16<<10 {
 		t.Errorf("MEMORY.md has %d bytes, want 4 to 16 KB:\n%s", n, c.MemoryMD)
 	}
-	if n := len(c.MemorySummary); n < 1<<10 || n > 2<<10 {
-		t.Errorf("memory_summary.md has %d bytes, want 1 to 2 KB:\n%s", n, c.MemorySummary)
+	if n := len(c.MemorySummary); n < 2<<10 || n > 6000 {
+		t.Errorf("memory_summary.md has %d bytes, want 2 to 6 KB:\n%s", n, c.MemorySummary)
 	}
 	for _, unwanted := range []string{"## Sessions", "left out", id(1)} {
 		if strings.Contains(c.MemoryMD, unwanted) {
@@ -224,12 +223,19 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 		for i := range n {
 			kind := []string{"Preferences: “keep server %d in rack %d”", "Findings: server %d stands in rack %d"}[i%2]
 			one := session(i%28, id(i+1), fmt.Sprintf(kind, i, i%7))
-			one.SessionKey = fmt.Sprintf("memoir:note-%d", i+1)
+			if one.SessionKey, one.RecalledAt = fmt.Sprintf("memoir:note-%d", i+1), one.EndedAt; i%31 == 0 {
+				one.RecalledAt = one.EndedAt.AddDate(0, 0, 50)
+			}
 			all = append(all, one)
 		}
 		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
 		if err != nil {
 			t.Fatal(err)
+		}
+		for i := 0; i < n; i += 31 {
+			if !strings.Contains(made.MemoryMD, fmt.Sprintf("[note-%d ", i+1)) {
+				t.Errorf("%d notes: the recalled note %d is left out", n, i+1)
+			}
 		}
 		shown := strings.Count(made.MemoryMD, "[note-")
 		if shown < most || len(made.MemoryMD) > consolidate.DefaultMemoryBytes {
@@ -238,5 +244,23 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 		if rest := fmt.Sprintf("%d notes left out; `memoir search` finds them.\n", n-shown); strings.Contains(made.MemoryMD, rest) != (shown < n) {
 			t.Errorf("%d notes, %d shown, and it says\n%.300s", n, shown, made.MemoryMD)
 		}
+	}
+}
+
+func TestASmallMemoryIsToldWhole(t *testing.T) {
+	t.Parallel()
+	var some []string
+	for i := range 20 {
+		some = append(some, fmt.Sprintf("Findings: the port of service %d is %d", i, 4000+i))
+	}
+	for i := range 7 {
+		some = append(some, fmt.Sprintf("Preferences: rule: “always start service %d before its tests”", i))
+	}
+	c := build(t, input(session(0, id(1), some...)))
+	if n := strings.Count(c.MemorySummary, "the port of"); n != 20 || strings.Contains(c.MemorySummary, id(1)[:8]) {
+		t.Errorf("%d of 20 lines:\n%s", n, c.MemorySummary)
+	}
+	if n := strings.Count(c.MemorySummary, "(said once, 2026-07-01)"); n != 5 {
+		t.Errorf("%d of 5 lines that were said once:\n%s", n, c.MemorySummary)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"memoir"
-	"memoir/prompts"
 )
 
 // Verify checks the rules for a consolidation of any model: neither file is empty, citations name sessions of the
@@ -182,40 +181,4 @@ func (r *renewal) wiped(memory *page, folded []*session) bool {
 	budget, _ := r.in.budgets()
 	share := float64(budget) / float64(max(budget, len(r.present.MemoryMD)))
 	return all > 1 && (all-kept > 2 || kept == 0) && float64(kept) < share*float64(all)/2
-}
-
-// unordered reports whether a new line of a model is an order that no person gave: a line under a heading of
-// preferences that no session supports, or an unsupported instruction to an agent. The model may have followed
-// text that a tool printed.
-func (r *renewal) unordered(heading, line string) bool {
-	wishes := heading == headPreferences || heading == headWants
-	return (wishes || prompts.Instructs(line)) && !r.wanted(line)
-}
-
-// wanted reports whether at least half of a line's words are in the preferences and tasks of one of the sessions.
-func (r *renewal) wanted(line string) bool {
-	if r.wishes == nil {
-		r.wishes = map[string][]*session{}
-		for _, s := range r.sessions {
-			for _, st := range s.statements {
-				if st.Kind != memoir.StatementPreference && st.Kind != memoir.StatementTask {
-					continue
-				}
-				for _, w := range memoir.WordsOf(st.Text) {
-					if have := r.wishes[w]; len(have) == 0 || have[len(have)-1] != s {
-						r.wishes[w] = append(have, s)
-					}
-				}
-			}
-		}
-	}
-	want, shared := memoir.WordsOf(withoutMark(Uncited(line))), map[*session]int{}
-	for _, w := range want {
-		for _, s := range r.wishes[w] {
-			if shared[s]++; 2*shared[s] >= len(want) {
-				return true
-			}
-		}
-	}
-	return len(want) == 0 && len(r.sessions) > 0
 }

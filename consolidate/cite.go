@@ -33,16 +33,7 @@ func idsIn(line string) []string {
 }
 
 // Uncited removes the citation at the end of a line and surplus space.
-func Uncited(line string) string { return memoir.WithoutSaidOnce(withoutCitation(line)) }
-
-func withoutCitation(line string) string {
-	line = strings.TrimRight(line, " \t\r\n")
-	bracket := lastBracket.FindString(line)
-	if ids := idsIn(bracket); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !looksOwn(id) }) {
-		line = strings.TrimSuffix(line, bracket)
-	}
-	return strings.Join(strings.Fields(line), " ")
-}
+func Uncited(line string) string { return strings.Join(strings.Fields(memoir.BlockKey(line)), " ") }
 
 // lineKey is the key of a line in memoir.Consolidation.Citations.
 func lineKey(line string) string {
@@ -104,9 +95,7 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 	return line + "]"
 }
 
-var threadID = lazyregexp.New(
-	`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|(?:note|journal)-\d+|ses_\w+|` +
-		`.+-\d{8}T\d{6}[.\d]*|[0-9a-f]{8}[0-9a-f-]*)$`)
+var threadID = lazyregexp.New(`^` + memoir.CitedID + `$`)
 
 func looksOwn(id string) bool { return threadID.MatchString(id) }
 

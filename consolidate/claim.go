@@ -111,11 +111,14 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	return out
 }
 
-// bySupport orders claims: those of notes first, then those of more sessions, then the newest, then by text. Numbers of
-// sessions are compared in powers of two, so that a newer claim comes before one of a few more sessions.
+// bySupport orders claims: those of notes first, the last recalled ones first, then those of more sessions, then the
+// newest, then by text. Numbers of sessions are compared in powers of two, so that a newer claim comes before one of a
+// few more sessions.
 func bySupport(claims []*claim) {
 	slices.SortStableFunc(claims, func(a, b *claim) int {
-		return cmp.Or(b.written()-a.written(), bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
+		recalled := byRecall(slices.MaxFunc(b.sessions, byRecall), slices.MaxFunc(a.sessions, byRecall))
+		more := bits.Len(uint(len(b.sessions))) - bits.Len(uint(len(a.sessions)))
+		return cmp.Or(b.written()-a.written(), recalled, more, byAge(a, b))
 	})
 }
 
@@ -127,6 +130,8 @@ func (c *claim) written() (n int) {
 	}
 	return n
 }
+
+func byRecall(a, b *session) int { return a.RecalledAt.Compare(b.RecalledAt) }
 
 func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))

@@ -48,7 +48,7 @@ const (
 // Budgets, which apply even if the limits allow more.
 const (
 	memoryBudget  = 16 << 10 // bytes of MEMORY.md
-	summaryBudget = 2 << 10  // bytes of memory_summary.md
+	summaryBudget = 6000     // bytes of memory_summary.md
 )
 
 // limits returns the hard bounds of the two files, in bytes and tokens.

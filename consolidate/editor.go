@@ -1,87 +1,209 @@
 package consolidate
 
 import (
-	"path"
+	"cmp"
 	"slices"
 	"strings"
 
 	"memoir"
 )
 
-// An editor applies edits to files.
+// An editor applies edits of MEMORY.md or the summary, one after the other. Most follow the one before them in the
+// file, so it looks for their places from there on.
 type editor struct {
-	files artifacts
-	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
-	times map[string]int   // by file and line: how often the edits so far added it
-	last  map[string]added // by file: the last added line
-	mine  map[string]bool  // files that a person wrote as a whole
-	added map[string]int   // by line: index of the last edit that adds it
-	count map[string]int   // by file and line: how often the page has it
-	bare  map[string]string
+	done, rest []*unit           // the blocks before and behind the place of the last edit
+	at         [2]string         // that place: the section, and the key of the block before it; headings have none
+	seen       map[[2]string]int // how often each place is in done
+	have, hand map[string]int    // all blocks, and those of edits, by key
+	removed    map[string]bool   // lines without their citations
+	heading    string            // of blocks whose section is gone
+	again      bool              // the file may have some edits already
 }
 
-// uncited is Uncited, called once for each text.
-func (ed *editor) uncited(line string) string {
-	bare, known := ed.bare[line]
-	if !known {
-		bare = Uncited(line)
-		ed.bare[line] = bare
+// A unit is a block of a file.
+type unit struct {
+	memoir.Block
+	key  string
+	hand bool // a person wrote it
+}
+
+func newEditor(text, heading string, again bool) *editor {
+	ed := &editor{have: map[string]int{}, hand: map[string]int{}, removed: map[string]bool{},
+		heading: heading, again: again}
+	for _, one := range memoir.Blocks(text) {
+		key := memoir.BlockKey(one.Text)
+		ed.rest = append(ed.rest, &unit{one, key, false})
+		ed.have[key]++
 	}
-	return bare
+	ed.restart()
+	return ed
 }
 
-// A place is the position of a line in a section; -1 is the heading.
-type place struct {
-	in *section
-	at int
-}
-
-// An added line is at a place or, if it was there already, the nth occurrence of its text.
-type added struct {
-	text string
-	nth  int
-	at   place
-}
-
-// remove removes lines and all equivalent ones from their file. Lines that are removed from MEMORY.md are also
-// removed from the summary and from skills that the person did not write. wanted has the index of each line's edit.
-func (ed *editor) remove(name string, wanted map[string]int) {
-	delete(wanted, "")
-	var removed []saying
-	for want := range wanted {
-		if isEntry(want) {
-			removed = append(removed, sayingOf(want))
-		}
+// apply applies an edit. Of those that are undone it needs the places only if the file has none yet.
+func (ed *editor) apply(n memoir.HandEdit) {
+	n.Section, n.After = sanitise(n.Section), sanitise(n.After) // as they were added
+	switch {
+	case n.Action == memoir.EditAdded, n.Action == memoir.EditWasAdded && !ed.again:
+		ed.add(n)
+	case (n.Action == memoir.EditRemoved || n.Action == memoir.EditWasRemoved) && !ed.again:
+		ed.remove(n)
 	}
-	gone := func(line string) bool {
-		have := ed.uncited(line)
-		at, mine := ed.added[have]
-		edit, want := wanted[have]
-		return want && !(mine && at > edit) || !mine && len(removed) > 0 && sayTheSame(removed, have)
+	if text := Uncited(n.Text); n.Action == memoir.EditRemoved && n.Others == 0 && text != "" {
+		ed.removed[text] = true
 	}
-	for other, p := range ed.pages {
-		for _, s := range p.sections {
-			if name != memoir.MemoryFile && name != other {
-				continue
+}
+
+func (ed *editor) restart() {
+	ed.done, ed.rest, ed.at = nil, append(ed.done, ed.rest...), [2]string{}
+	ed.seen = map[[2]string]int{ed.at: 1}
+}
+
+// push puts a block before the place.
+func (ed *editor) push(u *unit) {
+	if ed.at[1] = u.key; isHeading(u.Text) {
+		ed.at = [2]string{u.Text, ""}
+	}
+	ed.done = append(ed.done, u)
+	ed.seen[ed.at]++
+}
+
+// skip moves the place to the next block for which a condition is true, or to the end.
+func (ed *editor) skip(until func(u *unit) bool) (found bool) {
+	for len(ed.rest) > 0 && !until(ed.rest[0]) {
+		u := ed.rest[0]
+		ed.rest = ed.rest[1:]
+		ed.push(u)
+	}
+	return len(ed.rest) > 0
+}
+
+// find moves the place behind the nth block of a section with a key, if there are as many, else behind the last one.
+// Without a key, the block is the heading.
+func (ed *editor) find(section, key string, nth int) bool {
+	at := [2]string{section, key}
+	name := cmp.Or(key, memoir.BlockKey(section))
+	if name != "" && ed.have[name] == 0 || name == "" && nth == 0 {
+		return false
+	}
+	behind := func(*unit) bool { return ed.at == at && (nth == 0 || ed.seen[at] == nth) }
+	if ed.skip(behind) || behind(nil) {
+		return true
+	}
+	all := ed.seen[at]
+	ed.restart()
+	nth = min(max(nth, 1), all)
+	return nth > 0 && (ed.skip(behind) || behind(nil))
+}
+
+// remove removes an edit's block, unless as few are there as the person left. All that people wrote since stays.
+func (ed *editor) remove(n memoir.HandEdit) {
+	key := memoir.BlockKey(n.Text)
+	if ed.have[key] <= n.Others {
+		return
+	}
+	is := func(u *unit) bool { return u.key == key && !u.hand }
+	found := ed.find(n.Section, memoir.BlockKey(n.After), n.Nth) && len(ed.rest) > 0 && ed.rest[0].key == key
+	if found && ed.rest[0].hand {
+		for _, u := range slices.Concat(ed.done, ed.rest) {
+			if is(u) { // an equal one takes its part
+				u.hand, ed.rest[0].hand = true, false
+				break
 			}
-			s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
-				drop := gone(line)
-				if drop {
-					ed.count[other+"\n"+ed.uncited(line)]--
-				}
-				return drop
-			})
-			_, want := wanted[ed.uncited(s.heading)]
-			s.own = s.own && !want
 		}
 	}
-	for other, text := range ed.files {
-		skill := ed.pages[other] == nil && path.Ext(other) == ".md"
-		if skill && name == memoir.MemoryFile && !ed.mine[other] {
-			ed.files[other] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"),
-				func(line string) bool { return gone(line) && !fence(line) }), "\n")
+	if found && is(ed.rest[0]) || ed.seek(n.Section, is) {
+		ed.rest = ed.rest[1:]
+		ed.have[key]--
+	}
+}
+
+// seek moves the place to a block, if possible of a section.
+func (ed *editor) seek(section string, is func(u *unit) bool) bool {
+	ed.restart()
+	if ed.skip(func(u *unit) bool { return is(u) && ed.at[0] == section }) {
+		return true
+	}
+	ed.restart()
+	return ed.skip(is)
+}
+
+// add inserts an edit's block at its place, else at the end of its section, else under a heading for such blocks. If
+// more equal ones are there than the person saw, or again is set and one is no edit's yet, that one is the edit's.
+func (ed *editor) add(n memoir.HandEdit) {
+	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
+	apart := strings.HasPrefix(text, "\n")
+	text = strings.TrimLeft(text, "\n")
+	key := memoir.BlockKey(text)
+	if key == "" {
+		return
+	}
+	byHand := n.Action == memoir.EditAdded
+	found := ed.find(n.Section, memoir.BlockKey(n.After), n.Nth)
+	if ed.have[key] > n.Others || ed.again && ed.have[key] > ed.hand[key] {
+		is := func(u *unit) bool { return u.key == key && !u.hand }
+		if found && len(ed.rest) > 0 && is(ed.rest[0]) || ed.seek(n.Section, is) {
+			ed.rest[0].hand = byHand
+			ed.push(ed.rest[0])
+			ed.rest = ed.rest[1:]
+			ed.hand[key]++
+		}
+		return
+	}
+	ed.hand[key]++
+	if !found {
+		ed.toEnd(n.Section)
+		apart = apart || !isEntry(text)
+	} else if isHeading(text) && apart {
+		ed.skip(func(u *unit) bool { return isHeading(u.Text) })
+	}
+	ed.push(&unit{memoir.Block{Text: text, Apart: apart}, key, byHand})
+	ed.have[key]++
+}
+
+// toEnd moves the place to the end of a section, else of the section with the heading for blocks whose section is gone.
+func (ed *editor) toEnd(section string) {
+	if !ed.find(section, "", 1) && !ed.find(ed.heading, "", 1) {
+		ed.restart() // in the summary they come first
+		ed.skip(func(u *unit) bool { return ed.heading == headByHand && level(u.Text) == 2 && isHeading(u.Text) })
+		ed.push(&unit{Block: memoir.Block{Text: ed.heading}, key: ed.heading})
+		ed.have[ed.heading]++
+		return
+	}
+	ed.skip(func(u *unit) bool { return isHeading(u.Text) && (section != "" || len(ed.done) > 0) }) // the title is first
+}
+
+// sweep removes the blocks that no person wrote and for which gone is true, and headings without any left.
+func (ed *editor) sweep(gone func(line string) bool) {
+	ed.restart()
+	var kept []*unit
+	swept := map[*unit]bool{} // headings
+	var head *unit
+	for _, u := range ed.rest {
+		switch {
+		case isHeading(u.Text):
+			head = u
+		case !u.hand && gone(Uncited(u.Text)):
+			swept[head] = true
+			continue
+		}
+		kept = append(kept, u)
+	}
+	for i, u := range slices.Backward(kept) {
+		if swept[u] && !u.hand && (i+1 == len(kept) ||
+			isHeading(kept[i+1].Text) && level(kept[i+1].Text) <= level(u.Text)) {
+			kept = slices.Delete(kept, i, i+1)
 		}
 	}
+	ed.rest = kept
+}
+
+func (ed *editor) String() string {
+	ed.restart()
+	var all []memoir.Block
+	for _, u := range ed.rest {
+		all = append(all, u.Block)
+	}
+	return memoir.JoinBlocks(all)
 }
 
 // withoutContext returns a line without the context of a preference, which the built-in model writes behind the words.
@@ -119,132 +241,4 @@ func sayTheSame(removed []saying, line string) bool {
 			len(a.words) > 0 && slices.Equal(a.words, b.words) ||
 			len(a.words) >= leastCompared && a.words.Alike(b.words) >= 0.8
 	})
-}
-
-// add inserts an edit's line at its position. A line that exists, apart from citations, is not added again. A line
-// break at the beginning of the text means a blank line before it.
-func (ed *editor) add(name string, p *page, n memoir.HandEdit) {
-	text := strings.TrimRight(sanitise(n.Text), " \t\r\n")
-	apart := strings.HasPrefix(text, "\n")
-	text = strings.TrimLeft(text, "\n")
-	want := ed.uncited(text)
-	if want == "" {
-		return
-	}
-	ed.times[name+"\n"+want]++
-	if n := ed.times[name+"\n"+want]; n <= ed.count[name+"\n"+want] {
-		ed.last[name] = added{text: want, nth: n}
-		if s := p.find(want); s != nil && isHeading(want) {
-			s.own = true
-		}
-		return
-	}
-	ed.count[name+"\n"+want]++
-	to, found := ed.place(name, p, n)
-	s, at := to.in, to.at
-	fenced := func() bool { return opensFence(slices.Values(s.lines[:at])) }
-	switch {
-	case isHeading(text) && !fenced():
-		made := &section{heading: text, lines: slices.Clone(s.lines[at:]), own: true}
-		s.lines = s.lines[:at]
-		p.sections = slices.Insert(p.sections, slices.Index(p.sections, s)+1, made)
-		ed.last[name] = added{want, 0, place{made, -1}}
-		return
-	case at > 0 && s.lines[at-1] != "" && (apart || breaks(s.lines[at-1], text, found) && !fenced()):
-		s.lines = slices.Insert(s.lines, at, "")
-		at++
-	}
-	s.lines = slices.Insert(s.lines, at, text)
-	ed.last[name] = added{want, 0, place{s, at}}
-	if at+1 < len(s.lines) && isParagraph(text) && isEntry(s.lines[at+1]) {
-		s.lines = slices.Insert(s.lines, at+1, "")
-	}
-}
-
-// nth finds the nth occurrence of a line, apart from citations.
-func (ed *editor) nth(p *page, want string, n int) (to place) {
-	for _, s := range p.sections {
-		for at := -1; at < len(s.lines); at++ {
-			line := s.heading
-			if at >= 0 {
-				line = s.lines[at]
-			}
-			if ed.uncited(line) == want {
-				if n--; n == 0 {
-					return place{s, at}
-				}
-			}
-		}
-	}
-	return to
-}
-
-// line returns the position of a line in a section, if possible that of the last added line; -1 if it is not there.
-func (ed *editor) line(name string, p *page, s *section, want string) int {
-	if want == "" || ed.count[name+"\n"+want] == 0 {
-		return -1
-	}
-	if last := ed.last[name]; last.text == want {
-		if last.nth > 0 { // found only now, since most lines that are there precede others that are
-			last.at = ed.nth(p, want, last.nth)
-		}
-		if at := last.at.at; last.at.in == s && at >= 0 && at < len(s.lines) && ed.uncited(s.lines[at]) == want {
-			return at
-		}
-	}
-	return slices.IndexFunc(s.lines, func(l string) bool { return ed.uncited(l) == want })
-}
-
-// place finds the position of a edit's line, and adds a section if its own is gone. found reports whether the line
-// before it is the original one.
-func (ed *editor) place(name string, p *page, n memoir.HandEdit) (to place, found bool) {
-	s := p.find(n.Section)
-	own := s != nil
-	if !own {
-		heading := headNotes
-		if name == memoir.SummaryFile {
-			heading = headByHand
-		}
-		if s = p.find(heading); s == nil {
-			s = &section{heading: heading}
-			ed.count[name+"\n"+heading]++
-			at := len(p.sections)
-			if name == memoir.SummaryFile { // hand edits come first
-				at = 1
-			}
-			p.sections = slices.Insert(p.sections, at, s)
-		}
-	}
-	after := ed.uncited(strings.TrimLeft(n.After, "\n"))
-	if at := ed.line(name, p, s, after); at >= 0 {
-		return place{s, at + 1}, true
-	}
-	if after == "" && own && n.Section != "" {
-		at := 0
-		title := strings.TrimSpace(n.Section)
-		for at < len(s.lines) && (s.lines[at] == "" || s.lines[at] == title) { // the title is a line of the head
-			at++
-		}
-		return place{s, at}, at < len(s.lines)
-	}
-	return place{s, len(s.lines)}, false
-}
-
-// breaks reports whether a line needs a blank line before it: a line after the title, or a paragraph that would
-// otherwise join the list entry or paragraph above it.
-func breaks(last, text string, found bool) bool {
-	switch {
-	case isHeading(last):
-		return true
-	case isEntry(text), text[0] == ' ', text[0] == '\t', fence(text):
-		return false
-	case isEntry(strings.TrimSpace(last)), last[0] == ' ', last[0] == '\t': // a list entry or its continuation
-		return true
-	}
-	return !found && text[0] != '|' && text[0] != '>'
-}
-
-// isParagraph reports whether a line is plain text, so that a list after it needs a blank line.
-func isParagraph(l string) bool {
-	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && !strings.ContainsRune(" \t|>", rune(l[0]))
 }

@@ -22,9 +22,9 @@ const leastTelling = 16
 type forgetting struct {
 	register  register
 	hand      map[string]bool
-	phrases   []string        // statements of forgotten sessions only, in lower case
-	forgotten string          // extractions of the forgotten sessions, in lower case
-	kept      string          // extractions of the others, in lower case
+	phrases   []string        // sentences, quotations and commands of forgotten sessions only, folded
+	forgotten string          // extractions of the forgotten sessions, folded
+	kept      string          // extractions of the others, folded
 	texts     []string        // folded
 	spanned   map[string]bool // trimmed lines that contain a part of a text
 	heads     string          // the headings of both pages, which name the project
@@ -58,15 +58,15 @@ func (f Forgotten) in(in Input) *forgetting {
 				gone.WriteString(line)
 			}
 		}
-		g.phrases = append(g.phrases, phrasesOf(e.Title)...)
+		g.phrases = append(g.phrases, phrasesOf(memoir.Statement{Text: e.Title})...)
 		for _, st := range e.Statements {
-			g.phrases = append(g.phrases, phrasesOf(oneLine(st.Text))...)
+			g.phrases = append(g.phrases, phrasesOf(st)...)
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		kept.WriteString(allTexts(e))
 	}
-	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
+	g.forgotten, g.kept = folded(gone.String()), folded(kept.String())
 	g.phrases = slices.DeleteFunc(g.phrases, func(text string) bool { return strings.Contains(g.kept, text) })
 	return g
 }
@@ -102,49 +102,37 @@ func (f *forgetting) holds(line string) bool {
 
 // quotes reports whether a line repeats literally what only forgotten sessions said.
 func (f *forgetting) quotes(line string) bool {
-	line = plainly(withoutMark(Uncited(line)))
-	if len(line) < leastTelling {
-		return false
+	line = Words(line)
+	only := func(text string) bool {
+		text = folded(text)
+		return strings.Contains(f.forgotten, text) && !strings.Contains(f.kept, text)
 	}
-	return f.only(line) ||
-		slices.ContainsFunc(f.phrases, func(text string) bool { return strings.Contains(line, text) })
+	return len(line) >= leastTelling && only(line) || slices.ContainsFunc(quoted.FindAllString(line, -1), only) ||
+		slices.ContainsFunc(f.phrases, func(text string) bool { return strings.Contains(folded(line), text) })
 }
 
-// plainly returns a text in lower case, without the marks around it.
-func plainly(text string) string {
-	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-…"))
-}
-
-// phrasesOf returns the parts of a statement by which other text is recognised: the whole statement and its quotes.
-func phrasesOf(text string) []string {
-	out := []string{plainly(text)}
-	for part := range strings.SplitSeq(text, "“") {
-		if quoted, _, ok := strings.Cut(part, "”"); ok {
-			out = append(out, plainly(quoted))
+// phrasesOf returns the parts of a statement by which other text is recognised: its sentences and quotations, and its
+// commands and errors of several words.
+func phrasesOf(st memoir.Statement) (out []string) {
+	for _, text := range append(quoted.FindAllString(st.Text, -1), oneLine(st.Text), st.Quote) {
+		out = append(out, strings.Split(sentences(text), "\x01")...)
+	}
+	out = slices.DeleteFunc(out, func(part string) bool { return len(strings.TrimSpace(part)) < leastTelling })
+	for _, text := range append(quoted.FindAllString(st.Text, -1), st.Command, st.Error, st.Fix) {
+		if text = folded(text); strings.Contains(strings.TrimSpace(text), " ") {
+			out = append(out, text)
 		}
 	}
-	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
+	return out
 }
 
-// alone reports whether a line that no person wrote repeats what only forgotten sessions said: as a whole, unless it
-// cites others, or in a quotation or a command, whatever it cites.
+// alone reports whether a line that no person wrote repeats what only forgotten sessions said, whatever it cites.
 func (f *forgetting) alone(line string) bool {
-	switch {
-	case f.hand[strings.TrimSpace(line)]:
-		return false
-	case slices.ContainsFunc(quoted.FindAllString(line, -1), func(part string) bool { return f.only(plainly(part)) }):
-		return true
-	}
-	return !slices.ContainsFunc(idsIn(line), f.register.cited) && f.quotes(line)
+	return !f.hand[strings.TrimSpace(line)] && f.quotes(line)
 }
 
 // quoted matches quotations and commands.
 var quoted = lazyregexp.New("“[^”]{3,}”|`[^`]{3,}`")
-
-// only reports whether only forgotten sessions said a text.
-func (f *forgetting) only(text string) bool {
-	return strings.Contains(f.forgotten, text) && !strings.Contains(f.kept, text)
-}
 
 // line removes citations of withdrawn sessions from a line that a person wrote. It returns false if the line must
 // be removed: it depends only on such sessions, has the full id of one, or contains a forgotten text.
@@ -180,17 +168,13 @@ func (f Forgotten) Editor(in Input) func(memoir.HandEdit) (memoir.HandEdit, bool
 	g := f.in(in)
 	return func(n memoir.HandEdit) (memoir.HandEdit, bool) {
 		for _, at := range []*string{&n.After, &n.Section} {
-			line, ok := g.line(*at)
-			if *at = line; !ok || g.quotes(line) && !g.hand[strings.TrimSpace(line)] {
+			if *at = g.clean(*at); g.quotes(*at) && !g.hand[strings.TrimSpace(*at)] {
 				*at = ""
 			}
 		}
-		ok := true
-		if n.Action == memoir.EditFile {
-			n.Text = g.clean(n.Text)
-		} else if n.Action == memoir.EditAdded || n.Action == memoir.EditRemoved {
-			n.Text, ok = g.line(n.Text)
-		}
+		before := n.Text
+		n.Text = g.clean(n.Text)
+		ok := n.Text == before || strings.TrimSpace(n.Text) != "" || n.Action == memoir.EditFile
 		return n, ok && (n.Action != memoir.EditRemoved || !g.quotes(n.Text))
 	}
 }

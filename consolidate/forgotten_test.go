@@ -29,3 +29,37 @@ func TestWhatOnlyAForgottenSessionSaidGoesWhateverItsLineCites(t *testing.T) {
 		t.Errorf("an archive has the traces %v", left)
 	}
 }
+
+// A model may cite a kept session behind words of a forgotten one.
+func TestALineOfAForgottenSessionGoesWhoeverItCites(t *testing.T) {
+	t.Parallel()
+	gone := session(0, id(1), "Preferences: “Run the zinc check before tagging. Keep drafts out of the index.”", "Commands: check: `make zinc`", "Failures: `make zinc` failed: no ore left; fixed by `make ore`")
+	kept := session(1, id(2), "Preferences: “Run make lint before tagging.”", "Findings: the index has no drafts", "Commands: check: `make tin`")
+	gone.Statements[len(gone.Statements)-1].Error = "no ore left"
+	in := input(gone, kept)
+	in.Withdrawn = []string{gone.SessionKey}
+	memory, summary := "# app: project memory\n\n## What is known\n\n", "# app: what earlier sessions taught\n\n## What to know\n\n"
+	lines := map[string]bool{
+		"Run make lint before tagging.": true, "the index has no drafts": true, "run make tin before a tag": true,
+		"Keep drafts out of the index": false, "they keep drafts out of the index, mostly": false, "run make zinc before lint": false, "“Run the zinc check before tagging.”": false,
+		"it says no ore left at times": false, "`make ore` mends it": false,
+	}
+	for line := range lines {
+		memory, summary = memory+"- "+line+" [00001002 2026-07-02]\n", summary+"- "+line+"\n"
+	}
+	in.Current = &memoir.Consolidation{MemoryMD: memory, MemorySummary: summary, Skills: []memoir.Skill{{Name: "tag", Content: summary}}}
+	f := consolidate.Forgotten{Extractions: []memoir.Extraction{gone}}
+	out, _, err := f.Withdraw(in)
+	all := out.MemoryMD + out.MemorySummary
+	for line, stays := range lines {
+		if strings.Contains(all, line) != stays {
+			t.Errorf("%q: stays %v, %v:\n%s", line, !stays, err, all)
+		}
+	}
+	if left := f.Traces(map[string][]byte{"a.md": []byte(out.MemoryMD), "b.md": []byte(out.MemorySummary)}, in); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if left := f.Traces(map[string][]byte{"a.md": []byte(memory), "b.md": []byte(summary)}, in); len(left) != 12 {
+		t.Errorf("%d traces: %v", len(left), left)
+	}
+}

@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -10,60 +9,64 @@ import (
 	"memoir/internal/lazyregexp"
 )
 
-// ApplyHandEdits applies hand edits to a consolidation of any model. Added lines are inserted at their position, else
-// at the end of their section, else under Notes. Removed lines are removed from every file, whatever their
-// citations. Written and deleted files stay so. Applying the same edits again changes nothing. Edits come from
+// ApplyHandEdits applies hand edits to a consolidation of any model, in their order. It may have some already: applying
+// the same edits again changes nothing. Removed lines are removed with their equivalents from every file, whatever
+// their citations, unless the person left an equal one. Written and deleted files stay so. Edits come from
 // LiveHandEdits, which leaves out forgotten text and adds lines for the summary.
 func ApplyHandEdits(c memoir.Consolidation, edits []memoir.HandEdit) memoir.Consolidation {
+	return withHandEdits(c, edits, true)
+}
+
+// withHandEdits is ApplyHandEdits. If a memory has no hand edits yet, and only then, it replays all of them, so that
+// the files become those that the person left.
+func withHandEdits(c memoir.Consolidation, edits []memoir.HandEdit, again bool) memoir.Consolidation {
 	if len(edits) == 0 {
 		return c
 	}
-	edits = slices.Clone(edits)
-	slices.SortStableFunc(edits, func(a, b memoir.HandEdit) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]added{},
-		mine: map[string]bool{}, added: map[string]int{}, count: map[string]int{},
-		bare: map[string]string{}}
-	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
-		ed.pages[name] = readPage(ed.files[name])
-		for _, s := range ed.pages[name].sections {
-			for _, line := range append([]string{s.heading}, s.lines...) {
-				ed.count[name+"\n"+ed.uncited(line)]++
-			}
-		}
+	files := open(c)
+	pages := map[string]*editor{
+		memoir.MemoryFile:  newEditor(files[memoir.MemoryFile], headNotes, again),
+		memoir.SummaryFile: newEditor(files[memoir.SummaryFile], headByHand, again),
 	}
-	for i, n := range edits {
-		switch n.Action {
-		case memoir.EditFile:
-			ed.mine[path.Clean(n.File)] = true
-		case memoir.EditAdded:
-			ed.added[ed.uncited(n.Text)] = i
-		}
-	}
-	removed := map[string]int{} // by line: index of the last of the removals that follow each other
-	for i, n := range edits {
+	mine := map[string]bool{} // files that a person wrote as a whole
+	for _, n := range edits {
 		name := path.Clean(n.File)
-		p := ed.pages[name]
-		switch {
+		switch ed := pages[name]; {
 		case n.Action == memoir.EditFile:
-			ed.files.put(name, sanitise(n.Text))
+			files.put(name, sanitise(n.Text))
+			mine[name] = true
 		case n.Action == memoir.EditDeleted:
-			ed.files.remove(name)
-		case p != nil && n.Action == memoir.EditAdded:
-			ed.add(name, p, n)
-		case p != nil && n.Action == memoir.EditRemoved:
-			removed[ed.uncited(n.Text)] = i
-			if i+1 == len(edits) || edits[i+1].Action != n.Action || path.Clean(edits[i+1].File) != name {
-				ed.remove(name, removed)
-				clear(removed)
-			}
+			files.remove(name)
+		case ed != nil:
+			ed.apply(n)
 		}
 	}
-	for name, p := range ed.pages {
-		ed.files.put(name, p.String())
+	gone := goneBy(pages[memoir.MemoryFile].removed)
+	for name, ed := range pages {
+		also := goneBy(ed.removed)
+		ed.sweep(func(line string) bool { return gone(line) || also(line) })
+		files.put(name, ed.String())
 	}
-	out := ed.files.close()
+	for name, text := range files {
+		if pages[name] == nil && path.Ext(name) == ".md" && !mine[name] {
+			files[name] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"),
+				func(line string) bool { return gone(Uncited(line)) && !fence(line) }), "\n")
+		}
+	}
+	out := files.close()
 	out.Citations, out.Lines = c.Citations, c.Lines
 	return out
+}
+
+// goneBy returns a function that reports whether a line without its citation is equal or equivalent to a removed one.
+func goneBy(removed map[string]bool) func(line string) bool {
+	var entries []saying
+	for line := range removed {
+		if isEntry(line) {
+			entries = append(entries, sayingOf(line))
+		}
+	}
+	return func(line string) bool { return removed[line] || len(entries) > 0 && sayTheSame(entries, line) }
 }
 
 // Decided selects the differences of a restored memory that count as hand edits.
@@ -137,19 +140,17 @@ func LiveHandEdits(edits []memoir.HandEdit, in Input) []memoir.HandEdit {
 	var out []memoir.HandEdit
 	for _, n := range edits {
 		switch n.Action {
-		case memoir.EditAdded:
-			var ok bool
-			if n.Text, ok = r.live(sanitise(n.Text)); !ok { // a citation may contain hidden characters
-				continue
-			}
-		case memoir.EditFile:
+		case memoir.EditAdded, memoir.EditWasAdded, memoir.EditFile:
 			var kept strings.Builder
-			for line := range strings.Lines(sanitise(n.Text)) {
+			for line := range strings.Lines(sanitise(n.Text)) { // a citation may contain hidden characters
 				if line, ok := r.live(line); ok {
 					kept.WriteString(line)
 				}
 			}
 			n.Text = kept.String()
+			if strings.TrimSpace(n.Text) == "" && n.Action != memoir.EditFile {
+				continue
+			}
 		}
 		out = append(out, n)
 	}
@@ -157,37 +158,34 @@ func LiveHandEdits(edits []memoir.HandEdit, in Input) []memoir.HandEdit {
 	return append(out, repeated(out, 2*tokens)...)
 }
 
-// repeated returns edits that repeat in the summary the lines that people added to MEMORY.md and did not remove:
-// one entry for each paragraph, the newest within room bytes, without code and tables.
+// repeated returns edits that repeat in the summary the lines that people added to MEMORY.md, and did not remove from
+// the summary: one entry for each paragraph, the newest within room bytes, without code and tables.
 func repeated(edits []memoir.HandEdit, room int) []memoir.HandEdit {
-	removed := map[string]int{} // by line: index of the last edit that removes it
-	for i, n := range edits {
-		if n.Action == memoir.EditRemoved && path.Clean(n.File) == memoir.MemoryFile {
-			removed[Uncited(n.Text)] = i
+	removed := map[string]bool{} // from the summary
+	for _, n := range edits {
+		if n.Action == memoir.EditRemoved && path.Clean(n.File) == memoir.SummaryFile {
+			removed[Uncited(n.Text)] = true
 		}
 	}
 	var all []memoir.HandEdit
-	fenced := false
 	after := "" // the line of MEMORY.md that the last entry ends with
-	for i, n := range edits {
-		if n.Action != memoir.EditAdded || path.Clean(n.File) != memoir.MemoryFile || removed[Uncited(n.Text)] > i {
+	for _, n := range edits {
+		if n.Action != memoir.EditAdded || path.Clean(n.File) != memoir.MemoryFile {
 			continue
 		}
 		switch text := strings.TrimSpace(n.Text); {
-		case isClaim(text):
-		case fence(text):
-			fenced = !fenced
-		case fenced, isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|':
+		case isClaim(text), fence(text), isHeading(text), strings.Trim(text, "-*_= ") == "", text[0] == '|':
 		case after != "" && n.After == after && !isEntry(text) && !strings.HasPrefix(n.Text, "\n"):
 			all[len(all)-1].Text += " " + text
 			after = n.Text
 		default:
-			after = n.Text
-			n.File, n.After, n.Section = memoir.SummaryFile, "", summarySection(n.Section)
+			after = strings.TrimLeft(n.Text, "\n")
+			n.File, n.After, n.Section, n.Nth, n.Others = memoir.SummaryFile, "", summarySection(n.Section), 0, 0
 			n.Text = "- " + withoutMark(Uncited(sanitise(text)))
 			all = append(all, n)
 		}
 	}
+	all = slices.DeleteFunc(all, func(n memoir.HandEdit) bool { return removed[n.Text] })
 	from := len(all)
 	for room -= len(headByHand) + 3; from > 0; from-- {
 		all[from-1].Text = cut(all[from-1].Text, maxHandLine)

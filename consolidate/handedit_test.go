@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memoirtest"
+	"memoir/memory"
 )
 
 func note(id int64, action memoir.EditAction, section, after, text string) memoir.HandEdit {
@@ -165,7 +167,7 @@ func inSummary(line string) string {
 func TestLinesThatDifferInABracketOfTheirOwnAreTwo(t *testing.T) {
 	t.Parallel()
 	notes := []memoir.HandEdit{
-		note(1, memoir.EditAdded, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
+		note(1, memoir.EditWasAdded, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
 		note(2, memoir.EditRemoved, "## User preferences", "", "- Code freeze begins [release 2026-12-01]"),
 		note(3, memoir.EditAdded, "## User preferences", "", "- Code freeze begins [release 2027-01-05]"),
 	}
@@ -189,9 +191,7 @@ func TestHandWrittenLinesReachTheBriefing(t *testing.T) {
 		note(4, memoir.EditAdded, "## Deployment", "", "## Deployment"),
 		note(5, memoir.EditAdded, "## Deployment", "", "Staging is rebuilt"),
 		note(6, memoir.EditAdded, "## Deployment", "Staging is rebuilt", "every night."),
-		note(7, memoir.EditAdded, "## Deployment", "every night.", "```sh"),
-		note(8, memoir.EditAdded, "## Deployment", "```sh", "make stage"),
-		note(9, memoir.EditAdded, "## Deployment", "make stage", "```"),
+		note(7, memoir.EditAdded, "## Deployment", "every night.", "```sh\nmake stage\n```"),
 	}
 	c := build(t, in)
 	if lines := under(c.MemorySummary, "## What the user wants"); len(lines) < 3 || lines[0] != "- ask Ann before a deploy" || lines[1] != "- and Bob after it" {
@@ -280,21 +280,21 @@ func TestALineThatWasMovedStays(t *testing.T) {
 	}
 }
 
-func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
+func TestBlankLinesStayWhereTheyWerePut(t *testing.T) {
 	t.Parallel()
 	c := memoir.Consolidation{MemoryMD: "# m\n\n## A\n\n- one\n  more of one\n- two\n\n## B\n\ntext\n", MemorySummary: "# s\n"}
 	for name, test := range map[string]struct {
 		notes []memoir.HandEdit
 		want  string
 	}{
-		"behind an entry":               {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para")}, "- two\n\npara\n\n## B"},
-		"behind an entry's second line": {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n\n- two"},
+		"behind an entry":               {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "\npara")}, "- two\n\npara\n\n## B"},
+		"behind an entry's second line": {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "  more of one", "para")}, "  more of one\npara\n- two"},
 		"two lines of one": {
-			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para"), note(2, memoir.EditAdded, "## A", "para", "goes on")},
+			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "\npara"), note(2, memoir.EditAdded, "## A", "para", "goes on")},
 			"- two\n\npara\ngoes on\n\n## B",
 		},
 		"two, told apart": {
-			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "para"), note(2, memoir.EditAdded, "## A", "para", "\nother")},
+			[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "\npara"), note(2, memoir.EditAdded, "## A", "para", "\nother")},
 			"- two\n\npara\n\nother\n\n## B",
 		},
 		"an entry":           {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "- three")}, "- two\n- three\n\n## B"},
@@ -303,8 +303,8 @@ func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
 		"a heading":          {[]memoir.HandEdit{note(1, memoir.EditAdded, "## A", "- two", "### Sub")}, "- two\n\n### Sub\n\n## B"},
 		"two code blocks": {
 			[]memoir.HandEdit{
-				note(1, memoir.EditAdded, "## B", "text", "```sh"), note(2, memoir.EditAdded, "## B", "```sh", "- a"), note(3, memoir.EditAdded, "## B", "- a", "b"), note(4, memoir.EditAdded, "## B", "b", "```"),
-				note(5, memoir.EditAdded, "## B", "```", "```go"), note(6, memoir.EditAdded, "## B", "```go", "c"), note(7, memoir.EditAdded, "## B", "c", "```"), note(8, memoir.EditAdded, "## B", "```", "- end"),
+				note(1, memoir.EditAdded, "## B", "text", "```sh\n- a\nb\n```"), note(2, memoir.EditAdded, "## B", "```sh\n- a\nb\n```", "```go\nc\n```"),
+				note(3, memoir.EditAdded, "## B", "```go\nc\n```", "- end"),
 			},
 			"text\n```sh\n- a\nb\n```\n```go\nc\n```\n- end\n",
 		},
@@ -322,34 +322,22 @@ func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
 // It takes minutes if the time grows with the square of the number of lines.
 func TestTenThousandHandWrittenLinesStayInTheirOrder(t *testing.T) {
 	t.Parallel()
-	var edits []memoir.HandEdit
-	add := func(action memoir.EditAction, section, after, text string) {
-		edits = append(edits, note(int64(len(edits)+1), action, section, after, text))
-	}
+	published := "# app: project memory\n\n## Mine\n\n"
 	var want strings.Builder
+	want.WriteString("# app: project memory\n## Mine\n")
 	for i := range 10_000 {
-		add(memoir.EditRemoved, "## Mine", "", fmt.Sprintf("- the former line %d of the person", i))
-	}
-	add(memoir.EditAdded, "", "", "## Mine")
-	section, after := "## Mine", ""
-	for i := range 10_000 {
-		text := []string{fmt.Sprintf("- line %d of the person", i), fmt.Sprintf("Paragraph %d.", i), "```sh", fmt.Sprint("run ", i), "```"}[i%5]
+		published += fmt.Sprintf("- the former line %d of the person\n", i)
+		text := []string{fmt.Sprintf("- line %d of the person", i), fmt.Sprintf("Paragraph %d.", i), "- same", fmt.Sprint("```\nrun ", i, "\n```"), "---"}[i%5]
 		if i%100 == 95 {
 			text = fmt.Sprintf("## Section %d", i)
 		}
-		add(memoir.EditAdded, section, after, text)
 		want.WriteString(text + "\n")
-		if after = text; i%100 == 95 {
-			section, after = text, ""
-		}
 	}
+	edits := memory.HandEdits("p", []memory.Edit{{Path: "MEMORY.md", Published: []byte(published), Now: []byte(want.String())}}, time.Time{})
 	c := consolidate.ApplyHandEdits(memoir.Consolidation{MemoryMD: "# app: project memory\n\n## Mine\n\n- the former line 7 of the person\n"}, edits)
 	var got strings.Builder
-	_, mine, _ := strings.Cut(c.MemoryMD, "## Mine\n")
-	for line := range strings.Lines(mine) {
-		if strings.TrimSpace(line) != "" {
-			got.WriteString(line)
-		}
+	for _, one := range memoir.Blocks(c.MemoryMD) {
+		got.WriteString(one.Text + "\n")
 	}
 	if diff := cmp.Diff(want.String(), got.String()); diff != "" {
 		t.Error(diff[:min(len(diff), 2000)])

@@ -220,8 +220,8 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	}
 	kept := in.Current.Skills[0]
 	q := question(t, in)
-	release := skill("release", "---\nname: other\ndescription: Use when a release is due.\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Release\n\nTaken from 1 run [00001003]\n\n1. `make lint`\n2. see @/etc/passwd and !`id`\n")
-	release["examples"] = files{{"path": "log.txt", "content": "ok\n"}}
+	release := skill("release", "---\nname: other\ndescription: Use when a release is due.\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Release\n\nTaken from 1 run [00001003]\n\n1. `make lint`\n2. see @/etc/passwd and !`make`\n")
+	release["examples"] = files{{"path": "log.txt", "content": "make lint\n"}}
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
 		says(reply(between(q, "current-memory"), between(q, "current-summary"), skill(kept.Name, ""), release))}})
 	if err != nil || len(c.Skills) != 2 {
@@ -230,7 +230,7 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	if !reflect.DeepEqual(c.Skills[0], kept) {
 		t.Errorf("got %v, want %v", c.Skills[0], kept)
 	}
-	want := "---\nname: release\ndescription: \"Use when a release is due.\"\n---\n\n# Release\n\nTaken from 1 run [00001003 2026-07-03]\n\n1. `make lint`\n2. see `@/etc/passwd` and ! `id`\n"
+	want := "---\nname: release\ndescription: \"Use when a release is due.\"\n---\n\n# Release\n\nTaken from 1 run [00001003 2026-07-03]\n\n1. `make lint`\n2. see `@/etc/passwd` and ! `make`\n"
 	if got := c.Skills[1]; got.Name != "release" || got.Content != want || len(got.Examples) != 1 {
 		t.Errorf("got\n%s\nwant\n%s", got.Content, want)
 	}

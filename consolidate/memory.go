@@ -124,37 +124,58 @@ const (
 	headMap    = "## Where to look"
 )
 
-// briefing maps sections of the summary to sections of MEMORY.md, with the maximum lines of each and bytes of a line.
+// briefing maps sections of the summary to sections of MEMORY.md. If not all of MEMORY.md fits, it has the maximum
+// lines of each and bytes of a line: what costs most not to know has most of the room.
 var briefing = []struct {
 	heading     string
 	from        []string
 	lines, size int
 }{
-	{headWants, []string{headPreferences}, 8, 180},
-	{headOnce, []string{headOnce}, 5, 180},
+	{headWants, []string{headPreferences}, 12, 200},
+	{headOnce, []string{headOnce}, 5, 200},
+	{headAvoid, []string{headFailures}, 8, 240},
+	{headWorth, []string{headRequired, headKnown, headEnvironment}, 12, 240},
 	{headBuild, []string{headCommands}, 6, 120},
-	{headAvoid, []string{headFailures}, 3, 160},
-	{headWorth, []string{headRequired, headKnown, headEnvironment}, 2, 160},
-	{headLately, []string{headRecent}, 4, 200},
+	{headLately, []string{headRecent}, 3, 160},
+	{headOpen, []string{headOpen}, 3, 160},
 }
 
-// summarise makes memory_summary.md from a MEMORY.md and skills, within limit bytes. It does not depend on which
-// model wrote MEMORY.md. It has no citations; its map says where they are.
+// maxMap is the bytes that a map without skills takes at most.
+const maxMap = 500
+
+// summarise makes memory_summary.md from a MEMORY.md and skills: all of its lines if they fit in limit bytes with the
+// map, else a briefing. It does not depend on which model wrote MEMORY.md. It has no citations; its map says where they
+// are.
 func summarise(name string, memory *page, skills []memoir.Skill, limit int) string {
-	p := newPage(summaryHead(name))
-	for _, part := range briefing {
-		var lines []string
-		for _, from := range part.from {
-			var all []string
-			for _, l := range memory.entries(from) {
-				all = append(all, "- "+cut(withoutMark(withoutCitation(l)), part.size))
+	told := func(whole bool) *page {
+		p := newPage(summaryHead(name))
+		for _, part := range briefing {
+			var lines []string
+			for _, from := range part.from {
+				for _, l := range memory.entries(from) {
+					text := withoutMark(Uncited(l))
+					if from == headRecent && extract.OnlyTitle(text) {
+						continue // git tells it
+					}
+					if !whole {
+						text = cut(text, part.size)
+					}
+					lines = append(lines, "- "+text+memoir.OnceMark(l))
+				}
 			}
 			if part.heading == headBuild {
-				all = onePurposeFirst(all)
+				lines = onePurposeFirst(lines)
 			}
-			lines = append(lines, all[:min(len(all), part.lines)]...)
+			if !whole || part.heading == headOnce {
+				lines = lines[:min(len(lines), part.lines)]
+			}
+			p.add(part.heading, lines)
 		}
-		p.add(part.heading, lines)
+		return p
+	}
+	p := told(true)
+	if len(p.String())+maxMap > limit {
+		p = told(false)
 	}
 	if name == userName { // it has no other files
 		p.shrink(limit, func(string) bool { return false })
@@ -230,11 +251,11 @@ func OnlyHandEdits(in Input) memoir.Consolidation {
 	}) {
 		left = "Only what people wrote by hand"
 	}
-	return ApplyHandEdits(memoir.Consolidation{
+	return withHandEdits(memoir.Consolidation{
 		MemoryMD: memoryTitle(name) + "\n" +
 			left + " is left: all sessions behind it were removed from this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions behind it were removed from memory.\n",
-	}, edits)
+	}, edits, false)
 }
 
 // Written returns a first memory with a given MEMORY.md. All sessions are Open.

@@ -139,7 +139,7 @@ func (o *origins) summary(c *memoir.Consolidation) {
 			c.Lines[key] = memoir.LineOrigin{Hand: true}
 			continue
 		}
-		again, same := o.again(withoutMark(line))
+		again, same := o.again(Words(line))
 		c.Lines[key] = memoir.LineOrigin{}
 		if same {
 			c.Lines[key] = memoir.LineOrigin{Statements: again.ids}

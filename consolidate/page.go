@@ -35,7 +35,6 @@ type page struct{ sections []*section }
 type section struct {
 	heading string // with its marks; empty for the head
 	lines   []string
-	own     bool // a person wrote the heading, so it stays even without lines
 }
 
 func newPage(head string) *page {
@@ -45,23 +44,16 @@ func newPage(head string) *page {
 // readPage reads a Markdown file. Blank lines at both ends of sections are dropped.
 func readPage(text string) *page {
 	p := &page{[]*section{{}}}
-	fenced, closed, begun := false, !opensFence(strings.Lines(text)), false
-	for l := range strings.Lines(text) {
-		l = strings.TrimRight(l, " \t\r\n")
-		if closed && fence(l) {
-			fenced = !fenced
+	for i, one := range memoir.Blocks(text) {
+		last := p.sections[len(p.sections)-1]
+		switch {
+		case isHeading(one.Text) && (i > 0 || level(one.Text) > 1):
+			p.sections = append(p.sections, &section{heading: one.Text})
+			continue
+		case one.Apart && len(last.lines) > 0:
+			last.lines = append(last.lines, "")
 		}
-		if !fenced && isHeading(l) && (begun || level(l) > 1) {
-			p.sections = append(p.sections, &section{heading: l})
-		} else if last := p.sections[len(p.sections)-1]; l != "" || len(last.lines) > 0 {
-			last.lines = append(last.lines, l)
-		}
-		begun = begun || l != ""
-	}
-	for _, s := range p.sections {
-		for len(s.lines) > 0 && s.lines[len(s.lines)-1] == "" {
-			s.lines = s.lines[:len(s.lines)-1]
-		}
+		last.lines = append(last.lines, strings.Split(one.Text, "\n")...)
 	}
 	return p
 }
@@ -148,12 +140,12 @@ func (p *page) shrink(limit int, keep func(line string) bool) {
 func (p *page) String() string {
 	var b strings.Builder
 	for i, s := range p.sections {
-		filled := s.own || len(s.lines) > 0
+		filled := len(s.lines) > 0
 		for _, below := range p.sections[i+1:] {
 			if level(below.heading) <= level(s.heading) {
 				break
 			}
-			filled = filled || below.own || len(below.lines) > 0
+			filled = filled || len(below.lines) > 0
 		}
 		if !filled {
 			continue
@@ -221,9 +213,4 @@ func opensFence(lines iter.Seq[string]) (open bool) {
 	return open
 }
 
-func tidyBreaks(s string) string {
-	for strings.Contains(s, "\n\n\n") {
-		s = strings.ReplaceAll(s, "\n\n\n", "\n\n")
-	}
-	return s
-}
+func tidyBreaks(s string) string { return memoir.JoinBlocks(memoir.Blocks(s)) }

@@ -39,7 +39,7 @@ func (p *passivity) line(l string) string {
 		p.dangles = false
 		return l
 	}
-	indent, mark, info := fenceOf(l)
+	indent, mark, info := memoir.Fence(l)
 	switch {
 	case p.unsure:
 	case p.mark != "":
@@ -61,22 +61,6 @@ func (p *passivity) line(l string) string {
 	sure := !p.dangles && spansClose(l)
 	p.dangles = p.dangles || !spansClose(l)
 	return passive(l, sure && !p.unsure, p.skill)
-}
-
-// fenceOf parses a line as a fence: the spaces before it, its marks, and the info string. mark is empty if the
-// line is not a fence.
-func fenceOf(l string) (indent int, mark, info string) {
-	rest := strings.TrimLeft(l, " ")
-	indent = len(l) - len(rest)
-	if rest == "" || rest[0] != '`' && rest[0] != '~' {
-		return indent, "", ""
-	}
-	info = strings.TrimLeft(rest, rest[:1])
-	mark = rest[:len(rest)-len(info)]
-	if info = strings.TrimSpace(info); len(mark) < 3 || mark[0] == '`' && strings.Contains(info, "`") {
-		return indent, "", ""
-	}
-	return indent, mark, info
 }
 
 // spansClose reports whether every parser finds the same code spans in a line as pieces does: each run of

@@ -12,11 +12,10 @@ import (
 type renewal struct {
 	in       Input
 	register register
-	edits    []memoir.HandEdit     // live ones
-	hand     map[string]bool       // lines that people wrote, without space around them
-	name     string                // of the project
-	sessions []*session            // oldest first
-	wishes   map[string][]*session // those with a word in their preferences and tasks
+	edits    []memoir.HandEdit // live ones
+	hand     map[string]bool   // lines that people wrote, without space around them
+	name     string            // of the project
+	sessions []*session        // oldest first
 	by       map[string]*session
 
 	present memoir.Consolidation // without files if there is none

@@ -192,7 +192,7 @@ func frontOf(text string) string {
 // printed does not count.
 func (r *renewal) strange(s memoir.Skill, by support) bool {
 	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
-		fenced := strings.Contains(at, "/scripts/")
+		fenced := !strings.EqualFold(path.Ext(at), ".md")
 		for l := range strings.Lines(text) {
 			l = strings.TrimSpace(l)
 			_, kept := r.lines[asShown(l)]
@@ -200,7 +200,7 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 			case kept || r.hand[l]:
 			case fence(l):
 				fenced = !fenced
-			case prompts.Instructs(l) && !r.wanted(l), path.Base(at) != memoir.SkillMD && !by.backsStep(l, fenced):
+			case prompts.Instructs(l) && !by.wants(l), path.Base(at) != memoir.SkillMD && !by.backsStep(l, fenced):
 				r.unsupported++
 				return true
 			}
@@ -209,29 +209,29 @@ func (r *renewal) strange(s memoir.Skill, by support) bool {
 	return false
 }
 
-// commandsIn returns the commands of a line: the whole line in a script, else its code spans of more than one word,
-// those that begin as the path of a program, and one that is the whole line, perhaps with a directory. Other single
-// words are names.
-func commandsIn(line string, script bool) (commands []string) {
+// commandsIn returns the commands of a line: the whole line in a script, else its code spans that are not the name of
+// a thing, and one that is the whole value of the line, perhaps with a directory, or begins a step.
+func commandsIn(line string, script, step bool) (commands []string) {
 	if script {
 		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
 			return nil
 		}
 		return []string{strings.TrimPrefix(line, "$ ")}
 	}
-	alone := alone.MatchString(Words(line))
+	line = Words(line)
+	first := alone.MatchString(line) || step && strings.HasPrefix(line, "`")
 	for part, code := range pieces(line) {
-		if part = strings.TrimSpace(strings.Trim(part, "`")); code &&
-			(strings.Contains(part, " ") || programPath.MatchString(part) || alone) {
-			commands, alone = append(commands, part), false
+		if part = strings.TrimSpace(strings.Trim(part, "`")); code && (first || !thing.MatchString(part)) {
+			commands, first = append(commands, part), false
 		}
 	}
 	return commands
 }
 
-var alone = lazyregexp.New("^`+[^`]+`+(?: in `[^`]+`|, also with other arguments)*\\.?$")
-
-var programPath = lazyregexp.New(`^(?:\.{0,2}|~)/.`)
+var (
+	alone = lazyregexp.New("^(?:[^`]*: )?`+[^`]+`+(?: in `[^`]+`|, also with other arguments)*\\.?$")
+	thing = lazyregexp.New(`^[\w@#:-][\w@#:./*+=-]*(?:\(\))?$|^\.\w+$`)
+)
 
 // shellOptions matches a line that sets options of the shell and runs nothing.
 var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)

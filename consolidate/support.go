@@ -4,18 +4,21 @@ import (
 	"html"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/extract"
 	"memoir/internal/lazyregexp"
+	"memoir/prompts"
 )
 
 // A support is what sessions state: the texts from which a line of a model may quote or name a command. Those of people
 // are as sentences returns them, the others as folded does.
 type support struct {
-	words      []string // people's words: what may stand in “ ”
-	statements []string // whole statements
-	told       []string // the same without code and people's words
+	words      []string       // people's words: what may stand in “ ”
+	wishes     []memoir.Words // the sentences of preferences and tasks
+	statements []string       // whole statements
+	told       []string       // the same without code and people's words
 	all        codes
 	steps      codes // without environments and the output of failed commands
 }
@@ -42,7 +45,7 @@ func (r *renewal) supportOf(entries []entry) (all support) {
 
 func (s *support) join(other *support) {
 	s.words, s.statements = append(s.words, other.words...), append(s.statements, other.statements...)
-	s.told = append(s.told, other.told...)
+	s.told, s.wishes = append(s.told, other.told...), append(s.wishes, other.wishes...)
 	s.all.add(other.all.code, other.all.prose...)
 	s.steps.add(other.steps.code, other.steps.prose...)
 }
@@ -63,8 +66,14 @@ var spoken = lazyregexp.New(`“[^“”]*”`)
 
 // addText adds a text that was checked, or that a person wrote.
 func (s *support) addText(text string) {
+	kind := memoir.StatementPreference
 	for line := range strings.Lines(text) {
-		s.add(memoir.Statement{Text: Words(line)})
+		if isHeading(line) {
+			if kind = ""; strings.TrimSpace(line) == headPreferences {
+				kind = memoir.StatementPreference
+			}
+		}
+		s.add(memoir.Statement{Kind: kind, Text: Words(line)})
 	}
 }
 
@@ -74,6 +83,11 @@ func (s *support) add(statements ...memoir.Statement) {
 			continue
 		}
 		words := append(spoken.FindAllString(st.Text, -1), st.Quote)
+		if st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask {
+			for _, text := range append(words, st.Text) {
+				s.wishes = append(s.wishes, wishesOf(text)...)
+			}
+		}
 		if st.Signal == memoir.SignalNote || st.Signal == memoir.SignalJournal {
 			words = append(words, st.Text)
 		}
@@ -82,7 +96,7 @@ func (s *support) add(statements ...memoir.Statement) {
 		}
 		all := []string{st.Text, st.Quote, st.Command, st.Error, st.Fix}
 		s.statements = append(s.statements, folded(strings.Join(all, "\n")))
-		told := append(otherQuotes.FindAllString(st.Text, -1), st.Error)
+		told := append(otherQuotes.FindAllString(strings.Map(markOf, st.Text), -1), st.Error)
 		if st.By != memoir.ByPerson {
 			told = append(told, spoken.ReplaceAllString(st.Text, " \x02 "))
 		}
@@ -128,22 +142,28 @@ func (c codes) have(some ...string) bool {
 			return code == first && len(parts) == 1 || len(parts) > 1 && strings.HasPrefix(code, first) &&
 				strings.HasSuffix(code, last) && hold([]string{code}, parts...)
 		}
+		if len(parts) > 1 && first == "" {
+			return true
+		}
 		return strings.TrimSpace(one) != "" && !hold(c.prose, parts...) && !slices.ContainsFunc(c.code, among)
 	})
 }
 
 // backs reports whether sessions state what a line below a heading quotes, and the commands that it names. What people
 // want and what is to be run was run or asked for; a line without code below a heading of commands is a command behind
-// its purpose, as is a single word of code.
-func (s support) backs(heading, line string) bool {
+// its purpose, as is a single word of code. An order is a wish, unless it was kept from the present memory.
+func (s support) backs(heading, line string, kept bool) bool {
+	wish := heading == headPreferences || heading == headWants || prompts.Instructs(line)
+	if wish && !kept && !s.wants(line) {
+		return false
+	}
 	line = html.UnescapeString(Words(line))
-	commands, known := commandsIn(line, false), s.all
+	commands, known := commandsIn(line, false, false), s.all
 	switch heading {
 	case headCommands, headBuild:
 		known = s.steps
-		behind := line[strings.Index(line, ": ")+1:]
-		if commands = append(commands, commandsIn(behind, false)...); !strings.Contains(line, "`") {
-			commands = append(commands, behind)
+		if !strings.Contains(line, "`") {
+			commands = append(commands, line[strings.Index(line, ": ")+1:])
 		}
 	case headPreferences, headWants:
 		known = s.steps
@@ -155,14 +175,34 @@ func (s support) backs(heading, line string) bool {
 // its sessions was not selected.
 func (r *renewal) unbacked(entries []entry, heading, line string, kept bool) bool {
 	unknown := func(e entry) bool { return r.by[e.key] == nil }
-	return !(kept && slices.ContainsFunc(entries, unknown)) && !r.supportOf(entries).backs(heading, line)
+	return !(kept && slices.ContainsFunc(entries, unknown)) && !r.supportOf(entries).backs(heading, line, kept)
+}
+
+// wants reports whether a line is a wish of a person, perhaps in another form: it or each of its sentences has the
+// words of a person's statement or a sentence of it, each wanted or rejected as there.
+func (s support) wants(line string) bool {
+	parts := wishesOf(Words(line))
+	unwanted := func(part memoir.Words) bool {
+		return !slices.ContainsFunc(s.wishes, func(wish memoir.Words) bool { return slices.Equal(part, wish) })
+	}
+	return !unwanted(parts[0]) || !slices.ContainsFunc(parts[1:], unwanted)
+}
+
+// wishesOf returns the words of a text, and those of each of its sentences.
+func wishesOf(text string) (all []memoir.Words) {
+	for one := range strings.SplitSeq(text+"\x00"+sentenceEnd.ReplaceAllString(text, "\x00"), "\x00") {
+		if words := memoir.WordsOf(one); len(words) > 0 || len(all) == 0 {
+			all = append(all, words)
+		}
+	}
+	return all
 }
 
 // backsStep is backs for a line of a skill; script says that the whole line is a command. Placeholders of a command,
 // and what is joined to them, may be anything.
 func (s support) backsStep(line string, script bool) bool {
 	line = html.UnescapeString(line)
-	for _, command := range commandsIn(line, script) {
+	for _, command := range commandsIn(line, script, true) {
 		if !s.steps.have(placeholder.ReplaceAllString(command, "\x00")) {
 			return false
 		}
@@ -170,27 +210,45 @@ func (s support) backsStep(line string, script bool) bool {
 	return script && !strings.HasPrefix(line, "#") || s.quotes(line)
 }
 
-var placeholder = lazyregexp.New(`\S*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")\S*`)
+var placeholder = lazyregexp.New(
+	`[\w./=:@-]*(?:<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@")[\w./=:@-]*`)
 
-// otherQuotes match quotations of several words in marks other than “ ”, otherWords what else a line has from
-// elsewhere, besides code: addresses, options, and pipes into a shell.
+// otherQuotes match quotations in marks other than “ ”, in ASCII marks and single ones of several words. otherWords
+// match what else a line has from elsewhere, besides code: addresses, options, absolute paths, pipes into a shell, and
+// commands in prose.
 var (
-	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|[«»][^«»]*[«»]|‚[^‘’]*[‘’]|「[^」]*」|『[^』]*』|‘[^’]* [^’]*’` +
-		`|’[^’]* [^’]*’\B|〝[^〞〟]*[〞〟]|＂[^＂]*＂|\B"[^"]* [^"]*"|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]` +
-		`|[‹<](?:q|blockquote|cite)\b[^›>]*[›>][^‹<]*`)
-	otherWords = lazyregexp.New(`https?://[^\s)\]>"”]+|(?:^|\s)--\w[\w-]*|\S+ *\| *(?:ba|z|da)?sh\b`)
+	otherQuotes = lazyregexp.New(`„[^“”„]*[“”]|＂[^＂]*＂|‚[^‘’]*[‘’]|‘[^’]* [^’]*’|’[^’]* [^’]*’\B|\B"[^"]* [^"]*"` +
+		`|\B'[^']* [^']*'\B|[‹<]\pL[^‹›<>=]* [^‹›<>=]*[›>]|[‹<](?:q|blockquote|cite)\b[^›>]*[›>][^‹<]*`)
+	otherWords = lazyregexp.New(`https?://[^\s)\]>"”]+|(?:^|\s)-{1,2}[A-Za-z][\w-]*|(?:^|\s)[~/][\w.-]*/[\w./-]+` +
+		`|\S+ *\| *(?:ba|z|da)?sh\b|\b(?:sudo|doas) +\S+(?: +[\w@./-]+)?` +
+		`|\b(?:npm|npx|pnpm|yarn|bunx?|pip3?|pipx|uvx?|cargo|apt(?:-get)?|brew|curl|wget|rm|chmod|ssh) +` +
+		`(?:(?:install|add|run|exec|i) +)?[\w@./-]+` +
+		`|\b(?:run|execute|call) +(?:make|go|just|task|git|docker|node|python3?|bash|sh) +[\w@./-]+`)
+	verb     = lazyregexp.New(`^(?:run|execute|call) +`)
+	pairs    = lazyregexp.New("``+|''+|,,+|´+|`")
+	wordSpan = lazyregexp.New("^`+ ?[a-z][a-z0-9-]* ?`+$")
+	inCode   = lazyregexp.New(`[“”"'‘’|<‹]|://|\s[-/~]+`)
 )
 
-var inCode = strings.NewReplacer("“", " ", "”", " ", `"`, " ", "'", " ", "‘", " ", "--", " ", "|", " ", "://", " ",
-	"<", " ", "‹", " ")
+// markOf returns ＂ for a quotation mark that neither is one of “ ” and ASCII's nor may be an apostrophe or a bracket.
+func markOf(r rune) rune {
+	if r > '~' && !strings.ContainsRune("“”„‘’‚‹›", r) && (unicode.Is(unicode.Quotation_Mark, r) ||
+		'❛' <= r && r <= '❠' || '《' <= r && r <= '】' || '\U0001F676' <= r && r <= '\U0001F678') {
+		return '＂'
+	}
+	return r
+}
 
-// quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherQuotes and
-// otherWords. If the marks are not in pairs, that is the whole line.
+// quotes reports whether sessions have what stands in “ ” in a line as people's words, and its otherQuotes, otherWords
+// and words of code. If the marks are not in pairs, that is the whole line.
 func (s support) quotes(line string) bool {
 	var prose strings.Builder
-	for part, code := range pieces(line) {
-		if code {
-			part = inCode.Replace(part)
+	var others []string
+	for part, code := range pieces(strings.Map(markOf, line)) {
+		if !code {
+			part = pairs.ReplaceAllString(part, "＂")
+		} else if part = inCode.ReplaceAllString(part, " "); wordSpan.MatchString(part) {
+			others = append(others, part)
 		}
 		prose.WriteString(part)
 	}
@@ -200,8 +258,11 @@ func (s support) quotes(line string) bool {
 	if strings.ContainsAny(spoken.ReplaceAllString(text, ""), "“”") {
 		words = []string{text}
 	}
+	for _, found := range otherWords.FindAllString(all, -1) {
+		others = append(others, verb.ReplaceAllString(found, ""))
+	}
 	unsaid := func(quote string) bool { return !said(s.words, quote) }
-	return !slices.ContainsFunc(words, unsaid) && hold(s.statements, otherWords.FindAllString(all, -1)...) &&
+	return !slices.ContainsFunc(words, unsaid) && hold(s.statements, others...) &&
 		!slices.ContainsFunc(otherQuotes.FindAllString(all, -1), func(quote string) bool {
 			return unsaid(quote) && !hold(s.told, quote)
 		})
@@ -262,14 +323,13 @@ func hold(texts []string, parts ...string) bool {
 
 // textMarks are what a quotation may lack or have in another form.
 var textMarks = strings.NewReplacer("`", " ", "*", "", "‹", "<", "›", ">", "‑", "-", "–", "-", "—", " ", "→", " ",
-	"’", "'", "(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "«", " ", "»", " ", "「", " ", "」", " ",
-	"『", " ", "』", " ", "〝", " ", "〞", " ", "〟", " ", "＂", " ")
+	"’", "'", "(", " ", ")", " ", "“", " ", "”", " ", `"`, " ", "‘", " ", "„", " ", "＂", " ")
 
 // folded returns a text in the form in which quotations are compared: memoir.Folded, without marks and the punctuation
 // at the ends of words. A blank at each end keeps the first and the last word whole, except in the scripts without
 // blanks between words, those of East Asia.
 func folded(text string) string {
-	words := strings.Fields(memoir.Folded(textMarks.Replace(text)))
+	words := strings.Fields(memoir.Folded(textMarks.Replace(strings.Map(markOf, text))))
 	for i, w := range words {
 		words[i] = strings.TrimRight(strings.TrimPrefix(strings.Trim(w, "'"), "..."), ".,;:!?")
 	}

@@ -178,15 +178,12 @@ func byCategory(notes []memoir.Entry) {
 const markName = "notes"
 
 func mark(root memory.Root) error {
-	if err := failpoint.MkdirAll(root.Dir(), 0o700); err != nil {
-		return storageError(err, "make %s", root.Dir())
+	err := failpoint.MkdirAll(root.Dir(), 0o700)
+	if err == nil && !Any(root) {
+		err = failpoint.WriteFile(markPath(root), nil, 0o600)
 	}
-	if Any(root) {
-		return nil
-	}
-	path := markPath(root)
-	if err := failpoint.WriteFile(path, nil, 0o600); err != nil {
-		return storageError(err, "write %s", path)
+	if err != nil {
+		return storageError(err, "write %s", markPath(root))
 	}
 	return nil
 }

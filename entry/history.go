@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,16 +30,12 @@ func (b Book) FileHistory(ctx context.Context) error {
 	return b.Store.FileHistory(ctx, func(projectID string, sessions []memoir.Extraction) error {
 		root := memory.At(b.Home, projectID)
 		texts := map[string][]string{} // by month, "" is of all
-		var months []string
 		for _, e := range sessions {
 			for _, month := range []string{"", e.EndedAt.UTC().Format("2006-01")} {
-				if texts[month] == nil {
-					months = append(months, month)
-				}
 				texts[month] = append(texts[month], paragraph(e))
 			}
 		}
-		for _, month := range months {
+		for _, month := range slices.Sorted(maps.Keys(texts)) {
 			if err := extend(root, root.History(month), texts[month]); err != nil {
 				return err
 			}
@@ -76,7 +74,7 @@ func paragraph(e memoir.Extraction) string {
 	}
 	if e.HistoryEntry != "" {
 		parts = []string{e.HistoryEntry}
-	} else if parts[0] == "" || len(parts) > 1 && strings.HasPrefix(parts[1], parts[0]) {
+	} else if slices.ContainsFunc(parts[1:], func(text string) bool { return strings.Contains(text, parts[0]) }) {
 		parts = parts[1:]
 	}
 	ended := e.EndedAt.UTC()

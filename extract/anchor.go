@@ -83,7 +83,7 @@ func piecesOf(st memoir.Statement, dir string) (out pieces) {
 		for _, r := range runs {
 			_, entry := r.entryIn()
 			ran := isCommand || strings.Contains(span, " ") && strings.Contains(r.script(), "/")
-			if entry != "" || ran && r.script() != "" {
+			if entry != "" || isCommand || ran && r.script() != "" {
 				out.runs, isCommand = append(out.runs, r), true
 			}
 		}
@@ -236,37 +236,28 @@ func (r *run) script() string {
 	return ""
 }
 
-// places returns where the target of a command may be defined, or its script is.
-func (v *seen) places(r *run, entry string, files ...string) (out []memoir.Anchor) {
-	dir := r.dir
-	if in, ok := r.option("-C", "--directory", "--prefix"); ok {
-		dir = join(dir, in)
-	}
-	for _, file := range files {
-		if name := v.relative(dir, file); name != "" {
-			out = append(out, memoir.Anchor{Path: name, Text: entry})
-		}
-	}
-	return out
-}
-
 // command returns the anchor of a command: its target or script, in a file of the session or the
 // working tree.
 func (v *seen) command(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
 	files, entry := r.entryIn()
 	if entry == "" {
-		files = []string{r.script()}
+		files = strings.Fields(r.script())
 	}
-	for _, a := range v.places(r, entry, files...) {
-		if entry != "" && v.sightings[entry][a.Path] != nil || entry == "" && v.named(a.Path) == a.Path {
+	in, _ := r.option(inDir...)
+	for _, file := range files {
+		a := memoir.Anchor{Path: v.relative(join(r.dir, in), file), Text: entry}
+		if entry != "" && v.sightings[entry][a.Path] != nil || entry == "" && a.Path != "" && v.named(a.Path) == a.Path {
 			return a, true
 		}
-		if look != nil {
+		if look != nil && a.Path != "" {
 			content, exists := look(a.Path)
 			if exists && (entry == "" || a.In(content) == memoir.Present) {
 				return a, true
 			}
 		}
+	}
+	if look != nil && entry == "" {
+		return v.word(r, look)
 	}
 	return memoir.Anchor{}, false
 }

@@ -91,8 +91,11 @@ func TestPiecesOfAStatementAreFoundWhereTheSessionSawThem(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.what, got, test.want)
 		}
 	}
-	tree := fakeTree{"sub/Makefile": "lint:\n", "sub/scripts/x.sh": ""}
-	for text, want := range map[string]string{"lint: `make lint`": "sub/Makefile lint:", "run: `./scripts/x.sh`": "sub/scripts/x.sh", "lint: `make other`": "", "run: `../../x.sh`": ""} {
+	tree := fakeTree{"sub/Makefile": "lint:\n", "sub/scripts/x.sh": "", "sub/Rakefile": "namespace :db do\n  task :seed\nend\n", "sub/pyproject.toml": "[tool.poe.tasks]\ntypes = 'x'\n[tool.hatch.envs.default.scripts]\ndocs = 'x'\n",
+		"sub/.pre-commit-config.yaml": "- id: shfmt\n", "lib/BUILD": "cc_test(name = 'wire')\n", "sub/pom.xml": "<module>core</module>", "sub/CMakeLists.txt": "add_executable(viewer a.c)\n", "sub/Cargo.toml": "[[test]]\n",
+		"sub/mise.toml": "[tasks]\n\"db:drop\" = 'x'\n", "sub/compose.yaml": "services:\n  cache:\n", "sub/deno.json": `{"tasks": {"site": "x"}}`}
+	for text, want := range map[string]string{"lint: `make lint`": "sub/Makefile lint:", "run: `./scripts/x.sh`": "sub/scripts/x.sh", "lint: `make other`": "", "set up: `rake db:seed`": "sub/Rakefile seed", "check: `poe types`": "sub/pyproject.toml types", "generate: `hatch run docs`": "sub/pyproject.toml docs", "lint: `pre-commit run shfmt`": "sub/.pre-commit-config.yaml shfmt",
+		"test: `bazel test //lib:wire`": "lib/BUILD wire", "test: `mvn -pl core test`": "sub/pom.xml core", "build: `cmake --build out --target viewer`": "sub/CMakeLists.txt viewer", "test: `cargo test`": "", "set up: `mise run db:drop`": "sub/mise.toml drop", "set up: `docker compose up -d --wait cache`": "sub/compose.yaml cache", "build: `deno task site`": "sub/deno.json site", "check: `nox -s types`": "", "run: `../../x.sh`": ""} {
 		if got := ofStatement(command, text, 1, tree, ran("true", "")); got != want {
 			t.Errorf("the tree shows %q of %q, want %q", got, text, want)
 		}

@@ -64,7 +64,7 @@ var corpusSessions = sync.OnceValues(func() ([]corpusSession, error) {
 	slices.Sort(keys)
 	var out []corpusSession
 	for _, key := range keys {
-		parts, _ := rollout.Assemble(threads[key])
+		parts := rollout.Assemble(threads[key])
 		if len(parts) == 0 {
 			continue
 		}

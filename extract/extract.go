@@ -65,10 +65,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		return out, memoir.Usage{}, nil
 	}
 	out.Statements = kept
-	out.Title = title(in.Session, kept)
-	if all := s.requests(); len(all) > 0 {
-		out.Title = asTitle(all[0].text)
-	}
+	out.Title = s.did(kept)
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
 	return out, memoir.Usage{}, nil
@@ -78,7 +75,8 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, wishes, chosen, refused, fixed, repaired, instructions, passedCommands, beforeCommits, editedFiles, conclusions,
+	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
+	beforeCommits, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
@@ -92,6 +90,10 @@ type candidate struct {
 const (
 	signalAsked       = "asked"       // typed.go: a request with its result
 	signalPosted      = "posted"      // posted.go: a commit, a pull request, an approved plan
+	signalCause       = "cause"       // cause.go: why a commit or pull request was made
+	signalIssue       = "issue"       // cause.go: an issue that the session filed
+	signalFound       = "found"       // cause.go: a cause that the agent found and that a check bears out
+	signalOpen        = "open"        // cause.go: what the closing answer leaves open
 	signalChosen      = "chosen"      // decided.go: a question about the design with the option that the person chose
 	signalRefused     = "refused"     // decided.go: a refused call and the accepted one that followed
 	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
@@ -105,9 +107,10 @@ const (
 
 // parties says whose word the statements of a signal are; of others it is a tool's.
 var parties = map[string]memoir.Party{
-	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson, signalRenamed: memoir.ByPerson,
-	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
-	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent,
+	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
+	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
+	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {

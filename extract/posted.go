@@ -16,15 +16,16 @@ import (
 const (
 	postCommit = "commit"
 	postPull   = "pull request"
+	postIssue  = "issue"
 	postPlan   = "approved plan"
 )
 
 // A post is a text that was published in the session: the message of a successful commit, an
-// opened or edited pull request, an approved plan.
+// opened or edited pull request or issue, an approved plan.
 type post struct {
 	item   int
 	kind   string
-	number string // of a pull request, if known
+	number string // of a pull request or issue, if known
 	hash   string // of a commit, abbreviated, if known
 	title  string
 	body   string
@@ -68,7 +69,7 @@ func (s *session) post(c *call) {
 			s.worktree(r)
 			s.undo(r)
 		case program != "git" && r.status == statusPassed:
-			s.pull(r)
+			s.request(r)
 		}
 	}
 }
@@ -141,15 +142,16 @@ func (s *session) textOf(r *run, options ...string) string {
 	return s.texts[s.relative(join(join(s.root, r.dir), name))]
 }
 
-// pull records a pull request that a command of gh or glab opens, edits or closes.
-func (s *session) pull(r *run) {
+// request records a pull request or an issue that a command of gh or glab opens, edits or closes.
+func (s *session) request(r *run) {
 	words := append(r.words(), "", "", "")
-	if words[1] != "pr" && words[1] != "mr" {
+	kind := map[string]string{"pr": postPull, "mr": postPull, "issue": postIssue}[words[1]]
+	if kind == "" {
 		return
 	}
-	p := post{item: r.item, kind: postPull, number: pullNumber(words[3])}
-	if addresses := pullLine.FindAllString(r.call.output, -1); p.number == "" && len(addresses) == 1 {
-		p.number = pullNumber(addresses[0])
+	p := post{item: r.item, kind: kind, number: numberIn(words[3])}
+	if addresses := postLine.FindAllString(r.call.output, -1); p.number == "" && len(addresses) == 1 {
+		p.number = numberIn(addresses[0])
 	}
 	switch words[2] {
 	case "create", "new", "edit", "update":
@@ -158,32 +160,46 @@ func (s *session) pull(r *run) {
 		p.body = cmp.Or(p.body, s.textOf(r, "--body-file", "-F"))
 		s.publish(p, words[2] == "edit" || words[2] == "update")
 	case "close":
-		if old := s.standing(postPull, p.number); old != nil {
+		if old := s.standing(kind, p.number); old != nil {
 			old.void = true
 		}
 	}
 }
 
-// The address of a pull request, on a line of its own or in other text, or its number.
+// The address of a pull request or issue, on a line of its own or in other text, or its number.
 var (
-	pullLine    = lazyregexp.New(`(?m)^\s*https://\S*/(?:pull|merge_requests)/\d+\S*\s*$`)
-	pullAddress = lazyregexp.New(`/(?:pull|merge_requests)/(\d+)|^(\d+)$`)
+	postLine    = lazyregexp.New(`(?m)^\s*https://\S*/(?:pull|merge_requests|issues|work_items)/\d+\S*\s*$`)
+	postAddress = lazyregexp.New(`/(?:pull|merge_requests|issues|work_items)/(\d+)|^(\d+)$`)
 )
 
-// pullNumber returns the number of the pull request that a text names by number or address.
-func pullNumber(text string) string {
-	m := pullAddress.FindStringSubmatch(strings.TrimSpace(text))
+// numberIn returns the number of the pull request or issue that a text names by number or address.
+func numberIn(text string) string {
+	m := postAddress.FindStringSubmatch(strings.TrimSpace(text))
 	return strings.Join(m[min(len(m), 1):], "")
 }
 
+// issueTool matches the name of a tool that files an issue, which may be prefixed; identifier the issue's name
+// in its answer.
+var (
+	issueTool  = lazyregexp.New(`(?:create_?(?:jira_?)?issue|issue_?(?:create|write)|(?:save|file|open)_?issue)$`)
+	identifier = lazyregexp.New(`"(?:identifier|key|iid|number)\\?"\s*:\s*\\?"?([A-Z][A-Z0-9]*-\d+|\d+)\b`)
+)
+
 // postTool reads a post by a tool other than a shell.
 func (s *session) postTool(it *memoir.Item, name string) {
+	in := gjson.Parse(it.Input)
+	p := post{item: it.N, title: firstText(in, "title", "summary"), body: firstText(in, "body", "description")}
+	if m := identifier.FindStringSubmatch(it.Output); m != nil {
+		p.number = m[1]
+	}
+	p.number = cmp.Or(p.number, numberIn(it.Output))
 	switch {
 	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
-		s.publish(post{item: it.N, kind: postPull,
-			number: cmp.Or(gjson.Get(it.Output, "number").String(), pullNumber(it.Output)),
-			title:  gjson.Get(it.Input, "title").String(), body: gjson.Get(it.Input, "body").String(),
-		}, strings.Contains(name, "update"))
+		p.kind = postPull
+		s.publish(p, strings.Contains(name, "update"))
+	case issueTool.MatchString(name) && !in.Get("id").Exists() && !in.Get("issue_number").Exists():
+		p.kind = postIssue
+		s.publish(p, false)
 	case name == "exitplanmode" || name == "exit_plan_mode":
 		if strings.Contains(it.Output, "approved") {
 			s.plan(it.N, gjson.Get(it.Input, "plan").String())
@@ -243,12 +259,13 @@ func posted(s *session) []candidate {
 	var out []candidate
 	for _, p := range s.posts {
 		body := statements(p.body, p.kind == postPlan)
-		if p.void || p.kind == postCommit && (titles[p.title] || body == "" && (bodies || len(titles) > 0) ||
-			housekeeping(p.title)) {
+		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] ||
+			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
 		}
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
-		if c.Outcome, c.Detail = c.Text, body; body != "" {
+		c.Outcome, c.Detail = c.Text, p.cause()
+		if body != "" {
 			c.Text += " — " + body
 		}
 		out = append(out, c)
@@ -257,7 +274,10 @@ func posted(s *session) []candidate {
 }
 
 func (p post) name() string {
-	if p.number != "" {
+	switch {
+	case strings.Contains(p.number, "-"): // the name of an issue, such as APP-12
+		return p.kind + " " + p.number
+	case p.number != "":
 		return p.kind + " #" + p.number
 	}
 	return p.kind

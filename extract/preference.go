@@ -138,10 +138,12 @@ func isWay(word string) bool {
 
 // occasional reports whether a sentence names an occasion of work: "before committing", "when you add a test".
 func occasional(words []string) bool {
-	for i, w := range words[:max(0, len(words)-1)] {
+	words = append(slices.Clone(words), "", "")
+	for i, w := range words[:len(words)-2] {
 		switch w {
-		case "before", "after", "when", "every", "each":
-			if next := words[i+1]; isWay(next) && next != "me" || w != "each" && w != "every" && next == "you" {
+		case "before", "after", "when":
+			next := words[i+1]
+			if next == "you" || isWay(next) || (next == "every" || next == "each") && isWay(words[i+2]) {
 				return true
 			}
 		}

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"cmp"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +16,18 @@ const (
 	maxSlug  = 60
 )
 
+// did returns the title of a session by what it did: its last pull request, else its last commit, else the plan that
+// was approved, else its first request.
+func (s *session) did(kept []memoir.Statement) string {
+	if p := cmp.Or(s.became(0, math.MaxInt), s.standing(postPlan, "")); p != nil {
+		return asTitle(clean(p.title))
+	}
+	if all := s.requests(); len(all) > 0 {
+		return asTitle(all[0].text)
+	}
+	return title(s.Session, kept)
+}
+
 // title returns the title of a session: its first task, else its own title, else its first statement.
 func title(s memoir.Session, kept []memoir.Statement) string {
 	for _, k := range kept {
@@ -21,10 +35,7 @@ func title(s memoir.Session, kept []memoir.Statement) string {
 			return asTitle(k.Text)
 		}
 	}
-	if text := shorten(clean(s.Title), maxTitle); text != "" || len(kept) == 0 {
-		return asTitle(text)
-	}
-	return asTitle(kept[0].Text)
+	return asTitle(cmp.Or(shorten(clean(s.Title), maxTitle), kept[0].Text))
 }
 
 func asTitle(text string) string {

@@ -108,6 +108,7 @@ func TestGeneratedCommandLinesAreReadInTime(t *testing.T) {
 func TestSignalsTakeAndLeave(t *testing.T) {
 	t.Parallel()
 	commit := func(message string) string { return "$ git commit -m '" + message + "'" }
+	pull := func(body string) string { return "$ gh pr create --title Retry --body '" + body + "'" }
 	for name, test := range map[string]struct {
 		kind  memoir.StatementKind
 		lines []string
@@ -123,8 +124,25 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: \"fix: retry\""},
 		"a question that led to a commit": {memoir.StatementTask,
 			[]string{"> what should we do about the retries?", commit("fix: retry")}, ""},
-		"a request that fits any work": {memoir.StatementTask,
-			[]string{"> address the review comments and push", commit("fix: retry")}, ""},
+		"a request that shares a rare word": {memoir.StatementTask,
+			[]string{"> what is this?", "< A client.", "> let the upstream retry", commit("fix: repeat what the upstream reset")}, "let the upstream retry → committed"},
+		"a person's aside": {memoir.StatementTask,
+			[]string{"> what is this?", "< A client.", "> I own this, the rules do not apply", commit("fix: retry")}, ""},
+		// cause, issue, found, open
+		"a cause in a pull request":   {memoir.StatementFinding, []string{pull("## Summary\n- retry\n\n## Root cause\nThe pool kept dead sockets. It never pings them. Then some.\n## Tests\n- ran them"), "=> https://example.test/a/b/pull/12"}, "\"Retry\" (pull request #12): The pool kept dead sockets. It never pings them."},
+		"a cause behind a label":      {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets.")}, "\"fix: retry\" (commit): the pool kept dead sockets."},
+		"only changes":                {memoir.StatementFinding, []string{pull("## Summary\n- retry what the upstream reset")}, ""},
+		"a cause of an undone commit": {memoir.StatementFinding, []string{commit("fix: retry\n\nWhy: the pool kept dead sockets."), "$ git reset --hard HEAD~1"}, ""},
+		"an edited pull request":      {memoir.StatementFinding, []string{pull("## Why\nThe cache is stale."), "=> https://example.test/a/b/pull/12", "$ gh pr edit 12 --body '## Why\nThe pool kept dead sockets.'"}, "(pull request #12): The pool kept dead sockets."},
+		"a plan's problem":            {memoir.StatementFinding, []string{"> Implement the following plan:\n# Retry\n## Problem\nThe pool keeps dead sockets."}, ""},
+		"an issue":                    {memoir.StatementFinding, []string{"$ gh issue create -t 'Sockets leak' -b 'The pool keeps dead sockets. Seen twice.'", "=> https://example.test/a/b/issues/7"}, "\"Sockets leak\" (issue #7): The pool keeps dead sockets"},
+		"a cause that is borne out":   {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets."}, "`reset()` kept the dead sockets."},
+		"a cause without a check":     {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "< **Root cause:** `reset()` kept the dead sockets."}, ""},
+		"a cause that was denied":     {memoir.StatementFinding, []string{"> why is it slow?", "~ a.go", "$ go test ./...", "=> ok", "< **Root cause:** `reset()` kept the dead sockets.", "> No, the sockets are not dead at all."}, ""},
+		"a cause that was replaced":   {memoir.StatementFinding, []string{"> why is the client slow?", "~ a.go", "$ go test ./...", "=> ok", "< Root cause: `reset()` kept the dead sockets.", "> and now look again please", "~ b.go", "$ go test ./...", "=> ok", "< Root cause: `ping()` never returns."}, "`ping()` never returns."},
+		"what is left":                {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\n## Remaining\n- The retry of uploads.\n- Should I push?"}, "The retry of uploads."},
+		"an offer":                    {memoir.StatementOpen, []string{"> add a retry", "~ a.go", "< Done.\n\nNext steps:\n- I can push it for you."}, ""},
+		"what was left before":        {memoir.StatementOpen, []string{"> add a retry", "< ## Remaining\n- The retry of uploads.", "> do it", "~ a.go", "< Done."}, ""},
 		"a change that was set right": {memoir.StatementTask,
 			[]string{"> rename the parser to reader", "~ reader.go", "> no, that is not what I meant by it"}, ""},
 		"a commit that failed":           {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
@@ -191,10 +209,10 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},
 		// conclusion
-		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
-		"a supposition":                {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` probably drops the token when it reconnects to the server."}, ""},
-		"a proposal":                   {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` should keep the token when it reconnects to the server."}, ""},
-		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
+		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
+		"a conclusion without work":    {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, ""},
+		"a proposal":                   {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token when it reconnects to the server. Shall I keep it?"}, ""},
+		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "~ a.go", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,26 +26,18 @@ func (t Target) Defined(text string) bool {
 const (
 	inMakefile = `(?m)^(?:[-s]?include|import|mod|includes)\b|^(?:[^\t#\n:]*\s)?NAME(?:\s[^\n:]*)?:` +
 		`|^[^\t#\n:]*[%$][^\n:]*:`
-	inJSON    = `"NAME"\s*:`
-	inMise    = `(?m)^\s*(?:\[tasks\.)?["']?NAME["']?\s*[\].=]|^includes\b`
-	inCargo   = `(?m)^\s*name\s*=\s*["']NAME["']`
-	inCompose = `(?m)^\s+["']?NAME["']?\s*:|^include\b`
+	inJSON  = `"NAME"\s*:`
+	inCargo = `(?m)^\s*name\s*=\s*["']NAME["']`
 )
 
-// targets lists how the words of programs name targets or scripts, the files that define these, and the directories
-// that have them.
+// targets lists how the words of programs name targets or scripts in all trees, the files that define these, and the
+// directories that have them. What other programs name is known from the tree of the session; see seen.word.
 var targets = []struct{ programs, names, files, paths, form string }{
 	{"make gmake", `(.+)`, "Makefile GNUmakefile makefile", "", inMakefile},
 	{"task", `(.+)`, "Taskfile.yml Taskfile.yaml taskfile.yml Taskfile.dist.yml", "", inMakefile},
 	{"just", `^(\S+)`, "justfile Justfile .justfile", "", inMakefile},
 	{"npm pnpm yarn", `^(?:run(?:-script)? (\S+)|(test)\b)`, "package.json", "", inJSON},
 	{"bun", `^run (\S+)`, "package.json", "", inJSON},
-	{"deno", `^task (\S+)`, "deno.json deno.jsonc package.json", "", inJSON},
-	{"composer", `^run(?:-script)? (\S+)`, "composer.json", "", inJSON},
-	{"mise", `^r(?:un)? (\S+)`, "mise.toml .mise.toml .config/mise.toml mise/config.toml .mise/config.toml",
-		"mise-tasks .mise-tasks mise/tasks .mise/tasks .config/mise/tasks", inMise},
-	{"docker", `^compose (?:(?:up|build|start|restart) (.+)|(?:run|exec) (\S+))`,
-		"compose.yaml compose.yml docker-compose.yml docker-compose.yaml", "", inCompose},
 	{"cargo", `(?:-p|--package)[ =](\S+)`, "*/Cargo.toml", "", inCargo},
 	{"cargo", `--bin[ =](\S+)`, "*/Cargo.toml", "*/src/bin", inCargo},
 	{"cargo", `--example[ =](\S+)`, "*/Cargo.toml", "*/examples", inCargo},
@@ -55,7 +47,7 @@ var targets = []struct{ programs, names, files, paths, form string }{
 // entryIn returns the first target or script of a command as its file writes it, and the possible files.
 func (r *run) entryIn() (files []string, entry string) {
 	words := r.operands()
-	if len(words) > 1 && slices.Contains([]string{"run", "run-script", "task"}, words[0]) {
+	if len(words) > 1 && (words[0] == "run" || words[0] == "run-script") {
 		words = words[1:]
 	}
 	for _, kind := range targets {
@@ -70,12 +62,52 @@ func (r *run) entryIn() (files []string, entry string) {
 	return nil, ""
 }
 
-// inDir are options that name the directory in which a command runs.
-var inDir = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+// buildFiles are files that define what programs run; programs by which no file is named follow a "=".
+const buildFiles = "Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json deno.jsonc " +
+	"Cargo.toml pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew CMakeLists.txt BUILD=bazel " +
+	"BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js " +
+	"Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit " +
+	"fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt build.xml=ant " +
+	"project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+
+// word returns the first word of a command that stands in a file which has the command's program as its name or in its
+// text. Once it stands there no more, the command cannot be run. The program's own subcommands do not count.
+func (v *seen) word(r *run, look func(string) (string, bool)) (memoir.Anchor, bool) {
+	for i, arg := range r.args {
+		name, g := grammarOf(r.program, arg)
+		dir, at := r.dir, arg[strings.LastIndexAny(arg, ":=")+1:]
+		if label, ok := strings.CutPrefix(arg, "//"); ok { // of Bazel
+			dir, _, _ = strings.Cut(label, ":")
+		}
+		own := i == 0 && (g == bySubcommand || name != path.Base(r.program))
+		if own || len(at) < 2 || strings.Trim(at, digits) == "" || strings.ContainsAny(at, "/.*@") ||
+			strings.HasPrefix(at, "-") {
+			continue
+		}
+		for file := range strings.FieldsSeq(buildFiles) {
+			file, programs, _ := strings.Cut(file, "=")
+			a := memoir.Anchor{Path: v.relative(dir, file), Text: at}
+			text, _ := look(a.Path)
+			_, named := memoir.Token(text, name, 0)
+			named = named || strings.HasPrefix(strings.ToLower(strings.TrimPrefix(file, ".")), name) ||
+				slices.Contains(strings.Split(programs, ","), name)
+			if named && a.In(text) == memoir.Present {
+				return a, true
+			}
+		}
+	}
+	return memoir.Anchor{}, false
+}
+
+// inDir are options that name the directory in which a command runs, fileOptions those that name the file with targets.
+var (
+	inDir       = []string{"-C", "--directory", "--prefix", "--dir", "--cd", "--cwd"}
+	fileOptions = []string{"-f", "--file", "--makefile", "--justfile", "-t", "--taskfile"}
+)
 
 // operands returns the words of a command that may name targets: no values of options, variables, paths and numbers.
 func (r *run) operands() []string {
-	valued := r.options(append(slices.Clone(inDir), "-w", "--workspace", "--filter", "-F")...)
+	valued := r.options(append(slices.Concat(inDir, fileOptions), "-w", "--workspace", "--filter", "-F")...)
 	return slices.DeleteFunc(r.words()[1:], func(w string) bool {
 		return slices.Contains(valued, w) || strings.ContainsAny(w, "=/") || strings.Trim(w, digits) == ""
 	})
@@ -104,7 +136,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 		if in, ok := r.option(inDir...); ok {
 			r.dir = join(r.dir, in)
 		}
-		out = append(out, r.defined(exists)...)
+		out = append(out, r.defined()...)
 		for _, name := range r.needed(exists) {
 			if name = (&seen{}).relative(r.dir, name); name != "" {
 				out = append(out, Target{Name: name, Paths: []string{name}})
@@ -117,19 +149,17 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 	return out
 }
 
-// defined returns the targets of a command that files define: all programs but make and cargo look for these in the
-// directories above as well. It returns none if an option names the file.
-func (r *run) defined(exists func(string) bool) (out []Target) {
-	unknown := func(w string) bool { return strings.HasPrefix(w, "-") && !switches[w] }
-	_, other := r.option("-f", "--file", "--makefile", "--justfile", "-t", "--taskfile")
+// defined returns the targets of a command that files define: those that an option names, or else, for all programs but
+// make and cargo, also files in the directories above.
+func (r *run) defined() (out []Target) {
+	other := r.options(fileOptions...)
 	for _, kind := range targets {
 		words := r.operands()
 		if kind.form == inCargo {
 			words = r.args
 		}
 		m := regexp.MustCompile(kind.names).FindStringSubmatch(strings.Join(words, " "))
-		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil || other ||
-			kind.form == inCompose && slices.ContainsFunc(r.args, unknown) {
+		if !slices.Contains(strings.Fields(kind.programs), r.program) || m == nil {
 			continue
 		}
 		for name := range strings.FieldsSeq(strings.Join(m[1:], " ")) {
@@ -145,8 +175,10 @@ func (r *run) defined(exists func(string) bool) (out []Target) {
 					break
 				}
 			}
-			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") &&
-				(t.form != inCompose || slices.ContainsFunc(t.Files, exists)) {
+			for i, file := range other {
+				t.Files = append(t.Files[:i], join(r.dir, file))
+			}
+			if t = r.inPackage(t); t.form != "" && !strings.ContainsAny(name, "./%@*=") {
 				out = append(out, t)
 			}
 		}

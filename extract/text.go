@@ -86,6 +86,11 @@ func Titled(text string) string {
 	return text[:m[2]] + quoteTitle(text[m[2]:m[3]]) + text[m[3]:]
 }
 
+// OnlyTitle reports whether a line names a commit, pull request or plan by its title and says no more.
+func OnlyTitle(line string) bool { return onlyTitle.MatchString(line) }
+
+var onlyTitle = lazyregexp.New(`^(?:commit|pull request|approved plan)(?: #?\w+)?: "[^"]*"$`)
+
 // notEnds are words after which a full stop ends no sentence.
 var notEnds = map[string]bool{
 	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "approx": true, "ca": true,

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -197,18 +196,18 @@ func (s *session) requests() (out []request) {
 	return out
 }
 
-// asked is the signal of requests with their results: a pull request or a commit. Requests
-// without a result are left out, since the next message may have undone the work.
+// asked is the signal of requests with their results: a pull request, else a commit.
 func asked(s *session) []candidate {
 	var out []candidate
 	all := s.requests()
+	results := s.results(all)
 	for i, r := range all {
-		until := math.MaxInt
-		if i+1 < len(all) {
-			until = all[i+1].item
-		}
-		if came, item := s.became(r.item, until); came != "" && !vague(r.text) {
-			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, item)
+		if p := results[i]; p != nil && !strings.HasSuffix(r.text, "?") && !strings.Contains(r.text, "REDACTED") {
+			came := p.name() + ": " + p.shown()
+			if p.kind == postCommit {
+				came = "committed: " + p.shown()
+			}
+			c := state(signalAsked, memoir.StatementTask, r.text+" → "+came, r.item, p.item)
 			c.Outcome = came
 			if typed := strings.Join(strings.Fields(r.turns[0].ask.text), " "); strings.Contains(typed, r.text) {
 				c.Quote = r.text
@@ -219,25 +218,55 @@ func asked(s *session) []candidate {
 	return out
 }
 
-// vague reports whether a request does not name its task: a question, or words that fit any
-// task. Its result is kept as an outcome.
-func vague(request string) bool {
-	if strings.HasSuffix(request, "?") || strings.Contains(request, "REDACTED") {
-		return true
+// results returns the result of each request, nil without one. A result belongs to the last request before it that
+// shares a rare word with its title. The first one of the session belongs to the request that began it.
+func (s *session) results(all []request) []*post {
+	asks, titles := map[string][]int{}, map[string][]int{} // by rare word
+	for i, r := range all {
+		index(asks, i, r.text)
 	}
-	for _, w := range memoir.WordsOf(request) {
-		w = strings.TrimPrefix(w, "!")
-		if len(w) > 3 && !slices.Contains(anyWork, w) && !strings.ContainsAny(w, "/0123456789") {
-			return false
+	of := map[string]int{} // the request of a title
+	for i, p := range s.posts {
+		if of[p.title]++; of[p.title] == 1 {
+			index(titles, i, p.title)
 		}
 	}
-	return true
+	clear(of)
+	out := make([]*post, len(all))
+	for i := range s.posts {
+		p := &s.posts[i]
+		if !p.delivers() {
+			continue
+		}
+		n, known := of[p.title]
+		if !known {
+			if n = -1; len(of) == 0 && len(all) > 0 && all[0].turns[0] == s.turns[0] {
+				n = 0
+			}
+			for _, w := range memoir.WordsOf(p.title) {
+				if in := asks[w]; len(in) == 1 && len(titles[w]) == 1 && all[in[0]].item < p.item {
+					n = max(n, in[0])
+				}
+			}
+			of[p.title] = n
+		}
+		if n >= 0 && (out[n] == nil || p.kind == postPull || out[n].kind != postPull) {
+			out[n] = p
+		}
+	}
+	return out
 }
 
-// anyWork are words of four letters and more that fit any task.
-var anyWork = memoir.WordsOf("address addressed feedback failing fails check checks make pull request comment " +
-	"comments commit push review reply discussion issue this that these them then there work please continue finish " +
-	"separate next with what want need just changes open create")
+// minRareWord is the least number of bytes of a rare word. It is in one request and one title of the session.
+const minRareWord = 5
+
+func index(by map[string][]int, i int, text string) {
+	for _, w := range memoir.WordsOf(text) {
+		if len(w) >= minRareWord {
+			by[w] = append(by[w], i)
+		}
+	}
+}
 
 // minRequest is the least number of words of a request; "yes" and "fix it" continue the previous one.
 const minRequest = 3
@@ -265,25 +294,19 @@ func requestOf(t *turn) string {
 	return text
 }
 
-// became returns the last pull request, else the last commit, of the items in [from, until), with its item.
-func (s *session) became(from, until int) (string, int) {
-	var commit, pull *post
+// became returns the last pull request, else the last commit, of the items in [from, until); nil if there is none.
+func (s *session) became(from, until int) (last *post) {
 	for i := range s.posts {
 		p := &s.posts[i]
-		if p.item < from || p.item >= until || p.void || p.kind == postCommit && housekeeping(p.title) {
-			continue
-		}
-		if p.kind == postCommit {
-			commit = p
-		} else if p.kind == postPull {
-			pull = p
+		if p.item >= from && p.item < until && p.delivers() &&
+			(last == nil || p.kind == postPull || last.kind == postCommit) {
+			last = p
 		}
 	}
-	switch {
-	case pull != nil:
-		return pull.name() + ": " + pull.shown(), pull.item
-	case commit != nil:
-		return "committed: " + commit.shown(), commit.item
-	}
-	return "", 0
+	return last
+}
+
+// delivers reports whether a post is a pull request or a commit that is the result of work.
+func (p *post) delivers() bool {
+	return !p.void && (p.kind == postPull || p.kind == postCommit && !housekeeping(p.title))
 }

@@ -50,20 +50,17 @@ func (r *Record) Check(e Env, a Agent) (findings []Finding) {
 		if f.Agent != a.Name {
 			continue
 		}
-		if !slices.Contains(scopes, f.Project) {
-			scopes = append(scopes, f.Project)
-		}
-		if f.Program != "" && !slices.Contains(programs, f.Program) {
-			programs = append(programs, f.Program)
-		}
+		scopes, programs = append(scopes, f.Project), append(programs, f.Program)
 		findings = append(findings, f.check(mend)...)
 	}
-	for _, program := range programs {
-		if _, err := os.Stat(program); err != nil {
+	slices.Sort(programs)
+	for _, program := range slices.Compact(programs) {
+		if _, err := os.Stat(program); err != nil && program != "" {
 			add(true, mend, "the installed program is missing: %v", err)
 		}
 	}
-	if len(scopes) > 1 {
+	slices.Sort(scopes)
+	if scopes = slices.Compact(scopes); len(scopes) > 1 {
 		add(false, "`memoir uninstall "+a.Name+" --scope project` in that project removes one",
 			"it is installed for the user and for %s", strings.TrimLeft(strings.Join(scopes, ""), " "))
 	}

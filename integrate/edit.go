@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -15,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"go.yaml.in/yaml/v3"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -355,12 +352,9 @@ func removeTOML(text []byte, at []string, _ int) ([]byte, error) {
 }
 
 func parseYAML(text []byte) (value any, err error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	if err = decoder.Decode(&value); errors.Is(err, io.EOF) { // comments alone
-		return nil, nil
-	}
-	if err == nil && decoder.Decode(new(any)) == nil {
-		err = errors.New("something follows the first document")
+	document, err := yamledit.Parse(text)
+	if err == nil && !document.IsZero() {
+		err = document.Decode(&value)
 	}
 	return value, err
 }

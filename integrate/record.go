@@ -74,10 +74,7 @@ func (r *Record) save() error {
 	if len(r.Files) == 0 && len(r.Skills) == 0 {
 		return disk.Discard(path)
 	}
-	content, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
+	content, _ := json.MarshalIndent(r, "", " ") // texts, numbers, lists and objects cannot fail
 	if err := disk.Replace(path, append(content, '\n'), 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeOf(err), disk.HintOr(err, "--home"), "write %s: %w", path, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,24 +57,15 @@ func (r *Record) RefreshSkills() error {
 	if len(r.Skills) == 0 {
 		return nil
 	}
-	wanted := map[string]string{}
-	projects := filepath.Join(r.home, "projects")
-	entries, err := os.ReadDir(projects)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, err := os.ReadDir(filepath.Join(r.home, "projects")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // the links stay
 	}
-	err = nil
-	for _, project := range entries {
-		skills := filepath.Join(projects, project.Name(), "memory", "skills")
-		names, err := os.ReadDir(skills)
-		if err != nil {
-			continue // no memory, or none with skills
-		}
-		for _, name := range names {
-			target, offered := filepath.Join(skills, name.Name()), memoir.OfferedSkill(project.Name(), name.Name())
-			if _, err := os.Stat(filepath.Join(target, "SKILL.md")); err == nil && memoir.LegalSkill(offered) {
-				wanted[offered] = target
-			}
+	wanted := map[string]string{}
+	found, err := fs.Glob(os.DirFS(r.home), "projects/*/memory/skills/*/SKILL.md")
+	for _, file := range found {
+		parts := strings.Split(file, "/")
+		if offered := memoir.OfferedSkill(parts[1], parts[4]); memoir.LegalSkill(offered) {
+			wanted[offered] = filepath.Join(r.home, filepath.FromSlash(path.Dir(file)))
 		}
 	}
 	for _, d := range r.Skills {

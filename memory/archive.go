@@ -241,7 +241,7 @@ func (r Root) RemoveArchive(n int) error {
 }
 
 func syncIfThere(dir string) error {
-	if err := syncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "flush %s", dir)
 	}
 	return nil

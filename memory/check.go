@@ -94,17 +94,19 @@ func (t *Tree) Check(lines []string, anchors map[string][]memoir.Anchor) []Check
 	return out
 }
 
-// known reports whether the tree has a path of any anchor. A tree without one is of another machine or
-// branch, and cannot verify anything.
+// known reports whether the tree has a path of any anchor, or only one path is known. A tree without any of several is
+// of another machine or branch, and cannot verify anything.
 func (t *Tree) known(anchors map[string][]memoir.Anchor) bool {
+	paths := map[string]bool{}
 	for _, list := range anchors {
 		for _, a := range list {
 			if _, err := t.root.Lstat(a.Path); err == nil && a.Valid() {
 				return true
 			}
+			paths[a.Path] = true
 		}
 	}
-	return false
+	return len(paths) == 1 && len(t.list()) > 0
 }
 
 // Check checks lines of the live memory against the working tree at dir, and returns them in their order. A

@@ -217,7 +217,7 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 	for line, holds := range map[string]bool{
 		"- lint: `make vet`": true, "- lint: `make -C plain lint` [00001001 2026-07-01]": true, "- check: `make fmt`": true, "- test: `make -C tools test`": true,
 		"- generate: `make a.pb.go`": true, "- build: `npm run build` in `web`": true, "- run: `./scripts/x.sh --all`": true, "- release: `just ship`": true,
-		"- test: `go test ./lib/...`": true, "- test: `go test ./...`": true, "- set up: `npm ci` in `web`": true, "- run: `bash scripts/x.sh`": true, "- test: `make -f other.mk test`": true,
+		"- test: `go test ./lib/...`": true, "- test: `go test ./...`": true, "- set up: `npm ci` in `web`": true, "- run: `bash scripts/x.sh`": true, "- test: `make -f other.mk test`": false, "- lint: `make -f plain/Makefile lint`": true, "- test: `make -f plain/Makefile test`": false,
 		"- `make tset` failed: no rule; fixed by `make lint`": true, "- see `old/path.go`": true, "- set up: `docker compose up -d db`": true, "- test: `python -m pytest tests/unit`": true,
 
 		"- test: `make -C plain test`": false, "- lint: `make lint` in `plain/gone`": false, "- test: `cd plain && make test`": false,
@@ -228,12 +228,12 @@ func TestACommandWhoseTargetIsGoneIsHeldBack(t *testing.T) {
 		"- run: `pnpm --filter './packages/*' run gone`": true, "- set up: `pnpm install`": true, "- test: `bun test`": true, "- run: `docker compose -f ops/compose.yaml up -d db`": true,
 		"- set up: `docker compose up -d --wait db` in `ops`": true, "- build: `docker build -t app .`": true, "- run: `./bin/serve`": true, "- run: `node out/main.js`": true,
 		"- build: `go build -o ./bin/app ./lib`": true, "- check: `python -m tools.walk`": true, "- run: `python -m http.server`": true, "- lint: `ruff check scripts/x.sh`": true, "- test: `jest src/a`": true,
-		"- generate: `task --dir lib docs`": true, "- generate: `task -t other.yml site`": true,
+		"- generate: `task --dir lib docs`": true, "- generate: `task -t Taskfile.yml docs`": true, "- generate: `task -t other.yml site`": false,
 
-		"- lint: `mise run lints`": false, "- set up: `mise run db:drop`": false, "- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
+		"- generate: `task site`": false, "- test: `make lint tset` in `plain`": false, "- release: `just pack` in `lib`": false,
 		"- run: `cargo run --bin top`": false, "- test: `cargo test -p wires`": false, "- run: `cargo run --example flow`": false, "- test: `cargo test --test tour`": false,
 		"- generate: `npm run gen --workspace=@acme/ui`": false, "- generate: `npm run docs -w packages/cli`": false, "- test: `pnpm --filter cli test`": false, "- generate: `pnpm -r run codegen`": false,
-		"- set up: `docker compose up -d --wait db cache` in `ops`": false, "- run: `ENV=1 docker compose run --rm migrate` in `ops`": false, "- run: `node lib/main.js`": false, "- build: `go build ./lib ./libs`": false,
+		"- run: `node lib/main.js`": false, "- build: `go build ./lib ./libs`": false,
 		"- check: `python -m tools.talk`": false, "- run: `uv run python tools/talk.py`": false, "- run: `go run lib/gen.go`": false, "- test: `pytest -q tests/unit`": false,
 		"- test: `go test ./gone/...`, also with other arguments [00001001 2026-07-01, +3]": false, "- run: `python3 scripts/y.py --all`": false, "- run: `scripts/y.sh now`": false,
 	} {

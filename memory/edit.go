@@ -142,15 +142,17 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		return []string{to}, failpoint.Rename(r.Live(n), to)
 	}
 	published := live.manifest.published(live.files)
-	for _, f := range live.list {
-		if _, unchanged := published[f.path]; unchanged || !changed(f.info).After(since) {
+	for _, path := range live.files.Paths() {
+		from := filepath.Join(r.Live(n), path)
+		info, err := os.Lstat(from)
+		if _, unchanged := published[path]; unchanged || err != nil || !changed(info).After(since) {
 			continue
 		}
-		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))
+		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(path))
 		if err := makeDir(filepath.Dir(to)); err != nil {
 			return kept, err
 		}
-		if err := failpoint.Rename(filepath.Join(r.Live(n), f.path), to); err != nil {
+		if err := failpoint.Rename(from, to); err != nil {
 			return kept, err
 		}
 		kept = append(kept, to)

@@ -16,106 +16,120 @@ import (
 
 // HandEdits converts changed files to hand edits, which outlive generations.
 //
-// MEMORY.md and memory_summary.md are compared line by line. Blank lines and space at the end of a line are ignored; a
-// changed line is one removed and one added. The text of an added line below a blank line begins with a line break. A
-// file's removals come before its additions, so that a moved line is not removed after it was added. The deletion of
-// one of the two files removes none of its lines: the next run writes it again. Any other file becomes one edit.
+// MEMORY.md and memory_summary.md are compared block by block, in their order. Blank lines and space at the end of a
+// line are ignored; a changed or moved block is one removed and one added. The place of each is that after all edits
+// before it, and a file's removals come before its additions. The text of an added line below a blank line, and of an
+// added heading at the end of a section, begins with a line break. The deletion of one of the two files removes none
+// of its lines: the next run writes it again. Any other file becomes one edit.
 func HandEdits(projectID string, changed []Edit, at time.Time) []memoir.HandEdit {
 	var edits []memoir.HandEdit
-	add := func(path string, action memoir.EditAction, l placedLine) {
-		edits = append(edits, memoir.HandEdit{
-			ProjectID: projectID, File: path, Action: action, Section: l.section, After: l.after, Text: l.text, At: at,
-		})
-	}
 	for _, edit := range changed {
+		n := memoir.HandEdit{ProjectID: projectID, File: edit.Path, At: at}
 		switch {
 		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
-			if len(bytes.Trim(edit.Now, " \t\r\n\x00")) == 0 {
-				continue // deleted, or emptied: the next generation has it again
-			}
-			removed, added := lineChanges(edit.Published, edit.Now)
-			for _, l := range removed {
-				add(edit.Path, memoir.EditRemoved, l)
-			}
-			for _, l := range added {
-				if l.apart {
-					l.text = "\n" + l.text
-				}
-				add(edit.Path, memoir.EditAdded, l)
+			if len(bytes.Trim(edit.Now, " \t\r\n\x00")) > 0 { // not deleted or emptied
+				edits = append(edits, blockEdits(n, string(edit.Published), string(edit.Now))...)
 			}
 		case edit.Path == StatementsFile: // data that each generation makes again
 		case edit.Now == nil:
-			add(edit.Path, memoir.EditDeleted, placedLine{})
+			n.Action = memoir.EditDeleted
+			edits = append(edits, n)
 		case edit.Published == nil || !bytes.Equal(edit.Published, edit.Now):
-			add(edit.Path, memoir.EditFile, placedLine{text: string(edit.Now)})
+			n.Action, n.Text = memoir.EditFile, string(edit.Now)
+			edits = append(edits, n)
 		}
 	}
 	return edits
 }
 
-// A placedLine is a line that is not blank, without the space at its end, and its place.
-type placedLine struct {
-	section string // the heading above it
-	after   string // the line before it in that section
-	text    string
-	apart   bool // a blank line is above it, and no heading above that
-	heading bool
+// blockEdits lists the edits that make one text from another, of the form of n.
+func blockEdits(n memoir.HandEdit, before, after string) (edits []memoir.HandEdit) {
+	changes := blockChanges(memoir.Blocks(before), memoir.Blocks(after))
+	others := map[string]int{}
+	for _, c := range changes {
+		if c.mark != '+' {
+			others[memoir.BlockKey(c.Text)]++
+		}
+	}
+	for _, mark := range []byte("-+") {
+		n.Action, n.Section, n.After, n.Nth = memoir.EditRemoved, "", "", 1
+		if mark == '+' {
+			n.Action = memoir.EditAdded
+		}
+		seen := map[[2]string]int{}
+		for i, c := range changes {
+			key := memoir.BlockKey(c.Text)
+			head := memoir.IsHeading(c.Text)
+			if c.mark == mark {
+				if mark == '-' {
+					others[key]--
+				}
+				n.Text, n.Others = c.Text, others[key]
+				if mark == '+' {
+					others[key]++
+					if head && endsSection(changes[i:]) || !head && c.Apart && n.After != "" {
+						n.Text = "\n" + n.Text
+					}
+				}
+				edits = append(edits, n)
+			}
+			if c.mark == ' ' || c.mark == '+' && mark == '+' {
+				if n.After = c.Text; head {
+					n.Section, n.After = c.Text, ""
+				}
+				place := [2]string{n.Section, memoir.BlockKey(n.After)}
+				seen[place]++
+				n.Nth = seen[place]
+			}
+		}
+	}
+	return edits
 }
 
-// lines lists the lines of a text that are not blank, and its headings.
-func lines(text []byte) (all []placedLine, headings map[string]bool) {
-	headings = map[string]bool{}
-	var section, after string
-	blank, fenced := false, false
-	for l := range strings.Lines(string(text)) {
-		if l = strings.TrimRight(l, " \t\r\n"); l == "" {
-			blank = true
-			continue
-		}
-		trimmed := strings.TrimSpace(l)
-		fence := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
-		fenced = fenced != fence
-		here := placedLine{section, after, l, blank && after != "", !fenced && memoir.IsHeading(l)}
-		all = append(all, here)
-		if after, blank = l, false; here.heading {
-			section, after = trimmed, ""
-			headings[trimmed] = true
-		}
-	}
-	return all, headings
+// endsSection reports whether no block of an earlier section follows a change.
+func endsSection(changes []blockChange) bool {
+	next := slices.IndexFunc(changes, func(c blockChange) bool { return c.mark == ' ' })
+	return next < 0 || memoir.IsHeading(changes[next].Text)
 }
 
-// lineChanges lists the lines that only one of two texts has, each with its place. Lines are equal under the
-// same heading, or under a heading that only one of the texts has: it may be renamed. A line that occurred
-// twice and occurs once now was not removed, since a edit would remove the other one, too. The order within a
-// section is ignored.
-func lineChanges(before, after []byte) (removed, added []placedLine) {
-	old, had := lines(before)
-	now, has := lines(after)
-	type key struct{ section, text string }
-	keyOf := func(l placedLine) key {
-		if l.heading || !had[l.section] || !has[l.section] {
-			return key{"", l.text}
+type blockChange struct {
+	memoir.Block
+	mark byte // that of a unified diff
+}
+
+// blockChanges lists the blocks of two texts in order, with what became of them.
+func blockChanges(before, after []memoir.Block) (out []blockChange) {
+	text := func(blocks []memoir.Block) []byte { // a block a line
+		var b bytes.Buffer
+		for _, one := range blocks {
+			b.WriteString(strings.ReplaceAll(one.Text, "\n", "\x00") + "\n")
 		}
-		return key{l.section, l.text}
+		return b.Bytes()
 	}
-	times := map[key]int{}
-	for _, l := range old {
-		times[keyOf(l)]++
+	keep := func(n int) {
+		for _, one := range before[:n] {
+			out = append(out, blockChange{one, ' '})
+		}
+		before, after = before[n:], after[n:]
 	}
-	stays := map[key]bool{}
-	for _, l := range now {
-		stays[keyOf(l)] = true
-		if times[keyOf(l)]--; times[keyOf(l)] < 0 {
-			added = append(added, l)
+	all := len(before)
+	changes := strings.Split(string(diff.Diff("", text(before), "", text(after))), "\n")
+	for _, l := range changes[min(3, len(changes)):] {
+		var at, n int
+		switch {
+		case strings.HasPrefix(l, "@@"):
+			_, _ = fmt.Sscanf(l, "@@ -%d,%d", &at, &n)
+			keep(at - min(n, 1) - (all - len(before)))
+		case strings.HasPrefix(l, " "):
+			keep(1)
+		case strings.HasPrefix(l, "-"):
+			out, before = append(out, blockChange{before[0], '-'}), before[1:]
+		case strings.HasPrefix(l, "+"):
+			out, after = append(out, blockChange{after[0], '+'}), after[1:]
 		}
 	}
-	for _, l := range old {
-		if !stays[keyOf(l)] {
-			removed = append(removed, l)
-		}
-	}
-	return removed, added
+	keep(len(before))
+	return out
 }
 
 // Change is the difference of one file between two generations.

@@ -141,19 +141,11 @@ func (r Root) Summary() (string, error) {
 		if n == 0 {
 			return nil, nil
 		}
-		root, err := r.openLive(n)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		content, err := readBounded(root, memoir.SummaryFile)
-		if errors.Is(err, fs.ErrNotExist) && !r.lost(n) {
+		content, err := r.open(n, memoir.SummaryFile)
+		if memoir.CodeOf(err) == memoir.CodeNotFound && !r.lost(n) {
 			return nil, nil // a person deleted it
 		}
-		if err != nil {
-			return nil, storageError(err, "read %s", filepath.Join(r.Live(n), memoir.SummaryFile))
-		}
-		return content, nil
+		return content, err
 	})
 	return string(content), err
 }

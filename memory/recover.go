@@ -82,15 +82,9 @@ func (r Root) removeDebris(name string) (late []string, err error) {
 
 // Next returns the next generation number: one more than the maximum of recorded and all numbers on disk.
 func (r Root) Next(recorded int) (int, error) {
-	lives, err := r.lives()
-	if err != nil {
-		return 0, err
-	}
-	archives, err := r.Kept()
-	if err != nil {
-		return 0, err
-	}
-	return slices.Max(append(append(lives, archives...), recorded)) + 1, nil
+	lives, err1 := r.lives()
+	archives, err2 := r.Kept()
+	return slices.Max(append(append(lives, archives...), recorded)) + 1, errors.Join(err1, err2)
 }
 
 // debris lists the names that Recover removes, relative to the project's folder.
@@ -116,29 +110,20 @@ func (r Root) debris() ([]string, error) {
 	if next, err := r.Next(0); err != nil || linked == 0 && next > 2 {
 		return debris, err // the link is lost: any generation but a first one may have been linked
 	}
-	archives, err := r.Kept()
-	if err != nil {
-		return nil, err
-	}
+	archives, err1 := r.Kept()
+	lives, err2 := r.lives()
+	previous, err3 := r.previous(linked)
 	for _, n := range slices.Backward(archives) {
 		if n > linked { // numbers only grow
 			debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(n))))
 		}
-	}
-	lives, err := r.lives()
-	if err != nil {
-		return nil, err
-	}
-	previous, err := r.previous(linked)
-	if err != nil {
-		return nil, err
 	}
 	for _, n := range lives {
 		if n != linked && n != previous {
 			debris = append(debris, linkTarget(n))
 		}
 	}
-	return debris, nil
+	return debris, errors.Join(err1, err2, err3)
 }
 
 // relinked ensures that the link points to an existing generation: the linked one, else the recorded one, else
@@ -205,7 +190,7 @@ func (r Root) relink(n int) error {
 		err = failpoint.Rename(r.stagedLink(n), r.Link())
 	}
 	if err == nil {
-		err = syncDir(r.dir)
+		err = disk.SyncDir(r.dir)
 	}
 	if err != nil {
 		return storageError(err, "link generation %d", n)

@@ -15,7 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -154,21 +153,6 @@ func storageError(err error, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeStorage, hint, format+": %w", append(args, err)...)
 }
 
-// syncDir makes the names in a directory durable.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // a directory cannot be flushed there
-	}
-	if err := failpoint.Before("sync directory " + filepath.Base(path)); err != nil {
-		return err
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // makeDir creates a directory with its missing parents, durably: it flushes the parent of each.
 func makeDir(path string) error {
 	info, err := os.Stat(path)
@@ -191,5 +175,5 @@ func makeDir(path string) error {
 	if err := failpoint.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(parent)
+	return disk.SyncDir(parent)
 }

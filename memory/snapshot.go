@@ -89,7 +89,6 @@ func (r Root) read(n int) (Snapshot, error) {
 // A liveTree is a live directory as it was read.
 type liveTree struct {
 	files    Files
-	list     []liveFile
 	manifest Manifest
 	unknown  error // why the manifest cannot be read
 }
@@ -100,7 +99,7 @@ func (r Root) readLive(n int) (live liveTree, err error) {
 		return live, err
 	}
 	defer root.Close()
-	if live.files, live.list, err = readTree(root); err == nil {
+	if live.files, err = readTree(root); err == nil {
 		live.manifest, live.unknown = r.manifest(root, n, len(live.files) > 0)
 	}
 	return live, err

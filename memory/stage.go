@@ -91,7 +91,7 @@ func (r Root) writeArchive(n int, files Files, manifest []byte) error {
 	if err := writeFile(context.Background(), root, filepath.Base(path), packed); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return disk.SyncDir(filepath.Dir(path))
 }
 
 func (r Root) readTreeBack(n int, m Manifest) error {
@@ -100,7 +100,7 @@ func (r Root) readTreeBack(n int, m Manifest) error {
 		return err
 	}
 	defer root.Close()
-	files, _, err := readTree(root)
+	files, err := readTree(root)
 	if err == nil {
 		err = m.verify(files)
 	}

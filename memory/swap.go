@@ -58,7 +58,7 @@ func (r Root) swap(n int, byHand []int) error {
 		}
 	}
 	for _, dir := range []string{live, archives} {
-		if err := syncDir(dir); err != nil {
+		if err := disk.SyncDir(dir); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (r Root) swap(n int, byHand []int) error {
 	if err := os.Rename(r.stagedLink(n), r.Link()); err != nil {
 		return err
 	}
-	return syncDir(r.dir)
+	return disk.SyncDir(r.dir)
 }
 
 // removeLive removes the directory of generation n unless it is linked, and returns its files that were saved
@@ -106,12 +106,9 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 //
 // It never removes the live generation's archive, which is needed to find hand edits.
 func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
-	linked, err := r.Linked()
-	if err != nil {
-		return nil, err
-	}
-	archives, err := r.Kept()
-	if err != nil {
+	linked, err1 := r.Linked()
+	archives, err2 := r.Kept()
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	beyond := max(0, len(archives)-max(keep, 1))

@@ -15,20 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/internal/disk"
 	"memoir/internal/failpoint"
 )
 
-type liveFile struct {
-	path string
-	info fs.FileInfo
-}
-
-// readTree reads and lists the regular files of a live directory, without the manifest and the temporary files
+// readTree reads the regular files of a live directory, without the manifest and the temporary files
 // of editors. A symbolic link or a special file is an error: memoir writes none, and to follow a link would
 // publish its target.
-func readTree(root *os.Root) (Files, []liveFile, error) {
+func readTree(root *os.Root) (Files, error) {
 	files, total := Files{}, 0
-	var list []liveFile
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		at := filepath.Join(root.Name(), name)
 		switch {
@@ -62,16 +57,16 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 			return memoir.Errorf(memoir.CodeStorage, "move files that do not belong there out of it",
 				"%s contains more than %d files or %d bytes", root.Name(), maxFiles, maxTotal)
 		}
-		files[name], list = content, append(list, liveFile{path: name, info: info})
+		files[name] = content
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := memoir.CheckPaths(files.Paths()); err != nil {
-		return nil, nil, storageError(err, "a file in %s cannot be kept", root.Name())
+		return nil, storageError(err, "a file in %s cannot be kept", root.Name())
 	}
-	return files, list, nil
+	return files, nil
 }
 
 // readBounded reads a regular file below root. A file of more than maxFile bytes, and a special file such as a
@@ -133,14 +128,14 @@ func writeTree(ctx context.Context, dir string, files Files, manifest []byte) er
 		return err
 	}
 	for _, d := range slices.Backward(dirs) {
-		if err := syncDir(filepath.Join(dir, d)); err != nil {
+		if err := disk.SyncDir(filepath.Join(dir, d)); err != nil {
 			return err
 		}
 	}
-	if err := syncDir(dir); err != nil {
+	if err := disk.SyncDir(dir); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return disk.SyncDir(filepath.Dir(dir))
 }
 
 func writeFile(ctx context.Context, root *os.Root, name string, content []byte) (err error) {

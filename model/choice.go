@@ -138,12 +138,7 @@ type Spec struct {
 func (s Spec) Builtin() bool { return s.Provider == Builtin }
 
 // String returns the form that SpecOf reads.
-func (s Spec) String() string {
-	if s.Model == "" {
-		return s.Provider
-	}
-	return s.Provider + "/" + s.Model
-}
+func (s Spec) String() string { return strings.TrimSuffix(s.Provider+"/"+s.Model, "/") }
 
 // SpecOf reads "provider/model", "exec/preset", "exec/preset/model" or "builtin". The model's name may itself contain
 // slashes. The provider must be known or configured. Other names are an error with memoir.CodeConfig.
@@ -165,7 +160,7 @@ func SpecOf(s config.Settings, text string) (Spec, error) {
 	known := slices.Sorted(maps.Keys(providers))
 	hint := fmt.Sprintf("use %s, %s, or say in providers.%s where it is reached",
 		Builtin, strings.Join(known, ", "), provider)
-	if near, ok := config.Nearest(provider, slices.AppendSeq(known, maps.Keys(s.Providers))); ok && len(provider) > 2 {
+	if near, ok := config.Nearest(provider, slices.AppendSeq(known, maps.Keys(s.Providers))); ok {
 		hint = "did you mean " + near + "/" + name + "?"
 	}
 	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)

@@ -125,8 +125,7 @@ func (e *Error) Again() bool {
 
 // ClassOf returns the class of the first Error in err's chain.
 func ClassOf(err error) (Class, bool) {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class, true
 	}
 	return "", false

@@ -193,10 +193,6 @@ type Price struct{ Input, Cached, Output float64 }
 // Cost returns the price of a usage in US dollars. Cached tokens are part of the input and
 // have its price unless their own is known.
 func (p Price) Cost(u memoir.Usage) float64 {
-	cached := p.Cached
-	if cached == 0 {
-		cached = p.Input
-	}
-	input := float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached
+	input := float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cmp.Or(p.Cached, p.Input)
 	return (input + float64(u.OutputTokens)*p.Output) / 1e6
 }

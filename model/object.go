@@ -10,8 +10,6 @@ import (
 
 	"github.com/kaptinlin/jsonrepair"
 	"github.com/tidwall/gjson"
-
-	"memoir/internal/lazyregexp"
 )
 
 // Bounds of reading an answer.
@@ -21,13 +19,12 @@ const (
 	maxRepair  = 32 << 10 // bytes of a repaired object: the library's time may grow with their square
 	maxRepairs = 96 << 10 // bytes repaired per answer, over all attempts
 	maxNesting = 64       // of a repaired object
-	maxMatches = 1000     // of fields outside of an object
 )
 
 // Object finds the JSON object of an answer and returns the requested fields. It ignores code
 // fences, words before and after, and unknown fields. jsonrepair repairs an invalid object of
 // at most 32 KiB. A repaired object with an unknown field is rejected: a quotation mark in a
-// text was probably taken for its end. Without an object, the fields are searched by pattern.
+// text was probably taken for its end.
 //
 // The result lacks the fields that the answer lacks. An answer with none of them, or of more
 // than 2 MiB, is an error, which does not quote the answer. The caller must check types.
@@ -58,9 +55,6 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 			}
 		}
 	}
-	if out := byPattern(text, fields); len(out) > 0 {
-		return out, nil
-	}
 	return nil, fmt.Errorf("the answer holds no JSON object with %s", strings.Join(fields, ", "))
 }
 
@@ -88,29 +82,6 @@ func objectAt(text string, fields []string, mend bool) map[string]json.RawMessag
 		}
 	}
 	return nil
-}
-
-// fieldText matches a field with a text; lineBreaks escapes the line breaks in it.
-var (
-	fieldText  = lazyregexp.New(`(?s)"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*")\s*(?:[,}]|$)`)
-	lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
-)
-
-// byPattern returns the texts of fields outside an object; none if a named field lacks a complete text.
-func byPattern(text string, fields []string) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
-	for _, m := range fieldText.FindAllStringSubmatch(text, maxMatches) {
-		value := json.RawMessage(lineBreaks.Replace(m[2]))
-		if out[m[1]] == nil && slices.Contains(fields, m[1]) && json.Valid(value) {
-			out[m[1]] = value
-		}
-	}
-	for _, f := range fields {
-		if out[f] == nil && strings.Contains(text, `"`+f+`"`) {
-			return nil
-		}
-	}
-	return out
 }
 
 // repaired returns a repaired object; nil if that is impossible within the bounds.

@@ -175,10 +175,7 @@ func (p *preset) ask(s *start, q Request, model, effort string) error {
 	if its, ok := p.efforts[effort]; ok {
 		effort = its
 	}
-	quoted, err := json.Marshal(q.System)
-	if err != nil {
-		return err
-	}
+	quoted, _ := json.Marshal(q.System) // a text can be encoded
 	values := map[string]string{"model": model, "effort": effort, "schema": string(q.Schema), "cap": "", "work": s.dir,
 		"prompt": string(quoted), "system.md": q.System, "schema.json": string(q.Schema)}
 	if q.MaxOutput > 0 {

@@ -80,12 +80,10 @@ type remote struct {
 // newRemote reads key and base URL from the options only, never from the environment. It does not
 // follow redirects: the key and the text of a session go only to the configured server.
 func newRemote(spec Spec, o Options, api wire) *remote {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
-		transport = transport.Clone()
-		transport.MaxIdleConnsPerHost = idleConnections
-		client.Transport = transport
-	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() // it always is one
+	transport.MaxIdleConnsPerHost = idleConnections
+	client := &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &remote{model: spec.Model, o: o, api: api, client: client}
 }
 
@@ -152,8 +150,7 @@ func unreadable(why string) *Error {
 
 // unsent returns the *Error of a request without a response.
 func unsent(err error) *Error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // the outer error has the URL, which may hold a password
 	}
 	if unreachable(err) {
@@ -217,8 +214,8 @@ func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 			answer.Usage = used.Add(answer.Usage)
 			return answer, nil
 		}
-		var failed *Error
-		if !errors.As(err, &failed) {
+		failed, ok := errors.AsType[*Error](err)
+		if !ok {
 			return Answer{}, err
 		}
 		used = used.Add(failed.Usage)
@@ -248,12 +245,10 @@ func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
 
 // Sleep waits for d, or returns the context's error as soon as it is done.
 func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }

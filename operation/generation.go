@@ -3,7 +3,9 @@ package operation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -151,4 +153,41 @@ func Compare(home, project string, from, to int) (Comparison, error) {
 		out.Files = append(out.Files, Changed{c.Path, status, c.Binary, c.Added, c.Removed, c.Text})
 	}
 	return out, nil
+}
+
+// A DiffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
+type DiffLine struct{ Mark, Text string }
+
+// DiffLines returns the lines of a unified diff.
+func DiffLines(text string) (out []DiffLine) {
+	hunk := false // a removed line may look like a header
+	for line := range strings.Lines(text) {
+		l := DiffLine{Text: line}
+		switch first := line[:1]; first {
+		case "+", "-":
+			if l.Mark = first; !hunk {
+				l.Mark = "@"
+			}
+		case "@":
+			l.Mark, hunk = "@", true
+		default:
+			hunk = hunk && first == " "
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// markWritten marks the lines that a person wrote into the live memory since it was published.
+func (a Access) markWritten(live *memory.Snapshot) {
+	lines := map[string]memoir.LineOrigin{}
+	maps.Copy(lines, live.Manifest.Lines)
+	for _, n := range memory.HandEdits("", live.Edited, time.Time{}) {
+		for line := range strings.Lines(a.Clean(a.Redact(n.Text))) {
+			if n.Action == memoir.EditAdded && strings.TrimSpace(line) != "" {
+				lines[memoir.LineKey(line)] = memoir.LineOrigin{Hand: true}
+			}
+		}
+	}
+	live.Manifest.Lines = lines
 }

@@ -41,8 +41,7 @@ func Time(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.UTC()
-	return &t
+	return new(t.UTC())
 }
 
 // Zoned formats a time for people: local, to the minute, with its zone. Only columns of tables leave out the zone.

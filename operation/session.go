@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,8 +57,8 @@ type Sessions struct {
 	All      int       `json:"-"` // with those that were left out
 }
 
-// ListSessions lists at most most sessions, with 0 all, with clean texts. They are entries only if the filter names
-// the source of entries.
+// ListSessions lists at most most sessions, with 0 all, with clean texts, titled by what they did if that is known.
+// They are entries only if the filter names the source of entries.
 func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, most int, clean func(string) string) (
 	Sessions, error) {
 	found, err := st.Sessions(ctx, filter)
@@ -65,7 +66,12 @@ func ListSessions(ctx context.Context, st *store.Store, filter store.Filter, mos
 		return s.Kind == memoir.KindEntry && filter.Source != memoir.SourceEntry
 	})
 	out := Sessions{[]Session{}, len(found)}
+	if err != nil {
+		return out, err
+	}
+	titles, err := st.Titles(ctx)
 	for _, s := range found {
+		s.Title = cmp.Or(titles[s.Key()], s.Title)
 		if most == 0 || len(out.Sessions) < most {
 			out.Sessions = append(out.Sessions, SessionOf(s, clean))
 		}
@@ -87,7 +93,12 @@ func FindSession(ctx context.Context, st *store.Store, ref string, shown func(me
 	case 1:
 		return found[0], nil
 	}
-	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "name it in full", "%q matches %d sessions", ref, len(found))
+	var keys []string
+	for _, s := range found {
+		keys = append(keys, s.Key())
+	}
+	return memoir.Session{}, memoir.Errorf(memoir.CodeUsage, "use one of "+memoir.Cut(strings.Join(keys, ", "), 200),
+		"%q matches %d sessions", ref, len(found))
 }
 
 // Item is the form of a session's item.

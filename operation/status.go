@@ -141,20 +141,14 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 		return out, err
 	}
 	out.Entries, out.Redactions, out.Usage = now.Entries, now.Redactions, now.Usage
-	if out.Queue, err = queueOf(ctx, st, now, redact); err != nil {
-		return out, err
-	}
+	var errs [4]error
+	out.Queue, errs[0] = queueOf(ctx, st, now, redact)
 	projects, err := ListProjects(ctx, st, opts.Home, project)
-	if err != nil {
-		return out, err
-	}
-	out.Projects = projects.Projects
-	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, out.Projects); err != nil {
-		return out, err
-	}
+	out.Projects, errs[1] = projects.Projects, err
+	out.Unfinished, errs[2] = unfinishedWork(ctx, st, opts.Home, out.Projects)
 	unread, err := st.Sessions(ctx, store.Filter{Reason: memoir.ReasonUnreadable})
-	if err != nil {
-		return out, err
+	if errs[3] = err; cmp.Or(errs[:]...) != nil {
+		return out, cmp.Or(errs[:]...)
 	}
 	for _, s := range unread {
 		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})

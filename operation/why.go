@@ -155,9 +155,6 @@ type withExtraction struct {
 // and sets the others of the project.
 func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]withExtraction, error) {
 	extractions, _, err := st.Selected(ctx, m.project, -1)
-	if err != nil {
-		return nil, err
-	}
 	left := map[string]bool{} // sessions that are there or must not be shown
 	for _, e := range extractions {
 		left[e.SessionKey] = true
@@ -166,12 +163,9 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	for _, e := range m.published {
 		keys = append(keys, e.SessionKey)
 	}
-	found, err := st.Sessions(ctx, store.Filter{Keys: keys})
-	if err != nil {
-		return nil, err
-	}
-	own, err := st.Sessions(ctx, store.Filter{Project: m.project})
-	if err != nil {
+	found, errFound := st.Sessions(ctx, store.Filter{Keys: keys})
+	own, errOwn := st.Sessions(ctx, store.Filter{Project: m.project})
+	if err = cmp.Or(err, errFound, errOwn); err != nil {
 		return nil, err
 	}
 	gone := func(s memoir.Session) bool {
@@ -204,24 +198,23 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 // evidence returns the statements with some ids, in their order, and the sessions of each.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
-	at := map[string]int{}
 	for _, id := range ids {
-		if _, known := at[id]; known {
+		is := func(s Statement) bool { return s.ID == id }
+		if slices.ContainsFunc(out, is) {
 			continue
 		}
-		at[id] = -1
 		for _, s := range all {
 			if s.statement.ID != id {
 				continue
 			}
-			if at[id] < 0 {
-				at[id] = len(out)
+			if !slices.ContainsFunc(out, is) {
 				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
 					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Sessions: []Evidence{}})
 			}
-			one := &out[at[id]]
+			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
-				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items})
+				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items,
+				More: len(s.statement.Items)})
 		}
 	}
 	return out
@@ -248,14 +241,9 @@ func (a Access) fill(ctx context.Context, st *store.Store, statements []Statemen
 			for _, it := range items {
 				if slices.Contains(one.numbers, it.N) && len(one.Items) < maxCited {
 					one.Items = append(one.Items, it)
+					one.More--
 				}
 			}
-		}
-	}
-	for i := range statements {
-		for j := range statements[i].Sessions {
-			one := &statements[i].Sessions[j]
-			one.More = len(one.numbers) - len(one.Items)
 		}
 	}
 	return nil
@@ -378,6 +366,7 @@ func (a Access) readMemory(projectID string) (m projectMemory, err error) {
 		return m, err
 	}
 	m.published, _ = memory.DecodeStatements(live.Files[memory.StatementsFile]) // a person may have damaged it
+	a.markWritten(&live)
 	lines := func(text string, held bool) (out []Line) {
 		for line := range strings.Lines(a.Clean(text)) {
 			l := Line{Text: strings.TrimRight(line, "\n"), Project: projectID, Held: held}

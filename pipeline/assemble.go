@@ -150,7 +150,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 		session.CreatedAt = session.UpdatedAt
 		return session, nil
 	}
-	ordered, _ := rollout.Assemble(parts)
+	ordered := rollout.Assemble(parts)
 	first := ordered[0].Head
 	session.Kind, session.ParentID = first.Kind, first.ParentID
 	session.CWD, session.CreatedAt = first.CWD, first.CreatedAt
@@ -168,12 +168,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	return session, nil
 }
 
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
+func laterOf(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
 // maxUnreadable bounds how many files that cannot be read are named one by one.
 const maxUnreadable = 10
@@ -212,11 +207,6 @@ func (s *scan) noSession(known map[string]store.FileRow, p probedFile) bool {
 func denied(err error) bool {
 	var system *fs.PathError
 	return errors.As(err, &system)
-}
-
-// asBefore reports whether a file still cannot be read, for the same reason.
-func asBefore(known map[string]store.FileRow, p probedFile) bool {
-	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 
 // readableDir reports whether a path is a readable directory. A registered directory was unreadable before;

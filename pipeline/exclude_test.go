@@ -78,6 +78,28 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	}
 }
 
+func TestASessionThatAProjectFileCoversIsDisabledAsWell(t *testing.T) {
+	t.Parallel()
+	dir, home, work := t.TempDir(), t.TempDir(), t.TempDir()
+	repo := filepath.Join(work, "repo")
+	checkout(t, repo)
+	claudeSession(t, dir, "one", repo, "always write the header of a fixture")
+	claudeSession(t, dir, "two", repo, "never print the ledger")
+	run(t, options(home, dir))
+	file := filepath.Join(repo, config.ProjectFileName)
+	writeIn(t, file, "memories:\n  enabled: false\n")
+	run(t, options(home, dir))
+
+	st := open(t, home)
+	must(t, st.SetDisabled(t.Context(), "claude:one", true))
+	must(t, pipeline.Withdraw(t.Context(), st, options(home, dir), sessionsOf(t, home)["claude:one"].ProjectID))
+	must(t, os.Remove(file))
+	report := run(t, options(home, dir))
+	if text := memoryOf(t, report, "repo", "MEMORY.md"); strings.Contains(text, "fixture") || !strings.Contains(text, "ledger") {
+		t.Errorf("after the file is gone:\n%s", text)
+	}
+}
+
 func TestASessionThatOnlyCopiesAnotherIsCountedAsACopy(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()

@@ -47,36 +47,24 @@ func needOf(s memoir.Session) int64 {
 	return min(need, mostRoom)
 }
 
-// share is the part of a room that a session at work uses.
-type share struct {
-	room  room
-	bytes int64
-}
-
-// enter waits until memory for a session, then a worker, is free. The error is ctx's.
-func (r room) enter(ctx context.Context, session memoir.Session) (*share, error) {
-	s := &share{r, needOf(session)}
-	if err := r.bytes.Acquire(ctx, s.bytes); err != nil {
-		return nil, err
+// enter waits until memory for a session, then a worker, is free. The error is ctx's. shrink releases the memory above
+// a number of bytes, and leave the rest with the worker.
+func (r room) enter(ctx context.Context, session memoir.Session) (shrink func(to int64), leave func(), err error) {
+	held := needOf(session)
+	if err := r.bytes.Acquire(ctx, held); err != nil {
+		return nil, nil, err
+	}
+	shrink = func(to int64) {
+		if to < held {
+			r.bytes.Release(held - to)
+			held = to
+		}
 	}
 	if err := r.workers.Acquire(ctx, 1); err != nil {
-		s.shrink(0)
-		return nil, err
+		shrink(0)
+		return nil, nil, err
 	}
-	return s, nil
-}
-
-// shrink releases the memory above to bytes.
-func (s *share) shrink(to int64) {
-	if to < s.bytes {
-		s.room.bytes.Release(s.bytes - to)
-		s.bytes = to
-	}
-}
-
-func (s *share) leave() {
-	s.shrink(0)
-	s.room.workers.Release(1)
+	return shrink, func() { shrink(0); r.workers.Release(1) }, nil
 }
 
 type extracted struct {

@@ -138,12 +138,14 @@ func (c *consolidation) lostOr(ctx context.Context, err error) error {
 		"project %s was taken over: %w", c.project.ID, err)
 }
 
-// askOnce makes a memory with one call of the consolidator, if there are extractions. Without any, the
-// root is never emptied, unless a person or a setting has withdrawn sessions: then only hand edits are left.
+// askOnce makes a memory with one call of the consolidator, if there are extractions that were not withdrawn. Without
+// any, the root is never emptied, unless a person or a setting has withdrawn sessions: then only hand edits are left.
 func (c *consolidation) askOnce(
 	ctx context.Context, in consolidate.Input, live memory.Snapshot,
 ) (*memoir.Consolidation, error) {
-	if len(in.Extractions) == 0 {
+	if !slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool {
+		return !slices.Contains(in.Withdrawn, e.SessionKey)
+	}) {
 		return c.onlyHandEdits(ctx, in, live)
 	}
 	result, err := apart(ctx, c.run, func() (memoir.Consolidation, error) {

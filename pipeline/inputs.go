@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -53,20 +54,11 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
-	last, err := c.store.LastInputs(ctx, c.project.ID)
-	if err != nil {
-		return consolidate.Input{}, err
-	}
-	edits, err := c.store.HandEdits(ctx, c.project.ID)
-	if err != nil {
-		return consolidate.Input{}, err
-	}
-	settings, err := c.settingsOf(c.project)
-	if err != nil {
-		return consolidate.Input{}, err
-	}
-	current, err := c.currentOf(live)
-	if err != nil {
+	last, err1 := c.store.LastInputs(ctx, c.project.ID)
+	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
+	settings, err3 := c.settingsOf(c.project)
+	current, err4 := c.currentOf(live)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return consolidate.Input{}, err
 	}
 	in := consolidate.Input{
@@ -138,21 +130,14 @@ func stillDeferred(deferred []memory.Input, in consolidate.Input) (left []memory
 // withdrawn lists the sessions that must leave no trace: forgotten and disabled ones, and missing, the
 // inputs of the live generation that are no longer inputs.
 func (c *consolidation) withdrawn(ctx context.Context, missing map[string]string) ([]string, error) {
-	withdrawn := slices.Collect(maps.Keys(missing))
-	sessions, err := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range sessions {
+	disabled, err1 := c.store.Sessions(ctx, store.Filter{Project: c.project.ID, Reason: memoir.ReasonDisabled})
+	withdrawn, err2 := c.store.ForgottenOf(ctx, c.project.ID)
+	withdrawn = slices.AppendSeq(withdrawn, maps.Keys(missing))
+	for _, s := range disabled {
 		withdrawn = append(withdrawn, s.Key())
 	}
-	forgotten, err := c.store.ForgottenOf(ctx, c.project.ID)
-	if err != nil {
-		return nil, err
-	}
-	withdrawn = append(withdrawn, forgotten...)
 	slices.Sort(withdrawn)
-	return slices.Compact(withdrawn), nil
+	return slices.Compact(withdrawn), errors.Join(err1, err2)
 }
 
 // openMark is the prefix of the hash of an open input: one whose new version is not in the memory yet. The
@@ -198,24 +183,17 @@ func (r *run) week(project memoir.Project, by consolidate.Consolidator) *entry.W
 
 // takenOutOf lists the inputs that are forgotten or disabled, or that now belong to another project.
 func (c *consolidation) takenOutOf(ctx context.Context, inputs []memory.Input) ([]string, error) {
-	forgotten, err := c.store.Forgotten(ctx)
-	if err != nil {
-		return nil, err
-	}
+	forgotten, err1 := c.store.Forgotten(ctx)
+	keys := slices.AppendSeq([]string{}, maps.Keys(inputsByKey(inputs)))
+	sessions, err2 := c.store.Sessions(ctx, store.Filter{Keys: keys})
 	moves := c.project.ID != memoir.UserProjectID // whose inputs are sessions of other projects
-	gone := []string{}
-	for _, in := range inputs {
-		sessions, err := c.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
-		if err != nil {
-			return nil, err
-		}
-		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
-			return s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != c.project.ID
-		}) {
-			gone = append(gone, in.Session)
+	for _, s := range sessions {
+		if s.Reason == memoir.ReasonDisabled || moves && s.ProjectID != "" && s.ProjectID != c.project.ID {
+			forgotten[s.Key()] = true
 		}
 	}
-	return gone, nil
+	slices.Sort(keys)
+	return slices.DeleteFunc(keys, func(key string) bool { return !forgotten[key] }), errors.Join(err1, err2)
 }
 
 // cleanFiles redacts the files to publish and their names. A secret that a rule finds in one file is removed

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func Parts(
 		}
 		parts = append(parts, rollout.Part{Path: f.Path, Head: head})
 	}
-	ordered, _ := rollout.Assemble(parts)
+	ordered := rollout.Assemble(parts)
 	if len(ordered) == 0 {
 		return nil, memoir.Errorf(memoir.CodeUnreadable, "the agent may have deleted them",
 			"the files of session %s are gone", s.ID)
@@ -70,16 +71,10 @@ func (r *run) rules() (*secrets.Scanner, error) { return r.scanner, nil }
 // LoadSession loads a registered session, without copies of what is forgotten in a home.
 func LoadSession(ctx context.Context, home string, session memoir.Session, scanner func() (*secrets.Scanner, error)) (
 	Loaded, error) {
-	parts, err := Parts(ctx, session, rollout.Probe)
-	if err != nil {
-		return Loaded{}, err
-	}
-	rules, err := scanner()
-	if err != nil {
-		return Loaded{}, err
-	}
-	_, forgotten, err := Tombstones(home)
-	if err != nil {
+	parts, err1 := Parts(ctx, session, rollout.Probe)
+	rules, err2 := scanner()
+	_, forgotten, err3 := Tombstones(home)
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return Loaded{}, err
 	}
 	return Load(ctx, rules, parts, "", forgotten)

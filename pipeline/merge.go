@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/entry"
@@ -37,14 +36,9 @@ func Regroup(ctx context.Context, st *store.Store, opts Options, from memoir.Pro
 	return err
 }
 
-// moveBeside moves the files of a merged project to the one that has its sessions now. Of a split one it moves the
-// conversations, and removes the lines of journals that are to be filed again. A repeated call adds nothing twice.
-func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error {
-	again := map[string]bool{}
-	unfiled, fault := st.Entries(ctx, store.EntryFilter{Kind: memoir.EntryJournal, Unfiled: true})
-	for _, e := range unfiled {
-		again["journal/"+e.CreatedAt.UTC().Format(time.DateOnly)+".md- "+e.Text] = true
-	}
+// moveBeside moves the files of a merged project to the one that has its sessions now, and the conversations of a split
+// one. A repeated call adds nothing twice.
+func moveBeside(ctx context.Context, st *store.Store, home, id, to string) (fault error) {
 	root := memory.At(home, id)
 	err := root.RewriteBeside(func(name, text string) string {
 		if thread, ok := strings.CutPrefix(strings.TrimSuffix(name, ".jsonl"), "conversations/"); ok {
@@ -61,13 +55,7 @@ func moveBeside(ctx context.Context, st *store.Store, home, id, to string) error
 			return text
 		}
 		if to == id {
-			var left strings.Builder
-			for line := range strings.Lines(text) {
-				if !again[name+strings.TrimSpace(line)] {
-					left.WriteString(line)
-				}
-			}
-			return left.String()
+			return text
 		}
 		into := memory.At(home, to)
 		path := filepath.Join(into.Dir(), name)

@@ -43,7 +43,8 @@ func Patch(ctx context.Context, st *store.Store, opts Options, project memoir.Pr
 }
 
 // DropLine removes from a project's MEMORY.md the lines that have the words of a line, like Patch for the user. The
-// sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line.
+// sessions that say them stay. The error has the code memoir.CodeNotFound if there is no such line, and
+// memoir.CodeUsage if it is a heading.
 func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir.Project, line string) (
 	Patched, error) {
 	r, err := newPhases(st, opts)
@@ -55,9 +56,13 @@ func DropLine(ctx context.Context, st *store.Store, opts Options, project memoir
 		func(_ context.Context, _ *consolidation, live memory.Snapshot) ([]byte, error) {
 			var ops []map[string]any
 			for i, text := range slices.Backward(strings.Split(string(live.Files[memoir.MemoryFile]), "\n")) {
-				if consolidate.IsEntry(text) && words(text) == words(line) {
-					ops = append(ops, map[string]any{"op": "remove", "line": i + 1})
+				if words(text) == "" || words(text) != words(line) {
+					continue
 				}
+				if memoir.IsHeading(text) {
+					return nil, memoir.Errorf(memoir.CodeUsage, "edit MEMORY.md to remove it", "that line is a heading")
+				}
+				ops = append(ops, map[string]any{"op": "remove", "line": i + 1})
 			}
 			if len(ops) == 0 {
 				return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir cat MEMORY.md` shows the lines",
@@ -206,12 +211,9 @@ func patchIn(a model.Answer) ([]byte, error) {
 // patched returns the live files with a patched MEMORY.md.
 func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, author memoir.Author, cite string,
 	patch []byte) (memory.Files, error) {
-	settings, err := c.settingsOf(c.project)
-	if err != nil {
-		return nil, err
-	}
-	edits, err := c.store.HandEdits(ctx, c.project.ID)
-	if err != nil {
+	settings, err1 := c.settingsOf(c.project)
+	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	text := string(live.Files[memoir.MemoryFile])
@@ -220,11 +222,13 @@ func (c *consolidation) patched(ctx context.Context, live memory.Snapshot, autho
 	}
 	own := map[string]bool{} // lines that a person added
 	for _, n := range edits {
-		if line := strings.TrimSpace(n.Text); n.Action == memoir.EditAdded && n.File == memoir.MemoryFile {
-			own[line] = line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
+		for line := range strings.Lines(n.Text) {
+			if line = strings.TrimSpace(line); n.Action == memoir.EditAdded && n.File == memoir.MemoryFile {
+				own[line] = line != "" && !strings.HasSuffix(line, memoir.Unconfirmed)
+			}
 		}
 	}
-	text, err = entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
+	text, err := entry.Patch{Text: text, Most: settings.Memories.MaxMemorySize, Author: author, Cite: cite,
 		Own: func(line string) bool { return byPerson(line, own) }}.Apply(patch)
 	files := maps.Clone(live.Files)
 	if files == nil {

@@ -106,13 +106,13 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time,
 		ProjectID:  claim.Session.ProjectID,
 	})
 	f.result, f.err = apart(held, p.run, func() (extracted, error) {
-		at, err := room.enter(held, claim.Session)
+		shrink, leave, err := room.enter(held, claim.Session)
 		if err != nil {
 			return extracted{}, err
 		}
-		defer at.leave()
+		defer leave()
 		p.extracting(ctx, claim.Session)
-		return p.extractOne(held, claim, at.shrink, &f.messages)
+		return p.extractOne(held, claim, shrink, &f.messages)
 	})
 	if f.err != nil && held.Err() != nil {
 		f.err = context.Cause(held)

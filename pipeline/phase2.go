@@ -72,11 +72,9 @@ func (p *phase2) consolidateAll(ctx context.Context) error {
 			p.consolidate(ctx, i, true)
 		}
 	}
-	for _, report := range p.reports {
-		if report.Outcome != outcomeSuspect {
-			p.reportProject(report)
-		}
-	}
+	p.report.Phase2 = slices.DeleteFunc(p.reports, func(r ProjectReport) bool { // nothing was to be done
+		return r.Outcome == outcomeSuspect || r.Outcome == ""
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

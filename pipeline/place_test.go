@@ -75,6 +75,43 @@ func TestADirectoryThatGainsARemoteKeepsItsMemory(t *testing.T) {
 	}
 }
 
+// All sessions are read in one run, the first one in the middle of the others.
+func TestAFormerRemoteThatWasRecordedIsOfTheSameClone(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, former string
+		after        func(g ground)
+		want         int // projects
+	}{
+		{"another owner", "https://example.com/before/app", nil, 1},
+		{"another host", "git@git.example.org:Team/App.git", nil, 1},
+		{"another repository", "https://example.com/team/tool", nil, 2},
+		{"the upstream of a fork", "https://example.com/before/app", func(g ground) {
+			g.git("src/app", "remote", "add", "upstream", "https://example.com/before/app")
+		}, 2},
+		{"another repository of this machine", "/srv/git/app", nil, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			g.repo("src/app", appURL)
+			if test.after != nil {
+				test.after(g)
+			}
+			g.codex("one", "src/app", test.former, "Always write the header of a fixture.")
+			g.codex("three", "src/app/cmd", test.former, "Never print the ledger.")
+			g.codex("two", "src/app", appURL, "Never use npm, always use pnpm.")
+			g.run()
+			if rows := projectsIn(t, g.home); len(rows) != test.want {
+				t.Fatalf("projects %+v", rows)
+			}
+			if test.want == 1 {
+				g.wantMemory("app", "header of a fixture", "print the ledger", "pnpm")
+			}
+		})
+	}
+}
+
 // The first session of each case is read in the first run, the second after the change.
 func TestAProjectIsRecognisedAfterAChange(t *testing.T) {
 	t.Parallel()

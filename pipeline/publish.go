@@ -331,7 +331,6 @@ func isCompanion(path string) bool {
 
 const (
 	summariesDir    = "rollout_summaries/"
-	skillsDir       = "skills/"
 	rawMemoriesFile = "raw_memories.md"
 )
 

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/internal/failpoint"
 	"memoir/memory"
 	"memoir/project"
 	"memoir/store"
@@ -83,8 +85,8 @@ func (s *storedScan) redactMemories(ctx context.Context, out *StoredRedaction) (
 	return failed
 }
 
-// moveProjects gives each project whose id has a secret the id that follows from its redacted identity. It publishes
-// the memory there first, since a merge leaves it behind.
+// moveProjects gives each project whose id has a secret the id that follows from its redacted identity. Its folder gets
+// that name first, since a merge leaves the memory behind. The next use of the memory records its generation.
 func (s *storedScan) moveProjects(ctx context.Context) error {
 	for i, p := range s.projects {
 		if s.known.Text(p.ID) == p.ID {
@@ -92,19 +94,13 @@ func (s *storedScan) moveProjects(ctx context.Context) error {
 		}
 		into := project.Named(s.known.Text(p.Identity))
 		into.Remote = s.known.Text(p.Remote)
-		live, err := memory.At(s.opts.Home, p.ID).Current()
-		if err = errors.Join(err, s.store.AddProject(ctx, into)); err == nil && live.Generation > 0 {
-			live.Manifest.EditedFrom, live.Manifest.RestoredFrom, live.Manifest.RedactedFrom = 0, 0, 0
-			err = s.holding(ctx, into, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
-				now, err := c.current(ctx)
-				if err != nil {
-					return err
-				}
-				return c.publish(ctx, now, live.Files, live.Manifest, store.PublishPart)
-			})
-		}
+		err := s.store.AddProject(ctx, into)
 		if err == nil {
 			err = Regroup(ctx, s.store, s.opts, p.Project, func(ctx context.Context, c store.ProjectClaim) error {
+				err := failpoint.Rename(memory.At(s.opts.Home, p.ID).Dir(), memory.At(s.opts.Home, into.ID).Dir())
+				if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // a killed process has moved it
+					return err
+				}
 				return s.store.Merge(ctx, c, into.ID)
 			})
 		}

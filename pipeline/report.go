@@ -240,16 +240,6 @@ func (r *reporter) addRedactions(counts map[string]int) {
 	}
 }
 
-// reportProject adds the result of a project, unless it has no outcome because nothing was to be done.
-func (r *reporter) reportProject(p ProjectReport) {
-	if p.Outcome == "" {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Phase2 = append(r.report.Phase2, p)
-}
-
 func (r *reporter) progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

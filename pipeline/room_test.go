@@ -15,12 +15,17 @@ import (
 	"memoir/secrets"
 )
 
+type share struct {
+	shrink func(int64)
+	leave  func()
+}
+
 // fits reports whether a session may begin now.
-func fits(r room, session memoir.Session) (got *share, ok bool) {
+func fits(r room, session memoir.Session) (got share, ok bool) {
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() { got, _ = r.enter(ctx, session) }()
+	go func() { got.shrink, got.leave, _ = r.enter(ctx, session) }()
 	synctest.Wait()
-	ok = got != nil
+	ok = got.leave != nil
 	cancel()
 	synctest.Wait()
 	return got, ok
@@ -35,7 +40,7 @@ func TestLargeSessionsWaitForRoom(t *testing.T) { synctest.Test(t, largeWait) }
 func largeWait(t *testing.T) {
 	for megabytes, most := range map[int]int{96: 1, 128: 2, 1024: 20} {
 		r := newRoom(config.Memories{MaxResidentMegabytes: megabytes}, 64)
-		var inside []*share
+		var inside []share
 		for _, path := range []string{"a.jsonl", "b.jsonl.zst", "opencode.db#c"} {
 			for range 16 {
 				if s, ok := fits(r, ofSize(path, 1<<30)); ok {
@@ -91,7 +96,11 @@ func TestASessionWithMoreSecretsThanAreRememberedIsGivenUp(t *testing.T) {
 		if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := Load(context.Background(), scanner, []rollout.Part{{Path: path}}, "", nil)
+		head, err := rollout.Probe(rollout.Entry{File: memoir.File{Path: path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := Load(context.Background(), scanner, []rollout.Part{{Path: path, Head: head}}, "", nil)
 		if memoir.CodeOf(err) != want || want == "" && loaded.Redactions.Total() != n {
 			t.Errorf("%d secrets: %d redactions, error %v", n, loaded.Redactions.Total(), err)
 		}

@@ -211,7 +211,8 @@ func (s *scan) probeAll(ctx context.Context,
 			return nil, err
 		}
 		found = append(found, slices.DeleteFunc(probed, func(p probedFile) bool {
-			return asBefore(known, p) || s.noSession(known, p)
+			before := p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
+			return before || s.noSession(known, p)
 		})...)
 	}
 	return found, nil

@@ -99,7 +99,7 @@ func (r *run) struck(ctx context.Context, all []memoir.Extraction, projectID str
 	edits, err := r.store.HandEdits(ctx, projectID)
 	for _, n := range edits {
 		if path.Clean(n.File) == memoir.MemoryFile {
-			removed[memoir.RuleKey(consolidate.Uncited(n.Text))] = n.Action == memoir.EditRemoved
+			removed[memoir.RuleKey(consolidate.Uncited(n.Text))] = n.Action == memoir.EditRemoved && n.Others == 0
 		}
 	}
 	rules := map[string]bool{}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -77,7 +78,7 @@ func NewResolver(opts Options) *Resolver {
 // cwd outside of one.
 //
 // The recorded remote takes precedence over the repository's present remote, since the directory may have
-// another repository now.
+// another repository now, unless it is a former remote of the repository.
 func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	f := r.look(cwd)
 	if f.explicit != "" {
@@ -88,7 +89,9 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := normalise(remote); recorded != "" && recorded != f.foreign {
+	recorded := normalise(remote)
+	former := f.formerly(recorded)
+	if recorded != "" && recorded != f.foreign && !former {
 		p := Named(recorded)
 		p.Remote = recorded
 		// Aliases of another repository that is there now would be wrong.
@@ -103,7 +106,10 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	case f.remote != "":
 		p := Named(f.remote)
 		p.Remote = f.remote
-		return f.at(f.known(p)), Remote
+		if p = f.known(p); former {
+			p.Aliases = append(p.Aliases, recorded)
+		}
+		return f.at(p), Remote
 	case f.common != "":
 		return f.at(f.known(Named(f.common))), GitDir
 	case f.plain != "":
@@ -157,6 +163,13 @@ func (f facts) at(p memoir.Project) memoir.Project {
 		p.Directories = []string{f.top}
 	}
 	return p
+}
+
+// formerly reports whether a recorded remote is a former one of the repository: the present one has the same name at
+// another host or owner, and the repository does not keep the recorded one as its upstream.
+func (f facts) formerly(recorded string) bool {
+	return f.remote != "" && recorded != f.remote && !slices.Contains(f.others, recorded) &&
+		!isLocal(recorded) && strings.EqualFold(nameOf(recorded), nameOf(f.remote))
 }
 
 // known adds what tells the directory from others, and the identity that the project has without its remote.

@@ -224,8 +224,8 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		return nil
 	case d.IsDir():
 		return w.dir(path, rel, filepath.Join(realDir, d.Name()))
-	case w.source != "" && !wanted && w.session(filepath.Dir(rel)+"/rollout-x.jsonl") && storeName.MatchString(rel):
-		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: unknownStore(path)})
+	case w.source != "" && !wanted && w.session(filepath.Join(rel, "../rollout-x.jsonl")) && storeName.MatchString(rel):
+		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: unknownStore(path, unknownSchema)})
 	case !isLink && !wanted:
 		return nil
 	}
@@ -265,7 +265,7 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 	if w.source == "" || w.source == memoir.SourceOpenCode {
 		sessions, ok, failed := opencodeSessions(path, info)
 		if !ok && w.source != "" && isDatabase(path, info) {
-			failed = unknownStore(path)
+			failed = unknownStore(path, unknownSchema)
 		}
 		for _, f := range sessions {
 			if err := w.fn(Entry{File: f, Source: memoir.SourceOpenCode}); err != nil {

@@ -60,7 +60,7 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	for _, raw := range slices.Concat(head, tail) {
 		s.line(parseClaudeLine(raw))
 	}
-	if s.scheduled || s.scripted && !s.driven {
+	if s.scheduled || s.scripted && !s.driven || s.sent && !s.typed {
 		h.Kind = memoir.KindAutomation
 	}
 	if s.worktree != "" && strings.HasPrefix(h.CWD+"/", s.worktree+"/") {
@@ -83,8 +83,13 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 }
 
 // claudeEntrypoints are those at which a person types.
-var claudeEntrypoints = memoir.SetOf("cli claude-vscode claude-jetbrains claude-desktop claude-desktop-3p local-agent" +
-	" remote remote_mobile remote_desktop remote_cowork")
+const claudeEntrypoints = "cli claude-vscode claude-jetbrains claude-desktop claude-desktop-3p local-agent remote" +
+	" remote_mobile remote_desktop remote_cowork"
+
+// scripted reports whether a script drove a line: its entrypoint or the kind of its session is not a person's.
+func scripted(raw []byte) bool {
+	return foreign(get(raw, "entrypoint"), claudeEntrypoints) || foreign(get(raw, "sessionKind"), "interactive bg")
+}
 
 // claudeHead collects the content of the first and last lines of a file.
 type claudeHead struct {
@@ -97,6 +102,7 @@ type claudeHead struct {
 	worktree, began  string          // the agent's worktree, and the directory that it was made from
 	scheduled        bool            // a schedule wrote the first line
 	scripted, driven bool            // a line has an entrypoint that is not a person's, one that is
+	sent, typed      bool            // a program wrote a line, a person
 }
 
 func (s *claudeHead) line(l claudeLine) {
@@ -110,12 +116,14 @@ func (s *claudeHead) line(l claudeLine) {
 		}
 	case "user", "assistant":
 		if s.first == nil {
-			s.first, s.scheduled = &l, getText(l.raw, "scheduledTaskId") != ""
+			s.first, s.scheduled = &l, foreign(get(l.raw, "scheduledTaskId"), "")
 		}
 		s.ParentID = cmp.Or(s.ParentID, l.forkedFrom())
-		if by := getText(l.raw, "entrypoint"); by != "" {
-			person := claudeEntrypoints[by]
-			s.scripted, s.driven = s.scripted || !person, s.driven || person
+		program := scripted(l.raw)
+		s.scripted, s.driven = s.scripted || program, s.driven || !program && getText(l.raw, "entrypoint") != ""
+		if _, speaks := l.userTexts(); speaks && !l.compact && !isTrue(get(l.raw, "isMeta")) {
+			program = untyped(l.raw)
+			s.sent, s.typed = s.sent || program, s.typed || !program
 		}
 	case "custom-title":
 		s.custom = getText(l.raw, "customTitle")

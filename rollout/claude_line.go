@@ -88,7 +88,7 @@ func (l *claudeLine) userTexts() (texts []string, ok bool) {
 }
 
 // untyped reports whether a line or attachment is marked as not typed by a person: the agent, its host,
-// another session or a schedule wrote it. Old versions have no such marks.
+// another session, a schedule or a program that is not known wrote it. Old versions have no such marks.
 func untyped(object []byte) bool {
 	for key, value := range members(object) {
 		by := false
@@ -96,15 +96,16 @@ func untyped(object []byte) bool {
 		case "isMeta", "isVisibleInTranscriptOnly", "textNotTyped", "handedOff", "isVirtual":
 			by = isTrue(value)
 		case "wakeupSource", "scheduledTaskId":
-			by = text(value) != ""
-		case "promptSource":
-			by = text(value) == "system"
+			by = foreign(value, "")
+		case "promptSource": // editors are "sdk" as well
+			by = foreign(value, "typed queued suggestion_accepted sdk")
+		case "turnOrigin":
+			by = foreign(value, "human sdk")
 		case "origin":
-			switch getText(value, "kind") {
-			case "", "human", "person", "unclassified", "voice-call":
-			default:
-				by = true
+			if isObject(value) {
+				value = get(value, "kind")
 			}
+			by = foreign(value, "human person unclassified voice-call")
 		}
 		if by {
 			return true
@@ -113,15 +114,16 @@ func untyped(object []byte) bool {
 	return false
 }
 
-// queuedCommand returns the prompt of an attachment that was typed while the agent was busy. shell reports
-// whether it is a shell command of the person.
+// queuedCommand returns the prompt of an attachment that was sent while the agent was busy. shell reports
+// whether it is a shell command of the person; ok is false if no person typed it.
 func (l *claudeLine) queuedCommand() (prompt string, shell, ok bool) {
 	attached := get(l.raw, "attachment")
-	if l.kind != "attachment" || getText(attached, "type") != "queued_command" || untyped(attached) {
+	if l.kind != "attachment" || getText(attached, "type") != "queued_command" {
 		return "", false, false
 	}
-	mode := getText(attached, "commandMode")
-	return contentText(get(attached, "prompt")), mode == "bash", mode == "" || mode == "prompt" || mode == "bash"
+	mode := get(attached, "commandMode")
+	typed := !foreign(mode, "prompt bash") && !untyped(attached)
+	return contentText(get(attached, "prompt")), text(mode) == "bash", typed
 }
 
 // claudeEnvelopes are the elements that Claude Code adds before a typed text, or writes instead of one.

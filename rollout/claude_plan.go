@@ -69,19 +69,19 @@ func (p *claudePlan) line(at int, l claudeLine) {
 	}
 	texts, speaks := l.userTexts()
 	words, prompt := "", false
-	if speaks && !l.compact && !untyped(l.raw) {
+	if speaks && !l.compact {
 		words = strings.TrimSpace(strings.Join(texts, "\n"))
 		origin, _ := splitClaudeUser(words)
-		prompt = origin != memoir.OriginInjected && !strings.HasPrefix(words, "<bash-")
+		prompt = !untyped(l.raw) && origin != memoir.OriginInjected && !strings.HasPrefix(words, "<bash-")
 	}
 	if l.uuid != "" && !p.add(at, l, prompt, l.kind == "assistant" || l.kind == "user" && !speaks) {
 		return
 	}
-	if queued, _, ok := l.queuedCommand(); ok {
+	if queued, _, _ := l.queuedCommand(); queued != "" {
 		words = strings.TrimSpace(queued)
 	}
 	if l.kind == "queue-operation" {
-		p.operation(at, getText(l.raw, "operation"), strings.TrimSpace(getText(l.raw, "content")))
+		p.operation(at, l.raw)
 	} else if words != "" {
 		p.send(words)
 	}
@@ -143,16 +143,17 @@ type queuedPrompt struct {
 	at    int // index of the line that took it out of the queue, or queued it
 	text  string
 	taken bool // out of the queue
-	sent  bool // a line has it
+	sent  bool // a line has it, or no person typed it
 }
 
 // operation tracks the queue of prompts. Headless runs queue every prompt. A prompt that is returned to the
 // input field was never sent.
-func (p *claudePlan) operation(at int, operation, content string) {
-	switch operation {
+func (p *claudePlan) operation(at int, raw []byte) {
+	content := strings.TrimSpace(getText(raw, "content"))
+	switch getText(raw, "operation") {
 	case "enqueue":
 		if len(p.queue) < 10000 && content != "" {
-			p.queue = append(p.queue, &queuedPrompt{at: at, text: content})
+			p.queue = append(p.queue, &queuedPrompt{at: at, text: content, sent: untyped(raw)})
 		}
 	case "dequeue", "remove":
 		waits := func(q *queuedPrompt) bool { return !q.taken }

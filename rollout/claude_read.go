@@ -45,6 +45,9 @@ func (r *claudeReader) line(at place, l claudeLine) {
 	if !r.counts(at, l) {
 		return
 	}
+	if get(l.message, "content") == nil && (l.kind == "user" || l.kind == "assistant") {
+		r.e.stats.unknown(l.kind)
+	}
 	switch l.kind {
 	case "user":
 		r.closeAnswer()
@@ -122,7 +125,8 @@ func (r *claudeReader) user(l claudeLine) {
 	if !speaks {
 		return
 	}
-	injected, origin := untyped(l.raw), memoir.OriginTyped
+	// A person's session may be continued by a script.
+	injected, origin := untyped(l.raw) || r.e.kind == memoir.KindMain && scripted(l.raw), memoir.OriginTyped
 	switch {
 	case isString(get(l.raw, "planContent")):
 		origin = memoir.OriginPlanHandover

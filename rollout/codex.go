@@ -125,26 +125,28 @@ func codexDir(payload []byte) string {
 // and codexClients, a person types.
 var (
 	codexSubagents = memoir.SetOf("subagent guardian_review memory_consolidation review compact system")
-	codexThreads   = memoir.SetOf("user fork quick_chat")
-	codexSources   = memoir.SetOf("cli vscode atlas chatgpt")
-	codexClients   = memoir.SetOf("codex_cli_rs codex-tui codex_vscode codex_atlas codex_chatgpt_desktop" +
-		" codex_work_desktop")
+	codexThreads   = "user fork quick_chat"
+	codexSources   = "cli vscode atlas chatgpt"
+	codexClients   = "codex_cli_rs codex-tui codex_vscode codex_vscode_copilot codex_app codex_atlas" +
+		" codex_chatgpt_desktop codex_work_desktop"
 )
 
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
-	named := get(source, "custom") != nil // a client that embeds Codex
-	from, client := cmp.Or(text(source), getText(source, "custom")), getText(meta, "originator")
-	known := func(value string, people map[string]bool) bool { return value == "" || people[value] }
+	from, thread, client := get(source, "custom"), get(meta, "thread_source"), get(meta, "originator")
+	named := from != nil // a client that embeds Codex
+	if !named {
+		from = source
+	}
 	switch {
-	case isObject(source) && !named, codexSubagents[getText(meta, "thread_source")], codexSubagents[text(source)]:
+	case isObject(source) && !named, codexSubagents[text(thread)], codexSubagents[text(source)]:
 		h.Kind = memoir.KindSubagent
 		h.ParentID = cmp.Or(h.ParentID, getText(source, "subagent", "thread_spawn", "parent_thread_id"))
 		if root := getText(meta, "session_id"); h.ParentID == "" && root != h.ID {
 			h.ParentID = root
 		}
-	case !known(from, codexSources), !known(getText(meta, "thread_source"), codexThreads),
-		!known(client, codexClients) && !strings.HasPrefix(client, "Codex "):
+	case foreign(from, codexSources), foreign(thread, codexThreads),
+		foreign(client, codexClients) && text(client) != "Codex Desktop":
 		h.Kind = memoir.KindAutomation
 	}
 }
@@ -232,6 +234,5 @@ func Thread(part Part) []Part {
 			}
 		}
 	}
-	ordered, _ := Assemble(parts)
-	return ordered
+	return Assemble(parts)
 }

@@ -58,21 +58,17 @@ func parseCodexLine(raw []byte) codexLine {
 
 // turnID returns the turn that a line names, or "".
 func (l codexLine) turnID() string {
-	switch l.kind {
-	case "turn_context":
+	switch {
+	case l.kind == "turn_context", l.kind == "event_msg" && (l.opensTurn() || codexTurns[l.sub]):
 		return getText(l.payload, "turn_id")
-	case "event_msg":
-		switch l.sub {
-		case "task_started", "turn_started", "task_complete", "turn_complete", "item_completed", "item_started":
-			return getText(l.payload, "turn_id")
-		}
-	case "response_item":
-		if l.sub == "message" {
-			return getText(l.payload, "internal_chat_message_metadata_passthrough", "turn_id")
-		}
+	case l.kind == "response_item" && l.sub == "message":
+		return getText(l.payload, "internal_chat_message_metadata_passthrough", "turn_id")
 	}
 	return ""
 }
+
+// codexTurns are the events, besides those that open a turn, that name it.
+var codexTurns = memoir.SetOf("task_complete turn_complete item_completed item_started")
 
 // opensTurn reports whether the line is the first of a turn.
 func (l codexLine) opensTurn() bool {
@@ -100,36 +96,25 @@ const (
 	toolCall                   // response_item with a call
 )
 
+// utterances are the messages by the type of the envelope and the payload, and by role or the item's type.
+var utterances = map[[3]string]utterance{
+	{"response_item", "message", "user"}: userResponse, {"response_item", "message", "assistant"}: assistantMessage,
+	{"event_msg", "user_message"}: userEvent, {"event_msg", "agent_message"}: assistantEvent,
+	{"event_msg", "item_completed", "UserMessage"}:  userItem,
+	{"event_msg", "item_completed", "AgentMessage"}: assistantItem,
+}
+
 func (l codexLine) utterance() utterance {
-	switch l.kind {
-	case "response_item":
-		if codexCalls[l.sub] || l.sub == "web_search_call" {
-			return toolCall
-		}
-		if l.sub == "message" {
-			switch getText(l.payload, "role") {
-			case "user":
-				return userResponse
-			case "assistant":
-				return assistantMessage
-			}
-		}
-	case "event_msg":
-		switch l.sub {
-		case "user_message":
-			return userEvent
-		case "agent_message":
-			return assistantEvent
-		case "item_completed":
-			switch getText(l.payload, "item", "type") {
-			case "UserMessage":
-				return userItem
-			case "AgentMessage":
-				return assistantItem
-			}
-		}
+	by := ""
+	switch {
+	case l.kind == "response_item" && (codexCalls[l.sub] || l.sub == "web_search_call"):
+		return toolCall
+	case l.sub == "message":
+		by = getText(l.payload, "role")
+	case l.sub == "item_completed":
+		by = getText(l.payload, "item", "type")
 	}
-	return saysNothing
+	return utterances[[3]string{l.kind, l.sub, by}]
 }
 
 // codexTypes are the known types of envelopes. Others, and unknown response items, are counted as unknown.
@@ -148,19 +133,6 @@ type codexFork struct {
 	sawOld   bool      // a turn older than the thread, or another thread's session_meta
 	dated    bool      // turn ids have a time
 	ownStart int       // index of the first own record, 0: not found
-}
-
-func newCodexFork(id string, l codexLine) codexFork {
-	f := codexFork{}
-	f.born, _ = uuidTime(id)
-	f.possible = getText(l.payload, "forked_from_id") != "" || getText(l.payload, "parent_thread_id") != ""
-	return f
-}
-
-func (f *codexFork) foreign(at place) {
-	if at.index <= 3 {
-		f.possible, f.sawOld = true, true
-	}
 }
 
 // line processes a record. opening is the index at which its turn began; opened reports whether an event marks it.

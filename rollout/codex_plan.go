@@ -217,10 +217,9 @@ func (s *codexPlanner) meta(at place, l codexLine) {
 		if n, ok := integer(get(l.payload, "subagent_history_start_ordinal")); ok {
 			s.startOrd = n
 		}
-		s.fork = newCodexFork(id, l)
-		return
-	}
-	if id != s.id {
-		s.fork.foreign(at)
+		s.fork.born, _ = uuidTime(id)
+		s.fork.possible = getText(l.payload, "forked_from_id") != "" || getText(l.payload, "parent_thread_id") != ""
+	} else if id != s.id && at.index <= 3 {
+		s.fork.possible, s.fork.sawOld = true, true
 	}
 }

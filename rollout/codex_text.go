@@ -164,24 +164,17 @@ func joinBlocks(content []byte, kinds []string) string {
 	case isObject(content):
 		return getText(content, "text")
 	}
-	var out strings.Builder
+	var said blocks
 	i := -1
 	for block := range elements(content) {
-		if i++; i < len(kinds) && kinds[i] != "user.text" && kinds[i] != "unknown" {
-			continue
-		}
 		s := cmp.Or(text(block), getText(block, "text"))
-		if isObject(block) && isImageTag(s) {
-			continue
-		}
-		if out.Len() > 0 && s != "" {
-			out.WriteByte('\n')
-		}
-		if out.WriteString(s); out.Len() > maxText {
-			break
+		i++
+		added := i < len(kinds) && kinds[i] != "user.text" && kinds[i] != "unknown"
+		if s != "" && !added && !(isObject(block) && isImageTag(s)) {
+			said.add(s)
 		}
 	}
-	return out.String()
+	return strings.Join(said.texts, "\n")
 }
 
 // contentKinds returns the kind of each block of a message (Codex 0.142 and later), nil if it has none, and

@@ -73,11 +73,11 @@ func TestCodexThreadOfSeveralFiles(t *testing.T) {
 				path := segment(t, dir, f.name, f.second, f.base, f.end, f.ordinal, strings.Fields(f.words)...)
 				parts = append(parts, Part{Path: path, Head: probe(t, path)})
 			}
-			parts, dropped := Assemble(parts)
-			items, stats := readParts(t, parts)
+			ordered := Assemble(parts)
+			items, stats := readParts(t, ordered)
 			expect(t, items, tt.want...)
-			if stats.CutTail || len(dropped) != tt.dropped {
-				t.Errorf("%d dropped, stats %+v", len(dropped), stats)
+			if dropped := len(parts) - len(ordered); stats.CutTail || dropped != tt.dropped {
+				t.Errorf("%d dropped, stats %+v", dropped, stats)
 			}
 		})
 	}
@@ -97,13 +97,13 @@ func TestAssembleKeepsTheBestOfCopies(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, parts := range [][]Part{{tt.a, tt.b}, {tt.b, tt.a}} {
-			ordered, dropped := Assemble(parts)
-			if len(ordered) != 1 || ordered[0].Path != tt.a.Path || len(dropped) != 1 {
+			ordered := Assemble(parts)
+			if len(ordered) != 1 || ordered[0].Path != tt.a.Path {
 				t.Errorf("%s: kept %v", tt.name, ordered)
 			}
 		}
 	}
-	if ordered, dropped := Assemble(nil); len(ordered) != 0 || len(dropped) != 0 {
+	if ordered := Assemble(nil); len(ordered) != 0 {
 		t.Error("no parts give no parts")
 	}
 }

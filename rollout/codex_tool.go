@@ -37,7 +37,10 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	case "shell", "container.exec", "shell_command", "exec_command", "unified_exec", "local_shell":
 		for _, key := range []string{"command", "cmd", "input"} {
 			if line := commandLine(get(object, key)); line != "" {
-				return shellName(tool), line, dir
+				if tool == "container.exec" || tool == "local_shell" { // spellings of early versions
+					tool = "shell"
+				}
+				return tool, line, dir
 			}
 		}
 	case "apply_patch":
@@ -58,15 +61,6 @@ func callArguments(p []byte) []byte {
 		return arguments
 	}
 	return nil
-}
-
-// shellName maps the spellings of early versions to the one that later ones use.
-func shellName(tool string) string {
-	switch tool {
-	case "container.exec", "local_shell":
-		return "shell"
-	}
-	return tool
 }
 
 // commandLine makes a command line from a string or an argument vector. The -c argument of a shell is the line.

@@ -190,7 +190,7 @@ func TestReadStopsWhenItIsTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversations {
 		path := write(t, "session.jsonl", c.records...)
-		parts := []Part{{Path: path}} // without a head: it is probed
+		parts := []Part{{Path: path, Head: probe(t, path)}}
 		full := errors.New("full")
 		n := 0
 		stats, err := Read(t.Context(), parts, func(memoir.Item) error {

@@ -83,8 +83,8 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 
 // copilotScripted reports whether the first event of its type shows that no person began the session.
 func copilotScripted(kind string, data []byte) bool {
-	by := getText(data, "source") // a person may begin with a skill
-	return kind == "user.message" && by != "" && by != "user" && !strings.HasPrefix(by, "skill-") ||
+	by := get(data, "source") // a person may begin with a skill
+	return kind == "user.message" && foreign(by, "user") && !strings.HasPrefix(text(by), "skill-") ||
 		kind == "system.message" && strings.Contains(getText(data, "content"), copilotHeadless)
 }
 
@@ -246,7 +246,7 @@ func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
 	r.e.findOwnRun(full)
 	r.e.findOwnRun(getText(data, "transformedContent"))
-	if by := getText(data, "source"); by != "" && by != "user" || isTrue(get(data, "isAutopilotContinuation")) {
+	if foreign(get(data, "source"), "user") || isTrue(get(data, "isAutopilotContinuation")) {
 		return
 	}
 	origin := memoir.OriginTyped

@@ -62,7 +62,7 @@ func TestCopilotGivesItems(t *testing.T) {
 		{"a patch", []string{cpAgent("", cpRequest("c1", "apply_patch", `"*** Begin Patch"`)), cpDone("c1", "ok", "")}, []string{"apply_patch(*** Begin Patch) = ok"}},
 		{"what was typed while the agent was busy", []string{`user.message "content":"stop","delivery":"steering"`, `user.message "content":"then test","delivery":"queued"`}, []string{"queued: stop", "queued: then test"}},
 		{"who else speaks as the user", []string{`user.message "content":"<skill-context name=\"x\">long</skill-context>"`, `user.message "content":"x","source":"skill-pdf"`, `user.message "content":"look","source":"agent-1"`,
-			`user.message "content":"go on","isAutopilotContinuation":true`, `user.message "content":"","source":"system"`, `system.notification "content":"<system_notification>x</system_notification>"`, `skill.invoked "name":"pdf","content":"long"`}, nil},
+			`user.message "content":"go on","isAutopilotContinuation":true`, `user.message "content":"","source":"system"`, `user.message "content":"x","source":{"hook":"y"}`, `system.notification "content":"<system_notification>x</system_notification>"`, `skill.invoked "name":"pdf","content":"long"`}, nil},
 		{"a person who is named", []string{`user.message "content":"hi","source":"user"`}, []string{"typed: hi"}},
 		{"a command of the client", []string{cpUser("/compact")}, []string{"slash_command: /compact"}},
 		{"a command of the person", []string{`tool.user_requested "toolCallId":"u1","toolName":"bash","arguments":{"command":"ls"}`, `tool.execution_start "toolCallId":"u1","toolName":"bash","arguments":{"command":"ls"}`, cpDone("u1", "a.go\n<exited with exit code 0>", `,"isUserRequested":true`)},

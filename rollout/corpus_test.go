@@ -97,9 +97,9 @@ func TestCorpusCodexHome(t *testing.T) {
 		{"an archived thread", prefix + "d1", memoir.KindMain, []string{"LEGACY PROMPT"}, 2},
 	}
 	for _, tt := range tests {
-		parts, dropped := Assemble(threads[tt.id])
-		if len(parts) == 0 || len(dropped) != 0 {
-			t.Errorf("%s: %d parts, %d dropped", tt.name, len(parts), len(dropped))
+		parts := Assemble(threads[tt.id])
+		if len(parts) == 0 || len(parts) != len(threads[tt.id]) {
+			t.Errorf("%s: %d parts of %d", tt.name, len(parts), len(threads[tt.id]))
 			continue
 		}
 		items, _ := readParts(t, parts)

@@ -54,11 +54,11 @@ func geminiHeader(raw []byte) []byte {
 // Head reads the head and its patches. The file of a resumed session repeats the head, with the time of the
 // resumption. The directory of a session is not in its file.
 func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
-	hash, kind := "", "main"
+	hash, other := "", false
 	for _, raw := range slices.Concat(head, tail) {
 		of := geminiHeader(raw)
 		h.ID, hash = cmp.Or(h.ID, getText(of, "sessionId")), cmp.Or(hash, getText(of, "projectHash"))
-		kind, h.Title = cmp.Or(getText(of, "kind"), kind), cmp.Or(getText(of, "summary"), h.Title)
+		other, h.Title = other || foreign(get(of, "kind"), "main"), cmp.Or(getText(of, "summary"), h.Title)
 		if h.CreatedAt.IsZero() {
 			h.CreatedAt = instant(get(of, "startTime"))
 		}
@@ -72,7 +72,7 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 		project = path[:chats]
 		parent, _, nested = strings.Cut(path[chats+len("/chats/"):], "/")
 	}
-	if nested || kind != "main" {
+	if nested || other {
 		h.Kind = memoir.KindSubagent
 	}
 	if nested {

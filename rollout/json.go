@@ -60,19 +60,17 @@ func walk(raw []byte, fn func(key, value []byte) bool) {
 
 // get returns the raw value at a path of object keys, or nil.
 func get(object []byte, path ...string) []byte {
+next:
 	for _, name := range path {
-		object = member(object, name)
+		for key, value := range members(object) {
+			if string(key) == name {
+				object = value
+				continue next
+			}
+		}
+		return nil
 	}
 	return object
-}
-
-func member(object []byte, name string) []byte {
-	for key, value := range members(object) {
-		if string(key) == name {
-			return value
-		}
-	}
-	return nil
 }
 
 // text decodes a raw JSON string; it returns "" for any other value.
@@ -133,6 +131,13 @@ func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isTrue(raw []byte) bool   { return string(raw) == "true" }
+
+// foreign reports whether a field says that a program acted: its value, of whatever form, is none of the words people.
+// A field that is missing or empty says nothing.
+func foreign(value []byte, people string) bool {
+	return len(value) > 0 && string(value) != "null" && string(value) != `""` &&
+		!slices.Contains(strings.Fields(people), text(value))
+}
 
 // integer decodes a whole number, as a JSON number or in a string.
 func integer(raw []byte) (int64, bool) {

@@ -43,7 +43,7 @@ func (OpenCode) Roots(env Env) []Root {
 	}
 	entries, _ := os.ReadDir(data) // it may not exist
 	for _, d := range entries {
-		if name := d.Name(); strings.HasPrefix(name, "opencode-") && strings.HasSuffix(name, ".db") {
+		if name := d.Name(); strings.HasPrefix(name, "opencode") && storeName.MatchString(name) {
 			databases = append(databases, filepath.Join(data, name))
 		}
 	}
@@ -72,7 +72,9 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	h.ID = getText(info, "id")
 	h.CWD = cmp.Or(getText(info, "directory"), getText(info, "location", "directory"))
 	h.ParentID = getText(info, "parentID")
-	h.Title = opencodeTitle(getText(info, "title"))
+	if h.Title = getText(info, "title"); placeholderTitle.MatchString(h.Title) {
+		h.Title = ""
+	}
 	h.CreatedAt = instant(get(info, "time", "created"))
 	h.UpdatedAt = laterOf(instant(get(info, "time", "updated")), instant(get(head[0], "last")))
 	if n, ok := integer(get(head[0], "bytes")); ok {
@@ -97,14 +99,6 @@ var (
 	subagentTitle    = lazyregexp.New(`\(@[^()]+ subagent\)$`)
 )
 
-// opencodeTitle returns a title, "" for a placeholder.
-func opencodeTitle(title string) string {
-	if placeholderTitle.MatchString(title) {
-		return ""
-	}
-	return title
-}
-
 // deniesQuestions reports whether the agent must not ask questions, because no person can answer: sessions of
 // `opencode run` and the GitHub action begin so.
 func deniesQuestions(rules []byte) bool {
@@ -112,9 +106,9 @@ func deniesQuestions(rules []byte) bool {
 	for rule := range elements(rules) {
 		switch { // the last rule counts
 		case getText(rule, "permission") == "question" && getText(rule, "pattern") == "*":
-			denied = getText(rule, "action") == "deny"
+			denied = foreign(get(rule, "action"), "allow ask")
 		case getText(rule, "action") == "question" && getText(rule, "resource") == "*": // of OpenCode 2
-			denied = getText(rule, "effect") == "deny"
+			denied = foreign(get(rule, "effect"), "allow ask")
 		}
 	}
 	return denied

@@ -34,11 +34,13 @@ var errOtherDatabase = errors.New("it is not an OpenCode database")
 // errLater means that a database has tables of a generation that memoir does not know beside those that it knows.
 var errLater = errors.New("sessions in it are not read")
 
-// unknownStore is the error of a database, in the place of an agent's sessions, whose schema is not known.
-func unknownStore(path string) error {
-	return memoir.Errorf(memoir.CodeUnreadable, "a later memoir may read it",
-		"%s is a database with an unknown schema: sessions in it are not read", path)
+// unknownStore is the error of a store, in the place of an agent's sessions, whose form is not known.
+func unknownStore(path, what string) error {
+	return memoir.Errorf(memoir.CodeUnreadable, "a later memoir may read it", "%s %s: sessions in it are not read", path,
+		what)
 }
+
+const unknownSchema = "is a database with an unknown schema"
 
 // errChanged means that a database was written to although it seemed unused.
 var errChanged = errors.New("it changed while it was read")
@@ -186,7 +188,7 @@ func (d *opencodeDB) checkSchema() error {
 	missing := lacks(otherColumns)
 	switch {
 	case !first && !second && d.later != "":
-		return unknownStore(d.real)
+		return unknownStore(d.real, unknownSchema)
 	case !first && !second:
 		return errOtherDatabase
 	case missing != "":
@@ -291,9 +293,9 @@ func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 	newest := ` IN (SELECT id FROM ` + all + ` ORDER BY time_created DESC, id DESC LIMIT 4)`
 	rows, err := d.tx.Query(`SELECT s.id, CAST(s.time_updated AS INTEGER), octet_length(s.revert),
 		(SELECT count(*) FROM `+all+`),
-		(SELECT format('%d/%d/%d', count(*), max(time_updated), sum(octet_length(data)))
+		(SELECT format('%d/%d/%d', sum(octet_length(data)), count(*), max(time_updated))
 			FROM `+d.rows("messages", "id"+newest)+`),
-		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(data)), 0), count(*), max(time_updated))
+		(SELECT format('%d/%d/%d', sum(octet_length(data)), count(*), max(time_updated))
 			FROM `+d.rows("parts", "message_id"+newest)+`)
 		FROM `+d.rows("sessions", where)+` s ORDER BY s.id`, args...)
 	if err != nil {
@@ -309,8 +311,9 @@ func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 		}
 		digest := fnv.New64a()
 		fmt.Fprintln(digest, updated.Int64, revert.Int64, count.Int64, messages, parts)
-		length, _ := leadingInt(parts) // of the newest parts together
-		files = append(files, memoir.File{Path: memberPath(path, id), Size: int64(length),
+		length, _ := leadingInt(messages) // of the newest messages and parts together
+		more, _ := leadingInt(parts)
+		files = append(files, memoir.File{Path: memberPath(path, id), Size: int64(length + more),
 			ModTime: time.UnixMilli(updated.Int64), Inode: digest.Sum64() >> 1})
 	}
 	if err = errors.Join(rows.Err(), d.unchanged()); err == nil && d.later != "" {

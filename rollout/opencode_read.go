@@ -15,9 +15,9 @@ import (
 func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := opencodeReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	return t.each(ctx, true, func(_ place, raw []byte) error {
+	return t.each(ctx, true, func(at place, raw []byte) error {
 		info := get(raw, "info")
-		if get(info, "role") != nil || get(info, "type") != nil {
+		if at.index > 0 || get(info, "role") != nil || get(info, "type") != nil {
 			r.message(info, get(raw, "parts"))
 			return e.err
 		}
@@ -105,6 +105,10 @@ func (r *opencodeReader) live(id string, info, parts []byte) {
 
 // second emits a message of OpenCode 2.
 func (r *opencodeReader) second(kind string, info []byte) {
+	said := map[string]string{"user": "text", "assistant": "content", "shell": "command"}[kind]
+	if said != "" && get(info, said) == nil {
+		kind = "(no " + said + ")"
+	}
 	switch kind {
 	case "user":
 		r.e.findOwnRun(getText(info, "text"))

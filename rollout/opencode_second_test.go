@@ -123,7 +123,7 @@ func TestAStoreWhoseSchemaIsUnknownIsNamed(t *testing.T) {
 	ocExec(t, db, `CREATE TABLE conversation (id text)`)
 	db.Close()
 	want := []string{later, other}
-	for _, rel := range []string{".claude/projects/-w/sessions.db", ".codex/sessions/threads.sqlite", ".pi/agent/sessions/--w--/log.sqlite3"} {
+	for _, rel := range []string{".copilot/session-state/all.db", ".claude/projects/-w/sessions.db", ".codex/sessions/threads.sqlite", ".pi/agent/sessions/--w--/log.sqlite3"} {
 		path := filepath.Join(home, rel)
 		writeAt(t, path, "SQLite format 3\x00")
 		want = append(want, path)
@@ -147,5 +147,33 @@ func TestAStoreWhoseSchemaIsUnknownIsNamed(t *testing.T) {
 		if !slices.ContainsFunc(unread, func(said string) bool { return strings.Contains(said, path) }) {
 			t.Errorf("%s is not named in %q", path, unread)
 		}
+	}
+}
+
+func TestASessionOfUnknownRecordsIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, statement := range map[string]string{
+		"types":         `DELETE FROM session; DELETE FROM message; UPDATE session_message SET type = 'entry'`,
+		"data":          `DELETE FROM session; DELETE FROM message; UPDATE session_message SET data = '{"form":4,"body":{"said":"x"}}'`,
+		"data of parts": `DELETE FROM session_v2; DELETE FROM session_message; UPDATE message SET data = '{"form":4}'; UPDATE part SET data = '{"form":4}'`,
+	} {
+		home := t.TempDir()
+		path := secondStore(t, home, statement)
+		if sessions, _ := walked(t, home); len(sessions) > 0 {
+			t.Errorf("%s: it reads %q", name, sessions)
+		}
+		unread := 0
+		err := Unread(t.Context(), Env{Home: home}, func(source memoir.Source, err error) {
+			if source == memoir.SourceOpenCode && strings.HasPrefix(err.Error(), path+"#") {
+				unread++
+			}
+		})
+		if err != nil || unread != 3 {
+			t.Errorf("%s: %d of the newest 3 sessions are named, %v", name, unread, err)
+		}
+	}
+	file := write(t, "x.jsonl", cc(`user "payload":{"form":4}`, `assistant "payload":{"form":4}`)...)
+	if _, err := Probe(Entry{File: memoir.File{Path: file}}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a transcript: %v", err)
 	}
 }

@@ -135,6 +135,7 @@ func TestOpenCodeHead(t *testing.T) {
 		{"a sub-agent", ocSession{parent: "ses_0", title: "look (@explore subagent)", messages: turn}, memoir.KindSubagent, "look (@explore subagent)"},
 		{"a child with a placeholder", ocSession{parent: "ses_0", title: "Child session - 2026-11-21T17:07:23.989Z", messages: turn}, memoir.KindSubagent, "say hello"},
 		{"a headless run", ocSession{title: "G", extra: deny, messages: turn}, memoir.KindAutomation, "G"},
+		{"a run with a rule that is not known", ocSession{title: "G", extra: strings.Replace(deny, `"deny"`, `["relay"]`, 1), messages: turn}, memoir.KindAutomation, "G"},
 		{"a sub-agent of a headless run", ocSession{parent: "ses_0", title: "G", extra: deny, messages: turn}, memoir.KindSubagent, "G"},
 		{"a model call of ours", ocSession{title: "G", messages: []ocMessage{ocUser("m1", ocText(memoir.OwnRunMarker+" x"))}}, memoir.KindOwnRun, "G"},
 	}

@@ -87,29 +87,21 @@ func isOMP(path string, head [][]byte) bool {
 		return true
 	}
 	for i, raw := range head {
-		switch getText(raw, "type") {
-		case "session":
-			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles",
-				"providerPromptCacheKey"} {
-				if get(raw, key) != nil {
-					return true
-				}
-			}
-		case "title":
-			if i == 0 {
-				return true
-			}
-		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary",
-			"ttsr_injection", "credential_pin", "model_usage":
+		kind, has := getText(raw, "type"), func(key string) bool { return get(raw, key) != nil }
+		if ompEntries[kind] || kind == "title" && i == 0 || kind == "session" && slices.ContainsFunc(ompMembers, has) ||
+			kind == "model_change" && isString(get(raw, "model")) && !has("modelId") {
 			return true
-		case "model_change":
-			if isString(get(raw, "model")) && get(raw, "modelId") == nil {
-				return true
-			}
 		}
 	}
 	return false
 }
+
+// ompEntries are types of entries, and ompMembers members of a session header, that only oh-my-pi writes.
+var (
+	ompEntries = memoir.SetOf("session_init title_change service_tier_change mode_change reset_boundary" +
+		" ttsr_injection credential_pin model_usage")
+	ompMembers = strings.Fields("title titleSource additionalDirectories previousSessionFiles providerPromptCacheKey")
+)
 
 // Head reads the header, and later titles. A subagent of oh-my-pi is recognised by its first entry, or by a
 // directory named after its parent's file.
@@ -168,27 +160,17 @@ func piSessionID(name string) string {
 // nestedIn reports whether a file is, at any depth, in the directory of a session, which has the name of the
 // session's file. parent is the nearest such session, "" if its file is missing.
 func nestedIn(path string) (parent string, ok bool) {
-	if path == "" {
-		return "", false
-	}
-	if strings.Contains(filepath.ToSlash(path), "/subagent-artifacts/") {
-		ok = true
-	}
+	ok = strings.Contains(filepath.ToSlash(path), "/subagent-artifacts/")
 	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
 		name := filepath.Base(dir)
 		if strings.HasPrefix(name, "-") || name == "sessions" {
 			break // the directory of a working directory's sessions, or of all sessions
 		}
 		if piName.MatchString(name) {
-			if ok = true; parent == "" {
-				parent = piSessionID(name)
-			}
-			break
+			return cmp.Or(parent, piSessionID(name)), true
 		}
 		if header := piHeaderOf(dir + ".jsonl"); header != nil {
-			if ok = true; parent == "" {
-				parent = getText(header, "id")
-			}
+			parent, ok = cmp.Or(parent, getText(header, "id")), true
 		}
 	}
 	return parent, ok

@@ -96,7 +96,7 @@ func (r *piReader) custom(m []byte) {
 // user emits a person's message without the files and skills that the agent expanded.
 func (r *piReader) user(m []byte, full string) {
 	r.e.findOwnRun(full)
-	if isTrue(get(m, "synthetic")) || getText(m, "attribution") == "agent" && r.e.kind != memoir.KindSubagent {
+	if isTrue(get(m, "synthetic")) || foreign(get(m, "attribution"), "user") && r.e.kind != memoir.KindSubagent {
 		return
 	}
 	own := stripAdded(full, []string{"file", "attached_files", "context"})

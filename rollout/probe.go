@@ -59,7 +59,10 @@ func Probe(entry Entry) (Head, error) {
 		h.CreatedAt = firstTime(slices.All(head))
 	}
 	h.complete(entry)
-	prompt, ownRun := firstPrompt(agent, &h, head)
+	prompt, known := firstPrompt(agent, &h, head)
+	if !known {
+		return Head{}, unknownStore(entry.Path, "has only records of unknown forms")
+	}
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
 		if more, _, err := readHead(entry.Path, forkBudget); err == nil {
 			prompt, _ = firstPrompt(agent, &h, more)
@@ -69,9 +72,6 @@ func Probe(entry Entry) (Head, error) {
 	place := strings.ReplaceAll(h.CWD, `\`, "/")
 	if h.Kind == memoir.KindMain && (scriptedPlace.MatchString(place) || scriptedPrompt.MatchString(prompt)) {
 		h.Kind = memoir.KindAutomation
-	}
-	if ownRun {
-		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
 }
@@ -134,8 +134,8 @@ func recognise(entry Entry, head [][]byte) Agent {
 func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
 
 // firstPrompt reads the head as a session and returns the first message of a person, if possible not a slash command.
-// It sets Opening.
-func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, ownRun bool) {
+// It sets Opening, and the kind of a model call of memoir. known is false if all records have unknown forms.
+func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, known bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
@@ -154,7 +154,10 @@ func firstPrompt(agent Format, h *Head, head [][]byte) (prompt string, ownRun bo
 	if e.err == nil {
 		e.finish()
 	}
-	return prompt, stats.OwnRun
+	if stats.OwnRun {
+		h.Kind = memoir.KindOwnRun
+	}
+	return prompt, stats.Items > 0 || len(stats.Unknown) == 0 || stats.OwnRun
 }
 
 // firstTime returns the first time in records.

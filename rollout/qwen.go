@@ -59,7 +59,7 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 			parent = getText(payload, "parentSessionId")
 		case "session_source":
 			// A run of a schedule has the type of a person's session.
-			if by := getText(payload, "sourceType"); by != "" && by != "default" && by != "qwen-live" ||
+			if foreign(get(payload, "sourceType"), "default qwen-live") ||
 				strings.HasPrefix(getText(payload, "sourceId"), "scheduled_task") {
 				h.Kind = memoir.KindAutomation
 			}
@@ -159,13 +159,13 @@ func (r *qwenReader) record(raw []byte) {
 func (r *qwenReader) user(raw, content []byte) {
 	full, origin := qwenText(content), memoir.OriginTyped
 	r.e.findOwnRun(full)
+	if foreign(get(raw, "provenance"), "real_user") {
+		return
+	}
 	switch getText(raw, "subtype") {
 	case "mid_turn_user_message":
 		origin = memoir.OriginQueued
 	case "":
-		if by := getText(raw, "provenance"); by != "" && by != "real_user" {
-			return
-		}
 		if r.expanded {
 			r.expanded = false
 			return

@@ -60,23 +60,12 @@ func (s *Stats) unknown(kind string) {
 }
 
 // Read passes the items of one thread, in order, to fn. The parts are the files of the thread as Assemble orders
-// them; a part with an empty Head is probed. The memory that Read uses does not depend on the length of the
-// session. Damage is counted in Stats and is not an error. An error of fn ends the reading and is returned.
+// them, with their heads. The memory that Read uses does not depend on the length of the session. Damage is counted in
+// Stats and is not an error. An error of fn ends the reading and is returned.
 func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats, error) {
 	stats := Stats{}
 	if len(parts) == 0 {
 		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "a session without files")
-	}
-	parts = append([]Part(nil), parts...)
-	for i := range parts {
-		if parts[i].Head.Source != "" {
-			continue
-		}
-		head, err := Probe(Entry{File: memoir.File{Path: parts[i].Path}})
-		if err != nil {
-			return stats, err
-		}
-		parts[i].Head = head
 	}
 	i := slices.IndexFunc(Agents, func(a Agent) bool { return a.Source == parts[0].Head.Source })
 	if i < 0 {
@@ -96,40 +85,30 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 // rather than compressed, not archived, the largest. If files continue each other, it keeps the newest one and
 // those that it continues; files of a reverted branch are dropped. If a file in this chain is missing, the times of
 // the files decide which one comes before.
-func Assemble(parts []Part) (ordered, dropped []Part) {
-	parts, dropped = dropCopies(parts)
+func Assemble(parts []Part) (ordered []Part) {
+	parts = dropCopies(parts)
 	if len(parts) < 2 {
-		return parts, dropped
+		return parts
 	}
-	slices.SortStableFunc(parts, byTime)
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return cmp.Or(a.Head.FileAt.Compare(b.Head.FileAt), cmp.Compare(a.Head.FirstOrdinal, b.Head.FirstOrdinal),
+			cmp.Compare(a.Path, b.Path))
+	})
 	used := make([]bool, len(parts))
-	tip := tipOf(parts)
-	for at := tip; at >= 0; {
+	for at := tipOf(parts); at >= 0; at = baseOf(parts, used, at) {
 		used[at] = true
 		ordered = append(ordered, parts[at])
-		at = baseOf(parts, used, at)
 	}
 	slices.Reverse(ordered)
-	for i, p := range parts {
-		if !used[i] {
-			dropped = append(dropped, p)
-		}
-	}
-	return ordered, dropped
-}
-
-func byTime(a, b Part) int {
-	return cmp.Or(a.Head.FileAt.Compare(b.Head.FileAt), cmp.Compare(a.Head.FirstOrdinal, b.Head.FirstOrdinal),
-		cmp.Compare(a.Path, b.Path))
+	return ordered
 }
 
 // tipOf returns the newest part that no other continues.
 func tipOf(parts []Part) int {
 	for i := len(parts) - 1; i >= 0; i-- {
-		continued := slices.ContainsFunc(parts, func(p Part) bool {
+		if !slices.ContainsFunc(parts, func(p Part) bool { // one that continues it
 			return p.Head.BaseID != "" && p.Head.BaseID == parts[i].Head.FileID && p.Path != parts[i].Path
-		})
-		if !continued {
+		}) {
 			return i
 		}
 	}
@@ -139,14 +118,16 @@ func tipOf(parts []Part) int {
 // baseOf returns the part that part at continues, -1 if it begins the thread.
 func baseOf(parts []Part, used []bool, at int) int {
 	h := parts[at].Head
+	before := func(fits func(Head) bool) int {
+		i := at - 1
+		for i >= 0 && (used[i] || !fits(parts[i].Head)) {
+			i--
+		}
+		return i
+	}
 	if h.BaseID == "" {
 		// Files without a predecessor are read in the order of their times.
-		for i := at - 1; i >= 0; i-- {
-			if !used[i] && parts[i].Head.BaseID == "" {
-				return i
-			}
-		}
-		return -1
+		return before(func(p Head) bool { return p.BaseID == "" })
 	}
 	for i, p := range parts {
 		if !used[i] && p.Head.FileID == h.BaseID {
@@ -156,13 +137,9 @@ func baseOf(parts []Part, used []bool, at int) int {
 	if h.ParentID != "" && h.BaseID == h.ParentID {
 		return -1 // a fork continues another thread's file
 	}
-	for i := at - 1; i >= 0; i-- {
-		p := parts[i].Head
-		if !used[i] && (p.FileID == "" || p.BaseID == "") && (h.BaseEnd < 0 || p.FirstOrdinal < h.BaseEnd) {
-			return i
-		}
-	}
-	return -1
+	return before(func(p Head) bool {
+		return (p.FileID == "" || p.BaseID == "") && (h.BaseEnd < 0 || p.FirstOrdinal < h.BaseEnd)
+	})
 }
 
 // copyKey is equal for copies of one file, which have the same beginning.
@@ -173,23 +150,18 @@ type copyKey struct {
 }
 
 // dropCopies keeps the best of the files that are copies of each other.
-func dropCopies(parts []Part) (kept, dropped []Part) {
+func dropCopies(parts []Part) (kept []Part) {
 	best := map[copyKey]int{}
 	for _, p := range parts {
 		key := copyKey{p.Head.FileID, p.Head.BaseID, p.Head.FileAt.UnixNano(), p.Head.FirstOrdinal}
-		i, seen := best[key]
-		switch {
-		case !seen:
+		if i, seen := best[key]; !seen {
 			best[key] = len(kept)
 			kept = append(kept, p)
-		case better(p, kept[i]):
-			dropped = append(dropped, kept[i])
+		} else if better(p, kept[i]) {
 			kept[i] = p
-		default:
-			dropped = append(dropped, p)
 		}
 	}
-	return kept, dropped
+	return kept
 }
 
 func better(a, b Part) bool {

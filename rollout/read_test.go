@@ -66,7 +66,7 @@ func read(t testing.TB, paths ...string) ([]memoir.Item, Stats) {
 	for _, path := range paths {
 		parts = append(parts, Part{Path: path, Head: probe(t, path)})
 	}
-	parts, _ = Assemble(parts)
+	parts = Assemble(parts)
 	return readParts(t, parts)
 }
 

@@ -169,28 +169,17 @@ func (r *Reader) fill() bool {
 	if r.eof || r.budget > 0 && r.gave > 0 && r.read >= r.budget {
 		return false
 	}
-	for range 100 {
-		n, err := r.src.Read(r.in)
-		r.read += int64(n)
-		r.end = n
-		if err != nil {
-			r.eof = true
-			switch {
-			case errors.Is(err, io.EOF):
-			case errors.Is(err, io.ErrUnexpectedEOF): // a compressed file that was cut
-				r.CutTail = true
-			default:
-				r.err = err
-			}
-		}
-		if n > 0 {
-			return true
-		}
-		if r.eof {
-			return false
-		}
+	n, err := io.ReadAtLeast(r.src, r.in, 1)
+	r.read, r.end = r.read+int64(n), n
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, io.ErrUnexpectedEOF): // a compressed file that was cut
+		r.CutTail = true
+	case !errors.Is(err, io.EOF):
+		r.err = err
 	}
-	r.eof, r.err = true, io.ErrNoProgress
+	r.eof = true
 	return false
 }
 

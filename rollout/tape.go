@@ -41,6 +41,9 @@ func (t *tape) each(ctx context.Context, count bool, fn func(at place, raw []byt
 		}
 		return nil
 	}
+	if t.bad == nil {
+		t.bad, t.sizes = map[int][]int{}, map[int]int64{}
+	}
 	for at.part = range t.parts {
 		if err := t.eachOf(ctx, count, &at, fn); err != nil {
 			return unstop(err)
@@ -75,9 +78,6 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 	defer func() {
 		r.Close()
 		if !r.known && r.eof {
-			if t.bad == nil {
-				t.bad = map[int][]int{}
-			}
 			t.bad[at.part] = r.bad
 		}
 		if count {
@@ -116,9 +116,6 @@ func (t *tape) bounded(f io.Reader, part int) io.Reader {
 		info, err := plain.Stat()
 		if err != nil {
 			return f
-		}
-		if t.sizes == nil {
-			t.sizes = map[int]int64{}
 		}
 		size = info.Size()
 		t.sizes[part] = size
@@ -265,19 +262,16 @@ func (b branching) inherited(ctx context.Context, path string) (map[uint64]bool,
 		return nil, nil
 	}
 	t := &tape{parts: []Part{{Path: path}}, stats: &Stats{}}
-	plan, err := b.planOf(ctx, t)
-	if err != nil {
-		return nil, ctx.Err()
-	}
 	out := map[uint64]bool{}
-	err = t.each(ctx, false, func(at place, raw []byte) error {
-		if !plan.dead(at.index) {
+	plan, err := b.planOf(ctx, t)
+	if err == nil {
+		err = t.each(ctx, false, func(at place, raw []byte) error {
 			for _, key := range b.keys(raw) {
-				out[key] = true
+				out[key] = out[key] || !plan.dead(at.index)
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 	if err != nil {
 		return nil, ctx.Err()
 	}

@@ -89,17 +89,7 @@ func passagesOf(d store.SessionText) []passage {
 
 // linesOf returns the first maxPassages lines with content of a memory's file, or the last of a history, in which a
 // line is a paragraph.
-func linesOf(text string, k kind) []passage {
-	out := everyLine(text, k)
-	if k == historyKind {
-		return out[max(0, len(out)-maxPassages):]
-	}
-	return out[:min(len(out), maxPassages)]
-}
-
-// everyLine returns all lines with content of a memory's file.
-func everyLine(text string, k kind) []passage {
-	var out []passage
+func linesOf(text string, k kind) (out []passage) {
 	head := strings.HasPrefix(text, "session: ") // of a rollout summary
 	n := 0
 	for line := range strings.Lines(text) {
@@ -111,7 +101,10 @@ func everyLine(text string, k kind) []passage {
 			out = append(out, passage{kind: k, text: line, line: n})
 		}
 	}
-	return out
+	if k == historyKind {
+		return out[max(0, len(out)-maxPassages):]
+	}
+	return out[:min(len(out), maxPassages)]
 }
 
 // headed parses the head of a rollout summary: the key of its session, and when the session ended.

@@ -2,8 +2,10 @@ package secrets
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +21,8 @@ const (
 
 // rulesOfCommands returns the rules of a table of commands, as TOML.
 func rulesOfCommands(table string) string {
-	var lines, inputs []string
+	var inputs, order []string
+	commands := map[string][]string{} // by the expression of what follows
 	for line := range strings.Lines(table) {
 		words, places, ok := strings.Cut(strings.TrimSpace(line), " : ")
 		if !ok || strings.HasPrefix(line, "#") {
@@ -27,24 +30,45 @@ func rulesOfCommands(table string) string {
 		}
 		command := strings.ReplaceAll(strings.Replace(words, " ", behindFirst, 1), " ", betweenWords)
 		command = strings.Replace(command, behindFirst, `(?: |", ?"|', ?')`, 1)
-		var options []string
+		places, also, needs := strings.Cut(places, " +")
+		behind := ""
+		if needs {
+			behind = `[^\n|;&]{0,200}?[ \t"']` + also + `\b`
+		}
+		add := func(expr string) {
+			if commands[expr+behind] == nil {
+				order = append(order, expr+behind)
+			}
+			commands[expr+behind] = append(commands[expr+behind], command)
+		}
+		options := map[string][]string{}
 		for place := range strings.FieldsSeq(places) {
+			place, user := strings.CutSuffix(place, ":")
+			value := commandValue
+			if user {
+				value = `["']?[^\s"'\x60$<{(|;&:]{1,80}:` + commandValue
+			}
 			switch {
 			case place == "stdin":
 				inputs = append(inputs, command)
 			case place == "=":
-				lines = append(lines, command+betweenWords+`(?:[^\s|;&=]{1,120}[ \t]{1,3}){0,8}?[\w.\[\]-]{1,60}=`+
-					strings.TrimSuffix(commandValue, ")")+`(?:["']?[ \t]{1,3}[\w.-]{1,60}=["']?[^\s"'\x60|;&<>,]{1,400})*)`)
-			case strings.HasPrefix(place, "-"):
-				options = append(options, regexp.QuoteMeta(place))
+				add(betweenWords + `(?:[^\s|;&=]{1,120}[ \t]{1,3}){0,8}?[\w.\[\]-]{1,60}=` +
+					strings.TrimSuffix(commandValue, ")") + `(?:["']?[ \t]{1,3}[\w.-]{1,60}=["']?[^\s"'\x60|;&<>,]{1,400})*)`)
+			case strings.HasPrefix(place, "-"), strings.HasPrefix(place, "/"):
+				options[value] = append(options[value], regexp.QuoteMeta(place))
 			default:
 				skipped := strings.Repeat(`[^\s|;&<>]{1,120}`+betweenWords+otherOptions, int(place[0]-'1'))
-				lines = append(lines, command+betweenWords+otherOptions+skipped+commandValue)
+				add(betweenWords + otherOptions + skipped + value)
 			}
 		}
-		if options != nil {
-			lines = append(lines, command+`\b[^\n|;&]{0,300}?[ \t"'](?:`+strings.Join(options, "|")+`)(?:=|`+betweenWords+`)`+
-				`(?:\w{1,60}=)?`+commandValue)
+		for _, value := range slices.Sorted(maps.Keys(options)) {
+			add(`\b[^\n|;&]{0,300}?[ \t"'](?:` + strings.Join(options[value], "|") + `)(?:[=:]|` + betweenWords + `)(?:\w{1,60}=)?` + value)
+		}
+	}
+	var lines []string
+	for _, expr := range order {
+		for _, command := range commands[expr] {
+			lines = append(lines, command+expr)
 		}
 	}
 	all := `(?:` + strings.Join(inputs, "|") + `)\b`
@@ -93,12 +117,14 @@ func TestWhatAnOptionOrACommandTakesGoesFromTheText(t *testing.T) {
 		"mc admin user add store ada {}", "vault login {}", "vault kv put secret/app pin={}", "security add-generic-password -a x -w {}",
 		"kubectl create secret generic db --from-literal=pin={}", "wrangler secret put PIN <<EOF\n{}\nEOF\n", "docker login -u x <<<\"{}\"",
 		"printf '%s' {} | hcloud context create", "echo {} | fly secrets import", "vercel env add PIN production < <(echo {})",
+		"pulumi config set --path db.password {} --secret", "tool --psk {} x", "tool --recovery-key {}", "cf auth ada {}",
+		"etcdctl --user ada:{} get x", "wmiexec.py corp/ada:{}@h", "echo {} | op signin",
 		"htpasswd -bc users ada {}", "nmcli dev wifi connect home password {}", "$ wandb login {}", "vault operator unseal '{}'",
 	} {
 		for _, least := range []int{8, 12, 24} {
 			text, secrets := command, []string{}
 			for strings.Contains(text, "{}") {
-				secrets = append(secrets, m.text(letters, least-1)+m.text(numbers, 1))
+				secrets = append(secrets, m.text(letters, least-3)+m.text(numbers, 2)+m.text(lowers, 1))
 				text = strings.Replace(text, "{}", secrets[len(secrets)-1], 1)
 			}
 			for name, place := range map[string]func(string) string{"as it is": oddPlaces["as it is"], "JSON": oddPlaces["JSON"]} {
@@ -116,6 +142,7 @@ func TestWhatAnOptionOrACommandTakesGoesFromTheText(t *testing.T) {
 		"--auth-type oauth2-proxy", "--api-key YOUR_API_KEY", "--private-key ~/.ssh/id_ed25519", "--token=./token2.txt", "bw unlock --passwordfile pass1234.txt",
 		"gh secret set NPM_TOKEN < token.txt", "fly secrets set KEY=$KEY", "vault login -method=userpass", "docker login registry.acme.test",
 		"echo hello | docker build -", "pulumi config set --secret dbPassword", "--pat 'src/**/*.ts'", "--secret-key-base",
+		"tool --sort-key user_id2", "tool --cache-key linux-node20-a1b2c3", "pulumi config set imageTag v1.2.3-rc4",
 	} {
 		if out, _ := ours.Redact(text); out != text {
 			t.Errorf("%s became %s", text, out)

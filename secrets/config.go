@@ -24,10 +24,11 @@ import (
 // maxExtendDepth bounds the chain of files that extend one another, as in gitleaks.
 const maxExtendDepth = 2
 
-// Bounds of a file of rules. Each rule takes a millisecond to compile.
+// Bounds of a file of rules. Each rule takes a millisecond to compile, and a long one seconds.
 const (
 	maxRules     = 500
 	maxRulesSize = 512 << 10 // bytes
+	maxRuleSize  = 16 << 10  // bytes of one expression
 )
 
 // mergeFile merges a person's configuration, and the file that its extend.path names, into the rules so far. warn is
@@ -131,6 +132,9 @@ func check(c config.ViperConfig, useless func(list string, conditions ...[]strin
 
 func compiles(owner string, patterns []string) error {
 	for _, p := range patterns {
+		if len(p) > maxRuleSize {
+			return fmt.Errorf("%s: an expression has %d bytes, at most %d are read", owner, len(p), maxRuleSize)
+		}
 		if _, err := regexp.Compile(p); err != nil {
 			return fmt.Errorf("%s: %w", owner, err)
 		}

@@ -144,6 +144,7 @@ func TestAMistakeInAConfigurationNamesTheFileAndTheRule(t *testing.T) {
 		{"a broken global allowlist", "[[allowlists]]\ndescription = \"mine\"\nregexes = ['''[''']\n", "mine"},
 		{"an allowlist that checks nothing", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[[rules.allowlists]]\ndescription = \"x\"\n", "acme"},
 		{"too many rules", strings.Repeat("[[rules]]\nid = \"acme\"\nregex = 'x'\n", 501), "501 rules, at most 500"},
+		{"a long expression", "[[rules]]\nid = \"acme\"\nregex = '" + strings.Repeat("x", 16<<10+1) + "'\n", "at most 16384"},
 		{"too many bytes", "#" + strings.Repeat("x", 512<<10), "more than 524288 bytes"},
 		{"no id", "[[rules]]\nregex = '''x'''\n", "rule 1"},
 		{"a group that is not there", "[[rules]]\nid = \"acme\"\nregex = '''x'''\nsecretGroup = 2\n", "acme"},

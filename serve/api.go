@@ -31,7 +31,7 @@ var routes = []route{
 	{"GET", "/projects/{project}/notes", "notes", "Notes", reading((*server).listNotes)},
 	{"POST", "/projects/{project}/notes", "", "", changing((*server).takeNote)},
 	{"GET", "/projects/{project}/recall", "notes", "Notes", changing((*server).recallNotes)},
-	{"PUT", "/notes/{id}", "", "", changing((*server).changeNote)},
+	{"PUT", "/notes/{id}", "", "", changing((*server).takeNote)},
 	{"DELETE", "/notes/{id}", "", "", changing((*server).forgetNote)},
 	{"GET", "/projects/{project}/memory", "memory", "Memory", reading((*server).projectMemory)},
 	{"GET", "/projects/{project}/why", "why", "Where a line comes from", reading((*server).why)},
@@ -138,10 +138,7 @@ func byForm(r *http.Request) bool {
 }
 
 func give(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		status, text = http.StatusInternalServerError, []byte(`{"error":"answer is not JSON","hint":"","code":"internal"}`)
-	}
+	text, _ := json.Marshal(v) // cannot fail for the forms of operations
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n')) // fails if the client has disconnected

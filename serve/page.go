@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -54,7 +55,7 @@ var functions = template.FuncMap{
 	"count":      memoir.Count,
 	"entry":      memoir.EntryID,
 	"categories": func() []string { return memoir.Categories },
-	"diff":       diffLines,
+	"diff":       operation.DiffLines,
 	"days":       daysOf,
 	"on":         func(p page, data any) page { p.Data = data; return p },
 	"style":      func() template.CSS { return template.CSS(style) }, // embedded
@@ -91,28 +92,6 @@ func render(p page) ([]byte, error) {
 	p.Body = template.HTML(body.String()) // the template has escaped it
 	err := templates().ExecuteTemplate(&whole, "frame.html", p)
 	return whole.Bytes(), err
-}
-
-// A diffLine is a line of a unified diff. Mark is + for an added line, - for a removed one, @ for a header, or empty.
-type diffLine struct{ Mark, Text string }
-
-func diffLines(text string) (out []diffLine) {
-	hunk := false // a removed line may look like a header
-	for line := range strings.Lines(text) {
-		l := diffLine{Text: line}
-		switch first := line[:1]; first {
-		case "+", "-":
-			if l.Mark = first; !hunk {
-				l.Mark = "@"
-			}
-		case "@":
-			l.Mark, hunk = "@", true
-		default:
-			hunk = hunk && first == " "
-		}
-		out = append(out, l)
-	}
-	return out
 }
 
 // A day is the use of language models on one day.
@@ -176,18 +155,13 @@ func Export(ctx context.Context, o Options, now time.Time) ([]byte, error) {
 		}
 		out.Memories = append(out.Memories, one)
 	}
+	var errs [4]error
 	notes, err := entry.Book{Store: st}.Notes(ctx, nil, "")
-	if err != nil {
-		return nil, err
-	}
-	out.Notes = operation.EntriesOf(notes)
-	if out.Sessions, err = operation.ListSessions(ctx, st, store.Filter{}, 0, s.Clean); err != nil {
-		return nil, err
-	}
-	if out.Queue, err = operation.ReadQueue(ctx, st, s.Clean); err != nil {
-		return nil, err
-	}
-	if out.Spending, err = operation.ReadSpending(ctx, st); err != nil {
+	out.Notes, errs[0] = operation.EntriesOf(notes), err
+	out.Sessions, errs[1] = operation.ListSessions(ctx, st, store.Filter{}, 0, s.Clean)
+	out.Queue, errs[2] = operation.ReadQueue(ctx, st, s.Clean)
+	out.Spending, errs[3] = operation.ReadSpending(ctx, st)
+	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
 	return render(page{Name: "export", Title: "Memory", Static: true, Data: out})

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir/operation"
 	"memoir/testdata"
 )
 
@@ -38,7 +39,7 @@ func hostileWorld(t testing.TB) *world {
 // pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
 	"/projects":                                    "lanternd",
-	"/projects/lanternd/memory":                    "never push from an agent session",
+	"/projects/lanternd/memory":                    "use the real mosquitto",
 	"/projects/lanternd/why?of=sign+tags":          "the word of a person",
 	"/projects/lanternd/why?of=quokka":             "no statement of project",
 	"/projects/lanternd/diff":                      "<ins>",
@@ -66,7 +67,7 @@ var pagesOf = map[string]string{
 func TestALineOfADiffThatLooksLikeAHeaderIsNone(t *testing.T) {
 	t.Parallel()
 	var marks string
-	for _, l := range diffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
+	for _, l := range operation.DiffLines("diff a b\n--- a\n+++ b\n@@ -1 +1 @@\n same\n---- x\n+++ y\ndiff c d\n--- c\n") {
 		marks += cmp.Or(l.Mark, " ")
 	}
 	if marks != " @@@ -+ @" {
@@ -117,7 +118,7 @@ func TestExportIsOneFileOfTheSame(t *testing.T) {
 	must(t, err)
 	text := string(content)
 	harmless(t, "the file", text, 0)
-	for _, want := range []string{"never push from an agent session", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
+	for _, want := range []string{"use the real mosquitto", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
 		"No language model was used", "sha256-", "color-scheme: light dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the file has no %q", want)
@@ -248,7 +249,7 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 		}
 	}
 	for target, want := range map[string]string{
-		"/projects/lanternd/memory?plain": "never push from an agent session",
+		"/projects/lanternd/memory?plain": "use the real mosquitto",
 		"/search?q=sign+tags&plain":       `<a href="/projects/lanternd-97c055e77a45/why?of=`,
 		"/search?typed":                   `<a href="/projects/lanternd-97c055e77a45/why?of=`,
 	} {

@@ -70,11 +70,8 @@ func (s *server) listGenerations(c call) (any, error) {
 
 func (s *server) compareGenerations(c call) (any, error) {
 	from, err := number("from", c.URL.Query().Get("from"))
-	if err != nil {
-		return nil, err
-	}
-	to, err := number("to", c.URL.Query().Get("to"))
-	if err != nil {
+	to, errTo := number("to", c.URL.Query().Get("to"))
+	if err = cmp.Or(err, errTo); err != nil {
 		return nil, err
 	}
 	return s.compare(c.project.ID, from, to)
@@ -163,17 +160,18 @@ func (in noteIn) entry(projectID string) (memoir.Entry, error) {
 	return e, nil
 }
 
-// takeNote adds a note. HTML forms have no PUT and DELETE: with an id, a form changes a note or forgets it.
+// takeNote adds a note, or changes the one with an id. HTML forms have no PUT and DELETE: one without a content forgets
+// the note.
 func (s *server) takeNote(c call) (any, error) {
 	in, err := noteOf(c.Request)
 	if err != nil {
 		return nil, err
 	}
-	switch id := c.PostForm.Get("id"); {
-	case id != "" && c.PostForm.Has("content"):
-		return s.replace(c, id, &in)
-	case id != "":
+	switch id := cmp.Or(c.PathValue("id"), c.PostForm.Get("id")); {
+	case id != "" && byForm(c.Request) && !c.PostForm.Has("content"):
 		return s.replace(c, id, nil)
+	case id != "":
+		return s.replace(c, id, &in)
 	}
 	e, err := in.entry(c.project.ID)
 	if err != nil {
@@ -181,14 +179,6 @@ func (s *server) takeNote(c call) (any, error) {
 	}
 	stored, _, err := s.Remember(c.Context(), c.st, c.opts, e)
 	return stored, err
-}
-
-func (s *server) changeNote(c call) (any, error) {
-	in, err := noteOf(c.Request)
-	if err != nil {
-		return nil, err
-	}
-	return s.replace(c, c.PathValue("id"), &in)
 }
 
 func (s *server) forgetNote(c call) (any, error) {

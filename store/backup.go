@@ -66,25 +66,21 @@ func (s *Store) dropBackup() error {
 func (s *Store) copyTo(ctx context.Context, path string) error {
 	unfinished := path + unfinishedSuffix
 	defer failpoint.Remove(unfinished)
-	if err := failpoint.Before("create copy"); err != nil {
-		return storageError(err, "copying database %s", s.path)
-	}
 	// SQLite writes into an existing empty file and keeps its mode.
-	f, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	err := failpoint.WriteFile(unfinished, nil, 0o600)
+	if err == nil {
+		err = failpoint.Before("copy")
+	}
 	if err != nil {
 		return storageError(err, "copying database %s", s.path)
 	}
-	defer f.Close()
-	if err := failpoint.Before("copy"); err != nil {
-		return storageError(err, "copying database %s", s.path)
-	}
-	_, err = s.readers.ExecContext(ctx, "VACUUM INTO ?", unfinished)
-	if err != nil {
+	if _, err := s.readers.ExecContext(ctx, "VACUUM INTO ?", unfinished); err != nil {
 		return s.explain(err, "copying database to %s", path)
 	}
-	err = errors.Join(failpoint.Before("sync copy"), f.Sync(), f.Close(), failpoint.Rename(unfinished, path),
-		syncDir(filepath.Dir(path)))
-	if err != nil {
+	if err = disk.Flush(unfinished, 0o600); err == nil {
+		err = failpoint.Rename(unfinished, path)
+	}
+	if err = errors.Join(err, disk.SyncDir(filepath.Dir(path))); err != nil {
 		return storageError(err, "copying database %s", s.path)
 	}
 	return nil
@@ -189,7 +185,7 @@ func restoreBackup(path string) (aside string, err error) {
 			return "", storageError(err, "moving database %s aside", path)
 		}
 	}
-	if err := errors.Join(failpoint.Rename(path+backupSuffix, path), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(failpoint.Rename(path+backupSuffix, path), disk.SyncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "restoring the backup of database %s", path)
 	}
 	return aside, nil

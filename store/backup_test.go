@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,32 +66,6 @@ func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 	}
 	if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
 		t.Errorf("the mark is left: %v", err)
-	}
-}
-
-func TestADatabaseThatLacksATableOrIndexIsFoundBeforeItIsUsed(t *testing.T) {
-	t.Parallel()
-	_, whole := newDatabase(t)
-	var n int
-	must(t, whole.read(t.Context(), func(t tx) error { return t.get(schemaObjects, nil, &n) }))
-	if n != objects {
-		t.Errorf("objects must be %d, not %d", n, objects)
-	}
-	for _, name := range []string{"INDEX job_running", "TABLE file", "TABLE counter", "TABLE job", "TABLE session", "TABLE searchable"} {
-		path, s := newDatabase(t)
-		must(t, errors.Join(s.Backup(t.Context(), true), s.quickly(t.Context(), func(t tx) error {
-			_, err := t.exec("PRAGMA defer_foreign_keys = ON; DROP " + name)
-			return err
-		}), s.Close()))
-		_, what, _ := strings.Cut(name, " ")
-		if faults, err := openAt(t, path, Options{ReadOnly: true}).Check(t.Context()); err != nil || !slices.Contains(faults, "the table or index "+what+" is missing") {
-			t.Errorf("%s: found %q, %v", name, faults, err)
-		}
-		if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeCorrupt || memoir.HintOf(err) != asideHint {
-			t.Errorf("%s: %v; %s", name, err, memoir.HintOf(err))
-		}
-		must(t, os.Rename(path, path+".aside")) // as the hint says
-		openAt(t, path, Options{})
 	}
 }
 

@@ -116,7 +116,7 @@ func TestCarryingOverFromAnEarlierSchema(t *testing.T) {
 	for _, edit := range edits {
 		texts = append(texts, string(edit.Action)+" "+edit.Text)
 	}
-	if must(t, err); !slices.Equal(texts, []string{"removed of the program", "added by hand", "added new"}) {
+	if must(t, err); !slices.Equal(texts, []string{"removed of the program", "was removed by hand", "added by hand", "added new"}) {
 		t.Errorf("hand edits %q", texts)
 	}
 	_, all, err := s.Spent(t.Context(), "")

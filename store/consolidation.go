@@ -172,16 +172,12 @@ func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
 // unexpired returns an error of code memoir.CodeLeaseLost unless the claim is still ours and its lease has not
 // expired. It guards writes outside of the database, so it compares the fence as well as the token.
 func (c ProjectClaim) unexpired(t tx, now time.Time) error {
-	if err := c.job().held(t); err != nil {
-		return err
-	}
 	var until time.Time
-	var fence int64
-	err := t.get(`SELECT j.lease_until, p.fence FROM job j JOIN project p ON p.id = j.key
-		WHERE j.kind = 'consolidate' AND j.key = ?`,
-		[]any{c.ProjectID}, timeColumn{&until}, &fence)
+	err := t.get(`SELECT j.lease_until FROM job j JOIN project p ON p.id = j.key AND p.fence = ?
+		WHERE j.kind = 'consolidate' AND j.key = ? AND j.owner = ? AND j.owner <> '' AND j.status = 'running'`,
+		[]any{c.Fence, c.ProjectID, c.Token}, timeColumn{&until})
 	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && fence != c.Fence:
+	case errors.Is(err, sql.ErrNoRows):
 		return c.job().lost()
 	case err == nil && !until.After(now):
 		return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
@@ -207,15 +203,14 @@ func (s *Store) finishProject(t tx, c ProjectClaim) error {
 // Enqueue makes a project due whether or not anything changed. It stays due if a consolidation that is
 // running now succeeds. A dead job becomes claimable again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,
 			projectID)
 		if err == nil && n == 0 {
 			return unknownProject(projectID)
 		}
 		return err
-	})
-	return s.explain(err, "enqueueing project")
+	}), "enqueueing project")
 }
 
 // Edited makes a project due because a person edited its memory.

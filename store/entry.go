@@ -98,15 +98,14 @@ func (s *Store) JournalInputs(
 // PutInputs stores the extractions of entries in one durable transaction; an empty one removes the entry's earlier one.
 // Projects whose inputs change become due.
 func (s *Store) PutInputs(ctx context.Context, inputs []memoir.Extraction) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		for _, e := range inputs {
 			if _, err := s.storeExtraction(t, e, true); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	return s.explain(err, "storing statements of journals")
+	}), "storing statements of journals")
 }
 
 // FileEntries calls file for each unfiled entry, or only for the entry id if that is not 0, the last accessed one last.
@@ -139,11 +138,10 @@ func (s *Store) FileEntries(ctx context.Context, id int64, file func(memoir.Entr
 // PutFallback stores the history's text for a claimed session whose extraction by a model failed. FileHistory files it.
 // The text is redacted; at is the time of its last message.
 func (s *Store) PutFallback(ctx context.Context, c Claim, at time.Time, text string) error {
-	err := s.owning(ctx, quick, c.job(), func(t tx) error {
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
 		return t.run(`INSERT OR REPLACE INTO fallback (session_key, at, text) VALUES (?, ?, ?)`, c.Session.Key(),
 			millis(at), text)
-	})
-	return s.explain(err, "keeping the last messages of session %s", c.Session.Key())
+	}), "keeping the last messages of session %s", c.Session.Key())
 }
 
 // FileHistory calls file Alone for each project with the extractions that its history lacks, the oldest session first.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,19 +85,13 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[string]Claim, len(candidates))
-	for _, se := range sessions {
-		of[se.Key()] = Claim{Session: se}
-	}
-	for i := range priors {
-		c := of[priors[i].SessionKey]
-		c.Prior = &priors[i]
-		of[priors[i].SessionKey] = c
-	}
 	claims := make([]Claim, len(candidates))
 	for i, f := range candidates {
-		c := of[f.key]
-		c.Token, c.InputVersion = lease.NewToken(), f.version
+		c := Claim{Token: lease.NewToken(), InputVersion: f.version}
+		c.Session = sessions[slices.IndexFunc(sessions, func(se memoir.Session) bool { return se.Key() == f.key })]
+		if at := slices.IndexFunc(priors, func(e memoir.Extraction) bool { return e.SessionKey == f.key }); at >= 0 {
+			c.Prior = &priors[at]
+		}
 		g, err := s.claimJob(t, c.job(), terms{o.Holder, o.Lease, f.version, ownWork})
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", f.key, err)
@@ -113,13 +106,12 @@ func (s *Store) claimAll(t tx, candidates []facts, o ClaimOptions) ([]Claim, err
 // extracted. hash is its content hash; skipped replaces the records that its reader skipped.
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
-	err := s.owning(ctx, quick, c.job(), func(t tx) error {
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := setSkipped(t, key, skipped); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, hash, c.DoneFilterVersion)
-	})
-	return s.explain(err, "marking session %s as unchanged", key)
+	}), "marking session %s as unchanged", key)
 }
 
 func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
@@ -135,7 +127,7 @@ func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
 // memoir.CodeLeaseLost if the claim is no longer ours.
 func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
 	key := c.Session.Key()
-	err := s.owning(ctx, quick, c.job(), func(t tx) error {
+	return s.explain(s.owning(ctx, quick, c.job(), func(t tx) error {
 		if err := s.release(t, c.job()); err != nil {
 			return err
 		}
@@ -146,8 +138,7 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 			return err
 		}
 		return s.settle(t, key)
-	})
-	return s.explain(err, "leaving session %s unread", key)
+	}), "leaving session %s unread", key)
 }
 
 // Outstanding counts the sessions of a project that processes other than self are extracting now.
@@ -193,12 +184,12 @@ func (s *Store) Working(ctx context.Context) error {
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.statements, e.rollout_summary, e.rollout_slug,
 	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq,
-	e.history_entry`
+	e.history_entry, coalesce((SELECT accessed_at FROM entry n WHERE n.session_key = e.session_key), 0)`
 
 func scanExtraction(scan scanner, e *memoir.Extraction) error {
 	err := scan(&e.SessionKey, &e.ProjectID, statementColumn{&e.Statements}, &e.RolloutSummary, &e.RolloutSlug, &e.Title,
 		&e.CWD, &e.Branch, timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model,
-		&e.Seq, &e.HistoryEntry)
+		&e.Seq, &e.HistoryEntry, timeColumn{&e.RecalledAt})
 	e.Identify()
 	return err
 }
@@ -231,19 +222,8 @@ func (s *Store) Selected(
 
 // setRedactions replaces the counts of one session or project.
 func setRedactions(t tx, scope, key string, counts map[string]int) error {
-	if _, err := t.exec(`DELETE FROM redaction WHERE scope = ? AND key = ?`, scope, key); err != nil {
-		return err
-	}
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		if counts[rule] == 0 {
-			continue
-		}
-		if _, err := t.exec(`INSERT INTO redaction (scope, key, rule, n) VALUES (?, ?, ?, ?)`,
-			scope, key, rule, counts[rule]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.execAll([]any{scope, key, jsonOf(counts)}, `DELETE FROM redaction WHERE scope = ?1 AND key = ?2`,
+		`INSERT INTO redaction (scope, key, rule, n) SELECT ?1, ?2, key, value FROM json_each(?3) WHERE value > 0`)
 }
 
 // Result is the result of extracting one claimed session.

@@ -11,6 +11,3 @@ func lockFolder(string) (unlock func() error, err error) { return func() error {
 
 // lockDatabase does nothing: Windows renames no file that another process has open.
 func lockDatabase(string) (unlock func() error, err error) { return func() error { return nil }, nil }
-
-// syncDir does nothing: a directory can't be synced here.
-func syncDir(string) error { return nil }

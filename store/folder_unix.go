@@ -53,13 +53,3 @@ func lockDatabase(path string) (unlock func() error, err error) {
 	}
 	return f.Close, nil
 }
-
-// syncDir makes a rename in dir survive power loss.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"memoir"
 )
@@ -50,7 +47,7 @@ func (s *Store) Publish(
 	if g.Fence = c.Fence; how == PublishLast {
 		g.Seq = c.Seq
 	}
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		if err := c.unexpired(t, s.ticks()); err != nil {
 			return err
 		}
@@ -74,23 +71,18 @@ func (s *Store) Publish(
 			return err
 		}
 		return swap()
-	})
-	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
+	}), "publishing generation %d of project %s", g.N, c.ProjectID)
 }
 
 // insertGeneration records a generation as the live one. It does not change an existing record of its number.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	inputs, err := json.Marshal(g.Inputs)
-	if err != nil {
-		return err
-	}
 	added, err := t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, seq, at)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`,
 		projectID, g.N, g.Fence, g.ManifestHash, g.Seq, millis(g.At))
 	if err == nil && added > 0 {
 		_, err = t.exec(`INSERT INTO generation_input (project_id, n, session_key, hash)
-			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, string(inputs))
+			SELECT ?, ?, key, value FROM json_each(?) WHERE key IS NOT NULL`, projectID, g.N, jsonOf(g.Inputs))
 	}
 	if err != nil {
 		return err
@@ -125,7 +117,7 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 // earlier attempt to consolidate recorded of the same generation.
 func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generation int64,
 	edits []memoir.HandEdit) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		if _, err := t.exec(`DELETE FROM hand_edit WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
 			return err
 		}
@@ -137,49 +129,62 @@ func (s *Store) RecordHandEdits(ctx context.Context, projectID string, generatio
 				return err
 			}
 		}
-		return nil
-	})
-	return s.explain(err, "recording the hand edits of project %s", projectID)
+		return t.execAll([]any{projectID, generation}, // what was merged with a line is about it, too
+			`WITH merged AS MATERIALIZED (SELECT DISTINCT file, ltrim(text, char(10)) AS line, origin FROM hand_edit
+					WHERE project_id = ?1 AND base <> ?2 AND origin <> '' AND action = 'added')
+				UPDATE hand_edit AS n SET origin = m.origin FROM merged AS m WHERE n.project_id = ?1 AND n.base = ?2
+					AND m.file = n.file AND m.line = ltrim(n.text, char(10)) AND n.action IN ('added', 'removed')`)
+	}), "recording the hand edits of project %s", projectID)
 }
 
 func putHandEdit(t tx, projectID string, base int64, n memoir.HandEdit) error {
-	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, text, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
+	return t.run(`INSERT INTO hand_edit (project_id, base, file, action, section, after, nth, text, others, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Nth, n.Text, n.Others, millis(n.At))
 }
 
-// HandEdits returns the hand edits of a project that are in effect, oldest first. An edit of a later generation
-// replaces the opposite edit of the same line of the same file, whatever the section. For whole files only
-// the last edit counts, written or deleted. Edits of one generation do not cancel each other: a moved line
-// is both removed and added.
+// HandEdits returns the hand edits of a project, oldest first. For whole files only the last edit counts, written or
+// deleted. A later opposite edit of the same line makes EditWasAdded or EditWasRemoved of one. A removal that leaves
+// fewer equal lines than were added is opposite to the last addition, if possible in its section, but not to that of
+// a project that was merged later. An addition is opposite to all removals.
 func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandEdit, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.HandEdit, error) {
 		edits := []memoir.HandEdit{}
+		var origins []string
+		earlier := map[[2]string][]int{} // by file and line, the edits in effect
 		added := map[[2]string]bool{}    // files and lines that a person ever added
-		earlier := map[[2]string][]int{} // by file and line, the edits of earlier generations
-		done, base := 0, int64(-1)       // how many of edits are on earlier generations than base
-		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM hand_edit
+		err := t.each(`SELECT id, project_id, file, action, section, after, nth, text, others, at, origin FROM hand_edit
 			WHERE project_id = ? ORDER BY base, id`,
 			[]any{projectID}, func(scan scanner) error {
 				var n memoir.HandEdit
-				var on int64
-				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After,
-					&n.Text, timeColumn{&n.At}); err != nil {
+				var origin string
+				if err := scan(&n.ID, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Nth, &n.Text,
+					&n.Others, timeColumn{&n.At}, &origin); err != nil {
 					return err
 				}
-				for ; on != base && done < len(edits); done++ {
-					key := lineOf(edits[done])
-					earlier[key] = append(earlier[key], done)
-				}
-				base = on
-				earlier[lineOf(n)] = slices.DeleteFunc(earlier[lineOf(n)], func(i int) bool {
-					drop := outdates(n, edits[i])
-					if drop {
-						edits[i].Action = ""
+				line := lineOf(n)
+				one, left := -1, -n.Others // the addition that a removal undoes
+				for _, i := range earlier[line] {
+					merged := origins[i] != "" && origin == ""
+					if n.Action == memoir.EditRemoved && edits[i].Action == memoir.EditAdded && !merged {
+						if left++; one < 0 || edits[i].Section == n.Section || edits[one].Section != n.Section {
+							one = i
+						}
 					}
-					return drop
+				}
+				earlier[line] = slices.DeleteFunc(earlier[line], func(i int) bool {
+					switch old := &edits[i].Action; {
+					case whole(n.Action), n.Action == memoir.EditRestored && *old == memoir.EditRemoved:
+						*old = ""
+					case n.Action == memoir.EditAdded && *old == memoir.EditRemoved:
+						*old = memoir.EditWasRemoved
+					case i == one && left > 0:
+						*old = memoir.EditWasAdded
+					default:
+						return false
+					}
+					return true
 				})
-				line := [2]string{n.File, n.Text}
 				switch {
 				case n.Action == memoir.EditAdded:
 					added[line] = true
@@ -188,20 +193,12 @@ func (s *Store) HandEdits(ctx context.Context, projectID string) ([]memoir.HandE
 				case n.Action == memoir.EditRestored:
 					n.Action = memoir.EditAdded
 				}
-				edits = append(edits, n)
+				earlier[line] = append(earlier[line], len(edits))
+				edits, origins = append(edits, n), append(origins, origin)
 				return nil
 			})
 		return slices.DeleteFunc(edits, func(n memoir.HandEdit) bool { return n.Action == "" }), err
 	}, "reading hand edits")
-}
-
-// outdates reports whether an edit replaces an earlier one of the same lineOf. The same line added again is known, but
-// a section may have many bounds of code blocks and lines without letters.
-func outdates(n, old memoir.HandEdit) bool {
-	line := strings.TrimSpace(n.Text)
-	many := n.Action == memoir.EditAdded &&
-		(strings.HasPrefix(line, "```") || !strings.ContainsFunc(line, unicode.IsLetter))
-	return whole(n.Action) || n.Action != old.Action || n.Section == old.Section && !many
 }
 
 func whole(a memoir.EditAction) bool { return a == memoir.EditFile || a == memoir.EditDeleted }
@@ -211,5 +208,5 @@ func lineOf(n memoir.HandEdit) [2]string {
 	if whole(n.Action) {
 		return [2]string{n.File, "\x00"} // no line
 	}
-	return [2]string{n.File, n.Text}
+	return [2]string{n.File, memoir.BlockKey(n.Text)}
 }

@@ -151,6 +151,10 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 	file := func(action memoir.EditAction, text string) memoir.HandEdit {
 		return memoir.HandEdit{ProjectID: project, File: "skills/a/SKILL.md", Action: action, Text: text}
 	}
+	left := func(n int, edit memoir.HandEdit) memoir.HandEdit {
+		edit.Others = n
+		return edit
+	}
 	var again []memoir.HandEdit // the next are on the generation before
 	const added, removed, whole, deleted = memoir.EditAdded, memoir.EditRemoved, memoir.EditFile, memoir.EditDeleted
 	tests := []struct {
@@ -161,13 +165,16 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 		{"nothing", [][]memoir.HandEdit{{}}, []string{}},
 		{"an attempt that did not publish leaves no notes behind", [][]memoir.HandEdit{{line(removed, "A", "old")},
 			{line(added, "A", "half"), line(added, "A", "old")}, again, {line(added, "A", "whole")}}, []string{"removed A old", "added A whole"}},
-		{"what is known is not added again", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(added, "A", "x")}}, []string{"added A x"}},
+		{"a line may be added again", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(added, "A", "x")}}, []string{"added A x", "added A x"}},
+		{"one of two is removed, if possible in its section", [][]memoir.HandEdit{{line(added, "A", "x"), line(added, "B", "x")}, {left(1, line(removed, "A", "x"))}},
+			[]string{"was added A x", "added B x", "removed A x"}},
+		{"one is removed that the model wrote", [][]memoir.HandEdit{{line(added, "A", "x")}, {left(1, line(removed, "A", "x"))}}, []string{"added A x", "removed A x"}},
 		{"the order of making is kept", [][]memoir.HandEdit{{line(added, "A", "y"), line(added, "A", "x")}}, []string{"added A y", "added A x"}},
-		{"a removal takes the place of an addition", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(removed, "A", "x")}}, []string{"removed A x"}},
-		{"an addition takes the place of a removal, in whatever section", [][]memoir.HandEdit{{line(removed, "A", "x")}, {line(added, "B", "x")}}, []string{"added B x"}},
+		{"a removal takes the place of an addition", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(removed, "A", "x")}}, []string{"was added A x", "removed A x"}},
+		{"an addition takes the place of a removal, in whatever section", [][]memoir.HandEdit{{line(removed, "A", "x")}, {line(added, "B", "x")}}, []string{"was removed A x", "added B x"}},
 		{"another line is another matter", [][]memoir.HandEdit{{line(added, "A", "x")}, {line(removed, "A", "y")}}, []string{"added A x", "removed A y"}},
-		{"a line that was moved is removed and added", [][]memoir.HandEdit{{line(added, "B", "x"), line(removed, "A", "x")}}, []string{"added B x", "removed A x"}},
-		{"and moved back", [][]memoir.HandEdit{{line(removed, "A", "x"), line(added, "B", "x")}, {line(removed, "B", "x"), line(added, "A", "x")}}, []string{"removed B x", "added A x"}},
+		{"a line that was moved is removed and added", [][]memoir.HandEdit{{line(removed, "A", "x"), line(added, "B", "x")}}, []string{"was removed A x", "added B x"}},
+		{"and moved back", [][]memoir.HandEdit{{line(removed, "A", "x"), line(added, "B", "x")}, {line(removed, "B", "x"), line(added, "A", "x")}}, []string{"was removed A x", "was added B x", "was removed B x", "added A x"}},
 		{"of a file the last content", [][]memoir.HandEdit{{file(whole, "1")}, {file(whole, "2")}}, []string{"file  2"}},
 		{"a deleted file", [][]memoir.HandEdit{{file(whole, "1")}, {file(deleted, "")}}, []string{"deleted  "}},
 		{"a file that is back", [][]memoir.HandEdit{{file(deleted, "")}, {file(whole, "1")}}, []string{"file  1"}},

@@ -133,7 +133,7 @@ func (s *Store) BeginCall(
 //
 // The usage survives a loss of power once the work has ended, which usually follows at once.
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		if e.Usage.Calls == 0 {
 			return t.run(`DELETE FROM ledger WHERE id = ?`, id)
 		}
@@ -141,8 +141,7 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 				duration_ms = ?, call = 'ended', estimated = ? WHERE id = ?`,
 			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
 			e.Duration.Milliseconds(), e.Estimated, id)
-	})
-	return s.explain(err, "recording the usage of a call in the ledger")
+	}), "recording the usage of a call in the ledger")
 }
 
 // UsageRow is the usage of the calls of one day that agree in the first five fields.

@@ -86,7 +86,7 @@ func (s *Store) moveAll(t tx, from, to, identity, of, origin string) error {
 func (s *Store) Parts(ctx context.Context, projectID string) (map[string][]string, error) {
 	return fetch(ctx, s, func(t tx) (map[string][]string, error) {
 		parts := map[string][]string{}
-		return parts, t.each(`SELECT `+top+`, key FROM session WHERE project_id = ?1
+		return parts, t.each(`SELECT `+top+`, key FROM session WHERE project_id = ?1 AND key NOT LIKE 'memoir:journal-%'
 			AND `+top+` NOT IN ('', (SELECT identity FROM project WHERE id = ?1))
 			AND (`+top+` NOT LIKE '/%' OR `+top+` IN (SELECT `+top+` FROM project_alias WHERE project_id = ?1)) ORDER BY key`,
 			[]any{projectID}, func(scan scanner) error {
@@ -98,8 +98,8 @@ func (s *Store) Parts(ctx context.Context, projectID string) (map[string][]strin
 	}, "looking for parts of project %s", projectID)
 }
 
-// Split makes parts of a claimed project projects of their own in one durable transaction. All become due. Journal
-// entries are unfiled: their lines are to be moved.
+// Split makes parts of a claimed project projects of their own in one durable transaction. All become due. Lines of
+// journals stay.
 func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []memoir.Project) error {
 	return s.explain(s.durably(ctx, func(t tx) error {
 		err := c.unexpired(t, s.ticks())
@@ -110,9 +110,7 @@ func (s *Store) Split(ctx context.Context, c ProjectClaim, parts []memoir.Projec
 			p.Remote = strings.Join(remoteIdentity(p.Identity), "")
 			err = errors.Join(err, t.execAll([]any{c.ProjectID, p.Identity, p.ID, p.Name, p.Remote},
 				`INSERT OR IGNORE INTO removed_folder (project_id, files_to) VALUES (?1, ?1)`,
-				// An entry with the same text loses its line, too.
-				`UPDATE entry SET filed = 0 WHERE kind = 'journal' AND session_key IN (SELECT key FROM session
-					WHERE project_id = ?1 AND title IN (SELECT title FROM session WHERE project_id = ?1 AND `+top+` = ?2))`,
+				`UPDATE session SET origin = `+popped+` WHERE project_id = ?1 AND `+top+` = ?2 AND key LIKE 'memoir:journal-%'`,
 				`INSERT OR IGNORE INTO project (id, name, identity, remote) VALUES (?3, ?4, ?2, ?5)`))
 			if err == nil {
 				err = s.moveAll(t, c.ProjectID, p.ID, p.Identity, top+` = ?3`, popped)

@@ -42,12 +42,13 @@ func holdings(t *testing.T, s *Store, ids ...string) map[string][]string {
 	out := map[string][]string{}
 	for _, id := range ids {
 		must(t, s.read(t.Context(), func(tx tx) error {
-			texts, err := tx.texts(`SELECT key || ' ' || origin FROM session WHERE project_id = ?1
+			texts, err := tx.texts(`SELECT what FROM (SELECT key || ' ' || origin AS what FROM session WHERE project_id = ?1
 				UNION ALL SELECT 'extraction of ' || session_key FROM extraction WHERE project_id = ?1
 				UNION ALL SELECT kind || ' ' || alias || ' ' || origin FROM project_alias WHERE project_id = ?1
 				UNION ALL SELECT path || ' ' || origin FROM project_directory WHERE project_id = ?1
 				UNION ALL SELECT text || ' ' || origin FROM hand_edit WHERE project_id = ?1
-				UNION ALL SELECT 'forgotten ' || session_key FROM mark WHERE project_id = ?1`, id)
+				UNION ALL SELECT 'forgotten ' || session_key FROM mark WHERE project_id = ?1)
+				WHERE what NOT LIKE '%memoir:journal-%'`, id)
 			out[id] = texts
 			return err
 		}))
@@ -99,6 +100,32 @@ func TestSplitsUndoMergesInTurn(t *testing.T) {
 	}
 	if parts, err := s.Parts(t.Context(), other); err != nil || len(parts) > 0 {
 		t.Errorf("there is more to split: %v, %v", parts, err)
+	}
+}
+
+func TestALineThatWasRemovedAfterAMergeStaysAwayAfterTheSplit(t *testing.T) {
+	t.Parallel()
+	s := newThree(t)
+	gone := memoir.HandEdit{File: "MEMORY.md", Action: memoir.EditRemoved, Text: "by hand in " + project}
+	must(t, s.RecordHandEdits(t.Context(), other, 8, []memoir.HandEdit{gone}))
+	merge(t, s, project, other)
+	texts := func(id string) (added []string) {
+		edits, err := s.HandEdits(t.Context(), id)
+		must(t, err)
+		for _, n := range edits {
+			if n.Action == memoir.EditAdded {
+				added = append(added, n.Text)
+			}
+		}
+		return added
+	}
+	if added := texts(other); !slices.Contains(added, gone.Text) {
+		t.Errorf("another project's earlier removal took a line: %q", added)
+	}
+	must(t, s.RecordHandEdits(t.Context(), other, 9, []memoir.HandEdit{gone}))
+	split(t, s, other)
+	if added := slices.Concat(texts(project), texts(other)); slices.Contains(added, gone.Text) {
+		t.Errorf("it is back: %q", added)
 	}
 }
 

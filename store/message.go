@@ -48,7 +48,7 @@ func putMessages(t tx, key string, messages []Message) error {
 // Converse registers a conversation's session as its file was read, with its reason in the window, and stores its
 // messages. The caller read the file within the same call of Alone.
 func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messages []Message) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		err := s.saveScan(t, scan)
 		if err == nil {
 			err = putMessages(t, scan.Session.Key(), messages)
@@ -57,8 +57,7 @@ func (s *Store) Converse(ctx context.Context, w Window, scan SessionScan, messag
 			err = s.settleIn(t, w, scan.Session.Key())
 		}
 		return err
-	})
-	return s.explain(err, "storing messages")
+	}), "storing messages")
 }
 
 // fromSearchable joins session s and leaves out disabled, excluded and forgotten sessions.

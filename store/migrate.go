@@ -3,15 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/mattn/go-sqlite3"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -91,33 +88,6 @@ func (s *Store) checkVersion(ctx context.Context) error {
 	return nil
 }
 
-// objects is the number that schemaObjects counts in a database of the present version.
-const objects = 43
-
-// schemaObjects counts the tables and indexes that migrations make, as a quick check whether one is missing.
-const schemaObjects = `SELECT count(*) FROM sqlite_schema WHERE sql IS NOT NULL`
-
-// missing names each table and index that the migrations make and a database of their version lacks.
-func (s *Store) missing(t tx) ([]string, error) {
-	db := sql.OpenDB(connector{dsn: ":memory:", driver: &sqlite3.SQLiteDriver{}})
-	defer db.Close()
-	conn, err := db.Conn(t.ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	whole := tx{t.ctx, conn}
-	if err := apply(whole, s.steps, 0); err != nil {
-		return nil, err
-	}
-	names, err := whole.texts(`SELECT name FROM sqlite_schema WHERE sql IS NOT NULL`)
-	if err != nil {
-		return nil, err
-	}
-	return t.texts(`SELECT 'the table or index ' || value || ' is missing' FROM json_each(?)
-		WHERE value NOT IN (SELECT name FROM sqlite_schema)`, jsonList(names))
-}
-
 func (s *Store) newer(have, want int64) error {
 	return memoir.Errorf(memoir.CodeNewer, "install the newer memoir, or choose another directory with --home",
 		"database %s was written by a newer memoir: schema %d, and this version supports %d", s.path, have, want)
@@ -135,17 +105,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	case now.version > want:
 		return s.newer(now.version, want)
 	case now.version == want:
-		missing, err := fetch(ctx, s, func(t tx) ([]string, error) {
-			var n int
-			if err := t.get(schemaObjects, nil, &n); err != nil || n >= objects {
-				return nil, err
-			}
-			return s.missing(t)
-		}, "opening database")
-		if err == nil && len(missing) > 0 {
-			err = memoir.Errorf(memoir.CodeCorrupt, asideHint, "database %s is damaged: %s", s.path, missing[0])
-		}
-		return err
+		return nil
 	}
 	backup := ""
 	err = s.withoutReferences(ctx, func(t tx) error {

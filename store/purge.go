@@ -66,7 +66,7 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	if failpoint.Before("empty the log") != nil {
 		return s.explain(errFull, "emptying the log of the database")
 	}
-	err := s.onWriter(ctx, func(t tx) error {
+	return s.explain(s.onWriter(ctx, func(t tx) error {
 		var busy, frames, moved int
 		err := t.get(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved)
 		if err == nil && busy != 0 {
@@ -74,8 +74,7 @@ func (s *Store) truncateLog(ctx context.Context) error {
 				"another process has the database open, so its log still holds what was deleted")
 		}
 		return err
-	})
-	return s.explain(err, "emptying the log of the database")
+	}), "emptying the log of the database")
 }
 
 // copyPatterns are the suffixes of copies that were made before migrations and by repairs.
@@ -171,7 +170,7 @@ var nameColumns = []string{"extraction.rollout_slug", "hand_edit.file", "project
 // Texts calls fn for every text that is not empty, of one project, or of all if projectID is "". It reads
 // one snapshot of the database.
 func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
-	err := s.read(ctx, func(t tx) error {
+	return s.explain(s.read(ctx, func(t tx) error {
 		for _, table := range textTables {
 			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
 				table.key, table.project, strings.Join(table.columns, ", "), table.name)
@@ -205,8 +204,7 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 			}
 		}
 		return nil
-	})
-	return s.explain(err, "reading all texts")
+	}), "reading all texts")
 }
 
 // ReplaceTexts replaces texts that Texts returned, in one durable transaction. It leaves texts that another process

@@ -283,9 +283,16 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 	return found, err
 }
 
-// settle stores the reason of a registered session in the zero Window. A reason that depends on the window
+// settle stores the reasons of registered sessions in the zero Window. A reason that depends on the window
 // stays until RefreshReasons or settleIn computes it. Every method that changes a fact must call settle.
-func (s *Store) settle(t tx, key string) error { return s.settleIn(t, Window{}, key) }
+func (s *Store) settle(t tx, keys ...string) error {
+	for _, key := range keys {
+		if err := s.settleIn(t, Window{}, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (s *Store) settleIn(t tx, w Window, key string) error {
 	var f facts

@@ -60,11 +60,6 @@ func readProjectIndex(t tx) (*projectIndex, error) {
 			}))
 }
 
-// keepsName reports whether the name stays, because p's differs only in case.
-func (k *known) keepsName(p memoir.Project) bool {
-	return k.Identity == p.Identity && strings.EqualFold(k.Name, p.Name)
-}
-
 func (a *projectIndex) add(k *known) {
 	a.projects[k.ID] = k
 	if _, taken := a.identity[k.Identity]; !taken {
@@ -240,11 +235,12 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 			return err
 		}
 		for _, p := range found {
-			if ids[p.ID], err = a.register(t, p); err != nil {
-				return err
+			at := a.resolve(p)
+			if ids[p.ID] = at.id; err == nil && a.changes(p, at) {
+				err = a.put(t, a.next(p, at))
 			}
 		}
-		return nil
+		return err
 	})
 	return ids, s.explain(err, "registering projects")
 }
@@ -289,20 +285,11 @@ func (a *projectIndex) next(p memoir.Project, at resolution) memoir.Project {
 	if out.Remote == "" {
 		out.Remote = k.Remote
 	}
-	if k.keepsName(out) {
+	if k.Identity == out.Identity && strings.EqualFold(k.Name, out.Name) {
 		out.Name = k.Name
 	}
 	out.Aliases = slices.DeleteFunc(slices.Clone(out.Aliases), func(alias string) bool { return alias == out.Identity })
 	return out
-}
-
-func (a *projectIndex) register(t tx, p memoir.Project) (string, error) {
-	at := a.resolve(p)
-	next := a.next(p, at)
-	if !a.changes(p, at) {
-		return next.ID, nil
-	}
-	return next.ID, a.put(t, next)
 }
 
 // put stores a project under its id and updates the index, since later projects are resolved with it. The former

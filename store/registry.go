@@ -47,11 +47,7 @@ func Fingerprint(files []memoir.File) string {
 // Files returns all registered files by path, without their heads, which Heads returns.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 	return fetch(ctx, s, func(t tx) (map[string]FileRow, error) {
-		var n int
-		if err := t.get("SELECT count(*) FROM file", nil, &n); err != nil {
-			return nil, err
-		}
-		files := make(map[string]FileRow, n)
+		files := map[string]FileRow{}
 		return files, t.each(`SELECT coalesce(session_key, ''), error, path, size, mtime_ns, inode FROM file`, nil,
 			func(scan scanner) error {
 				var f FileRow
@@ -83,7 +79,7 @@ func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string
 	if len(scans) == 0 && len(gone) == 0 {
 		return nil
 	}
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		for _, scan := range scans {
 			if err := s.saveScan(t, scan); err != nil {
 				return fmt.Errorf("session %s: %w", scan.Session.Key(), err)
@@ -95,8 +91,7 @@ func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string
 			}
 		}
 		return nil
-	})
-	return s.explain(err, "recording scan")
+	}), "recording scan")
 }
 
 func (s *Store) saveScan(t tx, scan SessionScan) error {
@@ -202,12 +197,11 @@ func (s *Store) saveSession(t tx, se memoir.Session, identity, version string) e
 
 // Retitle replaces the title of a session, also in the recorded heads of its files.
 func (s *Store) Retitle(ctx context.Context, key, title string) error {
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		return t.execAll([]any{title, key}, `UPDATE file SET head = json_set(head, '$.Title', ?1) WHERE session_key = ?2
 				AND json_extract(head, '$.Title') = (SELECT title FROM session WHERE key = ?2)`,
 			`UPDATE session SET title = ?1 WHERE key = ?2`)
-	})
-	return s.explain(err, "changing the title of session %s", key)
+	}), "changing the title of session %s", key)
 }
 
 func (s *Store) removeFile(t tx, path string) error {

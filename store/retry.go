@@ -120,15 +120,10 @@ func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 			crashes = min(crashes, 1), next_attempt_at = 0
 			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)
 				AND (?1 = '[]' OR key IN (SELECT value FROM json_each(?1))) RETURNING key`, jsonList(keys))
-		if err != nil {
-			return err
+		if err == nil {
+			err = s.settle(t, revived...) // a project's job has no session
 		}
-		for _, key := range revived {
-			if err := s.settle(t, key); err != nil { // a project's job has no session
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	return len(revived), s.explain(err, "reviving jobs")
 }

@@ -61,6 +61,19 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 		})
 }
 
+// Titles returns the titles that extractions gave to sessions, by key.
+func (s *Store) Titles(ctx context.Context) (map[string]string, error) {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
+		out := map[string]string{}
+		return out, t.each(`SELECT session_key, title FROM extraction WHERE title <> ''`, nil, func(scan scanner) error {
+			var key, title string
+			err := scan(&key, &title)
+			out[key] = title
+			return err
+		})
+	}, "reading titles")
+}
+
 // scanFile reads a file's columns behind others.
 func scanFile(scan scanner, f *memoir.File, before ...any) error {
 	var mtime, inode int64
@@ -104,7 +117,7 @@ func (s *Store) Marked(ctx context.Context, key string) (disabled, forgotten boo
 // SetDisabled disables a session or enables it again. Its extraction stays stored, but is not an input of
 // consolidations while it is disabled.
 func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		// A missing mark means enabled.
 		changed, err := t.exec(`INSERT INTO mark (session_key, disabled, at) SELECT ?1, ?2, ?3
 			WHERE ?2 <> coalesce((SELECT disabled FROM mark WHERE session_key = ?1), 0)
@@ -114,8 +127,7 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 			return err
 		}
 		return s.markChanged(t, key)
-	})
-	return s.explain(err, "marking session %s", key)
+	}), "marking session %s", key)
 }
 
 // Unforget removes the tombstone of a session, if it has one. The session is then as if never extracted,
@@ -251,15 +263,8 @@ func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
 
 // setSkipped replaces the counts of skipped records of a session.
 func setSkipped(t tx, key string, skipped []Skipped) error {
-	if _, err := t.exec(`DELETE FROM skipped_record WHERE session_key = ?`, key); err != nil {
-		return err
-	}
-	for _, k := range skipped {
-		_, err := t.exec(`INSERT INTO skipped_record (session_key, why, type, n) VALUES (?, ?, ?, ?)
-			ON CONFLICT (session_key, why, type) DO UPDATE SET n = n + excluded.n`, key, k.Why, k.Type, k.N)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.execAll([]any{key, jsonOf(skipped)}, `DELETE FROM skipped_record WHERE session_key = ?1`,
+		`INSERT INTO skipped_record (session_key, why, type, n)
+			SELECT ?1, value ->> 'Why', value ->> 'Type', sum(value ->> 'N') FROM json_each(?2) WHERE type = 'object'
+			GROUP BY 2, 3`)
 }

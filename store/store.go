@@ -230,15 +230,9 @@ func checkHeader(path string) error {
 
 // Check reads every page of the database and returns the faults that it finds, one line each.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
-	return fetch(ctx, s, func(t tx) ([]string, error) {
-		if missing, err := s.missing(t); err != nil || len(missing) > 0 {
-			return missing, err
-		}
-		return faults(t)
-	}, "checking database")
+	return fetch(ctx, s, faults, "checking database")
 }
 
-// faults is Check for a database of any version.
 func faults(t tx) ([]string, error) {
 	return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
 		UNION SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`)

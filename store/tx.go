@@ -286,9 +286,14 @@ func jsonList(values []string) string {
 	if values == nil {
 		return "[]"
 	}
+	return jsonOf(values)
+}
+
+// jsonOf encodes texts and numbers for json_each.
+func jsonOf(values any) string {
 	b, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // strings always marshal
+		panic(err) // they always marshal
 	}
 	return string(b)
 }

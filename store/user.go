@@ -36,7 +36,7 @@ func (s *Store) Changes(ctx context.Context) (state int64, noted bool, err error
 // RecordChanges records that the user's own memory was compared with a state of the projects. If due is set,
 // it registers the user's project and makes it due.
 func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error {
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		if user := memoir.UserProject(); due {
 			if _, err := t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING`,
 				user.ID, user.Name, user.Identity); err != nil {
@@ -48,8 +48,7 @@ func (s *Store) RecordChanges(ctx context.Context, state int64, due bool) error 
 		}
 		return t.run(`INSERT INTO counter (name, n) VALUES ('user', ?) ON CONFLICT (name) DO UPDATE SET n = excluded.n`,
 			state)
-	})
-	return s.explain(err, "noting changes")
+	}), "noting changes")
 }
 
 // Stated returns the extractions of all projects that have statements of a kind and whose sessions are

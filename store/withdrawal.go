@@ -66,14 +66,9 @@ func (s *Store) BeginForgetting(ctx context.Context, f Forgetting) error {
 			UNION SELECT project_id FROM mark WHERE forgotten AND session_key IN (SELECT value FROM json_each(?1))
 			UNION SELECT project_id FROM generation_input WHERE session_key IN (SELECT value FROM json_each(?1)))`,
 			jsonList(slices.Concat(keys, copies)), f.Project)
-		err = errors.Join(err, s.bury(t, keys), s.unread(t, copies))
-		for _, id := range projects {
-			err = errors.Join(err, beginWithdrawal(t, id, "", f.Purge))
-		}
+		err = errors.Join(err, s.bury(t, keys), s.unread(t, copies), beginWithdrawal(t, projects, "", f.Purge))
 		if f.Text != "" {
-			for _, id := range f.Projects {
-				err = errors.Join(err, beginWithdrawal(t, id, f.Text, f.Purge))
-			}
+			err = errors.Join(err, beginWithdrawal(t, f.Projects, f.Text, f.Purge))
 		}
 		if f.Purge {
 			err = errors.Join(err, beginPurge(t))
@@ -99,18 +94,17 @@ func (s *Store) addInstead(t tx, f Forgetting) error {
 	return s.addEntry(t, f.Instead, f.Statements)
 }
 
-// beginWithdrawal makes a project due, and records that its memory must be rewritten without the forgotten sessions
+// beginWithdrawal makes projects due, and records that their memories must be rewritten without the forgotten sessions
 // and text.
-func beginWithdrawal(t tx, projectID, text string, purge bool) error {
-	seq, err := bump(t, projectID)
-	if err != nil {
-		return err
-	}
-	return t.execAll([]any{projectID, text, seq, purge}, `INSERT INTO withdrawal (project_id, texts, seq, purge)
-		VALUES (?1, iif(?2 = '', '[]', json_array(?2)), ?3, ?4) ON CONFLICT DO UPDATE
-			SET texts = iif(?2 = '', texts, json_insert(texts, '$[#]', ?2)), seq = ?3, purge = max(purge, ?4)`,
+func beginWithdrawal(t tx, projects []string, text string, purge bool) error {
+	return t.execAll([]any{jsonList(projects), text, purge},
+		`UPDATE project SET change_seq = change_seq + 1 WHERE id IN (SELECT value FROM json_each(?1))`,
+		`INSERT INTO withdrawal (project_id, texts, seq, purge) SELECT id, iif(?2 = '', '[]', json_array(?2)), change_seq, ?3
+			FROM project WHERE id IN (SELECT value FROM json_each(?1)) ON CONFLICT DO UPDATE SET seq = excluded.seq,
+			texts = iif(?2 = '', texts, json_insert(texts, '$[#]', ?2)), purge = max(purge, excluded.purge)`,
 		// It may quote the forgotten text. A mark keeps the failure itself known.
-		`UPDATE job SET last_error = '`+removedMessage+`' WHERE kind = 'consolidate' AND key = ?1 AND last_error <> ''`)
+		`UPDATE job SET last_error = '`+removedMessage+`' WHERE kind = 'consolidate' AND last_error <> ''
+			AND key IN (SELECT value FROM json_each(?1))`)
 }
 
 // removedMessage replaces an error message that may quote a forgotten text.
@@ -164,14 +158,7 @@ func (s *Store) bury(t tx, keys []string) error {
 		`DELETE FROM fallback WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	)
-	return errors.Join(err, s.settleAll(t, keys))
-}
-
-func (s *Store) settleAll(t tx, keys []string) (err error) {
-	for _, key := range keys {
-		err = errors.Join(err, s.settle(t, key))
-	}
-	return err
+	return errors.Join(err, s.settle(t, keys...))
 }
 
 // unread deletes what was read of sessions, so that the next run reads them again.
@@ -181,7 +168,7 @@ func (s *Store) unread(t tx, keys []string) error {
 		`UPDATE session SET title = '' WHERE key IN (SELECT value FROM json_each(?))`,
 		// No file has this time, so the next scan treats it as changed.
 		`UPDATE file SET mtime_ns = 0, head = iif(head = '', '', json_set(head, '$.Title', ''))
-			WHERE session_key IN (SELECT value FROM json_each(?))`), s.settleAll(t, keys))
+			WHERE session_key IN (SELECT value FROM json_each(?))`), s.settle(t, keys...))
 }
 
 // RemoveEmpty deletes a project whose memory was rewritten and to which nothing belongs any more: no session, note or
@@ -259,7 +246,7 @@ func (s *Store) WithdrawnExtractions(ctx context.Context) ([]memoir.Extraction, 
 func (s *Store) FinishForgetting(
 	ctx context.Context, projectID string, seq int64, edit func(memoir.HandEdit) (memoir.HandEdit, bool),
 ) error {
-	err := s.durably(ctx, func(t tx) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
 		if err := changeHandEdits(t, projectID, edit); err != nil {
 			return err
 		}
@@ -267,8 +254,7 @@ func (s *Store) FinishForgetting(
 			return err
 		}
 		return dropForgotten(t)
-	})
-	return s.explain(err, "forgetting in project %s", projectID)
+	}), "forgetting in project %s", projectID)
 }
 
 func changeHandEdits(t tx, projectID string, edit func(memoir.HandEdit) (memoir.HandEdit, bool)) error {

@@ -99,9 +99,7 @@ func globalFlags() []cli.Flag {
 // before applies the global flags of a command, and refuses an unknown command.
 func (p *program) before(c *cli.Context) error {
 	p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
-	if err := p.ui.setColor(c.String("color"), p.getenv); err != nil {
-		return err
-	}
+	p.ui.setColor(c.String("color"), p.getenv)
 	if c.Bool("version") {
 		p.ui.printf("memoir %s\n", version())
 		return status(exitDone)

@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
 
 	"memoir"
 	"memoir/config"
@@ -118,7 +117,7 @@ func checkWord(c *cli.Context) error {
 		}
 	}
 	hint := ""
-	if near := nearest(word, names); near != "" {
+	if near, ok := config.Nearest(word, names); ok {
 		hint = "did you mean `" + c.Command.HelpName + " " + near + "`?"
 	}
 	if c.Command.HelpName == c.App.Name {
@@ -131,16 +130,36 @@ func checkWord(c *cli.Context) error {
 var exclusive = [][2]string{{"project", "all"}, {"project", "user"}, {"list", "undo"},
 	{"line", "match"}, {"line", "purge"}, {"line", "undo"}}
 
-// checkFlags refuses flags that exclude each other, and numbers below 1.
+// choices are the values of flags, by the placeholders in their usage.
+func choices() map[string][]string {
+	return map[string][]string{"SOURCE": sources(), "REASON": names(memoir.Reasons), "SCOPE": {"user", "project"},
+		"WHEN": {"auto", "always", "never"}, "CHANNEL": {"instructions"}}
+}
+
+// placeholder returns what stands for the value in the usage of a flag, "" if the flag takes none.
+func placeholder(f cli.Flag) string {
+	if parts := strings.Split(f.(cli.DocGenerationFlag).GetUsage(), "`"); len(parts) == 3 {
+		return parts[1]
+	}
+	return ""
+}
+
+// checkFlags refuses flags that exclude each other, numbers below 1, and values that are not choices.
 func checkFlags(c *cli.Context) error {
 	for _, pair := range exclusive {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
 			return usagef("", "--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
+	known := choices()
 	for _, f := range c.Command.Flags {
-		if n, ok := c.Value(f.Names()[0]).(int); ok && n < 1 && c.IsSet(f.Names()[0]) {
-			return usagef("", "--%s: must be at least 1, not %d", f.Names()[0], n)
+		name := f.Names()[0]
+		if n, ok := c.Value(name).(int); ok && n < 1 && c.IsSet(name) {
+			return usagef("", "--%s: must be at least 1, not %d", name, n)
+		}
+		value, allowed := c.String(name), known[placeholder(f)]
+		if value != "" && allowed != nil && !slices.Contains(allowed, value) {
+			return usagef(didYouMean(value, allowed), "--%s: %q is not known", name, value)
 		}
 	}
 	return nil
@@ -158,7 +177,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		names = append(names, f.Names()...)
 	}
 	hint := "`" + c.Command.HelpName + " --help` lists the flags"
-	if near := nearest(name, names); near != "" {
+	if near, ok := config.Nearest(name, names); ok {
 		hint = "did you mean --" + near + "?"
 	}
 	return usagef(hint, "%s has no flag %s%s", calledAs(c), "--"[:min(len(name), 2)], name)
@@ -170,27 +189,10 @@ var flagName = lazyregexp.New(`(for |argument: )(?:flag )?(-\w\w)`)
 // wrongNumber matches an error of the parser about the value of a flag, which is for a number.
 var wrongNumber = lazyregexp.New(`^invalid value (".*") for (?:flag )?(-[\w-]+): .*`)
 
-// minSimilarity is the Jaro-Winkler similarity above which a word is suggested.
-const minSimilarity = 0.8
-
 // didYouMean returns the hint for an unknown word: the nearest candidate, else all of them.
 func didYouMean(word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
+	if near, ok := config.Nearest(word, candidates); ok {
 		return "did you mean " + near + "?"
 	}
 	return "one of " + strings.Join(candidates, ", ")
-}
-
-// nearest returns the candidate that is most similar to a misspelt word; "" if none is near.
-func nearest(word string, candidates []string) string {
-	best, most := "", minSimilarity
-	for _, c := range candidates {
-		if strings.HasPrefix(word, c+"-") { // --all-projects
-			return c
-		}
-		if likeness := smetrics.JaroWinkler(word, c, 0.7, 4); likeness > most && len(c) > 1 {
-			best, most = c, likeness
-		}
-	}
-	return best
 }

@@ -39,9 +39,6 @@ func mcpCommand(p *program) *cli.Command {
 }
 
 func (p *program) mcp(c *cli.Context) error {
-	if channel := c.String("deliver"); channel != "" && channel != "instructions" {
-		return usagef("use instructions", "--deliver: unknown channel %q", channel)
-	}
 	if _, err := agentNamed(c, "agent"); err != nil {
 		return err
 	}
@@ -172,7 +169,7 @@ func (p *program) search(c *cli.Context) error {
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
 		Redact: p.redact})
-	return p.resultOf(c, err, found, func() {
+	return p.result(c, err, found, func() {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "" || c.IsSet("project"))
 		}

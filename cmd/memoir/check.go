@@ -60,7 +60,7 @@ func (p *program) check(c *cli.Context) error {
 		return err
 	}
 	report, err := checkMemory(memory.At(opts.Home, found.project), found)
-	return p.resultOf(c, err, report, func() { p.sayChecked(report) })
+	return p.result(c, err, report, func() { p.sayChecked(report) })
 }
 
 func checkMemory(root memory.Root, found injection) (checkReport, error) {
@@ -154,7 +154,7 @@ func (p *program) forgetLine(c *cli.Context) error {
 		return err
 	}
 	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
 	})
 }

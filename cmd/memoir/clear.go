@@ -44,16 +44,15 @@ func (p *program) clear(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	home, all, open := opts.Home, c.Bool("all"), p.openForWriting
-	if all && isDirectory(filepath.Join(home, "projects")) { // also if the database is gone
-		open = func(c *cli.Context) (*store.Store, error) {
-			return p.openStore(c.Context, home, opts.Settings)
-		}
+	home, all := opts.Home, c.Bool("all")
+	st, err := p.openForWriting(c)
+	gone := memoir.CodeOf(err) == memoir.CodeNotFound && isDirectory(filepath.Join(home, "projects"))
+	if all && gone { // of the database; its folders are there
+		st, err = p.openStore(c.Context, home, opts.Settings)
 	}
-	st, err := open(c)
 	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
 		p.ui.sayError(err)
-		return p.result(c, map[string][]string{"cleared": {}}, func() {})
+		return p.result(c, nil, map[string][]string{"cleared": {}}, func() {})
 	}
 	if err != nil {
 		return err
@@ -82,7 +81,7 @@ func (p *program) clear(c *cli.Context) error {
 	if err := p.clearProjects(c.Context, st, home, ids, all); err != nil {
 		return err
 	}
-	return p.result(c, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
+	return p.result(c, nil, map[string][]string{"cleared": append([]string{}, ids...)}, func() {
 		for _, id := range ids {
 			p.ui.say("cleared %s", id)
 		}

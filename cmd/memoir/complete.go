@@ -199,11 +199,8 @@ func (at *completion) argument() {
 
 func (at *completion) value(name string) {
 	for _, f := range at.flags {
-		if !slices.Contains(f.Names(), name) {
-			continue
-		}
-		if parts := strings.Split(f.(cli.DocGenerationFlag).GetUsage(), "`"); len(parts) == 3 {
-			at.offer(parts[1])
+		if slices.Contains(f.Names(), name) {
+			at.offer(placeholder(f))
 		}
 	}
 }
@@ -237,20 +234,14 @@ func (at *completion) offer(kind string) {
 		words = agentNames()
 	case "FORMAT":
 		words = formNames()
-	case "SOURCE":
-		words = sources()
-	case "REASON":
-		words = names(memoir.Reasons)
 	case "CATEGORY":
 		words = memoir.Categories
-	case "SCOPE":
-		words = []string{"user", "project"}
-	case "WHEN":
-		words = []string{"auto", "always", "never"}
 	case "ROLE":
 		words = []string{memoir.RoleUser, memoir.RoleAssistant, "system"}
 	case strings.ToLower(kind):
 		words = []string{kind}
+	default:
+		words = choices()[kind]
 	}
 	for _, word := range words {
 		at.found = append(at.found, candidate{word, ""})

@@ -46,11 +46,8 @@ func configCommand(p *program) *cli.Command {
 				return p.getSetting(c)
 			}
 			opts, err := p.options(c, nil)
-			if err != nil {
-				return err
-			}
-			settings, err := p.settingsHere(c)
-			if err != nil {
+			settings, errHere := p.settingsHere(c)
+			if err = cmp.Or(err, errHere); err != nil {
 				return err
 			}
 			return p.printSettings(c, opts.Home, opts.ConfigDir, settings.Values())
@@ -106,18 +103,14 @@ func (p *program) settingsHere(c *cli.Context) (config.Settings, error) {
 
 // printSettings prints the settings, redacted: an address may contain a password, and a command a key.
 func (p *program) printSettings(c *cli.Context, home, dir string, values []config.Value) error {
-	out := struct {
-		Home      string         `json:"home"`
-		ConfigDir string         `json:"config_dir"`
-		Settings  []config.Value `json:"settings"`
-	}{home, dir, []config.Value{}}
+	settings := []config.Value{}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
 		shown := p.cleanSetting(v)
-		out.Settings = append(out.Settings, shown)
+		settings = append(settings, shown)
 		t.row(shown.Name, orDash(shown.Value), shown.Origin)
 	}
-	return p.result(c, out, func() {
+	return p.result(c, nil, map[string]any{"home": home, "config_dir": dir, "settings": settings}, func() {
 		section := ""
 		for i, line := range strings.SplitAfter(t.format(p.ui.width()), "\n") {
 			if i == 0 || i > len(values) {
@@ -151,7 +144,7 @@ func (p *program) getSetting(c *cli.Context) error {
 		v = settings.Values()[i]
 	}
 	shown := p.cleanSetting(v)
-	return p.result(c, shown, func() {
+	return p.result(c, nil, shown, func() {
 		if shown.List == nil {
 			shown.List = []string{shown.Value}
 		}
@@ -204,26 +197,24 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	if err != nil {
 		return err
 	}
-	unlock, err := lockFolder(o.ConfigDir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	f, err := config.ReadFile(o)
-	if err != nil {
-		return err
-	}
-	done, err := change(f)
-	if err != nil {
-		return err
-	}
-	now, _, _ := config.Describe(name, config.UserHome(p.environ))
-	if done != "not set" {
-		if err := f.Save(); err != nil {
+	now := ""
+	err = locked(o.ConfigDir, func() error {
+		f, err := config.ReadFile(o)
+		if err != nil {
 			return err
 		}
+		done, err := change(f)
+		if now, _, _ = config.Describe(name, config.UserHome(p.environ)); err == nil && done != "not set" {
+			err = f.Save()
+		}
+		if err == nil {
+			p.ui.say("%s is %s in %s", now, done, f.Path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	p.ui.say("%s is %s in %s", now, done, f.Path)
 	settings, err := config.Load(o)
 	if origin := settings.Origin(now); err == nil && strings.HasPrefix(origin, "$") {
 		p.ui.warn("unset the variable", "%s overrides %s in the file", origin, now)
@@ -292,61 +283,40 @@ func trustCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)
-			if err != nil {
-				return err
-			}
-			home, err := p.home(c)
-			if err != nil {
+			home, errHome := p.home(c)
+			if err = cmp.Or(err, errHome); err != nil {
 				return err
 			}
 			if c.Bool("list") {
 				return p.listTrusted(c, home)
 			}
-			file := filepath.Join(dir, config.ProjectFileName)
 			if dir == "" {
-				if file, err = p.projectFile(c); err != nil {
+				here, err := p.placeHere(c)
+				if err != nil {
 					return err
 				}
-			} else if filepath.Base(dir) == config.ProjectFileName {
-				file = dir
+				dir = here.top
 			}
-			if file, err = filepath.Abs(file); err != nil {
+			if filepath.Base(dir) == config.ProjectFileName {
+				dir = filepath.Dir(dir)
+			}
+			file, err := filepath.Abs(filepath.Join(dir, config.ProjectFileName))
+			if err != nil {
 				return err
 			}
-			change := p.trust
+			change, done := config.Trust, "%s is trusted in its current version"
 			if c.Bool("undo") {
-				change = p.distrust
+				change, done = config.Distrust, "%s is not trusted"
 			}
-			if err := locked(home, func() error { return change(home, file) }); err != nil || !c.Bool("json") {
+			if err := locked(home, func() error { return change(home, file) }); err != nil {
 				return err
+			}
+			if p.ui.say(done, file); !c.Bool("json") {
+				return nil
 			}
 			return p.listTrusted(c, home)
 		},
 	}
-}
-
-func (p *program) trust(home, file string) error {
-	err := config.Trust(home, file)
-	if err == nil {
-		p.ui.say("%s is trusted in its current version", file)
-	}
-	return err
-}
-
-func (p *program) distrust(home, file string) error {
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(trusted.Files(), file) {
-		p.ui.say("%s was not trusted", file)
-		return nil
-	}
-	if err := config.Distrust(home, file); err != nil {
-		return err
-	}
-	p.ui.say("%s is no longer trusted", file)
-	return nil
 }
 
 // listTrusted prints the files that are trusted, and those that were in an earlier version.
@@ -363,7 +333,7 @@ func (p *program) listTrusted(c *cli.Context, home string) error {
 		}
 		files[state] = append(files[state], file)
 	}
-	return p.result(c, files, func() {
+	return p.result(c, nil, files, func() {
 		for _, file := range files["trusted"] {
 			p.ui.printf("%s\n", file)
 		}

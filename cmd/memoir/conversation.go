@@ -58,7 +58,7 @@ func (p *program) message(c *cli.Context) error {
 	opts.Now = at // the conversation is that of the day
 	out, err := p.access(c).Say(c.Context, st, opts, project.ID, c.String("conversation"),
 		[]pipeline.Message{{Role: c.String("role"), Content: text, Source: c.String("source"), At: at, Key: c.String("key")}})
-	return p.resultOf(c, err, out, func() { p.ui.printf("%s\n", out.Session) })
+	return p.result(c, err, out, func() { p.ui.printf("%s\n", out.Session) })
 }
 
 // extractFrom starts a run in the background for each of some sessions, if memories.enabled.
@@ -102,7 +102,7 @@ func (p *program) recap(c *cli.Context) error {
 		return err
 	}
 	out, err := p.access(c).Recap(c.Context, session)
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		if len(out.Messages) == 0 {
 			p.ui.say("%s has no messages", out.Session)
 			return

@@ -41,17 +41,7 @@ func doctorCommand(p *program) *cli.Command {
 			d := &doctor{program: p, settings: config.Default()}
 			d.installation(c)
 			d.data(c)
-			d.clean(p.redact)
-			failed := d.failed()
-			err := p.result(c, struct {
-				OK     bool    `json:"ok"`
-				Checks []check `json:"checks"`
-			}{failed == 0, d.checks}, func() { p.ui.printChecks(d.checks) })
-			if err != nil || failed == 0 {
-				return err
-			}
-			p.ui.say("%s failed", count(failed, "check"))
-			return status(exitFailed)
+			return d.report(p, c, map[string]any{})
 		},
 	}
 }
@@ -65,11 +55,14 @@ type doctor struct {
 // installation checks settings, agents and configuration files, which are outside the home.
 func (d *doctor) installation(c *cli.Context) {
 	settings, err := d.program.settings(c, nil)
-	d.check("settings", "valid", err)
+	d.verify("settings", "valid", err)
 	if err == nil {
 		d.settings = settings
 		d.models()
-		d.limits()
+		if name := pipeline.Unpriced(d.settings); name != "" {
+			d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
+				"a limit on costs is set, but the price of %s is unknown: costs may exceed the limit", name)
+		}
 	}
 	switch {
 	case err != nil:
@@ -107,7 +100,7 @@ func (d *doctor) data(c *cli.Context) {
 	ctx := c.Context
 	home, err := d.home(c)
 	if err != nil {
-		d.check("home", "", err)
+		d.verify("home", "", err)
 		return
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +114,7 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	if err != nil {
-		d.check("database", "", err)
+		d.verify("database", "", err)
 		return
 	}
 	defer st.Close()
@@ -132,7 +125,7 @@ func (d *doctor) data(c *cli.Context) {
 	rows, err := st.Projects(ctx)
 	shared, fault := st.SharedPaths(ctx)
 	if err = cmp.Or(err, fault); err != nil {
-		d.check("projects", "", err)
+		d.verify("projects", "", err)
 		return
 	}
 	for _, row := range rows {
@@ -145,28 +138,12 @@ func (d *doctor) data(c *cli.Context) {
 	}
 }
 
-// check adds a check, which fails if err is not nil.
-func (d *doctor) check(name, good string, err error) {
-	if err != nil {
-		d.fail(name, memoir.HintOf(err), "%v", err)
-		return
-	}
-	d.ok(name, "%s", good)
-}
-
 // models reports for each role its model and the source of its key. No model is called.
 func (d *doctor) models() {
 	for _, role := range model.Roles(d.settings) {
 		choice, err := model.Choose(d.settings, role)
-		if err == nil {
-			err = choice.Check(d.getenv)
-		}
-		if err != nil {
-			hint := memoir.HintOf(err)
-			if inner := errors.Unwrap(err); inner != nil { // the check has the role's name already
-				err = inner
-			}
-			d.fail(role.Setting, hint, "%v", err)
+		if err = cmp.Or(err, choice.Check(d.getenv)); err != nil {
+			d.fail(role.Setting, memoir.HintOf(err), "%v", cmp.Or(errors.Unwrap(err), err)) // without the role's name
 			continue
 		}
 		switch {
@@ -188,7 +165,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 		unread[source] = append(unread[source], err)
 	})
 	if err != nil {
-		d.check("agents", "", err)
+		d.verify("agents", "", err)
 	}
 	var absentees []string // agents without any directory
 	anyFound := false
@@ -206,7 +183,7 @@ func (d *doctor) agents(ctx context.Context, all bool) {
 			found, anyFound = true, true
 			within := func(err error) bool { return strings.Contains(err.Error(), root.Dir) }
 			if err != nil || !slices.ContainsFunc(unread[agent.Source], within) {
-				d.check(name, root.Dir, err)
+				d.verify(name, root.Dir, err)
 			}
 		}
 		for _, err := range unread[agent.Source] {
@@ -255,7 +232,7 @@ func (d *doctor) configuration(c *cli.Context) {
 	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	d.check("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
+	d.verify("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
 }
 
 // permissions finds files of the home that other users may read, and directories and databases that
@@ -279,11 +256,9 @@ func (d *doctor) permissions(home string) {
 		}
 		return nil
 	})
-	switch path := (*fs.PathError)(nil); {
-	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
-		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), "%v", err)
+	switch {
 	case err != nil:
-		d.fail("permissions", "", "%v", err)
+		d.fail("permissions", "chmod -R u+rwX "+shellWord(home), "%v", err)
 	case errors.Is(writable(home), syscall.EROFS):
 		d.fail("permissions", disk.HintOr(syscall.EROFS, "--home"), "%s is not writable: %v", home, syscall.EROFS)
 	case len(locked) > 0:
@@ -294,14 +269,6 @@ func (d *doctor) permissions(home string) {
 			"other users can read %s, such as %s", count(len(open), "path"), open[0])
 	default:
 		d.ok("permissions", "%s is readable only by you", home)
-	}
-}
-
-// limits warns of a limit on costs that cannot be enforced, because a price is unknown.
-func (d *doctor) limits() {
-	if name := pipeline.Unpriced(d.settings); name != "" {
-		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but the price of %s is unknown: costs may exceed the limit", name)
 	}
 }
 
@@ -344,41 +311,41 @@ func (l *checklist) fail(name, hint, format string, args ...any) {
 	l.checks = append(l.checks, check{name, checkFail, fmt.Sprintf(format, args...), hint})
 }
 
-func (l *checklist) verify(name, good, problem string) {
-	if problem != "" {
-		l.fail(name, "", "%s", problem)
+// verify adds a check, which fails if err is not nil.
+func (l *checklist) verify(name, good string, err error) {
+	if err != nil {
+		l.fail(name, memoir.HintOf(err), "%v", err)
 		return
 	}
 	l.ok(name, "%s", good)
 }
 
-func (l *checklist) failed() int {
-	n := 0
-	for _, c := range l.checks {
-		if c.Status == checkFail {
-			n++
-		}
-	}
-	return n
-}
-
-// clean redacts the checks: they quote settings, paths and errors.
-func (l *checklist) clean(redact func(string) string) {
+// report prints a line for each check, with its hint below; with -q only warnings and failures. JSON also has more.
+// The checks are redacted: they quote settings, paths and errors.
+func (l *checklist) report(p *program, c *cli.Context, more map[string]any) error {
+	failed := 0
 	for i := range l.checks {
-		c := &l.checks[i]
-		c.Name, c.Detail, c.Hint = redact(c.Name), redact(c.Detail), redact(c.Hint)
-	}
-}
-
-// printChecks prints a line for each check, with its hint below; with -q only warnings and failures.
-func (u *ui) printChecks(checks []check) {
-	for _, c := range checks {
-		if u.quiet && c.Status == checkOK {
-			continue
-		}
-		u.printf("%-4s  %s: %s\n", c.Status, c.Name, oneLine(c.Detail))
-		if c.Hint != "" {
-			u.printf("      %s\n", oneLine(c.Hint))
+		one := &l.checks[i]
+		one.Name, one.Detail, one.Hint = p.redact(one.Name), p.redact(one.Detail), p.redact(one.Hint)
+		if one.Status == checkFail {
+			failed++
 		}
 	}
+	more["ok"], more["checks"] = failed == 0, l.checks
+	err := p.result(c, nil, more, func() {
+		for _, one := range l.checks {
+			if p.ui.quiet && one.Status == checkOK {
+				continue
+			}
+			p.ui.printf("%-4s  %s: %s\n", one.Status, one.Name, oneLine(one.Detail))
+			if one.Hint != "" {
+				p.ui.printf("      %s\n", oneLine(one.Hint))
+			}
+		}
+	})
+	if err != nil || failed == 0 {
+		return err
+	}
+	p.ui.say("%s failed", count(failed, "check"))
+	return status(exitFailed)
 }

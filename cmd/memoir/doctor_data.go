@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +32,7 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 	}
 	damage, err := st.Check(ctx)
 	if err != nil {
-		d.check("database", "", err)
+		d.verify("database", "", err)
 		return false
 	}
 	const most = 10
@@ -50,22 +53,18 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	rows, err := st.SkippedRecords(ctx)
 	if err != nil {
-		d.check("records", "", err)
+		d.verify("records", "", err)
 		return
 	}
-	var sources []string
 	unknown, parts := map[string]bool{}, map[string][]string{}
 	for _, r := range rows {
 		source, kind := string(r.Source), r.Why
-		if parts[source] == nil {
-			sources = append(sources, source)
-		}
 		if r.Why == store.SkippedUnknown {
 			kind, unknown[source] = "unknown type "+d.redact(r.Type), true
 		}
 		parts[source] = append(parts[source], fmt.Sprintf("%s ×%d in %s", kind, r.N, count(r.Sessions, "session")))
 	}
-	for _, source := range sources {
+	for _, source := range slices.Sorted(maps.Keys(parts)) {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
 		if unknown[source] {
 			d.warn(name, "the agent's format has changed: check for a newer memoir; all other records were read", "%s", detail)
@@ -126,7 +125,7 @@ func (p projectCheck) live(snap memory.Snapshot) {
 	refused := p.root.Refused(snap)
 	switch {
 	case refused != nil:
-		p.check(p.name, "", refused)
+		p.verify(p.name, "", refused)
 	case len(damaged) > 0:
 		p.fail(p.name, fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" restores the published files and keeps hand edits as a generation",
@@ -154,7 +153,7 @@ func looksDamaged(e memory.Edit) bool {
 func (p projectCheck) archives() {
 	kept, err := p.root.Generations()
 	if err != nil {
-		p.check(p.name, "", err)
+		p.verify(p.name, "", err)
 		return
 	}
 	linked, _ := p.root.Linked() // Current reports an error
@@ -181,18 +180,14 @@ func (d *doctor) integrations(c *cli.Context) {
 		return // another check reports it
 	}
 	record, err := integrate.Load(home)
-	if err != nil {
-		d.check("integrations", "", err)
+	env, errEnv := d.agentEnv()
+	if err = cmp.Or(err, errEnv); err != nil {
+		d.verify("integrations", "", err)
 		return
 	}
 	names := record.Agents()
 	if len(names) == 0 {
 		d.warn("integrations", "`memoir install`", "none: no agent gets the memory")
-		return
-	}
-	env, err := d.agentEnv()
-	if err != nil {
-		d.fail("integrations", memoir.HintOf(err), "%v", err)
 		return
 	}
 	for _, name := range names {

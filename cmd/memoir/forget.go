@@ -80,7 +80,6 @@ func (p *program) forget(c *cli.Context) error {
 			return err
 		}
 		found, err = pipeline.FindText(c.Context, st, opts, match)
-		p.ui.stopBar()
 	case len(refs) == 0:
 		var project store.ProjectRow
 		if project, err = p.projectOf(c, st); err == nil {
@@ -155,7 +154,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	forget store.Forgetting) error {
 	if found.Empty() && forget.Project == "" {
 		p.ui.say("no match")
-		return p.result(c, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
+		return p.result(c, nil, forgottenJSON{[]string{}, 0, pipeline.ForgetReport{
 			Projects: []pipeline.ForgottenIn{}, Removed: []string{}}}, func() {})
 	}
 	forget.Keys, forget.Projects = keysOf(found.Sessions), found.Projects
@@ -200,7 +199,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	for i := range report.Projects {
 		report.Projects[i].Name = p.redact(report.Projects[i].Name)
 	}
-	return p.result(c, forgottenJSON{forget.Keys, len(found.Lines), report}, func() {})
+	return p.result(c, nil, forgottenJSON{forget.Keys, len(found.Lines), report}, func() {})
 }
 
 // showFound lists what would be forgotten.
@@ -281,7 +280,7 @@ func (p *program) undoForgetting(
 		p.ui.say("%s is no longer forgotten", s.Key())
 	}
 	if len(opts.Only) == 0 {
-		return p.result(c, pipeline.Report{}, func() {})
+		return p.result(c, nil, pipeline.Report{}, func() {})
 	}
 	_, err = pipeline.Scan(c.Context, st, opts)
 	sessions, failed := st.Sessions(c.Context, store.Filter{Keys: opts.Only})
@@ -295,11 +294,10 @@ func (p *program) undoForgetting(
 	}
 	if len(opts.ProjectIDs) == 0 {
 		p.ui.sayHint("`memoir sessions` shows the reason why it is not read")
-		return p.result(c, pipeline.Report{}, func() {})
+		return p.result(c, nil, pipeline.Report{}, func() {})
 	}
 	opts.Limit = len(opts.Only)
 	report, err := pipeline.Run(c.Context, st, opts)
-	p.ui.stopBar()
 	if report.Scan.Reasons == nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,17 +54,12 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	}
 	input := io.LimitReader(stdin, maxHookInput)
 	if info, err := stdin.Stat(); err == nil && info.Mode().IsRegular() {
-		return parseHook(input)
+		in, err := parseHook(input)
+		return in, err == nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	in, err := interruptibly(ctx, func() (hookInput, error) {
-		in, ok := parseHook(input)
-		if !ok {
-			return in, io.EOF
-		}
-		return in, nil
-	})
+	in, err := interruptibly(ctx, func() (hookInput, error) { return parseHook(input) })
 	return in, err == nil
 }
 
@@ -76,7 +72,8 @@ func inputFlag() cli.Flag {
 // hookInput reads the input of a hook, waiting for it for patience, or longer for a hook that install wrote.
 func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, bool) {
 	if text := c.String("input"); text != "" {
-		return parseHook(strings.NewReader(text))
+		in, err := parseHook(strings.NewReader(text))
+		return in, err == nil
 	}
 	if c.Bool("run") || c.String("ended") != "" || c.String("turn") != "" {
 		patience = hookPatience
@@ -85,16 +82,16 @@ func (p *program) hookInput(c *cli.Context, patience time.Duration) (hookInput, 
 }
 
 // parseHook reads one JSON object; fields of an unexpected type are ignored.
-func parseHook(r io.Reader) (hookInput, bool) {
+func parseHook(r io.Reader) (hookInput, error) {
 	var in *hookInput // nil after null
 	err := json.NewDecoder(r).Decode(&in)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
 		err = nil // the other fields are read
 	}
 	if err != nil || in == nil {
-		return hookInput{}, false
+		return hookInput{}, cmp.Or(err, io.EOF)
 	}
-	return *in, true
+	return *in, nil
 }
 
 func (in hookInput) session() string {
@@ -114,13 +111,7 @@ var eventName = lazyregexp.New(`^[A-Za-z]{1,40}$`)
 
 // directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
-	if len(in.Workspaces) > 0 {
-		return in.Workspaces[0]
-	}
-	if in.CWD != "" {
-		return in.CWD
-	}
-	return in.WorkingDir
+	return cmp.Or(slices.Concat(in.Workspaces, []string{in.CWD, in.WorkingDir})...)
 }
 
 // formNames are the names that --agent and --format take.

@@ -32,8 +32,8 @@ func TestHookInputOfEachAgent(t *testing.T) {
 		{"goose", `{"event":"SessionStart","session_id":"g1","working_dir":"/src"}`, nil, "plain", "g1", "/src"},
 		{"fields of another type are passed over", `{"session_id":7,"cwd":"/src","workspace_roots":"x"}`, nil, "plain", "", "/src"},
 	} {
-		in, ok := parseHook(strings.NewReader(test.input + "\n trailing"))
-		if !ok {
+		in, err := parseHook(strings.NewReader(test.input + "\n trailing"))
+		if err != nil {
 			t.Errorf("%s: not read", test.name)
 			continue
 		}
@@ -50,7 +50,7 @@ func TestHookInputOfEachAgent(t *testing.T) {
 func TestWhatIsNoHookInputIsNotOne(t *testing.T) {
 	t.Parallel()
 	for _, input := range []string{"", "null", "[1]", "7", "{", "plain text", `{"a":`} {
-		if _, ok := parseHook(strings.NewReader(input)); ok {
+		if _, err := parseHook(strings.NewReader(input)); err == nil {
 			t.Errorf("%q was taken for a hook's input", input)
 		}
 	}

@@ -84,13 +84,13 @@ type setupJSON struct {
 
 func (s *setup) do() error {
 	o, err := s.configOptions(s.c)
+	if err == nil {
+		s.file, err = config.ReadFile(o)
+	}
+	if err == nil {
+		s.opts, err = s.runOptions(s.c)
+	}
 	if err != nil {
-		return err
-	}
-	if s.file, err = config.ReadFile(o); err != nil {
-		return err
-	}
-	if s.opts, err = s.runOptions(s.c); err != nil {
 		return err
 	}
 	s.noRun = s.c.Bool("no-run") || s.unagreed()
@@ -116,7 +116,6 @@ func (s *setup) do() error {
 	}
 	if run {
 		report, err := pipeline.Run(s.ctx, s.store, s.opts)
-		s.ui.stopBar()
 		if err != nil {
 			return err
 		}
@@ -149,7 +148,6 @@ func (s *setup) unagreed() bool {
 func (s *setup) find() (err error) {
 	usual := s.opts
 	s.out.Survey, err = pipeline.Look(s.ctx, s.store, &s.opts)
-	s.ui.stopBar()
 	if s.noRun { // `memoir run` has the limits of age
 		s.opts = usual
 	}

@@ -124,11 +124,8 @@ func viewCommand(p *program) *cli.Command {
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),
 		Action: func(c *cli.Context) error {
 			agent, err := agentNamed(c, "agent")
-			if err != nil {
-				return err
-			}
-			settings, err := p.settings(c, nil)
-			if err != nil {
+			settings, errSettings := p.settings(c, nil)
+			if err = cmp.Or(err, errSettings); err != nil {
 				return err
 			}
 			found, err := p.contextOf(c, &settings, hookInput{}, agent)
@@ -139,7 +136,7 @@ func viewCommand(p *program) *cli.Command {
 			if found.text == "" && found.why == "" {
 				found.why, hint = p.whyNoMemory(c)
 			}
-			return p.result(c, map[string]string{"text": found.text, "why": found.why}, func() {
+			return p.result(c, nil, map[string]string{"text": found.text, "why": found.why}, func() {
 				p.ui.write(found.text)
 				p.sayHeld(found.held)
 				switch {

@@ -113,7 +113,6 @@ func (in input) close() error {
 // pieces calls fn for each piece of the text and shows the progress.
 func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Piece) error) error {
 	done := 0
-	defer p.ui.stopBar()
 	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		if done++; !p.ui.outTTY {
 			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSearch, Done: done})

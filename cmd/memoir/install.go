@@ -130,7 +130,6 @@ type integration struct {
 	record  *integrate.Record
 	unlock  func() error
 	changes []integrate.Change
-	failed  []error
 	out     integrationJSON
 	varied  bool // a variable keeps memories.enabled off
 }
@@ -171,20 +170,12 @@ func (p *program) integration(c *cli.Context) (*integration, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch scope := c.String("scope"); scope {
-	case "", "user":
-	case "project":
-		settings, err := p.settings(c, nil)
-		if err != nil {
-			return nil, err
-		}
-		here, err := p.here(settings)
+	if c.String("scope") == "project" {
+		here, err := p.placeHere(c)
 		if err != nil {
 			return nil, err
 		}
 		in.options.Project = cmp.Or(here.top, here.dir)
-	default:
-		return nil, usagef("user or project", "--scope: %q is not a scope", scope)
 	}
 	in.out.Program = in.options.Program
 	// Two processes would overwrite each other's record.
@@ -236,7 +227,6 @@ func (in *integration) agents() (agents []integrate.Agent, err error) {
 // add adds the changes of one agent. If err is not nil, it records that instead and returns false.
 func (in *integration) add(agent string, changes []integrate.Change, err error) bool {
 	if err != nil {
-		in.failed = append(in.failed, err)
 		in.out.Failed = append(in.out.Failed, agentText{agent, in.redact(err.Error()), memoir.HintOf(err)})
 		return false
 	}
@@ -247,7 +237,7 @@ func (in *integration) add(agent string, changes []integrate.Change, err error) 
 // enable adds the change that switches memories.enabled on, if the changes of any agent could be planned.
 func (in *integration) enable(agents int) error {
 	settings, err := in.settings(in.c, nil)
-	if err != nil || settings.Memories.Enabled || agents == len(in.failed) {
+	if err != nil || settings.Memories.Enabled || agents == len(in.out.Failed) {
 		return err
 	}
 	dir, err := in.configDir(in.c)
@@ -286,8 +276,8 @@ func (in *integration) linkSkills(agents []integrate.Agent) error {
 
 func (in *integration) finish(ctx context.Context, verb string, last func() error) error {
 	in.describe()
-	for _, err := range in.failed {
-		in.ui.warn(memoir.HintOf(err), "%v", err)
+	for _, f := range in.out.Failed {
+		in.ui.warn(f.Hint, "%s", f.Text)
 	}
 	dry := in.c.Bool("dry-run")
 	if len(in.changes) > 0 && !dry && !in.c.Bool("yes") {
@@ -309,13 +299,13 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 		if err := last(); err != nil {
 			return err
 		}
-		in.out.Applied = len(in.out.Changes) > 0 || len(in.failed) == 0
+		in.out.Applied = len(in.out.Changes) > 0 || len(in.out.Failed) == 0
 	}
-	if err := in.result(in.c, in.out, func() { in.conclude(verb, dry) }); err != nil {
+	if err := in.result(in.c, nil, in.out, func() { in.conclude(verb, dry) }); err != nil {
 		return err
 	}
 	switch {
-	case len(in.failed) == 0:
+	case len(in.out.Failed) == 0:
 		return nil
 	case len(in.out.Changes) == 0:
 		return status(exitFailed)
@@ -328,7 +318,7 @@ func (in *integration) finish(ctx context.Context, verb string, last func() erro
 func (in *integration) apply(verb string) error {
 	made := []changeJSON{}
 	for i, change := range in.changes {
-		if verb == "install" && change.Agent == integrate.SettingsName && len(made) == 0 && len(in.failed) > 0 {
+		if verb == "install" && change.Agent == integrate.SettingsName && len(made) == 0 && len(in.out.Failed) > 0 {
 			continue
 		}
 		apply, dir := func() error { return in.record.Apply(change) }, filepath.Dir(change.Path)
@@ -388,7 +378,7 @@ func (in *integration) conclude(verb string, dry bool) {
 	switch {
 	case dry:
 		in.ui.say("%s would change %s", verb, count(len(in.changes), "file"))
-	case len(in.changes) == 0 && len(in.failed) == 0:
+	case len(in.changes) == 0 && len(in.out.Failed) == 0:
 		in.ui.say("%s has nothing to change", verb)
 	}
 	for _, confirm := range in.out.Confirm {

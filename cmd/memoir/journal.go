@@ -44,23 +44,13 @@ func journalCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			name, err := optional(c)
-			if err != nil {
-				return err
-			}
-			day, err := entry.Day(name, time.Now())
-			if err != nil {
-				return err
-			}
-			b, id, err := p.pages(c)
-			if err != nil {
+			day, errDay := entry.Day(name, time.Now())
+			b, id, errProject := p.pages(c)
+			if err = cmp.Or(err, errDay, errProject); err != nil {
 				return err
 			}
 			page, err := b.Page(id, day)
-			return p.resultOf(c, err, struct {
-				Project string `json:"project"`
-				Date    string `json:"date"`
-				Text    string `json:"text"`
-			}{id, day, page}, func() {
+			return p.result(c, err, map[string]string{"project": id, "date": day, "text": page}, func() {
 				if page == "" {
 					p.ui.say("no journal entry for %s", day)
 					return
@@ -89,9 +79,7 @@ func (p *program) searchJournal(c *cli.Context) error {
 	for _, fault := range unread {
 		p.ui.warn(memoir.HintOf(fault), "%v", fault)
 	}
-	return p.result(c, struct {
-		Hits []entry.PageHit `json:"hits"`
-	}{hits}, func() {
+	return p.result(c, nil, map[string][]entry.PageHit{"hits": hits}, func() {
 		for _, h := range hits {
 			p.ui.printf("%s:%d: %s\n", h.Day, h.Line, oneLine(h.Text))
 		}
@@ -131,10 +119,7 @@ func historyCommand(p *program) *cli.Command {
 						!strings.Contains(memoir.Folded(line), memoir.Folded(want))
 				})
 			}
-			return p.result(c, struct {
-				Project string `json:"project"`
-				Text    string `json:"text"`
-			}{id, text}, func() {
+			return p.result(c, nil, map[string]string{"project": id, "text": text}, func() {
 				p.ui.write(entry.InZone(text, operation.Zoned))
 				if text == "" && c.String("grep") != "" {
 					p.ui.say("no match")
@@ -150,10 +135,8 @@ func historyCommand(p *program) *cli.Command {
 func (p *program) pages(c *cli.Context) (entry.Book, string, error) {
 	home, id, err := p.projectID(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound && !c.IsSet("project") { // no entry yet
-		if settings, settingsErr := p.settings(c, nil); settingsErr == nil {
-			if here, hereErr := p.here(settings); hereErr == nil && here.status.OK() {
-				id, err = here.project.ID, nil
-			}
+		if here, unknown := p.placeHere(c); unknown == nil && here.status.OK() {
+			id, err = here.project.ID, nil
 		}
 	}
 	return entry.Book{Home: home, Redact: p.redact}, id, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func (p *program) log(c *cli.Context) error {
 	}
 	defer st.Close()
 	out, err := operation.ListGenerations(c.Context, st, home, id)
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		t := newTable("generation", "published", "sessions", "notes", "files", "size", "")
 		forgotten := false
 		for _, g := range out.Generations {
@@ -89,11 +90,8 @@ func restoreCommand(p *program) *cli.Command {
 
 func (p *program) restore(c *cli.Context) error {
 	text, err := argument(c, "generation's number")
-	if err != nil {
-		return err
-	}
-	n, err := generationNumber(text)
-	if err != nil {
+	n, errNumber := generationNumber(text)
+	if err = cmp.Or(err, errNumber); err != nil {
 		return err
 	}
 	opts, st, err := p.openToChange(c)
@@ -116,7 +114,7 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	p.sayRestored(c, project.Name, out)
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		if !p.ui.quiet {
 			p.ui.printf("%s\n", out.Root)
 		}
@@ -187,7 +185,7 @@ func (p *program) diff(c *cli.Context) error {
 		}
 	}
 	out, err := operation.Compare(home, id, numbers[0], numbers[1])
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		from, to := fmt.Sprintf("generation %d", out.From), fmt.Sprintf("generation %d", out.To)
 		if out.Live {
 			to = "the live files (" + to + ")"
@@ -218,15 +216,12 @@ func catCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{projectRefFlag(), jsonFlag()},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")
-			if err != nil {
-				return err
-			}
-			home, id, err := p.projectID(c)
-			if err != nil {
+			home, id, errProject := p.projectID(c)
+			if err = cmp.Or(err, errProject); err != nil {
 				return err
 			}
 			content, err := memory.At(home, id).Open(place)
-			return p.resultOf(c, err, map[string]string{"path": place, "text": string(content)}, func() {
+			return p.result(c, err, map[string]string{"path": place, "text": string(content)}, func() {
 				p.ui.write(string(content))
 			})
 		},

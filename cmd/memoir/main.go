@@ -129,7 +129,7 @@ func versionCommand(p *program) *cli.Command {
 					}
 				}
 			}
-			return p.result(c, out, func() {
+			return p.result(c, nil, out, func() {
 				p.ui.printf("memoir %s\ncommit: %s\ndate: %s\ngo: %s\nsqlite: %s\ngitleaks: %s\nplatform: %s\n", out.Version,
 					orDash(out.Commit), orDash(out.Date), out.Go, out.SQLite, orDash(out.Gitleaks), out.Platform)
 			})

@@ -68,7 +68,7 @@ func (p *program) writeEntry(c *cli.Context, e memoir.Entry) error {
 		return err
 	}
 	out, added, err := p.access(c).Remember(c.Context, st, opts, e)
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		if out.ID != 0 {
 			p.ui.printf("#%d\n", out.ID)
 		}
@@ -121,7 +121,7 @@ func memoriesCommand(p *program) *cli.Command {
 }
 
 func (p *program) printNotes(c *cli.Context, err error, notes []memoir.Entry, byCategory bool) error {
-	return p.resultOf(c, err, operation.EntriesOf(notes), func() {
+	return p.result(c, err, operation.EntriesOf(notes), func() {
 		for i, n := range notes {
 			if byCategory && (i == 0 || n.Category != notes[i-1].Category) {
 				p.ui.write("## " + n.Category + "\n")
@@ -272,5 +272,5 @@ func (p *program) showEntry(c *cli.Context, ref string) (done bool, err error) {
 	if err != nil || !found {
 		return false, err
 	}
-	return true, p.result(c, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
+	return true, p.result(c, nil, operation.EntryOf(e), func() { p.ui.write(p.noteLine(e) + "\n") })
 }

@@ -62,7 +62,7 @@ func (p *program) patch(c *cli.Context) error {
 }
 
 func (p *program) sayPatched(c *cli.Context, err error, name string, out pipeline.Patched) error {
-	return p.resultOf(c, err, out, func() {
+	return p.result(c, err, out, func() {
 		if p.ui.write(out.Content); out.Generation == 0 {
 			p.ui.say("%s: the model proposed no change", name)
 			return
@@ -164,7 +164,7 @@ func (p *program) mount(c *cli.Context) error {
 	if err := mountAt(dir, files); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "mount: %w", err)
 	}
-	return p.result(c, map[string]string{"directory": dir, "prompt": text}, func() { p.ui.write(text) })
+	return p.result(c, nil, map[string]string{"directory": dir, "prompt": text}, func() { p.ui.write(text) })
 }
 
 // skillsDir is below a memory, and below a mount.

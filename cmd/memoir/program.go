@@ -36,15 +36,7 @@ func newProgram(environ []string) *program {
 	return p
 }
 
-// getenv returns the first value of a variable that is not empty.
-func (p *program) getenv(name string) string {
-	for _, entry := range p.environ {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
-			return value
-		}
-	}
-	return ""
-}
+func (p *program) getenv(name string) string { return config.Lookup(p.environ)(name) }
 
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
@@ -76,28 +68,24 @@ func (p *program) configOptions(c *cli.Context) (config.Options, error) {
 	return config.Options{ConfigDir: dir, Environ: p.environ}, err
 }
 
-// lockFolder locks a folder against other processes of memoir until unlock is called. It creates the folder if it is
+// locked makes a change while a folder is locked against other processes of memoir. It creates the folder if it is
 // missing, and waits five seconds for another process.
-func lockFolder(dir string) (unlock func() error, err error) {
+func locked(dir string, change func() error) (err error) {
 	for range 100 {
 		if failpoint.MkdirAll(dir, 0o700) != nil { // the change reports why
-			return func() error { return nil }, nil
+			return change()
 		}
-		if unlock, err = store.LockFolder(dir); memoir.CodeOf(err) != memoir.CodeBusy {
+		unlock, busy := store.LockFolder(dir)
+		if err = busy; err == nil {
+			defer unlock()
+			return change()
+		}
+		if memoir.CodeOf(err) != memoir.CodeBusy {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return unlock, err
-}
-
-func locked(dir string, change func() error) error {
-	unlock, err := lockFolder(dir)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return change()
+	return err
 }
 
 // configDir returns the directory of config.yml, "" without a home directory for it.
@@ -134,21 +122,15 @@ func (p *program) env() rollout.Env {
 	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
 }
 
-// result ends a command: --json prints v, else text is called.
-func (p *program) result(c *cli.Context, v any, text func()) error {
-	if c.Bool("json") {
+// result ends a command, whose last step may have failed: --json prints v, else text is called.
+func (p *program) result(c *cli.Context, err error, v any, text func()) error {
+	if err == nil && c.Bool("json") {
 		return p.ui.json(v)
 	}
-	text()
-	return nil
-}
-
-// resultOf is result for a command whose last step may have failed.
-func (p *program) resultOf(c *cli.Context, err error, v any, text func()) error {
-	if err != nil {
-		return err
+	if err == nil {
+		text()
 	}
-	return p.result(c, v, text)
+	return err
 }
 
 // The flags that several commands have.

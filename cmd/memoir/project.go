@@ -51,6 +51,14 @@ func (p *program) here(settings config.Settings) (place, error) {
 	return p.identify(settings, dir), nil
 }
 
+func (p *program) placeHere(c *cli.Context) (place, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return place{}, err
+	}
+	return p.here(settings)
+}
+
 // projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
 // are ignored and returned.
 func (p *program) projectSettings(
@@ -129,18 +137,18 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 
 // projectNamed is findProject with the settings of the command; "" is the project of this directory.
 func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
+	if ref == "" {
+		here, err := p.placeHere(c)
+		if err != nil {
+			return store.ProjectRow{}, err
+		}
+		return p.projectHere(c.Context, st, here)
+	}
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return store.ProjectRow{}, err
 	}
-	if ref != "" {
-		return p.findProject(c, st, settings, ref)
-	}
-	here, err := p.here(settings)
-	if err != nil {
-		return store.ProjectRow{}, err
-	}
-	return p.projectHere(c.Context, st, here)
+	return p.findProject(c, st, settings, ref)
 }
 
 // projectFlag returns the value of --project, "" if it was not given. An empty value, such as an
@@ -240,18 +248,6 @@ func isProjectFolder(home, id string) bool {
 	return isDirectory(filepath.Join(dir, "live")) || isDirectory(filepath.Join(dir, "generations"))
 }
 
-func (p *program) projectFile(c *cli.Context) (string, error) {
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return "", err
-	}
-	here, err := p.here(settings)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(here.top, config.ProjectFileName), nil
-}
-
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
@@ -324,7 +320,7 @@ func (p *program) regroup(c *cli.Context) error {
 			return err
 		}
 	}
-	return p.result(c, map[string]any{"project": rows[0].ID, "dry_run": dry, "moves": moves}, func() {
+	return p.result(c, nil, map[string]any{"project": rows[0].ID, "dry_run": dry, "moves": moves}, func() {
 		if dry {
 			p.ui.printf("would move %s\n", text)
 			return
@@ -360,10 +356,7 @@ func regrouping(ctx context.Context, st *store.Store, rows []store.ProjectRow) (
 }
 
 func (p *program) projects(c *cli.Context) error {
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
+	home, _ := p.home(c) // an error is returned when the registry is opened
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err
@@ -380,14 +373,14 @@ func (p *program) projects(c *cli.Context) error {
 		directory := strings.Join(one.Directories[:min(len(one.Directories), 1)], "")
 		t.row(one.ID, one.Sessions, one.Generation, whenKnown(one.PublishedAt), orDash(directory), orDash(one.Root))
 	}
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		p.ui.table(t)
 		for _, one := range out.Projects {
 			one.Aliases = slices.DeleteFunc(one.Aliases, func(alias string) bool {
 				return !strings.Contains(alias, "/") || slices.Contains(one.Directories, alias)
 			})
 			if len(one.Aliases) > 0 {
-				p.ui.printf("%s is also %s\n", one.ID, strings.Join(one.Aliases, ", "))
+				p.ui.printf("other names of %s: %s\n", one.ID, strings.Join(one.Aliases, ", "))
 			}
 		}
 		if st != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,18 +53,13 @@ func (p *program) redactText(c *cli.Context) error {
 		}
 	}
 	path, err := optional(c)
-	if err != nil {
-		return err
-	}
-	scanner, err := p.scanner(c)
-	if err != nil {
+	scanner, errScanner := p.scanner(c)
+	if err = cmp.Or(err, errScanner); err != nil {
 		return err
 	}
 	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
-	if path == "" {
-		path = "-"
-	}
+	path = cmp.Or(path, "-")
 	most := int(p.memories(c).Heap() / bytesPerSecret)
 	clean, err := p.learn(c.Context, path, redactor, most)
 	if err != nil {
@@ -156,21 +152,11 @@ func (p *program) scanStored(c *cli.Context) error {
 		return err
 	}
 	report, err := pipeline.ScanStored(c.Context, st, opts)
-	p.ui.stopBar()
 	if err != nil {
 		return err
 	}
-	if err := p.printFindings(c, report.Places); err != nil {
-		return err
-	}
-	incomplete := p.incomplete(report.Unread)
-	if n := len(report.Places); n > 0 {
-		p.ui.say("%s in %s", count(n, "secret"), count(report.Texts, "stored text"))
-		p.ui.sayHint("`memoir redact --stored` removes them")
-		return status(exitFailed)
-	}
-	p.ui.say("no secrets in %s", count(report.Texts, "stored text"))
-	return incomplete
+	return p.reportFindings(c, report.Places, len(report.Places), count(report.Texts, "stored text"),
+		"`memoir redact --stored` removes them", p.incomplete(report.Unread))
 }
 
 // limitToProject applies --project.
@@ -214,11 +200,10 @@ func (p *program) redactStored(c *cli.Context) error {
 		return err
 	}
 	done, err := pipeline.RedactStored(c.Context, st, opts)
-	p.ui.stopBar()
 	if err != nil {
 		return err
 	}
-	if err := p.result(c, done, func() {}); err != nil {
+	if err := p.result(c, nil, done, func() {}); err != nil {
 		return err
 	}
 	incomplete := p.incomplete(done.Unread)

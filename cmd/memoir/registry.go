@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/failpoint"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -117,32 +119,19 @@ func busyTimeout(settings config.Settings) time.Duration {
 }
 
 func (p *program) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
-	sessions, err := st.FindSessions(ctx, ref) // at least one
-	switch {
-	case err != nil:
-		return memoir.Session{}, err
-	case len(sessions) == 1:
-		return sessions[0], nil
-	}
-	return memoir.Session{}, usagef("use one of "+shortened(keysOf(sessions)), "%q matches %s", ref,
-		count(len(sessions), "session"))
+	return operation.FindSession(ctx, st, ref, func(memoir.Session) bool { return true })
 }
 
 // options returns the options of the pipeline for a command with --wait. flags are the settings that the
 // command's flags override.
 func (p *program) options(c *cli.Context, flags map[string]string) (opts pipeline.Options, err error) {
 	opts.Env, opts.Progress = p.env(), p.ui.progress
-	if opts.Wait, err = durationFlag(c, "wait"); err != nil {
-		return opts, err
-	}
-	if opts.Settings, err = p.settings(c, flags); err != nil {
-		return opts, err
-	}
-	if opts.Home, err = p.home(c); err != nil {
-		return opts, err
-	}
-	opts.ConfigDir, err = p.configDir(c)
-	return opts, err
+	var errs [4]error
+	opts.Wait, errs[0] = durationFlag(c, "wait")
+	opts.Settings, errs[1] = p.settings(c, flags)
+	opts.Home, errs[2] = p.home(c)
+	opts.ConfigDir, errs[3] = p.configDir(c)
+	return opts, cmp.Or(errs[:]...)
 }
 
 // openToChange is openForWriting with the options of the pipeline.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,11 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Bool("startup") {
-				return p.startup(c)
+			if c.Bool("startup") && p.getenv(memoir.ChildVariable) != "" {
+				return nil
+			} else if c.Bool("startup") {
+				in, _ := p.hookInput(c, startupPatience)
+				return p.launch(c, in)
 			}
 			if c.Bool("background") {
 				p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " ")) // to its log
@@ -73,14 +77,11 @@ var errTimeout = errors.New("stopped by --timeout")
 
 func (p *program) run(c *cli.Context) error {
 	opts, err := p.runOptions(c)
-	if err != nil {
+	timeout, errFlag := durationFlag(c, "timeout")
+	if err = cmp.Or(err, errFlag); err != nil {
 		return err
 	}
 	limitHeap(opts.Settings.Memories)
-	timeout, err := durationFlag(c, "timeout")
-	if err != nil {
-		return err
-	}
 	ctx := c.Context
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -108,7 +109,6 @@ func (p *program) run(c *cli.Context) error {
 		opts.ProjectIDs = []string{id}
 	}
 	report, err := pipeline.Run(ctx, st, opts)
-	p.ui.stopBar()
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
@@ -220,7 +220,7 @@ func enqueueCommand(p *program) *cli.Command {
 			st, err := p.openForWriting(c)
 			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
 				p.ui.sayError(err)
-				return p.result(c, map[string][]string{"projects": {}}, func() {})
+				return p.result(c, nil, map[string][]string{"projects": {}}, func() {})
 			}
 			if err != nil {
 				return err
@@ -235,7 +235,7 @@ func enqueueCommand(p *program) *cli.Command {
 					return err
 				}
 			}
-			return p.result(c, map[string][]string{"projects": ids}, func() {
+			return p.result(c, nil, map[string][]string{"projects": ids}, func() {
 				p.ui.say("%s due for the next run", countAre(len(ids), "project"))
 			})
 		},

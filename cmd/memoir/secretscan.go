@@ -183,7 +183,6 @@ func (s *secretScan) add(f pipeline.StoredPlace) {
 		s.findings = append(s.findings, f)
 		return
 	}
-	s.ui.stopBar()
 	s.printFinding(f)
 	if s.ui.outTTY {
 		s.ui.push()
@@ -191,35 +190,36 @@ func (s *secretScan) add(f pipeline.StoredPlace) {
 }
 
 func (s *secretScan) report(c *cli.Context) error {
-	s.ui.stopBar()
 	if s.files == 0 && len(s.unread) == 1 {
 		return s.unread[0]
 	}
-	if err := s.printFindings(c, s.findings); err != nil {
-		return err
-	}
+	var incomplete error
 	for _, err := range s.unread {
 		s.ui.warn("", "not scanned: %v", err)
+		incomplete = memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(len(s.unread), "path"))
 	}
-	switch {
-	case s.found > 0:
-		s.ui.say("%s in %s", count(s.found, "secret"), count(s.files, "file"))
-		return status(exitFailed)
-	case len(s.unread) > 0:
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(len(s.unread), "path"))
-	}
-	s.ui.say("no secrets in %s", count(s.files, "file"))
-	return nil
+	return s.reportFindings(c, s.findings, s.found, count(s.files, "file"), "", incomplete)
 }
 
-func (p *program) printFindings(c *cli.Context, findings []pipeline.StoredPlace) error {
-	return p.result(c, struct {
-		Findings []pipeline.StoredPlace `json:"findings"`
-	}{list(findings)}, func() {
+// reportFindings prints findings, and says how many there are in all, where, and what to do.
+func (p *program) reportFindings(c *cli.Context, findings []pipeline.StoredPlace, all int, where, hint string,
+	incomplete error) error {
+	out := map[string][]pipeline.StoredPlace{"findings": append([]pipeline.StoredPlace{}, findings...)}
+	err := p.result(c, nil, out, func() {
 		for _, f := range findings {
 			p.printFinding(f)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	if all == 0 {
+		p.ui.say("no secrets in %s", where)
+		return incomplete
+	}
+	p.ui.say("%s in %s", count(all, "secret"), where)
+	p.ui.sayHint(hint)
+	return status(exitFailed)
 }
 
 func (p *program) printFinding(f pipeline.StoredPlace) {

@@ -90,12 +90,10 @@ func (p *program) serve(c *cli.Context) error {
 		return err
 	}
 	defer l.Close()
-	out := struct {
-		Address string `json:"address"`
-		Open    string `json:"open"` // contains the token
-		Token   string `json:"token_file"`
-	}{serve.Address(l, ""), serve.Address(l, o.Token), filepath.Join(o.Home, serve.TokenFile)}
-	if err := p.result(c, out, func() { p.ui.printf("%s\n", out.Open) }); err != nil {
+	open := serve.Address(l, o.Token)
+	out := map[string]string{"address": serve.Address(l, ""), "open": open,
+		"token_file": filepath.Join(o.Home, serve.TokenFile)}
+	if err := p.result(c, nil, out, func() { p.ui.printf("%s\n", open) }); err != nil {
 		return err
 	}
 	p.ui.push()

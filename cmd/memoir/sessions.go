@@ -53,12 +53,6 @@ func reasonHelp() string {
 
 func (p *program) sessions(c *cli.Context) error {
 	filter := store.Filter{Source: memoir.Source(c.String("source")), Reason: memoir.Reason(c.String("reason"))}
-	if filter.Source != "" && !slices.Contains(sources(), c.String("source")) {
-		return usagef(didYouMean(c.String("source"), sources()), "--source: unknown agent %q", filter.Source)
-	}
-	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
-		return usagef(didYouMean(c.String("reason"), names(memoir.Reasons)), "--reason: unknown reason %q", filter.Reason)
-	}
 	st, err := p.openForListing(c)
 	if err != nil {
 		return err
@@ -85,7 +79,7 @@ func (p *program) sessions(c *cli.Context) error {
 	for _, s := range out.Sessions {
 		t.row(s.Key(), whenKnown(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.Project), cmp.Or(s.Error, s.Title))
 	}
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		p.ui.table(t)
 		if len(out.Sessions) < out.All {
 			p.ui.say("%d of %s", len(out.Sessions), count(out.All, "session"))
@@ -145,7 +139,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				if err := pipeline.Withdraw(c.Context, st, opts, session.ProjectID); err == nil {
 					hint = ""
 				} else if memoir.CodeOf(err) != memoir.CodeBusy {
-					return err
+					p.ui.warn(memoir.HintOf(err), "it is not removed from its project's memory yet: %v", err)
 				}
 			}
 			now, err := p.findSession(c.Context, st, session.Key())
@@ -153,7 +147,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 				return usagef("`memoir config get exclude` lists excluded directories",
 					"%s stays disabled: exclude, or %s, covers %s", session.Key(), config.ProjectFileName, p.redact(session.CWD))
 			}
-			return p.result(c, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
+			return p.result(c, nil, map[string]any{"session": session.Key(), "disabled": disabled}, func() {
 				if was == disabled {
 					p.ui.say("%s, “%s”, is %sd already", session.Key(), orUntitled(session.Title), name)
 					return
@@ -185,7 +179,7 @@ func pruneCommand(p *program) *cli.Command {
 			for i := range keys {
 				keys[i] = p.redact(keys[i])
 			}
-			return p.result(c, map[string][]string{"removed": append([]string{}, keys...)}, func() {
+			return p.result(c, nil, map[string][]string{"removed": append([]string{}, keys...)}, func() {
 				p.ui.say("removed %s", count(len(keys), "session"))
 				for _, key := range keys {
 					p.ui.printf("%s\n", key)
@@ -242,7 +236,7 @@ func retryCommand(p *program) *cli.Command {
 				return err
 			}
 			n, err := st.Retry(c.Context, keys...)
-			return p.resultOf(c, err, map[string]int{"retried": n}, func() {
+			return p.result(c, err, map[string]int{"retried": n}, func() {
 				if n == 0 {
 					p.ui.say("no failed or dead job")
 				} else {

@@ -52,15 +52,9 @@ func (p *program) show(c *cli.Context) error {
 		return err
 	}
 	session, parts, err := p.sessionOrFile(c, name)
-	if err != nil {
-		return err
-	}
-	scanner, err := p.scanner(c)
-	if err != nil {
-		return err
-	}
-	_, forgotten, err := pipeline.Tombstones(p.access(c).Home)
-	if err != nil {
+	scanner, errScanner := p.scanner(c)
+	_, forgotten, errForgotten := pipeline.Tombstones(p.access(c).Home)
+	if err = cmp.Or(err, errScanner, errForgotten); err != nil {
 		return err
 	}
 	loaded, err := pipeline.Load(c.Context, scanner, parts, "", forgotten)
@@ -80,7 +74,7 @@ func (p *program) show(c *cli.Context) error {
 	}
 	omitted := len(all) - len(items)
 	out := operation.ReadingOf(form, items, omitted)
-	return p.result(c, out, func() {
+	return p.result(c, nil, out, func() {
 		p.printItems(all, items)
 		left := ""
 		if omitted > 0 {

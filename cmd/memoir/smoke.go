@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -62,26 +63,13 @@ func (p *program) smoke(c *cli.Context) error {
 		return err
 	}
 	report, err := s.examine(c.Context)
-	p.ui.stopBar()
-	s.clean(p.redact)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.report(p, c, map[string]any{"run": report})
 	}
-	failed := s.failed()
-	err = p.result(c, struct {
-		OK     bool            `json:"ok"`
-		Checks []check         `json:"checks"`
-		Run    pipeline.Report `json:"run"`
-	}{failed == 0, s.checks, report}, func() { p.ui.printChecks(s.checks) })
-	if err != nil {
-		return err
+	if err == nil {
+		p.ui.say("smoke test passed: %s", count(len(s.checks), "check"))
 	}
-	if failed > 0 {
-		p.ui.say("smoke test failed: %s", count(failed, "check"))
-		return status(exitFailed)
-	}
-	p.ui.say("smoke test passed: %s", count(len(s.checks), "check"))
-	return nil
+	return err
 }
 
 func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
@@ -98,14 +86,14 @@ func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 	if err != nil {
 		return first, err
 	}
-	problem := ""
+	var problem error
 	if second.Phase1.Claimed > 0 || second.Scan.Changed > 0 || len(second.Phase2) > 0 {
-		problem = fmt.Sprintf("%s changed, %d claimed, %s consolidated",
+		problem = fmt.Errorf("%s changed, %d claimed, %s consolidated",
 			count(second.Scan.Changed, "session"), second.Phase1.Claimed, count(len(second.Phase2), "project"))
 	}
 	for root, files := range before {
 		if snap, err := root.Current(); err != nil || !files.Equal(snap.Files) {
-			problem = root.Link() + " has changed"
+			problem = fmt.Errorf("%s has changed", root.Link())
 		}
 	}
 	s.verify("second run", "has nothing to do", problem)
@@ -130,29 +118,29 @@ func (s *smokeTest) run(ctx context.Context) (pipeline.Report, error) {
 }
 
 func (s *smokeTest) checkRun(r pipeline.Report) {
-	problem := ""
+	var problem error
 	if r.Scan.Sessions-r.Scan.Reasons[memoir.ReasonUnreadable] == 0 {
-		problem = fmt.Sprintf("no session was found in %s in %s", count(r.Scan.Files, "file"), s.dir)
+		problem = fmt.Errorf("no session was found in %s in %s", count(r.Scan.Files, "file"), s.dir)
 	}
 	s.verify("scan", fmt.Sprintf("%s in %s", count(r.Scan.Sessions, "session"), count(r.Scan.Files, "file")), problem)
-	problem = ""
+	problem = nil
 	if r.Phase1.Failed > 0 || r.Phase1.Released > 0 || r.Left > 0 {
-		problem = fmt.Sprintf("%d failed, %d released, %d left", r.Phase1.Failed, r.Phase1.Released, r.Left)
+		problem = fmt.Errorf("%d failed, %d released, %d left", r.Phase1.Failed, r.Phase1.Released, r.Left)
 	}
 	s.verify("phase 1", sayPhase1(r.Phase1), problem)
 	published := 0
-	problem = ""
+	problem = nil
 	for _, project := range r.Phase2 {
 		switch project.Outcome {
 		case pipeline.OutcomePublished:
 			published++
 		case pipeline.OutcomeEmpty:
 		default:
-			problem = sayProject(project)
+			problem = errors.New(sayProject(project))
 		}
 	}
-	if published == 0 && problem == "" {
-		problem = "no memory was published"
+	if published == 0 && problem == nil {
+		problem = errors.New("no memory was published")
 	}
 	s.verify("phase 2", count(published, "project")+" published", problem)
 }
@@ -175,7 +163,7 @@ func (s *smokeTest) checkStored(ctx context.Context) (map[memory.Root]memory.Fil
 		root := memory.At(s.home, row.ID)
 		snap, err := root.Current()
 		if err != nil {
-			s.verify(row.ID, "", err.Error())
+			s.verify(row.ID, "", err)
 			continue
 		}
 		live[root] = snap.Files
@@ -184,22 +172,22 @@ func (s *smokeTest) checkStored(ctx context.Context) (map[memory.Root]memory.Fil
 	return live, s.checkSecrets(ctx, st)
 }
 
-// missing names a file that is absent, empty or not as in the manifest; "" if there is none.
-func missing(snap memory.Snapshot) string {
+// missing is an error if a file is absent, empty or not as in the manifest.
+func missing(snap memory.Snapshot) error {
 	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile, "raw_memories.md"} {
 		if len(bytes.TrimSpace(snap.Files[name])) == 0 {
-			return name + " is missing or empty"
+			return fmt.Errorf("%s is missing or empty", name)
 		}
 	}
 	for path, content := range snap.Files {
 		if len(content) == 0 {
-			return path + " is empty"
+			return fmt.Errorf("%s is empty", path)
 		}
 	}
 	if len(snap.Edited) > 0 {
-		return snap.Edited[0].Path + " differs from manifest.json"
+		return fmt.Errorf("%s differs from manifest.json", snap.Edited[0].Path)
 	}
-	return ""
+	return nil
 }
 
 // checkSecrets scans the stored texts by the rules, and every byte of the home for the planted secrets.
@@ -208,9 +196,9 @@ func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store) error {
 	if err != nil {
 		return err
 	}
-	found := ""
+	var found error
 	for _, place := range report.Places {
-		found = placeText(place) + ": " + place.Rule
+		found = fmt.Errorf("%s: %s", placeText(place), place.Rule)
 	}
 	err = filepath.WalkDir(s.home, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -219,7 +207,7 @@ func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store) error {
 		content, err := os.ReadFile(path)
 		for _, secret := range s.planted {
 			if bytes.Contains(content, []byte(secret)) {
-				found = path + " contains a planted secret"
+				found = fmt.Errorf("%s contains a planted secret", path)
 			}
 		}
 		return err

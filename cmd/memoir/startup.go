@@ -24,17 +24,8 @@ const startupPatience = 20 * time.Millisecond
 // maxLog is the size at which a log file is rotated, in bytes.
 const maxLog = 1 << 20
 
-// startup handles a hook that starts a run: at a session's start, with --ended at its end, with --turn after a turn.
-func (p *program) startup(c *cli.Context) error {
-	if p.getenv(memoir.ChildVariable) != "" {
-		return nil
-	}
-	in, _ := p.hookInput(c, startupPatience)
-	return p.launch(c, in)
-}
-
 // launch starts a run in the background, in a session of its own so that it outlives the agent that
-// called the hook.
+// called the hook: at a session's start, with --ended at its end, with --turn after a turn.
 func (p *program) launch(c *cli.Context, in hookInput) error {
 	settings, err := p.settings(c, nil)
 	if err != nil || !settings.Memories.Enabled {

@@ -48,7 +48,7 @@ func statusCommand(p *program) *cli.Command {
 				spent, err = operation.ReadSpending(c.Context, st)
 				out.UsageBy = spent.UsageBy
 			}
-			return p.resultOf(c, err, out, func() {
+			return p.result(c, err, out, func() {
 				switch {
 				case c.Bool("usage"):
 					p.printUsage(out)

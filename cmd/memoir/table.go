@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -201,23 +200,12 @@ func whenKnown(t *time.Time) string { return when(*cmp.Or(t, &time.Time{})) }
 
 // size formats a number of bytes for people.
 func size(n int64) string {
-	switch {
-	case n < 1000:
-		return strconv.FormatInt(n, 10) + " B"
-	case n < 1000_000:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
-	case n < 1000_000_000:
-		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+	for i, unit := range []int64{1e9, 1e6, 1e3} {
+		if n >= unit {
+			return fmt.Sprintf("%.1f %cB", float64(n)/float64(unit), "GMk"[i])
+		}
 	}
-	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
-}
-
-// list returns a slice that is not nil, so that JSON has an array.
-func list[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
+	return fmt.Sprintf("%d B", n)
 }
 
 // excerpt cuts a text to maxText characters around a match.

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/operation"
 	"memoir/pipeline"
 )
 
@@ -104,11 +105,8 @@ func (u *ui) advance(p pipeline.Progress) (line bool, about string) {
 		b.said = time.Now()
 		return true, about
 	}
-	if u.redact != nil {
-		about = u.redact(about)
-	}
 	width := cmp.Or(terminalWidth(os.Stderr), 80) - barWidth - barNumbers
-	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(about), max(width, leastColumn))
+	about = memoir.Cut("memoir: "+stageNames[p.Stage]+oneLine(u.redact(about)), max(width, leastColumn))
 	total := p.Total
 	if total <= 0 {
 		total = -1 // a spinner
@@ -242,11 +240,9 @@ func (p *pager) wait(last bool) {
 
 // setColor decides where colour is used: at terminals, but not with NO_COLOR, and anywhere with CLICOLOR_FORCE.
 // --color takes precedence.
-func (u *ui) setColor(when string, getenv func(string) string) error {
+func (u *ui) setColor(when string, getenv func(string) string) {
 	force := getenv("CLICOLOR_FORCE")
 	switch {
-	case !slices.Contains([]string{"", "auto", "always", "never"}, when):
-		return usagef("one of auto, always, never", "--color: %q is not known", when)
 	case when == "never", when != "always" && getenv("NO_COLOR") != "":
 		u.color, u.outColor = false, false
 	case when == "always", force != "" && force != "0":
@@ -254,7 +250,6 @@ func (u *ui) setColor(when string, getenv func(string) string) error {
 	default:
 		u.color, u.outColor = u.errTTY, u.outTTY && getenv("TERM") != "dumb"
 	}
-	return nil
 }
 
 func (u *ui) paint(color, line string) {
@@ -270,18 +265,7 @@ func (u *ui) paint(color, line string) {
 }
 
 func (u *ui) writeDiff(text string) {
-	for line := range strings.Lines(text) {
-		color := ""
-		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			color = "1"
-		case line[0] == '@':
-			color = "36"
-		case line[0] == '+':
-			color = "32"
-		case line[0] == '-':
-			color = "31"
-		}
-		u.paint(color, line)
+	for _, l := range operation.DiffLines(text) {
+		u.paint(map[string]string{"@": "36", "+": "32", "-": "31"}[l.Mark], l.Text)
 	}
 }

@@ -52,7 +52,7 @@ type ui struct {
 	stdout    *os.File
 	pager     *pager // nil: results go to stdout
 	outBroken error
-	redact    func(string) string // removes secrets from messages; nil in tests
+	redact    func(string) string // removes secrets from messages
 	home      string              // of the person, ~ in tables
 	command   string              // its name without memoir: "sessions disable"; empty if none was given
 
@@ -63,13 +63,13 @@ type ui struct {
 func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 	u := &ui{
 		stdin: stdin, stdout: stdout, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
-		home:   getenv("HOME"),
+		home: getenv("HOME"), redact: func(text string) string { return text },
 		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
 	}
 	if getenv("TERM") == "dumb" {
 		u.errTTY = false
 	}
-	_ = u.setColor("", getenv)
+	u.setColor("", getenv)
 	return u
 }
 
@@ -131,18 +131,13 @@ func (u *ui) sayHint(text string) {
 // joined puts joined errors on one line, separated by semicolons. Secrets are removed first: a
 // rule may match several lines.
 func (u *ui) joined(text string) string {
-	if u.redact != nil {
-		text = u.redact(text)
-	}
-	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	return strings.ReplaceAll(strings.TrimSpace(u.redact(text)), "\n", "; ")
 }
 
 // line writes one line to standard error, after the results written so far: both
 // may go to one terminal. A failed write is ignored.
 func (u *ui) line(color, label, text string) {
-	if u.redact != nil {
-		text = u.redact(text)
-	}
+	text = u.redact(text)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.bar.erase()
@@ -163,8 +158,11 @@ func (u *ui) write(text string) {
 	u.put(text)
 }
 
-// put writes a result unchanged.
+// put writes a result unchanged. A bar on the same terminal ends before it.
 func (u *ui) put(text string) {
+	if u.outTTY {
+		u.stopBar()
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if _, err := u.out.WriteString(text); err != nil && u.outBroken == nil {
@@ -214,13 +212,12 @@ func escaped(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		switch one, two := utf16.EncodeRune(r); {
-		case !escapable(r):
+		if !escapable(r) {
 			b.WriteRune(r)
-		case one != unicode.ReplacementChar:
-			fmt.Fprintf(&b, `\u%04x\u%04x`, one, two)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()
@@ -276,6 +273,7 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 
 // answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
+	u.stopBar()
 	u.mu.Lock()
 	u.flush()
 	u.pager.wait(false)

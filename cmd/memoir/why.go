@@ -35,7 +35,7 @@ func whyCommand(p *program) *cli.Command {
 			}
 			defer st.Close()
 			out, err := p.access(c).Why(c.Context, st, id, ref)
-			return p.resultOf(c, err, out, func() { p.printWhy(out) })
+			return p.result(c, err, out, func() { p.printWhy(out) })
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"syscall"
 
 	"memoir"
@@ -173,7 +174,7 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 		_ = failpoint.Remove(path + Beside)
 		return err
 	}
-	err = flush(path+Beside, mode)
+	err = Flush(path+Beside, mode)
 	if err == nil {
 		err = failpoint.Rename(path+Beside, path)
 	}
@@ -183,8 +184,8 @@ func Replace(path string, content []byte, mode fs.FileMode) error {
 	return err
 }
 
-// flush sets a file's mode and makes its content durable.
-func flush(path string, mode fs.FileMode) error {
+// Flush sets a file's mode and makes its content durable.
+func Flush(path string, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // nothing is written
 	if err != nil {
 		return err
@@ -193,6 +194,21 @@ func flush(path string, mode fs.FileMode) error {
 		err = errors.Join(f.Chmod(mode), f.Sync())
 	}
 	return errors.Join(err, f.Close())
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be flushed there
+	}
+	if err := failpoint.Before("sync directory " + filepath.Base(path)); err != nil {
+		return err
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Discard removes a file that may not exist.

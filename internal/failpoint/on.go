@@ -106,10 +106,7 @@ func pass(name string, canFail bool) error {
 		}
 	case "interrupt", "terminate":
 		if passed == plan.at {
-			sent := syscall.SIGINT
-			if plan.do == "terminate" {
-				sent = syscall.SIGTERM
-			}
+			sent := map[string]syscall.Signal{"interrupt": syscall.SIGINT, "terminate": syscall.SIGTERM}[plan.do]
 			heard := make(chan os.Signal, 1)
 			signal.Notify(heard, sent)
 			syscall.Kill(plan.target(), sent)

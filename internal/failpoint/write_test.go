@@ -25,7 +25,7 @@ var (
 // without are the functions that have fewer failpoints than writes, with the reason.
 var without = map[string]string{
 	"disk.OpenIn":             "who may create a file by it has a moment",
-	"disk.flush":              "it opens what a write made, and has a moment",
+	"disk.Flush":              "it opens what a write made, and has a moment",
 	"main.smoke":              "what smoke writes is compared and thrown away",
 	"main.clearProjects":      "Remove is a method that has moments",
 	"pipeline.RemoveFolders":  "Remove is a method that has moments",
@@ -34,9 +34,7 @@ var without = map[string]string{
 	"store.withoutReferences": "it sets the connection, and the transaction has moments",
 	"store.exec":              "a statement of a transaction, which has moments",
 	"store.rollback":          "it leaves what was before",
-	"store.syncDir":           "it follows a rename, which has a moment",
 	"store.transact":          "write has moments for those that write",
-	"store.missing":           "it writes into memory",
 }
 
 // TestEveryWriteHasAMoment reads the source: each function must have as many failpoints as

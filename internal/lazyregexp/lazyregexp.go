@@ -62,11 +62,6 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex is the method of regexp.Regexp.
-func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return r.get().FindAllStringSubmatchIndex(s, n)
-}
-
 // ReplaceAllString is the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,9 +87,21 @@ type place struct {
 	around         *place     // the place of that section
 }
 
+// Parse returns the document of a file, the zero node if it has only comments.
+func Parse(text []byte) (document yaml.Node, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	if err = decoder.Decode(&document); err == nil && decoder.Decode(new(yaml.Node)) != io.EOF {
+		err = errors.New("it has more than one document")
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return document, err
+}
+
 func find(text []byte, at []string) (p place, err error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	document, err := Parse(text)
+	if err != nil {
 		return p, err
 	}
 	p.value = &document

@@ -173,7 +173,7 @@ func collect(ctx context.Context, home string) (sessions []session, problems []s
 		return nil, nil, err
 	}
 	for _, parts := range threads {
-		parts, _ = rollout.Assemble(parts)
+		parts = rollout.Assemble(parts)
 		s := session{head: parts[0].Head}
 		s.stats, err = rollout.Read(ctx, parts, func(it memoir.Item) error {
 			s.items = append(s.items, it)

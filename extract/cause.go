@@ -1,0 +1,186 @@
+package extract
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+)
+
+// Words in headings and labels of the part of a text that says why, in a post and in an answer, and of the part that
+// says what is left to do.
+var (
+	causeWords = []string{"root cause", "cause", "why", "problem", "motivation"}
+	foundWords = causeWords[:2]
+	openWords  = []string{"remaining", "not done", "left", "next steps", "follow-up", "follow-ups"}
+)
+
+// Bounds of a cause: its sentences and bytes, and the words of its heading, since a longer one is a sentence.
+const (
+	maxCause          = 300
+	maxCauseSentences = 2
+	maxHeading        = 4
+)
+
+// under returns the sentences of the first part of a text below a heading with some words. A heading is a heading
+// of Markdown, a line with a colon at its end, or a label at the beginning of a paragraph.
+func under(text string, words []string) []string {
+	var out []string
+	open := ""
+	for _, p := range paragraphs(straight.Replace(clean(text))) {
+		heading, rest := p.heading, labels(strings.ReplaceAll(p.text, "**", ""))
+		label, after, ok := strings.Cut(rest, ": ")
+		if stated.MatchString(rest) && slices.Contains(words, causeWords[0]) {
+			heading = causeWords[0]
+		} else if ok && titles(label, words) {
+			heading, rest = label, after
+		}
+		if open != "" && heading != open {
+			break
+		}
+		if !titles(heading, words) {
+			continue
+		}
+		open = heading
+		for _, s := range sentences(rest) {
+			if !strings.HasSuffix(s, ":") && !trailer(s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// stated matches the beginning of a sentence that states a cause.
+var stated = lazyregexp.New(`(?i)^(?:the )?(?:root cause|cause|problem) (?:was|is) `)
+
+func titles(heading string, words []string) bool {
+	return len(strings.Fields(heading)) <= maxHeading && hasAny(lowerWords(heading), words...)
+}
+
+// firstOf returns the first whole sentences of a text, "" if the first one is too long.
+func firstOf(sentences []string) string {
+	return wholeSentences(sentences[:min(len(sentences), maxCauseSentences)], maxCause)
+}
+
+// cause says in whole sentences why a post was made; "" of a plan, whose problem may not be the one that was found.
+func (p post) cause() string {
+	if p.kind == postPlan {
+		return ""
+	}
+	return firstOf(under(p.body, causeWords))
+}
+
+// label names a post by its title.
+func (p post) label() string {
+	if p.kind == postCommit {
+		return p.shown() + " (commit)"
+	}
+	return p.shown() + " (" + p.name() + ")"
+}
+
+// causes is the signal of why commits and pull requests were made and issues filed, in their last state: what the
+// session posted says so in a section. A pull request stands for the commit of its title. An issue without such a
+// section begins with its problem.
+func causes(s *session) []candidate {
+	var out []candidate
+	pulls := map[string]bool{}
+	for _, p := range slices.Backward(s.posts) {
+		why, signal := p.cause(), signalCause
+		if p.kind == postIssue {
+			if signal = signalIssue; why == "" {
+				why = firstOf(strings.Split(statements(p.body, true), "; ")[:1])
+			}
+		}
+		if p.void || why == "" || pulls[p.title] {
+			continue
+		}
+		pulls[p.title] = true
+		c := state(signal, memoir.StatementFinding, p.label()+": "+why, p.item)
+		c.Cause = why
+		out = append(out, c)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// found is the signal of causes that the agent names in a closing answer. Such a cause is a finding if the same
+// request or the next one changed a file and then passed a check, nobody objected and no other cause was named
+// later; else it is a claim. A pull request or commit that says why stands for it.
+func found(s *session) []candidate {
+	var out []candidate
+	causes := map[*turn]string{}
+	for _, t := range s.turns {
+		if why := firstOf(under(t.final.text, foundWords)); why != "" {
+			causes[t] = why
+		}
+	}
+	all := s.requests()
+	for i, r := range all {
+		until := math.MaxInt
+		if i+2 < len(all) {
+			until = all[i+2].item
+		}
+		for _, t := range r.turns {
+			why := causes[t]
+			if !named.MatchString(why) || !strings.HasSuffix(why, ".") { // else a list of steps
+				continue
+			}
+			kind, title := memoir.StatementClaim, ""
+			if s.bornOut(r.item, until, t.final.item) && !slices.ContainsFunc(s.turns, func(later *turn) bool {
+				return later.final.item > t.final.item && later.final.item < until && causes[later] != ""
+			}) {
+				kind = memoir.StatementFinding
+			}
+			p := cmp.Or(s.became(r.item, t.final.item), s.became(t.final.item, until))
+			if p != nil {
+				if p.cause() != "" {
+					continue
+				}
+				title = p.label() + ": "
+			}
+			c := state(signalFound, kind, title+why, t.final.item)
+			c.words, c.Cause = why, why
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// bornOut reports whether the work in [from, until) bears out a cause that an answer there names, and nobody objects.
+func (s *session) bornOut(from, until, answer int) bool {
+	edited, passed := math.MaxInt, false
+	for _, e := range s.edits {
+		if e.item >= from && e.item < until {
+			edited = min(edited, e.item)
+		}
+	}
+	for _, r := range s.runs {
+		purpose, _ := r.purpose()
+		passed = passed || r.item > edited && r.item < until && checks(purpose) && r.status == statusPassed
+	}
+	return passed && !slices.ContainsFunc(s.turns, func(t *turn) bool {
+		return t.ask.item > answer && t.ask.item < until && len(t.ask.own) > 0 && corrects(t.ask.own)
+	})
+}
+
+// openEnds is the signal of what the closing answer of the session names as left to do. Offers and questions
+// address the person; they are no open ends.
+func openEnds(s *session) []candidate {
+	if len(s.turns) == 0 {
+		return nil
+	}
+	var out []candidate
+	last := s.turns[len(s.turns)-1].final
+	for _, text := range under(last.text, openWords) {
+		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), "i", "me", "you", "your") {
+			c := state(signalOpen, memoir.StatementOpen, text, last.item)
+			c.words = text
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -89,6 +89,12 @@ func instead(t *turn) (text string, ok bool) {
 		}
 		return "not " + code(a[0].text) + " but " + code(b[0].text), true
 	}
+	return otherLine(t, memoir.WordsOf(words))
+}
+
+// otherLine returns the one line that differs in an edit after a refused one. It has one of the words that were asked
+// for, which the refused line lacks.
+func otherLine(t *turn, asked memoir.Words) (text string, ok bool) {
 	was, edited := EditOf(t.before)
 	is, again := EditOf(t.next)
 	if !edited || !again {
@@ -100,7 +106,6 @@ func instead(t *turn) (text string, ok bool) {
 	if !slices.Contains(fresh, old[0]) || len(gone) != 1 || len(came) != 1 || len(gone[0])+len(came[0]) > 2*maxCommand {
 		return "", false
 	}
-	asked := memoir.WordsOf(words) // the edit has one of them only now
 	if !slices.ContainsFunc(memoir.WordsOf(came[0]), func(w string) bool {
 		return slices.Contains(asked, w) && !slices.Contains(memoir.WordsOf(gone[0]), w)
 	}) {

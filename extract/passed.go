@@ -105,7 +105,8 @@ func beforeCommits(s *session) []candidate {
 	if best == "" {
 		return nil
 	}
-	c := state(signalPassed, memoir.StatementCommand, ForCommit+": "+strings.ReplaceAll(code(best), " && ", "` && `"), items[best]...)
+	text := ForCommit + ": " + strings.ReplaceAll(code(best), " && ", "` && `")
+	c := state(signalPassed, memoir.StatementCommand, text, items[best]...)
 	c.Command, c.Purpose, c.Times = best, ForCommit, times[best]
 	return []candidate{c}
 }

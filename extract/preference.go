@@ -36,14 +36,18 @@ func wishes(s *session) []candidate {
 				found = true
 			}
 		}
-		objects := i > 0 && s.turns[i-1].acted() && len(own) > 0 && startsAny(lowerWords(own[0]), objections...) &&
-			corrects(own)
+		objects := i > 0 && s.turns[i-1].acted() && objects(own)
 		if whole := wholeSentences(own, maxRule); !found && (refusal || objects) && !strings.Contains(whole, "?") &&
 			len(strings.Fields(whole)) > minRule {
 			add(memoir.SignalMaybe, whole)
 		}
 	}
 	return out
+}
+
+// objects reports whether a message begins with an objection.
+func objects(own []string) bool {
+	return len(own) > 0 && startsAny(lowerWords(own[0]), objections...) && corrects(own)
 }
 
 // maxOwn bounds the sentences that a person types around pasted text. A message with a paste
@@ -83,31 +87,58 @@ var (
 // wish returns the signal that takes a sentence by its form; empty if none does.
 func wish(text string) string {
 	plain := strings.ReplaceAll(lowerWords(text), " dont ", " don't ")
-	lower := withoutLead(inProject.ReplaceAllString(plain, " as a rule "))
-	words := strings.Fields(lower)
-	if len(text) > maxRule || len(words) < minRule || strings.ContainsAny(text, "?“”") || strings.HasSuffix(text, ":") ||
-		strings.HasSuffix(text, "...") || startsAny(lower, reliefs...) || refers(text, lower) {
+	f := form{lower: withoutLead(inProject.ReplaceAllString(plain, " as a rule "))}
+	f.words = strings.Fields(f.lower)
+	if len(text) > maxRule || len(f.words) < minRule || strings.ContainsAny(text, "?“”") || strings.HasSuffix(text, ":") ||
+		strings.HasSuffix(text, "...") || startsAny(f.lower, reliefs...) || refers(text, f.lower) {
 		return ""
 	}
-	who, _, _ := strings.Cut(words[0], "'") // "we're"
-	first := " " + strings.Join(words[:min(len(words), markedWithin)], " ") + " "
-	about := strings.Contains(text, "`") || slices.ContainsFunc(words, isWay)
-	marked := hasAny(lower, forAll...) || about && (hasAny(first, markers...) || occasional(words))
-	we, ours := who == "we" || who == "i", who == "my" || who == "our"
-	fact := we && slices.Contains(habits, words[1]) || ours && (hasAny(first, states...) || hasAny(first, habits...))
-	subject := we || ours || who == "the" || who == "all"
+	f.who, _, _ = strings.Cut(f.words[0], "'") // "we're"
+	f.first = " " + strings.Join(f.words[:min(len(f.words), markedWithin)], " ") + " "
+	f.about = strings.Contains(text, "`") || slices.ContainsFunc(f.words, isWay)
 	switch {
-	case newName.MatchString(lower):
+	case newName.MatchString(f.lower):
 		return signalRenamed
-	case marked && !startsAny(lower, "the", "a", "to", "there"), fact && !hasAny(lower, "but"):
+	case f.holds():
 		return memoir.SignalRule
-	case startsAny(lower, bans...), about && startsAny(lower, choices...), startsAny(lower, "you must", "we must"),
-		about && subject && (hasAny(first, states...) || we && (isWay(words[1]) || hasAny(first, "don't want"))),
-		hasAny(first, duties...) && (slices.ContainsFunc(words[:3], isWay) || about && (who == "every" || who == "all")):
+	case f.mayHold():
 		return memoir.SignalMaybe
 	}
 	return ""
 }
+
+// A form is what decides whether a sentence is a wish.
+type form struct {
+	lower, first, who string // its words, the first of them, and the first one without "'re"
+	words             []string
+	about             bool // it is about the way of working
+}
+
+// holds reports whether a sentence holds from now on: it is marked as that, or says what people use or have.
+func (f form) holds() bool {
+	if hasAny(f.lower, forAll...) || f.about && (hasAny(f.first, markers...) || occasional(f.words)) {
+		return !startsAny(f.lower, "the", "a", "to", "there")
+	}
+	return !hasAny(f.lower, "but") && (f.we() && slices.Contains(habits, f.words[1]) ||
+		f.ours() && (hasAny(f.first, states...) || hasAny(f.first, habits...)))
+}
+
+// mayHold reports whether a sentence forbids, prefers, obliges, or states a fact about the way of working.
+func (f form) mayHold() bool {
+	if startsAny(f.lower, bans...) || startsAny(f.lower, "you must", "we must") {
+		return true
+	}
+	if hasAny(f.first, duties...) && slices.ContainsFunc(f.words[:3], isWay) {
+		return true
+	}
+	subject := f.we() || f.ours() || f.who == "the" || f.who == "all"
+	return f.about && (startsAny(f.lower, choices...) || subject && hasAny(f.first, states...) ||
+		f.we() && (isWay(f.words[1]) || hasAny(f.first, "don't want")) ||
+		hasAny(f.first, duties...) && (f.who == "every" || f.who == "all"))
+}
+
+func (f form) we() bool   { return f.who == "we" || f.who == "i" }
+func (f form) ours() bool { return f.who == "my" || f.who == "our" }
 
 // refers reports whether a sentence refers to what is at hand. In its later clauses, "it" may refer to the first one.
 func refers(text, lower string) bool {
@@ -117,7 +148,7 @@ func refers(text, lower string) bool {
 }
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.
-var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now (?:called|named)) ` +
+var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +
 	`|^ we (?:don't|do not) (?:have|use) .* any ?more $|^ we no longer (?:have|use) `)
 
 // markedWithin is the number of words at a sentence's beginning of which one is the marker.

@@ -33,22 +33,27 @@ func (s *session) repair(r *run, later []*run) (remedy, again *run) {
 		case l.text == r.text && l.dir == r.dir && l.status == statusPassed && remedy != nil &&
 			!s.editedBetween(r.item, l.item):
 			return remedy, l
-		case remedy != nil || l.status != statusPassed || l.dynamic || len(l.text) > maxCommand || l.target != "" ||
-			strings.Contains(l.text, "\n") || sameHead(r, l) || viewers[l.program] || didNothing(l.call.output):
+		case remedy != nil || sameHead(r, l) || !l.changes():
 			return nil, nil
 		default:
-			if purpose, _ := l.purpose(); checks(purpose) && !slices.Contains(l.args, "install") || strings.HasPrefix(l.text, "git add") {
-				return nil, nil
-			}
 			remedy = l
 		}
 	}
 	return nil, nil
 }
 
+// changes reports whether a command passed and changed something that is not a file of the project.
+func (r *run) changes() bool {
+	purpose, _ := r.purpose()
+	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
+		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
+		(!checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
+}
+
 // looks reports whether a command only reads.
 func (r *run) looks() bool {
-	return r.target == "" && (lookers[r.program] || r.program == "ps") || r.program == "git" && len(r.args) > 0 && gitLooks[r.args[0]] ||
+	return r.target == "" && (lookers[r.program] || r.program == "ps") ||
+		r.program == "git" && len(r.args) > 0 && gitLooks[r.args[0]] ||
 		asksAbout(r.args)
 }
 

@@ -1,6 +1,6 @@
 // Command typed measures which sentences that people typed to an agent the built-in model takes as a rule, as what may
-// hold from now on, or as neither. It reads labelled sentences, one JSON object a line, with the fields repo, lang, part,
-// label ("lasting" or another), acted and text. Each is the last message of a small session.
+// hold from now on, or as neither. It reads labelled sentences, one JSON object a line, with the fields repo, lang,
+// part, label ("lasting" or another), acted and text. Each is the last message of a small session.
 package main
 
 import (
@@ -25,7 +25,8 @@ type sentence struct {
 	First                         bool
 }
 
-// A row counts the sentences of a repository or part, and for each signal those that it takes and those of them that last.
+// A row counts the sentences of a repository or part, and for each signal those that it takes and those of them
+// that last.
 type row struct {
 	all, lasting int
 	taken, right map[string]int
@@ -82,7 +83,6 @@ func measure(path, show string) error {
 	return errors.Join(out.Flush(), in.Err())
 }
 
-
 func (r *row) count(s sentence, signal string) {
 	r.all++
 	lasting := s.Label == "lasting"
@@ -99,7 +99,9 @@ func (r *row) count(s sentence, signal string) {
 
 // signalOf returns the signal that takes a sentence as a preference; empty if none does.
 func signalOf(s sentence) (string, error) {
-	items := []memoir.Item{{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: s.Text}}
+	items := []memoir.Item{
+		{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: s.Text},
+	}
 	if !s.First {
 		items = append([]memoir.Item{
 			{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: "look at the parser"},

@@ -75,7 +75,8 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, causes, found, openEnds, rules, corrections, fixed, passedCommands, editedFiles, conclusions,
+	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
+	beforeCommits, editedFiles, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
@@ -87,23 +88,27 @@ type candidate struct {
 
 // The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
 const (
-	signalAsked     = "asked"     // typed.go: a request with its result
-	signalPosted    = "posted"    // posted.go: a commit, a pull request, an approved plan
-	signalCause     = "cause"     // cause.go: why a commit or pull request was made
-	signalIssue     = "issue"     // cause.go: an issue that the session filed
-	signalFound     = "found"     // cause.go: a cause that the agent found and that a check bears out
-	signalOpen      = "open"      // cause.go: what the closing answer leaves open
-	signalChosen    = "chosen"    // preference.go: a person's answer to a question of the agent
-	signalFixed     = "fixed"     // fixed.go: a failure with its remedy
-	signalPassed    = "passed"    // passed.go: a command that passed
-	signalEdited    = "edited"    // edited.go: a changed file
-	signalConcluded = "concluded" // conclusion.go: a sentence of the agent's closing answer
+	signalAsked       = "asked"       // typed.go: a request with its result
+	signalPosted      = "posted"      // posted.go: a commit, a pull request, an approved plan
+	signalCause       = "cause"       // cause.go: why a commit or pull request was made
+	signalIssue       = "issue"       // cause.go: an issue that the session filed
+	signalFound       = "found"       // cause.go: a cause that the agent found and that a check bears out
+	signalOpen        = "open"        // cause.go: what the closing answer leaves open
+	signalChosen      = "chosen"      // decided.go: a question about the design with the option that the person chose
+	signalRefused     = "refused"     // decided.go: a refused call and the accepted one that followed
+	signalFixed       = "fixed"       // fixed.go: a failure with its remedy
+	signalRepaired    = "repaired"    // repaired.go: a failure with the one command that repaired it
+	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
+	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
+	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
+	signalEdited      = "edited"      // edited.go: a changed file
+	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
 // parties says whose word the statements of a signal are; of others it is a tool's.
 var parties = map[string]memoir.Party{
-	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson,
-	memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
+	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }

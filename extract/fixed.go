@@ -18,7 +18,7 @@ const maxApart = 25
 const maxMessageLine = 200
 
 // fixed is the signal of failures with a remedy in the session: the replacement of a program that is not installed, and
-// the right use of a command after a wrong one if the error message names the word that changed.
+// the right use of a command after a wrong one if the error message names the word that changed and no file was edited.
 func fixed(s *session) []candidate {
 	var out []candidate
 	known := map[string]bool{}
@@ -30,7 +30,7 @@ func fixed(s *session) []candidate {
 		later := s.runsAfter(i)
 		var c candidate
 		var ok bool
-		if name := missingProgram(r); name != "" {
+		if name := missingProgram(r); name != "" && path.Base(r.program) == name {
 			c, ok = s.substituted(r, name, later)
 		}
 		if !ok && r.status == statusFailed && !viewers[path.Base(r.program)] {
@@ -79,20 +79,16 @@ func missingProgram(r *run) string {
 
 // substituted finds the replacement of a program that was not found: another program with the
 // same arguments, the program behind a launcher or by its path, or the command that installed
-// it. For a run that needs the program, it finds another command for its purpose and file.
+// it.
 func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
 	installed := ""
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
+		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand || didNothing(l.call.output) {
 			continue
 		}
 		at := slices.Index(l.args, name)
 		remedy := ""
-		if path.Base(r.program) != name {
-			if servesFor(r, l) {
-				remedy = l.text
-			}
-		} else if l.program == name {
+		if l.program == name {
 			if installed == "" {
 				return candidate{}, false
 			}
@@ -109,14 +105,6 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 		}
 	}
 	return candidate{}, false
-}
-
-func servesFor(r, other *run) bool {
-	want, _ := r.purpose()
-	has, _ := other.purpose()
-	return want != "" && has == want && other.text != r.text && slices.ContainsFunc(r.args, func(w string) bool {
-		return strings.ContainsAny(w, "/.") && slices.Contains(other.args, w)
-	})
 }
 
 // launchesAt reports whether a launcher such as npx starts the program at an argument.
@@ -136,16 +124,18 @@ var usageWords = []string{
 }
 
 // misused finds the right use of a command after a message that names the wrong word, or the
-// same command behind a launcher or with variables set if no edit lies between.
+// same command behind a launcher or with variables set.
 func (s *session) misused(r *run, later []*run) (candidate, bool) {
 	message := firstClause(usageMessage(r))
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || l.dir != r.dir {
+		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || l.dir != r.dir ||
+			didNothing(l.call.output) {
 			continue
 		}
-		if strings.HasSuffix(l.text, " "+r.text) && !slices.ContainsFunc(s.edits, func(e edit) bool {
-			return e.item > r.item && e.item < l.item
-		}) {
+		if s.editedBetween(r.item, l.item) {
+			break
+		}
+		if strings.HasSuffix(l.text, " "+r.text) {
 			why := cmp.Or(message, firstClause(failureLine(r.call.output)))
 			return failure(r, why, l.text, l.item), why != "" && len(why) <= maxMessageLine
 		}

@@ -66,6 +66,65 @@ func passedCommands(s *session) []candidate {
 	return out
 }
 
+// ForCommit is the purpose of the checks that passed between the last edit and a commit, joined into one command.
+const ForCommit = "before a commit"
+
+// beforeCommits is the signal of what is run before a commit: the checks that passed after the last edit, in their most
+// frequent form, the newest of equals. Times counts the commits that agree; one commit of one session shows no custom.
+func beforeCommits(s *session) []candidate {
+	times, items := map[string]int{}, map[string][]int{} // by line: its commits, and the items of the newest one
+	best := ""
+	from := 0
+	for _, p := range s.posts {
+		if p.kind != postCommit || p.item <= from {
+			continue
+		}
+		for _, e := range s.edits {
+			if e.item < p.item {
+				from = max(from, e.item)
+			}
+		}
+		var line []string
+		var cited []int
+		for _, r := range s.runs {
+			if purpose, head := s.repeatable(r); r.item > from && r.item <= p.item && r.dir == "" && checks(purpose) &&
+				r.general(head) && !slices.Contains(line, r.text) {
+				line, cited = append(line, r.text), append(cited, r.item)
+			}
+		}
+		from = p.item
+		text := strings.Join(line, " && ")
+		if text == "" || len(text) > maxCommand {
+			continue
+		}
+		items[text] = slices.Compact(append(cited, p.item))
+		if times[text]++; times[text] >= times[best] {
+			best = text
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	text := ForCommit + ": " + strings.ReplaceAll(code(best), " && ", "` && `")
+	c := state(signalPassed, memoir.StatementCommand, text, items[best]...)
+	c.Command, c.Purpose, c.Times = best, ForCommit, times[best]
+	return []candidate{c}
+}
+
+// general reports whether a command names no part of the project: before "--", it has only the words of its head.
+func (r *run) general(head string) bool {
+	text := r.program
+	for _, w := range r.args {
+		if w == "--" {
+			break
+		}
+		if w != "." && w != "./..." && !strings.HasPrefix(w, "-") {
+			text += " " + w
+		}
+	}
+	return text == head
+}
+
 // checks reports whether commands of a purpose check something: their failure is a result.
 func checks(purpose string) bool {
 	return slices.Contains([]string{forTest, forLint, forFormat, forCheck}, purpose)

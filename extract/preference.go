@@ -1,28 +1,53 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
-// rules is the signal of a person's lasting instructions: whole sentences that have the form of a rule.
-func rules(s *session) []candidate {
+// wishes is the signal of a person's sentences that may hold from now on: rules, and what only may be one, with their
+// corrections and their reasons for a refusal. A question is neither.
+func wishes(s *session) []candidate {
 	var out []candidate
-	for _, t := range s.turns {
-		if !t.ask.typed() || t.ask.pasted && len(t.ask.own) > maxOwn {
+	for i, t := range s.turns {
+		own, refusal := t.ask.own, t.ask.origin == memoir.OriginRejection
+		if _, decided := instead(t); decided || !refusal && !t.ask.typed() || t.ask.pasted && len(own) > maxOwn {
 			continue
 		}
-		for _, text := range t.ask.own {
-			if lasting(text) {
-				c := state(memoir.SignalRule, memoir.StatementPreference, quote(text), t.ask.item)
-				c.Quote, c.words = text, text
-				out = append(out, c)
+		add := func(signal, text string) {
+			kind := memoir.StatementPreference
+			if signal == signalRenamed {
+				kind = memoir.StatementFinding
 			}
+			c := state(signal, kind, quote(text), t.ask.item)
+			c.Quote, c.words = text, text
+			out = append(out, c)
+		}
+		found := false
+		for _, text := range own {
+			if signal := wish(text); signal != "" {
+				if refusal && signal == memoir.SignalRule {
+					signal = memoir.SignalMaybe
+				}
+				add(signal, text)
+				found = true
+			}
+		}
+		objects := i > 0 && s.turns[i-1].acted() && objects(own)
+		if whole := wholeSentences(own, maxRule); !found && (refusal || objects) && !strings.Contains(whole, "?") &&
+			len(strings.Fields(whole)) > minRule {
+			add(memoir.SignalMaybe, whole)
 		}
 	}
 	return out
+}
+
+// objects reports whether a message begins with an objection.
+func objects(own []string) bool {
+	return len(own) > 0 && startsAny(lowerWords(own[0]), objections...) && corrects(own)
 }
 
 // maxOwn bounds the sentences that a person types around pasted text. A message with a paste
@@ -30,73 +55,129 @@ func rules(s *session) []candidate {
 const maxOwn = 4
 
 const (
-	minRule = 3   // words of a rule
-	maxRule = 240 // bytes of a rule
+	minRule = 3   // words of a wish
+	maxRule = 240 // bytes of a wish
 )
 
+// The words of wishes, which docs/benchmarks.md measures.
 var (
-	// orders begin a rule.
-	orders = []string{
-		"always", "never", "from now on", "in this repo", "in this project", "in this repository",
-		"in this codebase", "we always", "we never", "we use", "we prefer",
-		"we don't", "we do not", "i prefer", "i always want", "i never want", "prefer", "by default",
-		"as a rule", "in general", "in future", "in the future", "next time",
-	}
-	// instructions begin a sentence that is a rule only if it applies to every case.
-	instructions = []string{
-		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must",
-		"before", "after", "whenever", "when", "please", "run", "keep", "avoid",
-	}
-	// everyCase words make a sentence apply to every case; everyTime are those of them that name a time.
-	everyCase = append([]string{
-		"ever", "every", "each", "any", "all", "unless i", "without asking", "anywhere",
-	}, everyTime...)
-	everyTime = []string{
-		"always", "never", "whenever", "every time", "before committing", "before you commit", "before pushing",
-		"before you push", "after every", "in this repo", "in this project", "from now on", "in general", "by default",
-		"in future",
-	}
-	// momentary words limit a sentence to the current task.
-	momentary = []string{
-		"for now", "now", "today", "yet", "this", "that", "these", "those", "it", "them", "here", "first",
-		"this time", "again", "then", "until", "anymore", "still", "just", "currently",
-	}
-	// oneOffs begin instructions that are never rules.
-	oneOffs = []string{
-		"don't worry", "don't know", "don't think", "don't need", "don't have", "don't see", "don't mind",
-		"don't care", "don't forget", "don't understand", "don't get",
-		"do not worry", "do not need", "we use to", "we don't need", "we don't have", "we don't know",
-		"never mind", "use all", "don't bother",
-	}
+	// forAll say that a sentence holds from now on; markers do if it is about the way of working.
+	forAll = []string{"from now on", "going forward", "in future", "in the future", "next time", "as a rule",
+		"keep in mind"}
+	markers = []string{"always", "never", "by default", "every time", "whenever", "ever", "remember that"}
+	// ways are the beginnings of words about the way of working; of shorter ones, whole words.
+	ways = []string{"commit", "test", "branch", "lint", "format", "build", "push", "merge", "release", "deploy", "review",
+		"doc", "comment", "code", "file", "depend", "package", "script", "command", "install", "migrate", "repo", "ask",
+		"answer", "mock", "config", "secret", "server", "machine", "database", "me", "yourself"}
+	// momentary words tie a sentence to what is at hand.
+	momentary = []string{"this", "these", "those", "now", "today", "yet", "here", "just"}
+	// habits follow "we" and "I", states any subject, duties what is obliged.
+	habits = []string{"use", "uses", "using", "prefer", "work"}
+	states = []string{"is", "are", "has", "run", "runs"}
+	duties = []string{"must", "should", "needs"}
+	// bans begin a prohibition, choices a preference, reliefs an assent that looks like a prohibition.
+	bans    = []string{"no", "never", "don't", "do not", "stop"}
+	choices = []string{"use", "prefer", "keep"}
+	reliefs = []string{"no problem", "no worries", "no need", "no idea", "never mind", "don't worry"}
+	// objections begin a correction; contrasts occur in one.
+	objections = []string{"no", "not", "wrong", "actually", "i meant"}
+	contrasts  = []string{"instead of", "rather than", "should be"}
 )
 
-// lasting reports whether a sentence is a rule by its form.
-func lasting(text string) bool {
-	if len(text) > maxRule || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") ||
-		strings.ContainsAny(text, "“”") || strings.HasSuffix(text, "...") {
-		return false
+// wish returns the signal that takes a sentence by its form; empty if none does.
+func wish(text string) string {
+	plain := strings.ReplaceAll(lowerWords(text), " dont ", " don't ")
+	f := form{lower: withoutLead(inProject.ReplaceAllString(plain, " as a rule "))}
+	f.words = strings.Fields(f.lower)
+	if len(text) > maxRule || len(f.words) < minRule || strings.ContainsAny(text, "?“”") || strings.HasSuffix(text, ":") ||
+		strings.HasSuffix(text, "...") || startsAny(f.lower, reliefs...) || refers(text, f.lower) {
+		return ""
 	}
-	lower := withoutLead(lowerWords(text))
-	if strings.Count(lower, " ")-1 < minRule || startsAny(lower, oneOffs...) {
-		return false
-	}
-	if hasAny(lower, "for now", "right now", "this time", "yet", "today", "at the moment") {
-		return false
-	}
+	f.who, _, _ = strings.Cut(f.words[0], "'") // "we're"
+	f.first = " " + strings.Join(f.words[:min(len(f.words), markedWithin)], " ") + " "
+	f.about = strings.Contains(text, "`") || slices.ContainsFunc(f.words, isWay)
 	switch {
-	case startsAny(lower, orders...):
-		return !hasAny(lower, "this", "that one")
-	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"):
-		clause, _, _ := strings.Cut(text, ",") // in the next clause, "them" may refer to this one
-		return !hasAny(strings.ReplaceAll(lowerWords(clause), " again ", " "), momentary...)
-	case startsAny(lower, "every", "each", "all"): // without such a verb, it is a report
-		return hasAny(lower, "must", "should", "has to", "have to", "needs to", "need to") && !hasAny(lower, momentary...)
-	case startsAny(lower, "run all", "run every", "run each", "use every", "use each"): // without a time, it means now
-		return hasAny(lower, everyTime...) && !hasAny(lower, momentary...)
-	case startsAny(lower, instructions...):
-		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
-	case hasAny(lower, "must never", "must always", "must not", "should never", "should always"):
-		return !startsAny(lower, momentary...) && !hasAny(lower, momentary...)
+	case newName.MatchString(f.lower):
+		return signalRenamed
+	case f.holds():
+		return memoir.SignalRule
+	case f.mayHold():
+		return memoir.SignalMaybe
+	}
+	return ""
+}
+
+// A form is what decides whether a sentence is a wish.
+type form struct {
+	lower, first, who string // its words, the first of them, and the first one without "'re"
+	words             []string
+	about             bool // it is about the way of working
+}
+
+// holds reports whether a sentence holds from now on: it is marked as that, or says what people use or have.
+func (f form) holds() bool {
+	if hasAny(f.lower, forAll...) || f.about && (hasAny(f.first, markers...) || occasional(f.words)) {
+		return !startsAny(f.lower, "the", "a", "to", "there")
+	}
+	return !hasAny(f.lower, "but") && (f.we() && slices.Contains(habits, f.words[1]) ||
+		f.ours() && (hasAny(f.first, states...) || hasAny(f.first, habits...)))
+}
+
+// mayHold reports whether a sentence forbids, prefers, obliges, or states a fact about the way of working.
+func (f form) mayHold() bool {
+	if startsAny(f.lower, bans...) || startsAny(f.lower, "you must", "we must") {
+		return true
+	}
+	if hasAny(f.first, duties...) && slices.ContainsFunc(f.words[:3], isWay) {
+		return true
+	}
+	subject := f.we() || f.ours() || f.who == "the" || f.who == "all"
+	return f.about && (startsAny(f.lower, choices...) || subject && hasAny(f.first, states...) ||
+		f.we() && (isWay(f.words[1]) || hasAny(f.first, "don't want")) ||
+		hasAny(f.first, duties...) && (f.who == "every" || f.who == "all"))
+}
+
+func (f form) we() bool   { return f.who == "we" || f.who == "i" }
+func (f form) ours() bool { return f.who == "my" || f.who == "our" }
+
+// refers reports whether a sentence refers to what is at hand. In its later clauses, "it" may refer to the first one.
+func refers(text, lower string) bool {
+	clause, _, _ := strings.Cut(text, ",")
+	return hasAny(lowerWords(clause), "it", "them", "they") || strings.HasSuffix(lower, " that ") ||
+		hasAny(lower, momentary...) && !hasAny(lowerWords(text), forAll...)
+}
+
+// newName matches the words of a sentence that gives a thing another name or says that it is gone.
+var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +
+	`|^ we (?:don't|do not) (?:have|use) .* any ?more $|^ we no longer (?:have|use) `)
+
+// markedWithin is the number of words at a sentence's beginning of which one is the marker.
+const markedWithin = 6
+
+// inProject matches words that make a sentence hold for the project.
+var inProject = lazyregexp.New(` (?:in|for) this (?:repo|repository|project|codebase) `)
+
+// lasting reports whether a sentence has the form of a rule.
+func lasting(text string) bool { return wish(text) == memoir.SignalRule }
+
+// isWay reports whether a word is about the way of working.
+func isWay(word string) bool {
+	return slices.ContainsFunc(ways, func(w string) bool {
+		return strings.TrimSuffix(word, "s") == w || len(w) > 2 && strings.HasPrefix(word, strings.TrimSuffix(w, "e"))
+	})
+}
+
+// occasional reports whether a sentence names an occasion of work: "before committing", "when you add a test".
+func occasional(words []string) bool {
+	words = append(slices.Clone(words), "", "")
+	for i, w := range words[:len(words)-2] {
+		switch w {
+		case "before", "after", "when":
+			next := words[i+1]
+			if next == "you" || isWay(next) || (next == "every" || next == "each") && isWay(words[i+2]) {
+				return true
+			}
+		}
 	}
 	return false
 }
@@ -105,8 +186,7 @@ func lasting(text string) bool {
 func withoutLead(lower string) string {
 	for again := true; again; {
 		again = false
-		for _, w := range []string{"ok", "okay", "so", "and", "also", "but", "please", "no", "yes", "btw",
-			"well", "oh", "alright", "remember", "note"} {
+		for _, w := range []string{"ok", "so", "and", "also", "but", "please", "yes"} {
 			if strings.HasPrefix(lower, " "+w+" ") {
 				lower, again = lower[len(w)+1:], true
 			}
@@ -115,77 +195,14 @@ func withoutLead(lower string) string {
 	return lower
 }
 
-// maxCorrection bounds, in bytes, the whole sentences that are quoted of a correction.
-const maxCorrection = 280
-
-// corrections is the signal of a person's corrections after the agent had acted, their answers to its questions and
-// their reasons for a refusal. Corrections and reasons may hold from now on; most apply to the current task only.
-func corrections(s *session) []candidate {
-	var out []candidate
-	for i, t := range s.turns {
-		switch t.ask.origin {
-		case memoir.OriginAnswer:
-			if text := choice(t.ask.text); text != "" {
-				out = append(out, state(signalChosen, memoir.StatementDecision, text, t.ask.item))
-			}
-		case memoir.OriginRejection:
-			if text := wholeSentences(t.ask.own, maxCorrection); len(strings.Fields(text)) >= 3 {
-				c := state(memoir.SignalMaybe, memoir.StatementPreference, quote(text), t.ask.item)
-				c.Quote, c.words = text, text
-				out = append(out, c)
-			}
-		case memoir.OriginTyped, memoir.OriginQueued:
-			if i == 0 || !s.turns[i-1].acted() || t.ask.pasted {
-				continue
-			}
-			text := wholeSentences(t.ask.own, maxCorrection)
-			if text == "" || !corrects(t.ask.own) {
-				continue
-			}
-			c := state(memoir.SignalMaybe, memoir.StatementPreference, quote(text), t.ask.item)
-			c.Quote, c.words = text, text
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-var (
-	// objections begin a correction.
-	objections = []string{
-		"no", "nope", "not", "wrong", "actually", "i meant", "i mean", "that's wrong", "that's not",
-		"that is not", "this is not", "it should", "should", "don't", "do not",
-		"you should", "we should", "it's not", "instead", "rather", "sorry my point",
-	}
-	// contrasts occur in a correction.
-	contrasts = []string{"not correct", "incorrect", "instead of", "rather than", "i meant", "not what i",
-		"is wrong", "should be"}
-	// assents begin a message that is not a correction, although it begins like one.
-	assents = []string{
-		"no worries", "no problem", "not sure", "not bad", "no need", "no idea", "not yet", "don't worry",
-		"no rush", "do not worry", "actually never mind", "no thanks",
-		"not now", "no longer", "no more", "should we", "should i", "should be good", "should be fine",
-	}
-)
-
-// corrects reports whether a message corrects the agent. Questions alone do not.
+// corrects reports whether a message corrects the agent: it begins with an objection or contrasts two things.
 func corrects(own []string) bool {
-	questions := 0
-	for _, text := range own {
-		if strings.HasSuffix(text, "?") {
-			questions++
-		}
+	if len(own) == 0 || strings.HasSuffix(own[0], "?") {
+		return false
 	}
 	first := lowerWords(own[0])
-	all := lowerWords(strings.Join(own, " "))
-	if questions == len(own) || strings.Count(all, " ") < minRule+2 || startsAny(first, assents...) {
-		return false
-	}
-	if hasAny(all, "right now", "currently", "at the moment", "let me try", "should be good",
-		"should be fine", "should be ready") {
-		return false
-	}
-	return startsAny(first, objections...) && !strings.HasSuffix(own[0], "?") || hasAny(all, contrasts...)
+	return (startsAny(first, objections...) || startsAny(first, bans...)) && !startsAny(first, reliefs...) ||
+		hasAny(first, contrasts...)
 }
 
 func wholeSentences(own []string, limit int) string {
@@ -197,25 +214,4 @@ func wholeSentences(own []string, limit int) string {
 		text = strings.TrimSpace(text + " " + s)
 	}
 	return text
-}
-
-// answered matches a pair of question and answer, as agents record it.
-var answered = lazyregexp.New(`"([^"]+)"="([^"]+)"`)
-
-// choice returns the statement of a person's answer to a question of the agent.
-func choice(text string) string {
-	var out []string
-	for _, m := range answered.FindAllStringSubmatch(text, 4) {
-		if len(m[1]) <= maxCorrection && len(m[2]) <= maxCorrection {
-			out = append(out, "chose "+quote(m[2])+" for "+quoteTitle(m[1]))
-		}
-	}
-	if len(out) > 0 {
-		return strings.Join(out, "; ")
-	}
-	own, _ := ownSentences(text)
-	if whole := wholeSentences(own, maxCorrection); len(strings.Fields(whole)) >= 4 {
-		return quote(whole)
-	}
-	return ""
 }

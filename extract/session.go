@@ -21,6 +21,7 @@ type session struct {
 	texts     map[string]string // written by the session, by path relative to root
 	posts     []post            // commits, pull requests and approved plans, in order
 	worktrees map[string]bool   // directories of working trees that commands in the project added
+	named     map[string]string // command -> the instruction file, read by the session, that names it
 	gone      map[string]int    // path -> the item that removed or restored the file
 	retracted []retraction      // see retractedAfter
 }
@@ -28,12 +29,13 @@ type session struct {
 // A turn is a person's message with all that the agent did until the next one. If a session
 // begins with the agent, the ask of its first turn has no item.
 type turn struct {
-	ask     ask
-	runs    []*run
-	says    []say
-	final   say // the agent's closing answer, with no call after it; item 0 if there is none
-	tools   int
-	refused string // the last call of the turn before, if the person refused it
+	ask    ask
+	runs   []*run
+	says   []say
+	final  say // the agent's closing answer, with no call after it; item 0 if there is none
+	tools  int
+	before *memoir.Item // the last call before it
+	next   *memoir.Item // its first call
 }
 
 type say struct {
@@ -52,19 +54,20 @@ const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}}
+		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, named: map[string]string{}}
 	parser := newShellParser()
 	t := &turn{}
-	refused := ""
+	var last *memoir.Item // call
 	for i := range in.Items {
 		it := &in.Items[i]
 		switch {
 		case it.Origin == memoir.OriginShell || it.Shell():
-			refused = s.tool(t, it, parser)
+			s.tool(t, it, parser)
+			last = it
 		case it.Kind == memoir.ItemMessage && (it.Origin.ByPerson() || it.Origin == memoir.OriginPlanHandover):
 			t = s.next(t)
 			t.ask = readAsk(it)
-			t.refused, refused = refused, ""
+			t.before = last
 			if it.Origin == memoir.OriginPlanHandover {
 				s.plan(it.N, it.Text)
 			}
@@ -72,7 +75,8 @@ func arrange(in Input) *session {
 			t.says = append(t.says, say{it.N, straight.Replace(clean(withoutMiddle(it.Text)))})
 			t.final = t.says[len(t.says)-1]
 		case it.Kind == memoir.ItemTool:
-			refused = s.tool(t, it, parser)
+			s.tool(t, it, parser)
+			last = it
 		}
 	}
 	s.next(t)
@@ -88,25 +92,24 @@ func (s *session) next(t *turn) *turn {
 	return &turn{}
 }
 
-// tool records a tool call. It returns the call's name if a person refused it.
-func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
+// tool records a tool call.
+func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) {
 	t.final = say{}
-	t.tools++
+	if t.tools++; t.next == nil {
+		t.next = it
+	}
 	if it.Shell() || it.Origin == memoir.OriginShell {
 		s.shell(t, it, parser)
 	}
 	if it.Failed || it.Shell() {
-		if begins(it.Output, refusals) {
-			return callName(it)
-		}
-		return ""
+		return
 	}
+	s.learn(it, nil)
 	if diff, ok := EditOf(it); ok {
 		s.change(it, diff)
-		return ""
+		return
 	}
 	s.postTool(it, strings.ToLower(it.Tool))
-	return ""
 }
 
 // change records the files of an edit: its diff names each on a line of its own.
@@ -144,6 +147,7 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	for _, w := range wrote {
 		s.write(w.path, w.text)
 	}
+	s.learn(it, runs)
 	s.post(c)
 	for _, r := range runs {
 		names, _ := r.removes()
@@ -210,20 +214,6 @@ func (s *session) relative(p string) string {
 }
 
 func (t *turn) acted() bool { return t.tools > 0 }
-
-// callName returns a short name of a call: the first line of its command, or its tool and file.
-func callName(it *memoir.Item) string {
-	if it.Shell() {
-		line, _, _ := strings.Cut(clean(it.Input), "\n")
-		return shorten(line, 120)
-	}
-	for _, a := range gjson.GetMany(it.Input, "file_path", "path", "filePath", "command") {
-		if p := a.String(); p != "" {
-			return it.Tool + " " + path.Base(p)
-		}
-	}
-	return it.Tool
-}
 
 // withoutMiddle removes whole lines from the middle of a text longer than maxMessage.
 func withoutMiddle(text string) string {

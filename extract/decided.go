@@ -1,0 +1,116 @@
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+)
+
+// answered matches a pair of question and answer, as agents record it.
+var answered = lazyregexp.New(`"([^"]+)"="([^"]+)"`)
+
+// chosen is the signal of a person's choices: a question about the design, the option that the person chose and those
+// that they did not.
+func chosen(s *session) []candidate {
+	var out []candidate
+	for _, t := range s.turns {
+		if t.ask.origin != memoir.OriginAnswer || t.before == nil {
+			continue
+		}
+		answers := map[string]string{}
+		for _, m := range answered.FindAllStringSubmatch(straight.Replace(clean(t.before.Output)), -1) {
+			answers[m[1]] = m[2]
+		}
+		for _, q := range gjson.Get(t.before.Input, "questions").Array() {
+			question := straight.Replace(clean(q.Get("question").Str))
+			answer, _, _ := strings.Cut(answers[question], " (Recommended)")
+			if answer == "" || len(question)+len(answer) > 2*maxRule || hasAny(lowerWords(question), nextSteps...) ||
+				!strings.Contains(straight.Replace(t.ask.text), answer) {
+				continue
+			}
+			var others []string
+			for _, option := range q.Get("options.#.label").Array() {
+				label, _, _ := strings.Cut(clean(option.Str), " (Recommended)")
+				if label != "" && !strings.Contains(answer, label) && len(label) <= maxOption {
+					others = append(others, quoteTitle(label))
+				}
+			}
+			if len(others) == 0 {
+				continue
+			}
+			text := "chose " + quote(answer) + " for " + quoteTitle(question) + ", not " + strings.Join(others, " or ")
+			c := state(signalChosen, memoir.StatementDecision, text, t.before.N, t.ask.item)
+			c.Quote, c.words = answer, answer
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// maxOption bounds, in bytes, the options that are shown.
+const maxOption = 80
+
+// nextSteps are words of questions about the course of the work.
+var nextSteps = []string{"next", "first", "now", "proceed", "continue", "ready", "commit", "branch", "start"}
+
+// refused is the signal of a refused call and the accepted one that followed the person's words.
+func refused(s *session) []candidate {
+	var out []candidate
+	for _, t := range s.turns {
+		if text, ok := instead(t); ok {
+			words := wholeSentences(t.ask.own, maxRule)
+			c := state(signalRefused, memoir.StatementDecision, text+" ("+quote(words)+")", t.before.N, t.ask.item, t.next.N)
+			c.Quote, c.words = words, words
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// instead returns what was refused before a turn and what was accepted in its first call: another command of the same
+// program, or the one line that differs in an edit of the same file.
+func instead(t *turn) (text string, ok bool) {
+	words := wholeSentences(t.ask.own, maxRule)
+	if t.ask.origin != memoir.OriginRejection || t.before == nil || t.next == nil || t.next.Failed || words == "" ||
+		strings.Contains(words, "?") || begins(t.next.Output, refusals) {
+		return "", false
+	}
+	if t.before.Shell() && t.next.Shell() {
+		a, _ := newShellParser().parse(clean(t.before.Input), "")
+		b, _ := newShellParser().parse(clean(t.next.Input), "")
+		if len(a) == 0 || len(b) == 0 || a[0].program != b[0].program || a[0].text == b[0].text ||
+			len(a[0].text) > maxCommand || len(b[0].text) > maxCommand {
+			return "", false
+		}
+		return "not " + code(a[0].text) + " but " + code(b[0].text), true
+	}
+	return otherLine(t, memoir.WordsOf(words))
+}
+
+// otherLine returns the one line that differs in an edit after a refused one. It has one of the words that were asked
+// for, which the refused line lacks.
+func otherLine(t *turn, asked memoir.Words) (text string, ok bool) {
+	was, edited := EditOf(t.before)
+	is, again := EditOf(t.next)
+	if !edited || !again {
+		return "", false
+	}
+	old, fresh := strings.Split(was, "\n"), strings.Split(is, "\n")
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(was, addFile), updateFile), "\n")
+	gone, came := without(old, fresh), without(fresh, old)
+	if !slices.Contains(fresh, old[0]) || len(gone) != 1 || len(came) != 1 || len(gone[0])+len(came[0]) > 2*maxCommand {
+		return "", false
+	}
+	if !slices.ContainsFunc(memoir.WordsOf(came[0]), func(w string) bool {
+		return slices.Contains(asked, w) && !slices.Contains(memoir.WordsOf(gone[0]), w)
+	}) {
+		return "", false
+	}
+	return "in " + code(path.Base(name)) + ", not " + code(strings.TrimLeft(gone[0], "+- ")) + " but " +
+		code(strings.TrimLeft(came[0], "+- ")), true
+}

@@ -1,0 +1,68 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+)
+
+// repaired is the signal of failures that one command repaired: a command fails with an error line, one command that
+// changes something passes, and the same command passes. No file is edited in between, and nothing else runs but
+// readings.
+func repaired(s *session) []candidate {
+	var out []candidate
+	for i, r := range s.runs {
+		why := firstClause(failureLine(r.call.output))
+		if r.status != statusFailed || r.filter || why == "" || len(why) > maxMessageLine ||
+			len(r.text) > 2*maxCommand || strings.Contains(r.text, "\n") || r.looks() {
+			continue
+		}
+		if remedy, again := s.repair(r, s.runsAfter(i)); again != nil {
+			c := failure(r, why, remedy.text, remedy.item)
+			c.Signal, c.Items = signalRepaired, slices.Compact([]int{r.item, remedy.item, again.item})
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// repair returns the one command that changed something before the same command passed; nil if there is none, or more.
+func (s *session) repair(r *run, later []*run) (remedy, again *run) {
+	for _, l := range later {
+		switch {
+		case l.filter || l.looks():
+		case l.text == r.text && l.dir == r.dir && l.status == statusPassed && remedy != nil &&
+			!s.editedBetween(r.item, l.item):
+			return remedy, l
+		case remedy != nil || sameHead(r, l) || !l.changes():
+			return nil, nil
+		default:
+			remedy = l
+		}
+	}
+	return nil, nil
+}
+
+// changes reports whether a command passed and changed something that is not a file of the project.
+func (r *run) changes() bool {
+	purpose, _ := r.purpose()
+	return r.status == statusPassed && !r.dynamic && len(r.text) <= maxCommand && r.target == "" &&
+		!strings.Contains(r.text, "\n") && !viewers[r.program] && !strings.HasPrefix(r.text, "git add") &&
+		(!checks(purpose) || slices.Contains(r.args, "install")) && !didNothing(r.call.output)
+}
+
+// looks reports whether a command only reads.
+func (r *run) looks() bool {
+	return r.target == "" && (lookers[r.program] || r.program == "ps") ||
+		r.program == "git" && len(r.args) > 0 && gitLooks[r.args[0]] ||
+		asksAbout(r.args)
+}
+
+func (s *session) editedBetween(from, to int) bool {
+	return slices.ContainsFunc(s.edits, func(e edit) bool { return e.item > from && e.item < to })
+}
+
+// didNothing reports whether an output says that a command had nothing to do.
+func didNothing(output string) bool {
+	return slices.ContainsFunc([]string{"nothing to", "no changes", "up to date", "up-to-date", "no tests", "0 tests"},
+		func(p string) bool { return strings.Contains(strings.ToLower(output[:min(len(output), window)]), p) })
+}

@@ -63,17 +63,6 @@ func (p *page) add(heading string, lines []string) {
 	}
 }
 
-// find returns the section of a heading, or nil. The title and "" find the head.
-func (p *page) find(heading string) *section {
-	heading = strings.TrimSpace(heading)
-	for i, s := range p.sections {
-		if s.heading == heading || i == 0 && len(s.lines) > 0 && s.lines[0] == heading {
-			return s
-		}
-	}
-	return nil
-}
-
 func (p *page) drop(heading string) {
 	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading == heading })
 }

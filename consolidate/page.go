@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -191,14 +190,6 @@ func withoutMark(line string) string { return listMark.ReplaceAllString(strings.
 func fence(l string) bool {
 	l = strings.TrimSpace(l)
 	return strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~")
-}
-
-// opensFence reports whether lines open a code fence that they do not close.
-func opensFence(lines iter.Seq[string]) (open bool) {
-	for l := range lines {
-		open = open != fence(l)
-	}
-	return open
 }
 
 func tidyBreaks(s string) string { return memoir.JoinBlocks(memoir.Blocks(s)) }

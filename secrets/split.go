@@ -89,10 +89,12 @@ func withoutBreaks(text string) (view, bool) {
 		if before-from < minBefore || text[before-1] == '.' {
 			continue
 		}
-		prefix := strings.TrimRightFunc(text[line:from], notWord) // and a name
-		prefix = strings.TrimRightFunc(prefix, func(c rune) bool { return !notWord(c) })
-		after := start + sharedPrefix(prefix, text[start:])
-		after = len(text) - len(strings.TrimLeft(text[after:], " \t"))
+		shared := sharedPrefix(text[line:from], text[start:])
+		if shared > 0 { // without the name of the value
+			prefix := strings.TrimRightFunc(text[line:from], notWord)
+			shared = min(shared, len(strings.TrimRightFunc(prefix, func(c rune) bool { return !notWord(c) })))
+		}
+		after := len(text) - len(strings.TrimLeft(text[start+shared:], " \t"))
 		if goesOver(text, from, before, after) {
 			w.replace(before, after-before, "")
 		}
@@ -138,12 +140,15 @@ func wordLength(text string) (n int) {
 // gain returns how much more likely a word continues the value before it than that it stands for itself, in nats.
 func gain(before, after string) float64 {
 	after = strings.TrimPrefix(after, "0x")
+	if strings.Trim(after, smallLetters) == "" && !ofHex(after) {
+		return 0 // a word; what follows never gives more
+	}
 	tail := before[max(0, len(before)-maxTell):]
 	gain := cost(after) + alphabet(tail)*float64(len(tail)) - alphabet(tail+after)*float64(len(tail+after))
 	for part := range strings.FieldsFuncSeq(after, notWord) {
 		n := len(part)
 		hash := ofHex(part) && (n <= shortHash || n == 16 || n >= 32) // or a part of an identifier
-		if name := strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") == ""; hash || name {
+		if name := strings.Trim(part, smallLetters) == ""; hash || name {
 			gain -= max(0, cost(part)-alphabet(part)*float64(n))
 		}
 	}
@@ -161,7 +166,7 @@ func gain(before, after string) float64 {
 	return gain
 }
 
-const hexDigits = "0123456789abcdef"
+const hexDigits, smallLetters = "0123456789abcdef", "abcdefghijklmnopqrstuvwxyz"
 
 func ofHex(word string) bool {
 	return word != "" && strings.Trim(strings.ToLower(word), hexDigits) == ""

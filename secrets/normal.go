@@ -57,7 +57,7 @@ func (n *normaliser) decode(at int) (with string, length int) {
 			return "", 1 + length
 		}
 	case '%':
-		if c, end := codePoint(rest, 1, 2); n.urls && (c == '\n' || c >= ' ' && c <= '~') {
+		if c, end := codePoint(rest, 1, 2, 4); n.urls && (c == '\n' || c >= ' ' && c <= '~') {
 			return string(c), end
 		}
 	case '&':
@@ -105,15 +105,19 @@ func unescape(text string) (with string, length int) {
 	case '"', '\'', '/', ':', '=', '_', '|':
 		c = rune(text[at])
 	case 'u':
-		c, end = codePoint(text, at+1, 4)
+		c, end = codePoint(text, at+1, 4, 4)
+		if braced := strings.IndexByte(text[at:min(len(text), at+9)], '}'); braced > 2 && text[at+1] == '{' {
+			c, _ = codePoint(text, at+2, braced-2, 4)
+			end = at + braced + 1
+		}
+	case 'U':
+		c, end = codePoint(text, at+1, 8, 4)
 	case 'x':
-		c, end = codePoint(text, at+1, 2)
+		c, end = codePoint(text, at+1, 2, 4)
 	case escapeChar, 'e':
 		c = escapeChar
-	case '0':
-		if strings.HasPrefix(text[at:], "033") {
-			c, end = escapeChar, at+3
-		}
+	case '0', '1':
+		c, end = codePoint(text, at, 3, 3)
 	}
 	switch {
 	case c == escapeChar:
@@ -134,18 +138,18 @@ func legible(c rune) bool { return c == '\t' || c == '\n' || unicode.IsPrint(c) 
 // crlf matches the end of a line of Windows from its r on.
 var crlf = lazyregexp.New(`^r\\+n`)
 
-// codePoint returns the character with count hexadecimal digits at an offset and the end of the digits, or -1
-// without enough digits.
-func codePoint(text string, at, count int) (c rune, end int) {
+// codePoint returns the character with count octal or hexadecimal digits, of 3 or 4 bits, at an offset and the end of
+// the digits, or -1 without enough digits.
+func codePoint(text string, at, count, bits int) (c rune, end int) {
 	if at+count > len(text) {
 		return -1, at
 	}
 	for _, digit := range []byte(text[at : at+count]) {
-		n := strings.IndexByte("0123456789abcdef", lowerASCII(digit))
+		n := strings.IndexByte(hexDigits[:1<<bits], lowerASCII(digit))
 		if n < 0 {
 			return -1, at
 		}
-		c = c<<4 | rune(n)
+		c = c<<bits | rune(n)
 	}
 	return c, at + count
 }

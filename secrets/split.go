@@ -52,7 +52,7 @@ func (set *ruleSet) findSplit(text string, found []finding) (split []finding) {
 // value can be complete at the end of its first line.
 func (v view) certainEnd(f finding, text string, known bool) int {
 	for n, m := range v.marks {
-		if m.at <= f.start || m.at >= f.end || strings.HasSuffix(text[:m.raw], "\\\n") {
+		if m.at <= f.start || m.at >= f.end || strings.HasSuffix(text[:m.raw], "\\\n") || inQuotes(v.text, f.start, f.end) {
 			continue
 		}
 		end := len(v.text)
@@ -68,36 +68,65 @@ func (v view) certainEnd(f finding, text string, known bool) int {
 	return f.end
 }
 
-// withoutBreaks returns a view of a text without the ends of lines in the middle of a value.
+// withoutBreaks returns a view of a text without the ends of lines in the middle of a value, and without the prefix
+// that both lines share.
 func withoutBreaks(text string) (view, bool) {
 	w := viewWriter{text: text}
-	for at := 0; ; {
-		i := strings.IndexByte(text[at:], '\n')
+	for start := 0; ; {
+		i := strings.IndexByte(text[start:], '\n')
 		if i < 0 {
 			return w.view()
 		}
-		before := at + i
-		at = before + 1
+		line, before := start, start+i
+		start = before + 1
 		for before > 0 && strings.IndexByte("\r\\=", text[before-1]) >= 0 { // a shell or a mail marks the end of a line
 			before--
 		}
-		if before > 0 && text[before-1] != '.' && valueChar[text[before-1]] {
-			if after := len(text) - len(strings.TrimLeft(text[at:], " \t")); goesOver(text, before, after) {
-				w.replace(before, after-before, "")
-				at = after
-			}
+		from := before
+		for from > line && valueChar[text[from-1]] {
+			from--
+		}
+		if before-from < minBefore || text[before-1] == '.' {
+			continue
+		}
+		shared := sharedPrefix(text[line:from], text[start:])
+		if shared > 0 { // without the name of the value
+			prefix := strings.TrimRightFunc(text[line:from], notWord)
+			shared = min(shared, len(strings.TrimRightFunc(prefix, func(c rune) bool { return !notWord(c) })))
+		}
+		after := len(text) - len(strings.TrimLeft(text[start+shared:], " \t"))
+		if goesOver(text, from, before, after) {
+			w.replace(before, after-before, "")
 		}
 	}
 }
 
-// goesOver reports whether a value that ends at an offset, where a line ends, may go on at another.
-func goesOver(text string, before, after int) bool {
-	from, to := before, after+wordLength(text[after:])
-	for from > 0 && valueChar[text[from-1]] {
-		from--
+// sharedPrefix returns the length of the prefix that two lines share, up to a sign and with other digits: a mark, a
+// number, a file or a time.
+func sharedPrefix(line, next string) (n int) {
+	for i := 0; i < min(len(line), len(next)) && (line[i] == next[i] || isDigit(line[i]) && isDigit(next[i])); i++ {
+		if !wordChar(line[i]) {
+			n = i + 1
+		}
 	}
-	return before-from >= minBefore && to-after >= minAfter && endsValue(text[to:]) &&
-		(text[before:after] == "\\\n" || gain(text[from:before], text[after:to]) > 0)
+	return n
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func notWord(c rune) bool { return !wordChar(byte(c)) }
+
+// goesOver reports whether a value from an offset up to another, where a line ends, may go on at a third one.
+func goesOver(text string, from, before, after int) bool {
+	to := after + wordLength(text[after:])
+	return to-after >= minAfter && endsValue(text[to:]) &&
+		(text[before:after] == "\\\n" || inQuotes(text, from, to) || gain(text[from:before], text[after:to]) > 0)
+}
+
+// inQuotes reports whether quotes open and close right around a part of a text.
+func inQuotes(text string, from, to int) bool {
+	return from > 0 && to < len(text) && text[from-1] == text[to] && strings.IndexByte("\"'`", text[to]) >= 0 &&
+		(from == 1 || !valueChar[text[from-2]])
 }
 
 // wordLength returns the number of characters of a value at the beginning of a text.
@@ -111,12 +140,15 @@ func wordLength(text string) (n int) {
 // gain returns how much more likely a word continues the value before it than that it stands for itself, in nats.
 func gain(before, after string) float64 {
 	after = strings.TrimPrefix(after, "0x")
+	if strings.Trim(after, smallLetters) == "" && !ofHex(after) {
+		return 0 // a word; what follows never gives more
+	}
 	tail := before[max(0, len(before)-maxTell):]
 	gain := cost(after) + alphabet(tail)*float64(len(tail)) - alphabet(tail+after)*float64(len(tail+after))
-	for part := range strings.FieldsFuncSeq(after, func(c rune) bool { return !wordChar(byte(c)) }) {
+	for part := range strings.FieldsFuncSeq(after, notWord) {
 		n := len(part)
 		hash := ofHex(part) && (n <= shortHash || n == 16 || n >= 32) // or a part of an identifier
-		if name := strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") == ""; hash || name {
+		if name := strings.Trim(part, smallLetters) == ""; hash || name {
 			gain -= max(0, cost(part)-alphabet(part)*float64(n))
 		}
 	}
@@ -134,7 +166,7 @@ func gain(before, after string) float64 {
 	return gain
 }
 
-const hexDigits = "0123456789abcdef"
+const hexDigits, smallLetters = "0123456789abcdef", "abcdefghijklmnopqrstuvwxyz"
 
 func ofHex(word string) bool {
 	return word != "" && strings.Trim(strings.ToLower(word), hexDigits) == ""

@@ -115,6 +115,7 @@ func TestATableBehindPrefixesIsRead(t *testing.T) {
 	for _, table := range []string{
 		"name,password\nada,{{weak}}\nbob,{{weak}}", "| user | password |\n|---|---|\n| ada | {{weak}} |\n| bob | {{weak}} |",
 		"user\tapi_key\nada\t{{alnum33}}\nbob\t{{alnum33}}", "id;secret;x\n1;{{alnum33}};y\n2;{{alnum33}};z",
+		"| name | value |\n|---|---|\n| db_password | {{weak}} |\n| api_key | {{alnum33}} |\n| id | 1 |",
 		"+------+----------+\n| user | password |\n+------+----------+\n| ada  | {{weak}} |\n+------+----------+",
 	} {
 		for _, place := range []string{
@@ -133,11 +134,29 @@ func TestATableBehindPrefixesIsRead(t *testing.T) {
 	}
 }
 
+func TestAValueThatGoesOnBehindAPrefixGoes(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(43)}
+	for _, place := range []string{"numbers and arrows", "numbers and colons", "a quotation", "an added line", "grep's lines around", "a log with levels"} {
+		value := "gh" + "p_" + m.text(letters, 36)
+		out, _ := ours.Redact(oddPlaces[place]("x = 1\ntoken: " + value[:20] + "\n" + value[20:]))
+		if strings.Contains(out, value[4:20]) || strings.Contains(out, value[20:]) {
+			t.Errorf("%s: left in %s", place, out)
+		}
+	}
+	value := m.text(letters, 6) + m.text(numbers, 2)
+	if out, _ := ours.Redact("password: \"" + value[:7] + "\n" + value[7:] + value + "\"\nREADME2.md\n"); strings.Contains(out, value) ||
+		!strings.HasSuffix(out, "\nREADME2.md\n") {
+		t.Errorf("left in %s", out)
+	}
+}
+
 func TestANameThatEscapesHideIsKnown(t *testing.T) {
 	t.Parallel()
 	value := fake("Zk39", "fjQz7x")
 	for _, text := range []string{
 		`{"\u043f\u0430\u0440\u043e\u043b\u044c": "` + value + `"}`, `{"contrase\u00f1a": "` + value + `"}`, `{"\u0070assword": "` + value + `"}`,
+		`"\u{70}assword": "` + value + `"`, `"\U00000070assword": "` + value + `"`, `"\160assword": "` + value + `"`,
 		`contrase\u00f1a: ` + value, "GET /login?next=a%20password:%20" + value + "%20end", "Authorization:%20Bearer%20" + fakeToken, "see%20" + fakeToken,
 	} {
 		if out, _ := ours.Redact(text); strings.Contains(out, value) || strings.Contains(out, fakeToken) {

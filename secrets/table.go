@@ -49,11 +49,14 @@ var linePrefix = lazyregexp.New(`^(?:` +
 	`|[ \t]{0,8}\d{1,6}(?:→|\t| ?\| |[:.] ?|-)|[\w./@~+-]{1,120}(?::\d{1,6}: ?|-\d{1,6}-|[ \t]{1,9}\| )` +
 	`|[ \t]{0,12}(?:[-+#;$*!│]|//|--) ?)`)
 
-// trimmed returns a line without its prefix.
+// trimmed returns a line without its prefix, which goes up to the first bar of a row that ends in one.
 func (p *pairs) trimmed(line extent) extent {
 	if p.prefixed {
 		if at := linePrefix.FindStringIndex(line.of(p.text)); at != nil {
 			line.start += at[1]
+		}
+		if row := strings.TrimRight(line.of(p.text), " \t\r"); strings.HasSuffix(row, "|") {
+			line.start += strings.IndexByte(row, '|')
 		}
 	}
 	return line

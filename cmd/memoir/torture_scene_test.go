@@ -256,9 +256,8 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	}
 }
 
-// takenBack has the statements that revert the migration from each earlier schema version to the next. There is only
-// one version yet.
-var takenBack = map[int]string{}
+// takenBack has the statements that revert the migration from each earlier schema version to the next.
+var takenBack = map[int]string{1: "ALTER TABLE hand_edit DROP COLUMN nth; ALTER TABLE hand_edit DROP COLUMN others"}
 
 func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()

@@ -44,22 +44,19 @@ func (c Consolidation) Files() map[string]string {
 // belong to a consolidation are left out.
 func ConsolidationOf(files map[string]string) Consolidation {
 	c := Consolidation{MemoryMD: files[MemoryFile], MemorySummary: files[SummaryFile]}
-	skills := map[string]*Skill{}
-	paths := slices.Sorted(maps.Keys(files))
-	for _, path := range paths {
-		if name, folder, _, ok := SkillPath(path); ok && folder == "" {
-			skills[name] = &Skill{Name: name, Content: files[path]}
-		}
-	}
-	for _, path := range paths {
-		if name, folder, rest, ok := SkillPath(path); ok && folder != "" && skills[name] != nil {
-			list := skills[name].folders()[slices.Index(skillFolders, folder)]
+	for _, path := range slices.Sorted(maps.Keys(files)) { // SKILL.md is the first file of a skill
+		name, folder, rest, ok := SkillPath(path)
+		last := len(c.Skills) - 1
+		switch {
+		case !ok:
+		case folder == "":
+			c.Skills = append(c.Skills, Skill{Name: name, Content: files[path]})
+		case last >= 0 && c.Skills[last].Name == name:
+			list := c.Skills[last].folders()[slices.Index(skillFolders, folder)]
 			*list = append(*list, SkillFile{Path: rest, Content: files[path]})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(skills)) {
-		c.Skills = append(c.Skills, *skills[name])
-	}
+	slices.SortFunc(c.Skills, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return c
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -15,41 +14,21 @@ import (
 // Folded returns a text in the form that is compared with a person's search text: in lower case and one Unicode form,
 // without invisible characters, each run of space and line breaks as one blank.
 func Folded(text string) string {
-	if isFolded(text) {
-		return text
-	}
-	text = norm.NFKC.String(text)
-	var b strings.Builder
-	b.Grow(len(text))
 	space := false
-	for _, r := range text {
+	return strings.Map(func(r rune) rune {
+		again := space
 		switch {
-		case unicode.IsSpace(r):
-			space = true
-			continue
 		case r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064':
-			continue
-		case space:
-			b.WriteByte(' ')
+			return -1
+		case !unicode.IsSpace(r):
 			space = false
+			return unicode.ToLower(r)
 		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	if space {
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
-// isFolded is a quick check, which may miss folded text outside ASCII.
-func isFolded(text string) bool {
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= utf8.RuneSelf, c >= 'A' && c <= 'Z', c < ' ', c == ' ' && i > 0 && text[i-1] == ' ':
-			return false
+		if space = true; again {
+			return -1
 		}
-	}
-	return true
+		return ' '
+	}, norm.NFKC.String(text))
 }
 
 // LinesHolding returns the numbers, from 1, of the lines of a text that contain a folded text

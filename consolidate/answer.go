@@ -69,7 +69,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 		switch {
 		case strings.TrimSpace(*text) == "":
 			faults = append(faults, "the field "+name+" is missing or empty")
-		case opensFence(strings.Lines(*text)):
+		case len(fences.FindAllString(*text, -1))%2 != 0:
 			faults = append(faults, name+" opens a code fence and does not close it")
 		}
 	}
@@ -183,6 +183,8 @@ func (r *renewal) line(text string) string {
 	}
 	return indent + "- " + extract.Titled(r.recite(body))
 }
+
+var fences = lazyregexp.New("(?m)^[\\s\\pZ]*(?:```|~~~)")
 
 var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)
 

@@ -204,26 +204,6 @@ type command struct {
 	specific int    // arguments that name a file or a part of the project
 }
 
-func commandOf(st memoir.Statement) *command {
-	if st.Kind != memoir.StatementCommand || st.Command == "" {
-		return nil
-	}
-	head, specific := extract.Shape(st.Command)
-	if head == "" {
-		return nil
-	}
-	return &command{head: head, specific: specific}
-}
-
-// lineOf returns the line of a command: "PURPOSE: `CMD` in `DIR`".
-func lineOf(st memoir.Statement) string {
-	text := st.Purpose + ": " + memoir.CodeSpan(st.Command)
-	if st.Dir != "" {
-		text += " in " + memoir.CodeSpan(st.Dir)
-	}
-	return text
-}
-
 // commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
 // general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
 // run on parts of the project, its example says "also with other arguments"; it is left out if only one session
@@ -233,12 +213,19 @@ func commands(sessions []*session) []*claim {
 	heads := map[string][]*command{}
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			c := commandOf(st)
-			if c == nil {
+			if st.Kind != memoir.StatementCommand {
 				continue
 			}
-			st.Text = lineOf(st)
+			head, specific := extract.Shape(st.Command)
+			if head == "" {
+				continue
+			}
+			st.Text = st.Purpose + ": " + memoir.CodeSpan(st.Command)
+			if st.Dir != "" {
+				st.Text += " in " + memoir.CodeSpan(st.Dir)
+			}
 			if seen[st.Text] == nil {
+				c := &command{head: head, specific: specific}
 				seen[st.Text] = c
 				heads[st.Purpose+"\n"+c.head] = append(heads[st.Purpose+"\n"+c.head], c)
 			}

@@ -15,8 +15,9 @@ import (
 func Verify(c memoir.Consolidation, in Input) error {
 	bytes, tokens := in.limits()
 	kept := editBytes(in.HandEdits, "")
-	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
-		if strings.TrimSpace(open(c)[name]) == "" {
+	files := open(c)
+	for _, name := range sortedKeys(files) {
+		if _, folder, _, _ := memoir.SkillPath(name); folder == "" && strings.TrimSpace(files[name]) == "" {
 			return invalid("%s is empty", name)
 		}
 	}
@@ -26,12 +27,6 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
 		return invalid("%s has %d tokens, more than %d", memoir.SummaryFile, memoir.Tokens(c.MemorySummary), tokens)
 	}
-	for _, s := range c.Skills {
-		if strings.TrimSpace(s.Content) == "" {
-			return invalid("the skill %s is empty", s.Name)
-		}
-	}
-	files := open(c)
 	if err := memoir.CheckPaths(sortedKeys(files)); err != nil {
 		return invalid("%w", err)
 	}

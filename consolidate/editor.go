@@ -206,14 +206,6 @@ func (ed *editor) String() string {
 	return memoir.JoinBlocks(all)
 }
 
-// withoutContext returns a line without the context of a preference, which the built-in model writes behind the words.
-func withoutContext(line string) string {
-	if quoted, _, ok := strings.Cut(line, "” (after: "); ok {
-		return quoted
-	}
-	return line
-}
-
 // leastCompared is the least number of words of lines that are compared by similarity.
 const leastCompared = 5
 
@@ -225,7 +217,8 @@ type saying struct {
 
 func sayingOf(entry string) saying {
 	text := withoutMark(entry)
-	return saying{text, memoir.WordsOf(withoutContext(text))}
+	told, _, _ := strings.Cut(text, "” (after: ") // the built-in model writes the context of a preference behind it
+	return saying{text, memoir.WordsOf(told)}
 }
 
 // sayTheSame reports whether a list entry is equivalent to a removed one: it has the same words, whatever their

@@ -134,15 +134,6 @@ func (f *forgetting) alone(line string) bool {
 // quoted matches quotations and commands.
 var quoted = lazyregexp.New("“[^”]{3,}”|`[^`]{3,}`")
 
-// line removes citations of withdrawn sessions from a line that a person wrote. It returns false if the line must
-// be removed: it depends only on such sessions, has the full id of one, or contains a forgotten text.
-func (f *forgetting) line(line string) (string, bool) {
-	if f.holds(line) {
-		return "", false
-	}
-	return f.register.live(line)
-}
-
 // Clean removes the lines that must be forgotten from a file that a person wrote.
 func (f Forgotten) Clean(text string, in Input) string {
 	if len(in.Withdrawn)+len(f.Texts) == 0 {
@@ -151,12 +142,13 @@ func (f Forgotten) Clean(text string, in Input) string {
 	return f.in(in).clean(text)
 }
 
+// clean is Clean. A line that contains a forgotten text is removed whatever it cites.
 func (f *forgetting) clean(text string) string {
 	var out strings.Builder
 	f.learn(text)
 	for line := range strings.Lines(text) {
-		if line, ok := f.line(line); ok {
-			out.WriteString(line)
+		if kept, ok := f.register.live(line); ok && !f.holds(line) {
+			out.WriteString(kept)
 		}
 	}
 	return out.String()

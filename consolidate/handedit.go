@@ -204,11 +204,6 @@ func repeated(edits []memoir.HandEdit, room int) []memoir.HandEdit {
 // isClaim reports whether a line is marked as not confirmed.
 func isClaim(line string) bool { return strings.HasSuffix(strings.TrimSpace(line), memoir.Unconfirmed) }
 
-func withoutClaims(text string) string {
-	lines := strings.SplitAfter(text, "\n")
-	return strings.Join(slices.DeleteFunc(lines, isClaim), "")
-}
-
 // summarySection returns the section of the summary for a section of MEMORY.md.
 func summarySection(heading string) string {
 	for _, part := range briefing {

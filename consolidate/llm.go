@@ -301,11 +301,8 @@ func shownEdits(edits []memoir.HandEdit) string {
 		}
 		listed[n.ID] = true
 	}
-	size := 0
-	for i := len(out) - 1; i >= 0; i-- {
-		if size += len(out[i]) + 1; size > maxEdits {
-			return strings.Join(out[i+1:], "\n")
-		}
+	for size := len(strings.Join(out, "\n")); size >= maxEdits; out = out[1:] {
+		size -= len(out[0]) + 1
 	}
 	return strings.Join(out, "\n")
 }

@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -61,17 +60,6 @@ func (p *page) add(heading string, lines []string) {
 	if len(lines) > 0 {
 		p.sections = append(p.sections, &section{heading: heading, lines: lines})
 	}
-}
-
-// find returns the section of a heading, or nil. The title and "" find the head.
-func (p *page) find(heading string) *section {
-	heading = strings.TrimSpace(heading)
-	for i, s := range p.sections {
-		if s.heading == heading || i == 0 && len(s.lines) > 0 && s.lines[0] == heading {
-			return s
-		}
-	}
-	return nil
 }
 
 func (p *page) drop(heading string) {
@@ -202,14 +190,6 @@ func withoutMark(line string) string { return listMark.ReplaceAllString(strings.
 func fence(l string) bool {
 	l = strings.TrimSpace(l)
 	return strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~")
-}
-
-// opensFence reports whether lines open a code fence that they do not close.
-func opensFence(lines iter.Seq[string]) (open bool) {
-	for l := range lines {
-		open = open != fence(l)
-	}
-	return open
 }
 
 func tidyBreaks(s string) string { return memoir.JoinBlocks(memoir.Blocks(s)) }

@@ -93,7 +93,7 @@ func passive(l string, sure, anyPath bool) string {
 		part = imports.ReplaceAllStringFunc(part, func(found string) string {
 			at := strings.IndexByte(found, '@')
 			switch before, name := found[:at], found[at:]; {
-			case !anyPath && !leadsOut(name[1:]):
+			case !anyPath && !strings.ContainsAny(name[1:2], "/~\\") && !strings.Contains(name, ".."):
 				return found
 			case sure:
 				return before + "`" + name + "`"
@@ -112,10 +112,6 @@ var (
 		`|[^\s)/?#:]*&[#a-z0-9]+;?[^\s)/?#:]*):)`)
 	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
 )
-
-func leadsOut(path string) bool {
-	return strings.ContainsAny(path[:1], "/~\\") || strings.Contains(path, "..")
-}
 
 // inert makes a line of a skill passive, also inside of code: agents run !`command` anywhere, and the content of a
 // fence that is marked with "!".

@@ -75,7 +75,7 @@ func sanitised(c memoir.Consolidation) memoir.Consolidation {
 // setPresent sets the memory from which a model continues. Unconfirmed claims of agents are left out; ApplyHandEdits
 // adds them again, like other hand edits.
 func (r *renewal) setPresent(c memoir.Consolidation) {
-	c.MemoryMD = withoutClaims(c.MemoryMD)
+	c.MemoryMD = strings.Join(slices.DeleteFunc(strings.SplitAfter(c.MemoryMD, "\n"), isClaim), "")
 	r.present, r.lines = c, map[string]string{}
 	for _, text := range open(c) {
 		for l := range strings.Lines(text) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memoir"
 )
@@ -74,14 +73,10 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := max(0, limit-len("…"))
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	head := memoir.CutBytes(text, limit-len("…"), "")
+	if space := strings.LastIndexByte(head, ' '); space > limit/2 {
+		head = head[:space]
 	}
-	if space := strings.LastIndexByte(text[:end], ' '); space > limit/2 {
-		end = space
-	}
-	head := text[:end]
 	if strings.Count(head, "`")%2 == 1 {
 		head = head[:strings.LastIndexByte(head, '`')]
 	}

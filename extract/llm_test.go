@@ -314,9 +314,8 @@ func TestWhatAHistorySaysOfASessionIsHeldAgainstIt(t *testing.T) {
 		beside(`"\u0060make upload\u0060 was run."`):                                                    "",
 		beside(`null`): "",
 		good():         "",
-		`{"history_entry": "It retries.", "memory_update": ` + strings.TrimPrefix(good(), `{"raw_memory":`):            "It retries.",
-		`{"history_entry": "It retries.", "memory_update": "## Task\n- Make the uploader retry [1]"}`:                  "It retries.",
-		"\"history_entry\": \"It\nretries.\",\n\"memory_update\": \"## Task\n- Make the uploader retry [1]\n## Open\"": "It retries.",
+		`{"history_entry": "It retries.", "memory_update": ` + strings.TrimPrefix(good(), `{"raw_memory":`): "It retries.",
+		`{"history_entry": "It retries.", "memory_update": "## Task\n- Make the uploader retry [1]"}`:       "It retries.",
 	} {
 		e, _, err := ask(t, &script{turns: []any{text}}, extract.LLM{}, llmInput())
 		if err != nil || e.HistoryEntry != want || !strings.HasPrefix(e.RawMemory(), "## Task\n- Make the uploader retry [1]\n") {

@@ -24,19 +24,17 @@ import (
 func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
-	add := func(path string, content []byte) error {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: int64(fileMode), Size: int64(len(content))}
-		if err := w.WriteHeader(header); err != nil {
-			return err
+	for i, path := range append([]string{manifestName}, files.Paths()...) {
+		content := files[path]
+		if i == 0 {
+			content = manifest
 		}
-		_, err := w.Write(content)
-		return err
-	}
-	if err := add(manifestName, manifest); err != nil {
-		return nil, err
-	}
-	for _, path := range files.Paths() {
-		if err := add(path, files[path]); err != nil {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: int64(fileMode),
+			Size: int64(len(content))})
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

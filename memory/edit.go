@@ -85,12 +85,9 @@ func (r Root) PastEdits() ([]PastEdits, error) {
 		if g.Err != nil || base == 0 {
 			continue
 		}
-		before, err := r.ReadArchive(base)
-		if err != nil {
-			continue
-		}
-		after, err := r.ReadArchive(g.Number)
-		if err != nil {
+		before, err1 := r.ReadArchive(base)
+		after, err2 := r.ReadArchive(g.Number)
+		if errors.Join(err1, err2) != nil {
 			continue
 		}
 		past = append(past, PastEdits{Base: base, At: g.ModTime, Edits: Differences(before, after)})

@@ -180,15 +180,11 @@ func change(e Edit) Change {
 
 // Differences lists the edited files, by path.
 func Differences(before, after Files) []Edit {
-	paths := map[string]bool{}
-	for path := range before {
-		paths[path] = true
-	}
-	for path := range after {
-		paths[path] = true
-	}
+	all := Files{}
+	maps.Copy(all, before)
+	maps.Copy(all, after)
 	var edits []Edit
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	for _, path := range all.Paths() {
 		was, had := before[path]
 		now, has := after[path]
 		if had != has || !bytes.Equal(was, now) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -70,9 +69,9 @@ func (m Manifest) Describing(n int, files Files) Manifest {
 	if m.Inputs == nil {
 		m.Inputs = []Input{}
 	}
-	redactions := map[string]int{}
-	maps.Copy(redactions, m.Redactions)
-	m.Redactions = redactions
+	if m.Redactions == nil {
+		m.Redactions = map[string]int{}
+	}
 	return m
 }
 

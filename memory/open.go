@@ -2,7 +2,6 @@ package memory
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -164,36 +163,18 @@ func FitTokens(text string, tokens int) string {
 	if budget < 0 {
 		return ""
 	}
-	var lines []string
-	size, fence := 0, -1
+	size, kept, fenced := 0, 0, false
 	for l := range strings.Lines(text) {
-		if size+len(l) > budget {
+		if size += len(l); size > budget {
 			break
 		}
-		size += len(l)
-		if trimmed := strings.TrimSpace(l); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			if fence < 0 {
-				fence = len(lines)
-			} else {
-				fence = -1
-			}
+		l = strings.TrimSpace(l)
+		fenced = fenced != (strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~"))
+		if !fenced && l != "" && !memoir.IsHeading(l) {
+			kept = size
 		}
-		lines = append(lines, l)
 	}
-	if fence >= 0 {
-		lines = lines[:fence]
-	}
-	for len(lines) > 0 {
-		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" && !memoir.IsHeading(last) {
-			break
-		}
-		lines = lines[:len(lines)-1]
-	}
-	kept := strings.Join(lines, "")
-	if kept != "" && !strings.HasSuffix(kept, "\n") {
-		kept += "\n"
-	}
-	return fmt.Sprintf("%s%s\n", kept, cutMark)
+	return text[:kept] + cutMark + "\n"
 }
 
 // Neutralise makes a text safe to embed in a prompt or to print on a terminal. It removes terminal control

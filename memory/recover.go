@@ -48,9 +48,13 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		return out, err
 	}
 	for _, name := range debris {
-		late, err := r.removeDebris(name)
-		out.Late = append(out.Late, late...)
-		if err != nil {
+		var late []string
+		if n, live := generation(filepath.Base(name)); live && filepath.Dir(name) == liveName {
+			late, err = r.removeLive(n)
+		} else {
+			err = failpoint.RemoveAll(filepath.Join(r.dir, name))
+		}
+		if out.Late = append(out.Late, late...); err != nil {
 			return out, storageError(err, "remove %s, which a crash left in %s", name, r.dir)
 		}
 		out.Removed = append(out.Removed, name)
@@ -67,17 +71,6 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 	}
 	debris, err := r.debris()
 	return len(debris) > 0, err
-}
-
-// removeDebris removes one name that debris returned, and returns the files that were saved in it too late
-// and are kept.
-func (r Root) removeDebris(name string) (late []string, err error) {
-	if filepath.Dir(name) == liveName {
-		if n, ok := generation(filepath.Base(name)); ok {
-			return r.removeLive(n)
-		}
-	}
-	return nil, failpoint.RemoveAll(filepath.Join(r.dir, name))
 }
 
 // Next returns the next generation number: one more than the maximum of recorded and all numbers on disk.

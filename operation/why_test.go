@@ -8,6 +8,7 @@ import (
 	"memoir"
 	"memoir/memory"
 	"memoir/operation"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -21,7 +22,8 @@ func TestASourceIsCitedAndNothingIsLeftOutInSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := operation.Access{Home: t.TempDir(), Redact: func(text string) string { return text }}
+	a := operation.Access{Home: t.TempDir(), Redact: func(text string) string { return text },
+		Scanner: func() (*secrets.Scanner, error) { return secrets.New(secrets.Options{}) }}
 	st, err := store.Open(t.Context(), a.Home+"/memoir.db", store.Options{})
 	must(err)
 	defer st.Close()

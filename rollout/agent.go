@@ -27,7 +27,6 @@ type Env struct {
 	Home   string                   // the person's home directory
 	Memoir string                   // memoir's own home
 	Getenv func(name string) string // nil: no variable is set
-	GOOS   string
 }
 
 func (e Env) get(name string) string {

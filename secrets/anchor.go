@@ -161,7 +161,17 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 	case syntax.OpCapture:
 		return spell(re.Sub[0])
 	case syntax.OpConcat:
-		return spellSequence(re.Sub)
+		out := []string{""}
+		for _, sub := range re.Sub {
+			set, ok := spell(sub)
+			if ok {
+				out, ok = cross(out, set)
+			}
+			if !ok {
+				return nil, false
+			}
+		}
+		return out, true
 	case syntax.OpAlternate, syntax.OpQuest:
 		var out []string
 		if re.Op == syntax.OpQuest {
@@ -179,20 +189,6 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 		return spellRepeat(re)
 	}
 	return nil, false
-}
-
-func spellSequence(seq []*syntax.Regexp) ([]string, bool) {
-	out, ok := []string{""}, true
-	for _, sub := range seq {
-		set, known := spell(sub)
-		if !known {
-			return nil, false
-		}
-		if out, ok = cross(out, set); !ok {
-			return nil, false
-		}
-	}
-	return out, true
 }
 
 func spellRepeat(re *syntax.Regexp) ([]string, bool) {

@@ -76,19 +76,6 @@ func mergeFile(into *config.ViperConfig, path string, depth int, warn func(strin
 // ruleAt matches the index of a rule in an error of Unmarshal.
 var ruleAt = lazyregexp.New(`'Rules\[(\d+)\]\.(\w+)'`)
 
-// ruleNamed adds the id of a rule to an error that has its index.
-func ruleNamed(err error, c config.ViperConfig) error {
-	if err == nil {
-		return nil
-	}
-	if at := ruleAt.FindStringSubmatch(err.Error()); at != nil {
-		if n, _ := strconv.Atoi(at[1]); n < len(c.Rules) {
-			return fmt.Errorf("rule %q: %s: %w", c.Rules[n].ID, strings.ToLower(at[2]), err)
-		}
-	}
-	return err
-}
-
 func configError(path string, err error) error {
 	if memoir.CodeOf(err) == memoir.CodeConfig {
 		return err
@@ -275,6 +262,13 @@ func parseConfig(text string) (config.ViperConfig, error) {
 		return c, err
 	}
 	err := v.Unmarshal(&c)
+	if err != nil {
+		if at := ruleAt.FindStringSubmatch(err.Error()); at != nil {
+			if n, _ := strconv.Atoi(at[1]); n < len(c.Rules) {
+				err = fmt.Errorf("rule %q: %s: %w", c.Rules[n].ID, strings.ToLower(at[2]), err)
+			}
+		}
+	}
 	for i := range c.Rules { // the older form, [allowlist], is still in use beside [[allowlists]]
 		if r := &c.Rules[i]; r.AllowList != nil && len(r.Allowlists) == 0 {
 			r.Allowlists, r.AllowList = append(r.Allowlists, r.AllowList), nil
@@ -285,5 +279,5 @@ func parseConfig(text string) (config.ViperConfig, error) {
 		//lint:ignore SA1019 as above
 		c.Allowlists, c.AllowList = append(c.Allowlists, c.AllowList), nil
 	}
-	return c, ruleNamed(err, c)
+	return c, err
 }

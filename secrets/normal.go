@@ -57,8 +57,8 @@ func (n *normaliser) decode(at int) (with string, length int) {
 			return "", 1 + length
 		}
 	case '%':
-		if n.urls {
-			return urlEscape(rest)
+		if c, end := codePoint(rest, 1, 2); n.urls && (c == '\n' || c >= ' ' && c <= '~') {
+			return string(c), end
 		}
 	case '&':
 		return htmlReference(rest)
@@ -170,13 +170,6 @@ func sequence(text string) int {
 // signs and colons in this way.
 func hasURLEscapes(text string) bool {
 	return strings.Contains(text, "%22") || strings.Contains(text, "%27") || strings.Contains(text, "%3")
-}
-
-func urlEscape(text string) (with string, length int) {
-	if c, end := codePoint(text, 1, 2); c == '\n' || c >= ' ' && c <= '~' {
-		return string(c), end
-	}
-	return "", 0
 }
 
 // htmlReference decodes a reference to an ASCII character or a no-break space. Its ampersand may be a reference, too.

@@ -187,7 +187,7 @@ func measure(ctx context.Context, all []conversation, misses bool) (near, far pl
 	}
 	defer st.Close()
 	report, err := pipeline.Run(ctx, st, pipeline.Options{Home: home, Settings: config.Default(), SessionsDir: sessions,
-		Env: rollout.Env{Home: dir, Getenv: func(string) string { return "" }, GOOS: "linux"}, Limit: 10_000})
+		Env: rollout.Env{Home: dir, Getenv: func(string) string { return "" }}, Limit: 10_000})
 	if err != nil {
 		return near, far, err
 	}

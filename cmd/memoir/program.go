@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -119,7 +118,7 @@ func (p *program) memories(c *cli.Context) config.Memories {
 
 // env returns the environment that determines the agents' directories of sessions.
 func (p *program) env() rollout.Env {
-	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
+	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv}
 }
 
 // result ends a command, whose last step may have failed: --json prints v, else text is called.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -157,7 +156,7 @@ type session struct {
 // collect reads every session below a home directory, in order of creation.
 // What cannot be read is said in problems.
 func collect(ctx context.Context, home string) (sessions []session, problems []string, err error) {
-	env := rollout.Env{Home: home, GOOS: runtime.GOOS}
+	env := rollout.Env{Home: home}
 	threads := map[string][]rollout.Part{}
 	err = rollout.Walk(ctx, env, func(entry rollout.Entry) error {
 		head, err := rollout.Probe(entry)

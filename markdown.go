@@ -71,12 +71,15 @@ func JoinBlocks(blocks []Block) string {
 	return b.String()
 }
 
-// CitedID matches the ids of sessions in citations.
-const CitedID = `(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-[\w.-]+|(?:note|journal)-\d+|ses_\w+|` +
+// IsCitedID reports whether an id has the form of those in citations.
+func IsCitedID(id string) bool { return citedAlone.MatchString(id) }
+
+const citedID = `(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-[\w.-]+|(?:note|journal)-\d+|ses_\w+|` +
 	`\w[\w.-]*-\d{8}T\d{6}[.\d]*|[0-9a-f]{8}[0-9a-f-]*)`
 
-const citedOn = CitedID + ` \d{4}-\d{2}-\d{2}`
+const citedOn = citedID + ` \d{4}-\d{2}-\d{2}`
 
+var citedAlone = lazyregexp.New(`^` + citedID + `$`)
 var citation = lazyregexp.New(` *\[` + citedOn + `(?:, (?:` + citedOn + `|\+\d+))*\]\.?$`)
 
 // BlockKey returns a block of a memory without the citation and the mark of SaidOnce at its end. Blocks with the same

@@ -66,7 +66,7 @@ func (r register) faults(name, text string, byHand map[string]bool) (faults []st
 		l = strings.TrimSpace(l)
 		fault := func(what string) { faults = append(faults, fmt.Sprintf("%s:%d %s", name, n, what)) }
 		for _, id := range idsIn(l) {
-			if !r.cited(id) && (r.withdrawn(id) || looksOwn(id) && !byHand[l]) {
+			if !r.cited(id) && (r.withdrawn(id) || memoir.IsCitedID(id) && !byHand[l]) {
 				fault("cites session " + id + ", which is not among the input")
 			}
 		}

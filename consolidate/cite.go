@@ -55,7 +55,7 @@ func Cited(line string, lists map[string][]string) []string {
 	if len(keys) > 0 {
 		return keys
 	}
-	return slices.DeleteFunc(idsIn(lastBracket.FindString(line)), func(id string) bool { return !looksOwn(id) })
+	return slices.DeleteFunc(idsIn(lastBracket.FindString(line)), func(id string) bool { return !memoir.IsCitedID(id) })
 }
 
 // Cites reports whether a reference of Cited is to the session with a key.
@@ -94,10 +94,6 @@ func cited(text string, entries []entry, lists map[string][]string) string {
 	}
 	return line + "]"
 }
-
-var threadID = lazyregexp.New(`^` + memoir.CitedID + `$`)
-
-func looksOwn(id string) bool { return threadID.MatchString(id) }
 
 // A register has the sessions that may be cited and those that may not.
 type register struct {

@@ -220,7 +220,7 @@ func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string
 		switch {
 		case r.register.keys[e.key]:
 			others = append(others, e)
-		case e.key != "" || looksOwn(e.short) && !own:
+		case e.key != "" || memoir.IsCitedID(e.short) && !own:
 			touched, r.forgot[e.short] = true, true
 		}
 	}

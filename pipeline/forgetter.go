@@ -65,10 +65,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 	if err := errors.Join(f.book().Erase(ctx, what.Keys), f.eraseConversations(what.Keys)); err != nil {
 		return report, err
 	}
-	if err := f.keepTombstones(ctx, what.Keys); err != nil {
-		return report, err
-	}
-	if err := f.begin(ctx, what); err != nil {
+	if err := st.BeginForgetting(ctx, what); err != nil {
 		return report, err
 	}
 	if what.Instead != nil {
@@ -83,7 +80,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, what store.Forge
 // Without begun it does nothing if nothing was.
 func (f *forgetter) finish(ctx context.Context, begun bool) (ForgetReport, error) {
 	report := ForgetReport{Projects: []ForgottenIn{}, Removed: []string{}}
-	if err := RemoveFolders(ctx, f.store, f.opts.Home, f.clean); err != nil {
+	if err := errors.Join(f.keepTombstones(ctx), RemoveFolders(ctx, f.store, f.opts.Home, f.clean)); err != nil {
 		return report, err
 	}
 	left, err := f.store.Withdrawals(ctx)
@@ -128,14 +125,10 @@ func (f *forgetter) removeEmpty(ctx context.Context, id string) error {
 // finishForgetting finishes what a killed or interrupted process had begun, or one for which a memory was busy. It only
 // warns of a failure; the error is ctx's.
 func (f *forgetter) finishForgetting(ctx context.Context) error {
-	_, err := f.finish(ctx, false)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
+	if _, err := f.finish(ctx, false); err != nil && ctx.Err() == nil {
 		f.warn("forgetting is not finished: "+f.redact(err.Error()), cmp.Or(memoir.HintOf(err), "a later run tries again"))
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // forgetIn forgets in one project all that was begun.
@@ -235,11 +228,10 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 		}
 	}
 	copies, err := st.Purge(ctx)
-	if err != nil {
-		return append(removed, copies...), err
+	if err == nil {
+		_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
 	}
-	_ = st.Backup(ctx, true) // if it fails, the next run that publishes makes it
-	return append(removed, copies...), nil
+	return append(removed, copies...), err
 }
 
 // RemoveFolders removes the folders of cleared, forgotten and merged projects, and their texts from the index. First it
@@ -249,12 +241,11 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string, redact fun
 	if err != nil || len(folders) == 0 {
 		return err
 	}
-	var errs []error
 	if err := search.Update(ctx, st, home, redact, true); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(folders)) {
-		err := st.Alone(ctx, func() error { // another process may be filing entries in it
+		failed := st.Alone(ctx, func() error { // another process may be filing entries in it
 			if to := folders[id]; to != "" {
 				if err := moveBeside(ctx, st, home, id, to); err != nil || to == id {
 					return err
@@ -262,13 +253,13 @@ func RemoveFolders(ctx context.Context, st *store.Store, home string, redact fun
 			}
 			return memory.At(home, id).Remove()
 		})
-		if err == nil {
-			err = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
+		if failed == nil {
+			failed = entry.Book{Store: st, Home: home, Redact: redact}.File(ctx, 0)
 		}
-		if err == nil {
-			err = st.FolderRemoved(ctx, id)
+		if failed == nil {
+			failed = st.FolderRemoved(ctx, id)
 		}
-		errs = append(errs, err)
+		err = errors.Join(err, failed)
 	}
-	return errors.Join(errs...)
+	return err
 }

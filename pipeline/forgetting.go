@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,11 +129,9 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 // dropGenerations removes the archives of earlier generations for which drop returns true, and live
 // directories that are no longer linked. It returns the archives' paths in the project's folder.
 func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
-	if _, err := root.RemovePrevious(); err != nil {
-		return nil, err
-	}
-	generations, err := root.Generations()
-	if err != nil {
+	_, err1 := root.RemovePrevious()
+	generations, err2 := root.Generations()
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	for _, g := range generations {
@@ -147,15 +146,15 @@ func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (remov
 	return removed, nil
 }
 
-// tombstonesFile has a line of hashes for each forgotten session, beside the memories: of its key, by which a database
-// that was lost with its backup learns what not to read; of its title, and of its items, by which copies are known.
-// Entries are not in it: their numbers may be given again, and no file has them.
-const tombstonesFile = "projects/forgotten"
+// fileOfTombstones has a line of hashes for each forgotten session, beside the memories: of its key, by which a
+// database that was lost with its backup learns what not to read; of its title, and of its items, by which copies are
+// known. Entries are not in it: their numbers may be given again, and no file has them.
+func fileOfTombstones(home string) string { return filepath.Join(home, "projects", "forgotten") }
 
 // Tombstones reads the lines of a home's file, by their first hash, and all hashes.
 func Tombstones(home string) (lines map[string]string, hashes map[string]bool, err error) {
 	lines, hashes = map[string]string{}, map[string]bool{}
-	text, err := disk.ReadFile(filepath.Join(home, filepath.FromSlash(tombstonesFile)), maxLog)
+	text, err := disk.ReadFile(fileOfTombstones(home), maxLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "read what was forgotten: %w", err)
 	}
@@ -203,43 +202,57 @@ func repeats(h rollout.Head, forgotten map[string]bool) bool {
 }
 
 // begin begins to forget, also the sessions that repeat a forgotten one and still have its title: they have not been
-// read since.
-func (r *run) begin(ctx context.Context, what store.Forgetting) error {
-	_, forgotten, err1 := Tombstones(r.opts.Home)
-	known, err2 := r.store.Files(ctx)
-	heads, err3 := r.store.Heads(ctx, slices.Collect(maps.Keys(known)))
+// read since. forgotten has the hashes.
+func (r *run) begin(ctx context.Context, what store.Forgetting, forgotten map[string]bool) error {
+	known, err1 := r.store.Files(ctx)
+	heads, err2 := r.store.Heads(ctx, slices.Collect(maps.Keys(known)))
 	for path, text := range heads {
 		var h rollout.Head
 		if json.Unmarshal(text, &h) == nil && h.Title != "" && repeats(h, forgotten) {
 			what.Copies = append(what.Copies, known[path].SessionKey)
 		}
 	}
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	return r.store.BeginForgetting(ctx, what)
 }
 
-// keepTombstones adds sessions to the file. If the database lacks them afterwards, the next scan forgets them.
-func (f *forgetter) keepTombstones(ctx context.Context, keys []string) error {
-	lines, _, err := Tombstones(f.opts.Home)
-	added := map[string]string{}
-	for _, key := range keys {
-		if lines[tombstone(key)] == "" && !memoir.IsKept(key) {
-			added[key] = tombstone(key) + "\n"
-		}
-	}
-	if err != nil || len(added) == 0 {
+// keepTombstones adds the forgotten sessions of the database to the file, after their copies were found.
+func (f *forgetter) keepTombstones(ctx context.Context) error {
+	lines, hashes, err1 := Tombstones(f.opts.Home)
+	missing, err2 := f.store.Forgotten(ctx)
+	maps.DeleteFunc(missing, func(key string, _ bool) bool { return lines[tombstone(key)] != "" || memoir.IsKept(key) })
+	_, none := os.Lstat(fileOfTombstones(f.opts.Home) + disk.Beside)
+	if err := errors.Join(err1, err2); err != nil || len(missing) == 0 && none != nil {
 		return err
 	}
-	sessions, err := f.store.Sessions(ctx, store.Filter{Keys: slices.Collect(maps.Keys(added))})
+	if len(missing) == 0 { // a process was killed while it lifted one
+		return f.store.Alone(ctx, func() error { return disk.Discard(fileOfTombstones(f.opts.Home) + disk.Beside) })
+	}
+	sessions, err1 := f.store.Sessions(ctx, store.Filter{Keys: slices.Collect(maps.Keys(missing))})
+	purging, err2 := f.store.Purging(ctx)
+	added := map[string]string{}
+	for key := range missing { // some may not be registered
+		added[key] = tombstone(key) + "\n"
+	}
 	for _, s := range sessions {
 		added[s.Key()] = f.tombstoneOf(ctx, s)
 	}
-	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+	for _, hash := range strings.Fields(strings.Join(slices.Collect(maps.Values(added)), "")) {
+		hashes[hash] = true
+	}
+	if err := errors.Join(err1, err2, context.Cause(ctx)); err != nil {
 		return err
 	}
-	return f.store.Alone(ctx, func() error { return bury(f.opts.Home, slices.Collect(maps.Values(added)), "") })
+	if err := f.begin(ctx, store.Forgetting{Purge: purging}, hashes); err != nil {
+		return err
+	}
+	return f.store.Alone(ctx, func() error {
+		forgotten, err := f.store.Forgotten(ctx) // one may have been lifted meanwhile
+		maps.DeleteFunc(added, func(key, _ string) bool { return !forgotten[key] })
+		return errors.Join(err, bury(f.opts.Home, slices.Collect(maps.Values(added)), ""))
+	})
 }
 
 // tombstoneOf returns the line of a session. If its files are gone, or cannot be read, its copies are not known.
@@ -277,7 +290,7 @@ func bury(home string, added []string, lifted string) error {
 	}
 	delete(lines, tombstone(lifted))
 	text := strings.Join(slices.Sorted(maps.Values(lines)), "")
-	if err := disk.Replace(filepath.Join(home, filepath.FromSlash(tombstonesFile)), []byte(text), 0o600); err != nil {
+	if err := disk.Replace(fileOfTombstones(home), []byte(text), 0o600); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, disk.HintOr(err, "--home"), "write what was forgotten: %w", err)
 	}
 	return nil
@@ -294,23 +307,20 @@ func Unforget(ctx context.Context, st *store.Store, home, key string) error {
 }
 
 // forgetAgain forgets the registered sessions that have a tombstone only in the file.
-func (s *scan) forgetAgain(ctx context.Context, known map[string]store.FileRow, probed []probedFile) error {
+func (s *scan) forgetAgain(ctx context.Context) error {
 	if len(s.forgotten) == 0 {
 		return nil
 	}
-	forgotten, err := s.store.Forgotten(ctx)
-	again := map[string]bool{}
-	rows := slices.Collect(maps.Values(known))
-	for _, p := range probed {
-		rows = append(rows, p.row)
-	}
-	for _, row := range rows {
+	known, err1 := s.store.Files(ctx)
+	forgotten, err2 := s.store.Forgotten(ctx)
+	var again []string
+	for _, row := range known {
 		if s.forgotten[tombstone(row.SessionKey)] && !forgotten[row.SessionKey] {
-			again[row.SessionKey] = true
+			again = append(again, row.SessionKey)
 		}
 	}
-	if err != nil || len(again) == 0 {
+	if err := errors.Join(err1, err2); err != nil || len(again) == 0 {
 		return err
 	}
-	return s.begin(ctx, store.Forgetting{Keys: slices.Collect(maps.Keys(again))})
+	return s.begin(ctx, store.Forgetting{Keys: again}, s.forgotten)
 }

@@ -75,7 +75,7 @@ func (s *scan) refresh(ctx context.Context) error {
 		if err := s.register(ctx, known, probed, gone); err != nil {
 			return err
 		}
-		if err := s.forgetAgain(ctx, known, probed); err != nil {
+		if err := s.forgetAgain(ctx); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func TestAnArgumentIsTakenInTheFormsThatClientsSend(t *testing.T) {
 	session := w.connect()
 	for _, test := range []struct{ tool, arguments, want string }{
 		{"memory_search", `{"query": "make", "kind": null, "date": null, "maxTokens": null, "unknown": null}`, "results"},
-		{"memory_search", `{"query": "make", "maxResults": " 1 ", "maxTokens": "500.0"}`, "1 more hit"},
+		{"memory_search", `{"query": "make", "maxResults": " 1 ", "maxTokens": "500.0"}`, " more hits: "},
 		{"memory_search", `{"query": 404, "maxResults": 1.0}`, "notice"},
 		{"memory_search", `"{\"query\": \"make\"}"`, "results"},
 		{"memory_search", `{"query": "{\"type\": 1}"}`, "notice"}, // a text stays one

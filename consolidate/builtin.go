@@ -136,7 +136,8 @@ func recent(sessions []*session, known []*claim) []*claim {
 }
 
 // purposes of commands in their order in MEMORY.md.
-var purposes = []string{"set up", "build", "test", "lint", "format", "check", "generate", "run", "release"}
+var purposes = []string{extract.ForCommit, "set up", "build", "test", "lint", "format", "check", "generate", "run",
+	"release"}
 
 const maxOfPurpose = 4
 
@@ -161,6 +162,9 @@ func commands(sessions []*session) []*claim {
 			head, specific := extract.Shape(st.Command)
 			if head == "" {
 				continue
+			}
+			if st.Purpose == extract.ForCommit {
+				head, specific = st.Command, 0
 			}
 			st.Text = st.Purpose + ": " + memoir.CodeSpan(st.Command)
 			if st.Dir != "" {
@@ -198,7 +202,11 @@ func commands(sessions []*session) []*claim {
 	var out []*claim
 	count := map[string]int{}
 	for _, c := range examples {
-		if c.specific > 0 && len(c.sessions) == 1 && general[c.Purpose] || count[c.Purpose] == maxOfPurpose {
+		one, most := len(c.sessions) == 1, maxOfPurpose
+		if c.Purpose == extract.ForCommit {
+			one, most = one && c.Times < 2, 1
+		}
+		if one && (c.specific > 0 && general[c.Purpose] || c.Purpose == extract.ForCommit) || count[c.Purpose] == most {
 			continue
 		}
 		count[c.Purpose]++

@@ -96,7 +96,7 @@ func prompted(t *testing.T, n int) (home, dir string) {
 func prompts(t testing.TB, dir string, n int) {
 	t.Helper()
 	for i := range n {
-		claudeSession(t, dir, fmt.Sprintf("s%02d", i), "/srv/open/app", fmt.Sprintf("always write the header of fixture %d with its name, the tool and version that wrote it, the date, the owner, the licence and a line on what it is for, and keep the order of these fields as it is in the others", i))
+		claudeSession(t, dir, fmt.Sprintf("s%02d", i), "/srv/open/app", fmt.Sprintf("always commit the header of fixture %d with a name, the tool and version, the date, the owner, the licence and a line on the purpose, and keep the order of all fields as in the files of the other tests", i))
 	}
 }
 

@@ -39,7 +39,7 @@ func hostileWorld(t testing.TB) *world {
 // pagesOf are the pages with a text that each must contain.
 var pagesOf = map[string]string{
 	"/projects":                                    "lanternd",
-	"/projects/lanternd/memory":                    "use the real mosquitto",
+	"/projects/lanternd/memory":                    "use hostname and pid",
 	"/projects/lanternd/why?of=sign+tags":          "the word of a person",
 	"/projects/lanternd/why?of=quokka":             "no statement of project",
 	"/projects/lanternd/diff":                      "<ins>",
@@ -118,7 +118,7 @@ func TestExportIsOneFileOfTheSame(t *testing.T) {
 	must(t, err)
 	text := string(content)
 	harmless(t, "the file", text, 0)
-	for _, want := range []string{"use the real mosquitto", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
+	for _, want := range []string{"use hostname and pid", "the word of a person", "it was extracted", "Last run", "id=\"note-1\"",
 		"No language model was used", "sha256-", "color-scheme: light dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the file has no %q", want)
@@ -249,7 +249,7 @@ func TestABrowserReadsThePagesAndNothingStandsOut(t *testing.T) {
 		}
 	}
 	for target, want := range map[string]string{
-		"/projects/lanternd/memory?plain": "use the real mosquitto",
+		"/projects/lanternd/memory?plain": "use hostname and pid",
 		"/search?q=sign+tags&plain":       `<a href="/projects/lanternd-97c055e77a45/why?of=`,
 		"/search?typed":                   `<a href="/projects/lanternd-97c055e77a45/why?of=`,
 	} {

@@ -195,6 +195,12 @@ func commands(sessions []*session) []*claim {
 		examples = append(examples, best)
 		general[best.Purpose] = general[best.Purpose] || best.specific == 0
 	}
+	return bestOf(examples, general)
+}
+
+// bestOf orders examples of commands by purpose and selects the best of each. general has the purposes with a command
+// for the whole project.
+func bestOf(examples []*command, general map[string]bool) []*claim {
 	slices.SortFunc(examples, func(a, b *command) int {
 		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
 			a.specific-b.specific, len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(&a.claim, &b.claim))

@@ -116,6 +116,9 @@ type form struct {
 
 // holds reports whether a sentence holds from now on: it is marked as that, or says what people use or have.
 func (f form) holds() bool {
+	if startsAny(f.lower, "always", "never") {
+		return true
+	}
 	if hasAny(f.lower, forAll...) || f.about && (hasAny(f.first, markers...) || occasional(f.words)) {
 		return !startsAny(f.lower, "the", "a", "to", "there")
 	}

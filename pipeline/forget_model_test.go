@@ -60,8 +60,8 @@ func skillOf(name, content string, scripts ...map[string]string) any {
 // only the first one said.
 func agreeing(t *testing.T, dir string) (both string, fix any) {
 	t.Helper()
-	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
-	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
+	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm.")
+	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm.")
 	both = "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
 	script := map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\nset -euo pipefail\n"}
 	return both, skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", script)
@@ -72,8 +72,8 @@ func TestForgettingAsksNoLanguageModel(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	both, fix := agreeing(t, dir)
 	m := &scripted{answers: []string{answerOf(t,
-		"## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n\n## What is known\n\n- zanzibar sleeps on Sundays "+both+"\n",
-		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm here\n",
+		"## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always use pnpm instead of npm "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n\n## What is known\n\n- zanzibar sleeps on Sundays "+both+"\n",
+		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm\n",
 		skillOf("ship", "# Ship\n\n- leave zanzibar alone on Fridays [aaaaaaaa 2026-05-01]\n"),
 		fix,
 	)}}
@@ -100,7 +100,7 @@ func TestForgettingAsksNoLanguageModel(t *testing.T) {
 			t.Errorf("%q is left:\n%s", text, after)
 		}
 	}
-	for _, text := range []string{"- always use pnpm instead of npm here [bbbbbbbb 2026-05-01]", "header of a fixture", "skills/fix/SKILL.md", "ask Ada before a release"} {
+	for _, text := range []string{"- always use pnpm instead of npm [bbbbbbbb 2026-05-01]", "header of a fixture", "skills/fix/SKILL.md", "ask Ada before a release"} {
 		if !strings.Contains(after, text) {
 			t.Errorf("%q is gone:\n%s", text, after)
 		}

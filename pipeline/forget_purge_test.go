@@ -152,7 +152,7 @@ func TestAForkDoesNotBringBackWhatItsForgottenOriginSaid(t *testing.T) {
 	}
 	copied := say("1", "null", "user", "Never deploy to the zanzibar cluster on Fridays.") + say("2", `"1"`, "assistant", "Understood: zanzibar rests.")
 	writeIn(t, filepath.Join(dir, stem+id+".jsonl"), head(id, "")+copied)
-	writeIn(t, filepath.Join(dir, stem+fork+".jsonl"), head(fork, `,"parentSession":"`+id+`"`)+copied+say("3", `"2"`, "user", "Always use pnpm instead of npm here."))
+	writeIn(t, filepath.Join(dir, stem+fork+".jsonl"), head(fork, `,"parentSession":"`+id+`"`)+copied+say("3", `"2"`, "user", "Always use pnpm instead of npm."))
 	o := options(home, dir)
 	run(t, o)
 	sessions := ask(t, home, func(st *store.Store) ([]memoir.Session, error) { return st.Sessions(t.Context(), store.Filter{}) })
@@ -191,7 +191,7 @@ func TestACopyThatNamesNoOriginalIsForgottenWithItAndEqualWordsAreNot(t *testing
 		return claudeLine(id, "u1"+minute, "null", minute+":01", "user", "Never deploy to the zanzibar cluster on Fridays.") +
 			claudeLine(id, "u2"+minute, `"u1`+minute+`"`, minute+":02", "assistant", "Understood: zanzibar rests.")
 	}
-	own := claudeLine(fork, "u5", `"u20"`, "1:00", "user", "Always use pnpm instead of npm here.") +
+	own := claudeLine(fork, "u5", `"u20"`, "1:00", "user", "Always use pnpm instead of npm.") +
 		claudeLine(fork, "u6", `"u5"`, "1:05", "assistant", "Only pnpm, then.")
 	longer := claudeLine(original, "u3", `"u20"`, "0:30", "user", "And never on the evening before a holiday, neither.") +
 		claudeLine(original, "u4", `"u3"`, "0:31", "assistant", "Noted.") +
@@ -239,7 +239,7 @@ func TestACodexForkIsKnownByTheAgentsWordsThatItRepeats(t *testing.T) {
 	}
 	const original, fork = "cccccccc-0000-4000-8000-000000000032", "bbbbbbbb-0000-4000-8000-000000000031"
 	write(original, "1", "", "")
-	write(fork, "2", `,"forked_from_id":"`+original+`"`, said("2T10:00:03", "user", "Always use pnpm instead of npm here.")+said("2T10:00:04", "assistant", "Only pnpm, then."))
+	write(fork, "2", `,"forked_from_id":"`+original+`"`, said("2T10:00:03", "user", "Always use pnpm instead of npm.")+said("2T10:00:04", "assistant", "Only pnpm, then."))
 	o := options(home, dir)
 	project := run(t, o).Phase2[0].Project
 	forgotten(t, o, store.Forgetting{Keys: []string{"codex:" + original}, Purge: true})

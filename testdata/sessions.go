@@ -122,9 +122,7 @@ var sessions = []Session{
 			"Go on and write a test for it.",
 			"git status --short",
 		},
-		Facts: []string{
-			"mosquitto from docker compose",
-		},
+		Facts: []string{"hostname and pid"},
 	},
 	{
 		Name:   "mqtt-agent",
@@ -257,7 +255,6 @@ var sessions = []Session{
 		},
 		Facts: []string{
 			"AWS_REGION",
-			"Do not print tokens or keys again",
 		},
 	},
 	{

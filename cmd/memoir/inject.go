@@ -362,10 +362,10 @@ var noteNumber = lazyregexp.New(`^- \[#[0-9]+\] `)
 func withoutRules(summary, before string) string {
 	noted := map[string]bool{}
 	for line := range strings.Lines(before) {
-		noted[memoir.RuleKey(noteNumber.ReplaceAllString(line, ""))] = true
+		noted[memoir.RuleKey(memoir.BlockKey(noteNumber.ReplaceAllString(line, "")))] = true
 	}
 	return memory.Without(summary, func(_ int, line string) bool {
-		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(line)]
+		return strings.HasPrefix(line, "- ") && noted[memoir.RuleKey(memoir.BlockKey(line))]
 	})
 }
 

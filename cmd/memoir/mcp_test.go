@@ -57,7 +57,7 @@ func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
 		"memory_search": {"query", "unsigned tags", "not instructions"},
 		"memory_get":    {"path", "session:2b9ad815", "make lint"},
 		"search":        {"query", "unsigned tags", "results"},
-		"fetch":         {"id", "memory://root/MEMORY.md#5", "User preferences"},
+		"fetch":         {"id", "memory://root/MEMORY.md#5", "Said once"},
 		"memory_forget": {"session", "2b9ad815", "nothing was forgotten yet"},
 	} {
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool,
@@ -69,7 +69,7 @@ func TestTheServerAnswersTheClientOfTheSDK(t *testing.T) {
 	}
 	read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "memory://root/MEMORY.md"})
 	must(t, err)
-	if !strings.Contains(read.Contents[0].Text, "User preferences") {
+	if !strings.Contains(read.Contents[0].Text, "Said once") {
 		t.Errorf("read %s", read.Contents[0].Text)
 	}
 	if err := session.Close(); err != nil || said.Len() > 0 {

@@ -49,9 +49,10 @@ func object(format string, args ...any) *complaint {
 
 const answerAgain = "Answer again with the whole JSON object and nothing else, by the rules that you were given."
 
-// readAnswer makes an extraction of a model's answer, whose statements are checked against the
-// items that were shown. Empty texts mean that nothing was worth keeping.
-func readAnswer(text string, session memoir.Session, items []memoir.Item) (used, *complaint) {
+// readAnswer makes an extraction of a model's answer, whose statements are checked against the session and
+// what was shown of it. Empty texts mean that nothing was worth keeping.
+func readAnswer(text string, a *inquiry, s shown) (used, *complaint) {
+	session := a.session
 	fields, bad := readFields(text)
 	if bad != nil {
 		return used{}, bad
@@ -62,7 +63,7 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 		}
 		return used{}, object("%s is empty and %s is not; both are, if nothing is worth keeping", fieldMemory, fieldSummary)
 	}
-	ev := newEvidence(session, items)
+	ev := newEvidence(a, s.items)
 	var out used
 	kept, why := out.checkMemory(fields[fieldMemory], ev)
 	if len(kept) == 0 || out.dropped.Unplaced > len(kept) { // for example with translated headings
@@ -87,9 +88,9 @@ func readAnswer(text string, session memoir.Session, items []memoir.Item) (used,
 	if ev.invalidLine(entry) {
 		out.dropped.Summary++
 	} else {
-		out.HistoryEntry = shorten(ev.attributed(entry, 0, len(items)), maxHistory)
+		out.HistoryEntry = shorten(ev.attributed(entry, 0, len(s.items)), maxHistory)
 	}
-	if err := Check(out.Extraction, items); err != nil {
+	if err := Check(out.Extraction, a.all); err != nil {
 		return used{}, object("%v", err)
 	}
 	return out, nil
@@ -135,15 +136,15 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 	read, u.dropped.Unplaced = ev.readStatements(markdown)
 	for _, st := range read {
 		st.Text = shorten(st.Text, maxStatement)
-		problem, count := "", &u.dropped.Ungrounded
-		if len(st.Items) == 0 {
+		problem, count, cited := "", &u.dropped.Ungrounded, st.Items
+		if st.Items = ev.shown(cited); len(cited) == 0 {
 			problem, count = "cites no item", &u.dropped.Uncited
-		} else if n := ev.missing(st.Items); n > 0 {
-			problem, count = fmt.Sprintf("cites item %d, which is not in the transcript", n), &u.dropped.Missing
+		} else if len(st.Items) == 0 {
+			problem, count = fmt.Sprintf("cites item %d, which is not in the transcript", cited[0]), &u.dropped.Missing
 		} else if unnamed(st) {
 			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
 		} else if unsupported := ev.unsupported(st); unsupported != "" {
-			problem = fmt.Sprintf("has %q, which is not in the items that it cites", shorten(unsupported, 80))
+			problem = fmt.Sprintf("has %q, which is not in or near the items that it cites", shorten(unsupported, 80))
 		} else {
 			problem, count = ev.misattributed(st), &u.dropped.Foreign
 		}
@@ -213,7 +214,8 @@ func (u *used) checkSummary(text string, ev *evidence) (heading, body string) {
 // instruction that no person gave.
 func (ev *evidence) invalidLine(line string) bool {
 	for _, cited := range citation.FindAllString(line, -1) {
-		if items := ev.cited(cited); items == nil || ev.missing(items) > 0 {
+		unknown := func(n int) bool { _, ok := ev.at[n]; return !ok }
+		if items := ev.cited(cited); items == nil || slices.ContainsFunc(items, unknown) {
 			return true
 		}
 	}

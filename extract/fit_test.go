@@ -72,6 +72,50 @@ func TestWhatWasSaidBeforeMakesRoomForWhatIsNew(t *testing.T) {
 	}
 }
 
+// What a model cannot do without is whole in a small budget, and what was only read is whole or not there.
+func TestFitKeepsWhole(t *testing.T) {
+	t.Parallel()
+	agent := func(n int, text string) memoir.Item {
+		return memoir.Item{N: n, Kind: memoir.ItemMessage, Origin: memoir.OriginAgent, Text: text}
+	}
+	person := func(origin memoir.Origin, text string) memoir.Item {
+		return memoir.Item{N: 2, Kind: memoir.ItemMessage, Origin: origin, Text: text}
+	}
+	prose := agent(90, strings.Repeat("I look at `x.go` again, and it is fine.\n", 1)+numbered("I look at `part%d.go`, and it is as it should be in all that it does.", 200))
+	wish := "Please do it as follows.\n" + numbered("%d. This part has to be done so and not otherwise.", 20)
+	question := `{"questions":[{"question":"Which store?","options":[{"label":"SQLite"},{"label":"` + strings.Repeat("Postgres with a pool ", 15) + `"}]}]}`
+	failed := call(2, "Bash", "make test", numbered("compiling part %d of what is there", 60)+"a.go:3: Error: nothing is closed\n\nFAIL in 3 s")
+	failed.Failed = true
+	for name, tt := range map[string]struct {
+		items []memoir.Item
+		want  string // of item 2, text, input and output; empty: it is not there
+	}{
+		"a person's message":    {[]memoir.Item{person(memoir.OriginTyped, wish)}, wish},
+		"a question's options":  {[]memoir.Item{call(2, "AskUserQuestion", question, "ok"), {N: 3, Kind: memoir.ItemMessage, Origin: memoir.OriginAnswer, Text: "SQLite"}}, question + "ok"},
+		"the result of a check": {[]memoir.Item{call(2, "Bash", "make lint", numbered("look at %d now\nand then at what is beside it", 60)+"12 problems in 3 files\n\n")}, "make lint […] and then at what is beside it\nlook at 59 now\n […] 12 problems in 3 files"},
+		"the end of a failure":  {[]memoir.Item{failed}, "make test […] a.go:3: Error: nothing is closed\n\nFAIL in 3 s"},
+		"a commit": {append([]memoir.Item{call(2, "Bash", "git add -A && git commit -m 'close it'", numbered("create mode of file%d", 60)+"[main 12ab] close it")},
+			call(3, "Write", `{"file_path":"b.go","content":"`+strings.Repeat("a line of b.go as it was written\\n", 200)+`"}`, "ok")), "git add -A && git commit -m 'close it' […] [main 12ab] close it"},
+		"a file": {[]memoir.Item{call(2, "Bash", "cat a.go", numbered("line %d of a file that is long enough", 400))}, ""},
+		"a comment": {[]memoir.Item{call(2, "Bash", "gh api x", `[{"body":"Close the file before the second try, as `+strings.Repeat("it leaks, ", 15)+`", "x": "`+strings.Repeat("y", 600)+`"}]`)},
+			"gh api xbody: Close the file before the second try, as it leaks,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fitted, _ := extract.Fit(append(tt.items, prose, agent(91, "Done.")), 1000)
+			got := ""
+			for _, it := range fitted {
+				if it.N == 2 {
+					got = it.Text + it.Input + it.Output
+				}
+			}
+			if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
 func FuzzFit(f *testing.F) {
 	f.Add("a\nb", "go test ./...", "ok\n\nFAIL x: y\n", 50)
 	f.Add("```\ncode", "git commit -m 'x'", "日本語\xff", 9)

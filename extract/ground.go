@@ -22,43 +22,42 @@ const (
 
 // evidence is the session that a model was shown, prepared to check its statements.
 type evidence struct {
-	items []memoir.Item
+	items []reading
 	at    map[int]int // index by number
 	texts []string    // of the items, normalised by loose
-	whole string      // all of these
+	whole string      // of the whole session, also of what was not shown
 
-	tool, typed  string       // tool results; people's texts
+	tool, typed  string       // shown tool results; people's texts
 	done, spoken string       // typed and the executed commands; done and the agent's words
 	orders       memoir.Words // words of people's lines that read like an instruction to an agent
 }
 
-func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
+func newEvidence(a *inquiry, items []reading) *evidence {
 	ev := &evidence{items: items, at: make(map[int]int, len(items))}
-	ev.whole = loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n"))
-	var person, input, tool, agent strings.Builder
+	var whole, person, input, tool, agent strings.Builder
+	s := a.session
+	whole.WriteString(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n"))
 	for i, it := range items {
-		ev.at[it.N] = i
-		text := strings.Join([]string{it.Text, it.Tool, it.Input, it.Output, it.CWD, it.Branch}, "\n")
-		if it.Exit != nil {
-			text += fmt.Sprintf("\nexit %d\x00exit code %[1]d\x00exit status %[1]d", *it.Exit)
+		for _, n := range append(it.same, it.N) {
+			ev.at[n] = i
 		}
-		ev.texts = append(ev.texts, loose(text))
+		ev.texts = append(ev.texts, loose(textOf(it.Item)))
+		if it.Kind == memoir.ItemTool || it.Origin == memoir.OriginInjected {
+			tool.WriteString("\n" + it.Output + "\n" + it.Text)
+		}
+	}
+	for _, it := range a.all {
+		whole.WriteString(textOf(it))
 		switch {
 		case it.Origin.ByPerson():
 			person.WriteString("\n" + it.Text + "\n" + it.Input)
-			tool.WriteString("\n" + it.Output)
-		case it.Kind == memoir.ItemTool:
-			if it.Shell() { // search patterns and file contents are not executed
-				input.WriteString("\n" + it.Input)
-			}
-			tool.WriteString("\n" + it.Output + "\n" + it.Text)
-		case it.Origin == memoir.OriginInjected:
-			tool.WriteString("\n" + it.Text)
-		default:
+		case it.Shell(): // search patterns and file contents are not executed
+			input.WriteString("\n" + it.Input)
+		case it.Kind != memoir.ItemTool && it.Origin != memoir.OriginInjected:
 			agent.WriteString("\n" + it.Text)
 		}
 	}
-	ev.whole += strings.Join(ev.texts, "")
+	ev.whole = loose(whole.String()) + strings.Join(ev.texts, "")
 	ev.tool, ev.typed = loose(tool.String()), loose(person.String())
 	ev.done = ev.typed + loose(input.String())
 	ev.spoken = ev.done + loose(agent.String())
@@ -71,14 +70,23 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	return ev
 }
 
-// missing returns the first of some items that was not shown, 0 if all were.
-func (ev *evidence) missing(items []int) int {
+func textOf(it memoir.Item) string {
+	text := strings.Join([]string{it.Text, it.Tool, it.Input, it.Output, it.CWD, it.Branch}, "\n")
+	if it.Exit != nil {
+		text += fmt.Sprintf("\nexit %d\x00exit code %[1]d\x00exit status %[1]d", *it.Exit)
+	}
+	return text + "\n"
+}
+
+// shown returns those of some items that were shown; an item equal to one that was shown counts as that one.
+func (ev *evidence) shown(items []int) (out []int) {
 	for _, n := range items {
-		if _, ok := ev.at[n]; !ok {
-			return n
+		if i, ok := ev.at[n]; ok && !slices.Contains(out, ev.items[i].N) {
+			out = append(out, ev.items[i].N)
 		}
 	}
-	return 0
+	slices.Sort(out)
+	return out
 }
 
 // around returns the range of indices from the item before the first cited one to the item after the last.
@@ -86,9 +94,9 @@ func (ev *evidence) around(cited []int) (from, to int) {
 	return max(ev.at[slices.Min(cited)]-1, 0), min(ev.at[slices.Max(cited)]+2, len(ev.items))
 }
 
-// unsupported returns the first verbatim part of a statement that the session does not have;
-// empty if it has all. Commands and quotations must be in the cited items, next to them or
-// between them. A name may be anywhere in the session.
+// unsupported returns the first verbatim part of a statement that the session does not have; empty if it has all.
+// Quotations must be in the cited items, next to them or between them. Names and commands may be anywhere in the
+// session, if one part of a statement with a command is near.
 func (ev *evidence) unsupported(st memoir.Statement) string {
 	all := verbatims(st)
 	if len(all) > maxVerbatims {
@@ -96,12 +104,9 @@ func (ev *evidence) unsupported(st memoir.Statement) string {
 	}
 	from, to := ev.around(st.Items)
 	near := strings.Join(ev.texts[from:to], "")
+	anchored := slices.ContainsFunc(all, func(v verbatim) bool { return v.in(near) })
 	for _, v := range all {
-		text := ev.whole
-		if v.quoted || strings.Contains(v.text, " ") {
-			text = near
-		}
-		if !v.in(text) {
+		if command := strings.Contains(v.text, " "); !v.in(near) && (v.quoted || command && !anchored || !v.in(ev.whole)) {
 			return v.text
 		}
 	}
@@ -125,7 +130,7 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 	wish, orders := st.Kind == memoir.StatementPreference, prompts.Instructs(st.Text)
 	from, to := ev.around(st.Items)
 	switch {
-	case wish && !slices.ContainsFunc(ev.items[from:to], func(it memoir.Item) bool { return it.Origin.ByPerson() }):
+	case wish && !slices.ContainsFunc(ev.items[from:to], func(it reading) bool { return it.Origin.ByPerson() }):
 		return "is not a wish of the person: cite the item in which they say it"
 	case (wish || orders || lasting(st.Text)) && ev.copies(st.Text):
 		return "makes a rule of words that only a tool or a page said"
@@ -154,7 +159,7 @@ func (ev *evidence) misattributed(st memoir.Statement) string {
 
 // spoke reports whether a person said a text in one of the items in a range.
 func (ev *evidence) spoke(text string, from, to int) bool {
-	return slices.ContainsFunc(ev.items[from:to], func(it memoir.Item) bool {
+	return slices.ContainsFunc(ev.items[from:to], func(it reading) bool {
 		return it.Origin.ByPerson() && strings.Contains(loose(it.Text+"\n"+it.Input), loose(text))
 	})
 }

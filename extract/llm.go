@@ -73,8 +73,9 @@ var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 // inquiry is the state of one reading of a session.
 type inquiry struct {
 	session  memoir.Session
-	items    []reading // cleaned, without noise
-	budget   int       // tokens of the session that are shown; 0: all
+	all      []memoir.Item // cleaned
+	items    []reading     // of them without noise
+	budget   int           // tokens of the session that are shown; 0: all
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int
@@ -104,21 +105,24 @@ func (x LLM) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 
 // begin prepares the reading of a session, without invisible characters and comments: they could hide text from people.
 func (x LLM) begin(in Input) *inquiry {
+	all := cleaned(in.Items)
 	system, frame := prompts.StageOne(vars(in.Session, shown{text: "[]"}))
-	return &inquiry{session: in.Session, items: readings(in.Items),
+	return &inquiry{session: in.Session, all: all, items: quiet(all),
 		budget: x.Budget(memoir.Tokens(system) + memoir.Tokens(frame))}
 }
 
 // Shown returns the part of items that a language model reads within a budget of tokens, as a JSON array.
-func Shown(items []memoir.Item, tokens int) string { return fitShown(readings(items), tokens).text }
+func Shown(items []memoir.Item, tokens int) string {
+	return fitShown(quiet(cleaned(items)), tokens).text
+}
 
-func readings(items []memoir.Item) []reading {
+func cleaned(items []memoir.Item) []memoir.Item {
 	readable := slices.Clone(items)
 	for i := range readable {
 		it := &readable[i]
 		it.Text, it.Input, it.Output = clean(it.Text), clean(it.Input), clean(it.Output)
 	}
-	return quiet(readable)
+	return readable
 }
 
 // ask calls the model, with fewer items after an input that was too long, and again after the first invalid answer.
@@ -150,7 +154,7 @@ func (x LLM) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
 			return s, used{}, x.unusable(memoir.CodeModel, retry, "its answer was empty")
 		}
-		got, bad := readAnswer(answer.Text, a.session, s.items)
+		got, bad := readAnswer(answer.Text, a, s)
 		hint, code := retry, memoir.CodeInvalid
 		if answer.Stop == model.StopLength {
 			hint, code = "raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit", memoir.CodeModel
@@ -199,7 +203,8 @@ func (x LLM) request(a *inquiry, s shown) model.Request {
 func vars(s memoir.Session, shown shown) prompts.StageOneVars {
 	return prompts.StageOneVars{
 		ThreadID: s.ID, Agent: string(s.Source), CWD: s.CWD, Branch: s.Branch, StartedAt: s.CreatedAt, EndedAt: s.UpdatedAt,
-		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
+		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, BehindCount: shown.behind,
+		ResponseItemsJSON: shown.text,
 	}
 }
 
@@ -220,16 +225,17 @@ func (x LLM) failure(err error) error {
 
 // shown is the part of a session that a language model reads.
 type shown struct {
-	items   []memoir.Item
+	items   []reading
 	omitted int    // items that were left out for length
+	behind  int    // of these after the last one shown
 	text    string // the items as a JSON array
 }
 
-// shownItem is an item in the input of a language model. Day, directory and branch are written when they change.
+// shownItem is an item in the input of a language model: a message has an origin, a call has a tool. Day, directory and
+// branch are written when they change.
 type shownItem struct {
 	N      int    `json:"n"`
-	Kind   string `json:"kind"`
-	Role   string `json:"role,omitempty"`
+	Same   []int  `json:"same,omitempty"`
 	Origin string `json:"origin,omitempty"`
 	Final  bool   `json:"final,omitempty"`
 	Day    string `json:"day,omitempty"`    // from here on
@@ -248,7 +254,7 @@ type shownItem struct {
 func fitShown(read []reading, tokens int) (s shown) {
 	goal := 0
 	for {
-		s.items, s.omitted = choose(read, goal)
+		s.items, s.omitted, s.behind = choose(read, goal)
 		s.text = render(s.items)
 		size := memoir.Tokens(s.text)
 		if tokens <= 0 || size <= tokens || goal == 1 {
@@ -262,7 +268,7 @@ func fitShown(read []reading, tokens int) (s shown) {
 	}
 }
 
-func render(items []memoir.Item) string {
+func render(items []reading) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -273,12 +279,12 @@ func render(items []memoir.Item) string {
 			b.WriteString(",")
 		}
 		one := shownItem{
-			N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text,
+			N: it.N, Same: it.same, Final: it.Final, Text: it.Text,
 			Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
 			CWD: changed(&cwd, it.CWD), Branch: changed(&branch, it.Branch),
 		}
-		if it.Kind != memoir.ItemTool {
-			one.Role, one.Origin = it.Role, string(it.Origin)
+		if it.Origin != memoir.OriginTool {
+			one.Origin = string(it.Origin)
 		}
 		if !it.At.IsZero() {
 			one.Day = changed(&day, it.At.UTC().Format(time.DateOnly))

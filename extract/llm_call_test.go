@@ -64,7 +64,7 @@ func TestASessionIsFittedToWhatTheModelTakes(t *testing.T) {
 			if all := memoir.Tokens(q.System) + memoir.Tokens(q.Input) + tt.o.MaxOutput; tt.window > 2000 && all > tt.window {
 				t.Errorf("%d tokens in a window of %d", all, tt.window)
 			}
-			if tt.window != 500 && !strings.Contains(q.Input, " […] ") {
+			if tt.window != 500 && !strings.Contains(q.Input, "[…]") {
 				t.Error("what was left out is not marked")
 			}
 		})
@@ -144,6 +144,28 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 	cancel()
 	if _, _, err = (extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatWasLeftOutStillSupportsAName(t *testing.T) {
+	t.Parallel()
+	in := large()
+	zero := 0
+	for n := range 2 {
+		in.Items = append(in.Items, memoir.Item{N: 500 + n, Kind: memoir.ItemTool, Tool: "Bash", Input: "make check", Output: fmt.Sprintf("ok in %d s", n), Exit: &zero})
+	}
+	in.Items = append(in.Items, memoir.Item{N: 510, Kind: memoir.ItemTool, Tool: "Bash", Input: "cat store.go", Output: strings.Repeat("const maxShare = 7\nvar other = 8\n", 900)})
+	var told extract.Report
+	s := &script{turns: []any{reply("## Findings\n- `maxShare` is `const maxShare = 7`, which `make check` checks [500]\n- `maxOther` is 3 [500]", "# x\n\ny", "x-y")}}
+	e, _, err := ask(t, s, extract.LLM{InputTokens: 3000, Report: func(r extract.Report) { told = r }}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "## Findings\n- `maxShare` is `const maxShare = 7`, which `make check` checks [501]\n"; e.RawMemory() != want || told.Dropped.Ungrounded != 1 {
+		t.Errorf("%+v\n%s", told, e.RawMemory())
+	}
+	if q := s.asked[0].Input; strings.Contains(q, "maxShare") || !strings.Contains(q, `{"n":501,"same":[500],`) || !strings.Contains(q, "1 of them after the last one shown") {
+		t.Errorf("shown is\n%s", q)
 	}
 }
 

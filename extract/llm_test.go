@@ -144,7 +144,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 	if strings.Count(q.Input, "</transcript>") != 1 || strings.Contains(q.Input, "\x1b") || strings.Contains(q.Input, `\u001b`) || strings.Contains(q.Input, "obey") {
 		t.Errorf("the transcript was not neutralised:\n%s", q.Input)
 	}
-	for _, want := range []string{`{"n":2,"kind":"tool","tool":"Bash","input":"go test ./upload/"`, `"exit":1,"failed":true`, "items: 6, of which 0", `"n":1,"kind":"message","role":"user","origin":"typed","day":"2026-07-01","cwd":"/home/dev/app"`} {
+	for _, want := range []string{`{"n":2,"tool":"Bash","input":"go test ./upload/"`, `"exit":1,"failed":true`, "items: 6, of which 0", `"n":1,"origin":"typed","day":"2026-07-01","cwd":"/home/dev/app"`} {
 		if !strings.Contains(q.Input, want) {
 			t.Errorf("the input lacks %s:\n%s", want, q.Input)
 		}
@@ -206,7 +206,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"plain words":                         {"- Retries help against overload [2]", "- Retries help against overload [2]", extract.Dropped{}},
 		"no item":                             {"- Retries help", "", extract.Dropped{Uncited: 1}},
 		"an item that does not exist":         {"- Retries help [99]", "", extract.Dropped{Missing: 1}},
-		"one that does and one that does not": {"- Retries help [2, 99]", "", extract.Dropped{Missing: 1}},
+		"one that does and one that does not": {"- Retries help [2, 99]", "- Retries help [2]", extract.Dropped{}},
 		"an invented command":                 {"- `make upload` sends it [2]", "", extract.Dropped{Ungrounded: 1}},
 		"an invented flag":                    {"- the tests take `--fast-retry` [2]", "", extract.Dropped{Ungrounded: 1}},
 		"an invented path":                    {"- see `internal/retry/retry.go` [3]", "", extract.Dropped{Ungrounded: 1}},
@@ -221,6 +221,9 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"nothing but placeholders":            {"- `N <code> …` is printed [2]", "", extract.Dropped{Ungrounded: 1}},
 		"of the next item":                    {"- `status 503` came back [1]", "- `status 503` came back [1]", extract.Dropped{}},
 		"of an item far away":                 {"- `status 503` came back [5]", "", extract.Dropped{Ungrounded: 1}},
+		"one of two far away":                 {"- `status 503` came back before `ignore the above` [5]", "- `status 503` came back before `ignore the above` [5]", extract.Dropped{}},
+		"a name far away":                     {"- `TestUpload` is slow [6]", "- `TestUpload` is slow [6]", extract.Dropped{}},
+		"a quotation far away":                {"- said “Always run the linter” of `status 503` [4]", "", extract.Dropped{Ungrounded: 1}},
 		"other space":                         {"- `--- FAIL: TestUpload upload.go:31:` was printed [2]", "- `--- FAIL: TestUpload upload.go:31:` was printed [2]", extract.Dropped{}},
 		"what JSON escapes":                   {"- `for i := 0; i < 3; i++ {` tries again [3]", "- `for i := 0; i < 3; i++ {` tries again [3]", extract.Dropped{}},
 		"an exit status":                      {"- it ended with `exit status 1` [2]", "- it ended with `exit status 1` [2]", extract.Dropped{}},
@@ -349,7 +352,7 @@ func TestAModelIsShownItsErrorOnce(t *testing.T) {
 		"no statement":      {reply("It retries now.", "x", "x"), "has too few statements"},
 		"unknown sections":  {reply("## Thoughts\n- x [1]", "x", "x"), "has too few statements"},
 		"invented items":    {reply("## Task\n- retry [77]", "x", "x"), "cites item 77, which is not in the transcript"},
-		"invented commands": {reply("## Commands\n- `make upload` [1]", "x", "x"), `has "make upload", which is not in the items that it cites`},
+		"invented commands": {reply("## Commands\n- `make upload` [1]", "x", "x"), `has "make upload", which is not in or near the items that it cites`},
 		"other headings":    {reply(translated.Replace(goodMemory), "x", "x"), "5 under other headings than those that were named"},
 		"nothing cited":     {reply("## Task\n- retry", "x", "x"), "cites no item"},
 		"too much memory":   {reply("## Task\n- "+strings.Repeat("x", extract.MaxRawMemory)+" [1]", "x", "x"), "raw_memory has"},

@@ -47,12 +47,16 @@ type StageOneVars struct {
 	EndedAt           time.Time
 	ItemCount         int
 	OmittedCount      int    // of them left out
+	BehindCount       int    // of these after the last one shown
 	ResponseItemsJSON string // a JSON array of items, redacted
 }
 
 // StageOne renders the prompts of Phase 1: the system part, which is the same for every session, and the input.
 func StageOne(v StageOneVars) (system, input string) {
-	system = render("stage_one_system.md", nil)
+	system, end := render("stage_one_system.md", nil), "the last one shown is the end of the session"
+	if v.BehindCount > 0 {
+		end = fmt.Sprintf("%d of them after the last one shown", v.BehindCount)
+	}
 	input = render("stage_one_input.md", map[string]string{
 		"thread_id":           inline(v.ThreadID),
 		"agent":               inline(v.Agent),
@@ -62,6 +66,7 @@ func StageOne(v StageOneVars) (system, input string) {
 		"ended_at":            instant(v.EndedAt),
 		"item_count":          strconv.Itoa(v.ItemCount),
 		"omitted_count":       strconv.Itoa(v.OmittedCount),
+		"end":                 end,
 		"response_items_json": block(v.ResponseItemsJSON),
 	})
 	return system, input

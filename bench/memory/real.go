@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,8 +65,8 @@ type realReport struct {
 	Misses   []Miss
 }
 
-// runReal scores raw memories of the real sessions, each extracted alone with the
-// built-in model, and what of the sessions survives being fitted to a budget.
+// runReal scores raw memories of the real sessions, each extracted alone with the built-in
+// model or taken from a home, and what of the sessions survives being fitted to a budget.
 func runReal(ctx context.Context, o options, out io.Writer) error {
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
@@ -70,8 +74,18 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 	}
 	extractor := extract.NewBuiltin()
 	report := &realReport{Total: realScore{Session: "all"},
-		Fitted: []fitScore{{Budget: 4000}, {Budget: 16000}, {Budget: 64000}}}
+		Fitted: []fitScore{{Budget: 4000}, {Budget: 8000}, {Budget: 16000}, {Budget: 64000}}}
+	kept, err := rawMemories(o.home)
+	if err != nil {
+		return err
+	}
 	err = eachReal(ctx, o, scanner, func(r realSession) error {
+		if raw, ok := kept[r.session.ID]; o.home != "" {
+			if ok {
+				report.add(r, raw)
+			}
+			return nil
+		}
 		start := time.Now()
 		extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
 		if err != nil {
@@ -90,6 +104,24 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	return give(o, out, report, &report.Misses)
+}
+
+// rawMemories reads the raw memories of a home by the sessions' ids.
+func rawMemories(home string) (map[string]string, error) {
+	out := map[string]string{}
+	if home == "" {
+		return out, nil
+	}
+	paths, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "raw_memories.md"))
+	if err == nil && len(paths) == 0 {
+		err = memoir.Errorf(memoir.CodeInvalid, "", "%s has no raw memories", home)
+	}
+	for _, path := range paths {
+		data, failed := os.ReadFile(path)
+		err = errors.Join(err, failed)
+		maps.Copy(out, rawSections(string(data)))
+	}
+	return out, err
 }
 
 func (t *realReport) add(r realSession, raw string) {

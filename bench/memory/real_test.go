@@ -55,6 +55,22 @@ func TestRealSessionsAreMeasured(t *testing.T) {
 	}
 }
 
+func TestRawMemoriesOfAHomeAreScored(t *testing.T) {
+	t.Parallel()
+	corpus, home := smallCorpus(t), t.TempDir()
+	if _, err := measure(t, "-data", "testdata", "-corpus", corpus, "-real", "-home", home); memoir.CodeOf(err) != memoir.CodeInvalid {
+		t.Errorf("a home without any: %v", err)
+	}
+	m := memoirProgram{path: program, dir: t.TempDir(), home: home}
+	if err := m.command(t.Context(), new(any), "run", "--sessions", corpus, "--min-idle", "0", "--max-age", "0"); err != nil {
+		t.Fatal(err)
+	}
+	own, kept := measuredReal(t, "-data", "testdata", "-corpus", corpus), measuredReal(t, "-data", "testdata", "-corpus", corpus, "-home", home)
+	if own.Total.Recall != kept.Total.Recall || len(kept.Sessions) != 1 || kept.Largest == 0 {
+		t.Errorf("measured is %+v, of the home %+v", own.Total, kept.Total)
+	}
+}
+
 func TestWhatAPersonTypedInTheMiddleSurvivesFitting(t *testing.T) {
 	t.Parallel()
 	var r realSession

@@ -147,6 +147,10 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 			problem = fmt.Sprintf("has %q, which is not in or near the items that it cites", shorten(unsupported, 80))
 		} else {
 			problem, count = ev.misattributed(st), &u.dropped.Foreign
+			if short := onlyCommand(st); problem != "" && short != st.Text {
+				st.Text = short // what else it says of the command, only a tool said
+				problem = ev.misattributed(st)
+			}
 		}
 		if problem == "" {
 			from, to := ev.around(st.Items)
@@ -164,6 +168,15 @@ func (u *used) checkMemory(markdown string, ev *evidence) (kept []memoir.Stateme
 		}
 	}
 	return kept, why
+}
+
+// onlyCommand returns the text of a command up to its code span.
+func onlyCommand(st memoir.Statement) string {
+	span := codeSpan.FindStringIndex(st.Text)
+	if st.Kind != memoir.StatementCommand || span == nil {
+		return st.Text
+	}
+	return st.Text[:span[1]]
 }
 
 // noStatements returns the complaint about a raw memory with no valid statement, or too few.

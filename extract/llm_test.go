@@ -233,6 +233,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"a mark beside words":                 {"## Commands\n- `*` run fakectl deploy prod [1]", "", copiesNothing},
 		"numbers":                             {"## Commands\n- ports are 4711 and the version is 9.9.9 [2]", "", copiesNothing},
 		"a command of the session":            {"## Commands\n- `go test ./...` fails [2]", "## Commands\n- `go test ./...` fails [2]", extract.Dropped{}},
+		"what a tool says of a command":       {"## Commands\n- `go test ./...` runs `--- FAIL: TestUpload` [2]", "## Commands\n- `go test ./...` [2]", extract.Dropped{}},
 		"another command":                     {"## Commands\n- `go test ./other/...` passes [2]", "", copiesNothing},
 		"a file in words":                     {"## Files\n- the uploader's main file holds the loop [2]", "", copiesNothing},
 		"a file of the session":               {"## Files\n- `upload.go` — a loop [2]", "## Files\n- `upload.go` — a loop [2]", extract.Dropped{}},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -105,7 +106,9 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	var e sqlite3.Error
-	if errors.Is(err, sql.ErrNoRows) { // another row refers to it: callers handle rows that may be missing
+	// Another row refers to a missing one, since callers handle those that may be missing. Or a column has a value that
+	// it cannot have, for which database/sql has no type.
+	if errors.Is(err, sql.ErrNoRows) || strings.Contains(err.Error(), "sql: Scan error") {
 		e.Code = sqlite3.ErrCorrupt
 	} else if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", doing, err)

@@ -136,6 +136,8 @@ func (s Statement) Line() string {
 	switch {
 	case s.Kind == StatementFile && s.Times > 0:
 		line += " (" + Count(s.Times, "edit") + ")"
+	case s.Kind == StatementRefuted && s.Outcome != "":
+		line += " (refuted " + s.Outcome + ")"
 	case s.Times > 1:
 		line += " (" + strconv.Itoa(s.Times) + " times)"
 	}

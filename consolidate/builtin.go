@@ -55,6 +55,9 @@ func learn(sessions []*session) []part {
 	wanted, once := wishes(sessions)
 	known := append(gather(sessions, memoir.StatementDecision), gather(sessions, memoir.StatementFinding)...)
 	for _, c := range gather(sessions, memoir.StatementRefuted) {
+		if c.Signal == memoir.SignalMaybe || c.Outcome != "" {
+			continue // a person's words that the raw memory keeps
+		}
 		if !strings.Contains(strings.ToLower(c.text), "refuted") {
 			c.text = "refuted: " + c.text
 		}
@@ -78,7 +81,7 @@ func learn(sessions []*session) []part {
 // wishes returns what a person wants, and the rules that they stated in one session only, newest first. Whether
 // words hold from now on is not decided by their form: a person repeats them or writes a note, or a model judges them.
 func wishes(sessions []*session) (wanted, once []*claim) {
-	all := settled(gather(sessions, memoir.StatementPreference))
+	all := gather(sessions, memoir.StatementPreference)
 	bySupport(all)
 	for _, c := range all {
 		switch {

@@ -64,7 +64,9 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	if len(kept) == 0 {
 		return out, memoir.Usage{}, nil
 	}
+	Date(kept, in.Items, out.EndedAt)
 	out.Statements = kept
+	out = Later([]memoir.Extraction{out})[0]
 	out.Title = s.did(kept)
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
@@ -75,7 +77,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
+	asked, posted, causes, found, openEnds, wishes, takenBack, chosen, refused, fixed, repaired, instructions, passedCommands,
 	beforeCommits, editedFiles, conclusions,
 }
 

@@ -18,7 +18,7 @@ var most = map[memoir.StatementKind]int{
 	memoir.StatementFailure: 8,
 	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6,
 	memoir.StatementDecision: 8, memoir.StatementFinding: 12, memoir.StatementOpen: 4,
-	memoir.StatementClaim: 40,
+	memoir.StatementRefuted: 4, memoir.StatementClaim: 40,
 }
 
 // rank orders candidates and keeps those that fit: certain ones before claims, newer tasks,

@@ -13,6 +13,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/extract"
 )
 
 // markUserDue makes the user's own memory due if the shared rules have changed.
@@ -47,9 +48,11 @@ const leastProjects = 2
 // that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
 	all, err := r.store.Stated(ctx, memoir.StatementPreference)
-	if err != nil {
+	back, errBack := r.store.Stated(ctx, memoir.StatementRefuted)
+	if err = cmp.Or(err, errBack); err != nil {
 		return nil, err
 	}
+	all = extract.Later(slices.Concat(all, back))[:len(all)]
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
 	words := map[string]memoir.Statement{}   // of the session that stated it last

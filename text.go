@@ -264,7 +264,7 @@ func split(text string) []string {
 	return out
 }
 
-// stem removes common English endings of a plain word, and what is doubled or dropped before them: "tagging", "merging".
+// stem removes common English endings of a plain word, and what is doubled or dropped before them ("tagging").
 func stem(w string) string {
 	if strings.ContainsAny(w, "-_./#0123456789") {
 		return w

@@ -55,9 +55,6 @@ func learn(sessions []*session) []part {
 	wanted, once := wishes(sessions)
 	known := append(gather(sessions, memoir.StatementDecision), gather(sessions, memoir.StatementFinding)...)
 	for _, c := range gather(sessions, memoir.StatementRefuted) {
-		if c.Signal == memoir.SignalMaybe || c.Outcome != "" {
-			continue // a person's words that the raw memory keeps
-		}
 		if !strings.Contains(strings.ToLower(c.text), "refuted") {
 			c.text = "refuted: " + c.text
 		}

@@ -248,7 +248,7 @@ func (q *question) render(room int) model.Request {
 // never reach a memory, and its rollout summary.
 func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
-	for _, st := range s.Extraction.Statements {
+	for _, st := range s.statements {
 		if st.Kind != memoir.StatementClaim {
 			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)

@@ -11,7 +11,7 @@ import (
 )
 
 // Later returns extractions in which the later word wins: a statement that another one of its project overturns becomes
-// memoir.StatementRefuted, with the day as its outcome, and the later one replaces it. Entries are never overturned.
+// memoir.StatementRefuted, with the day as its outcome, and the other one replaces it. Entries are never overturned.
 // What is overturned overturns nothing.
 func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	out := slices.Clone(extractions)
@@ -22,177 +22,138 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 			all = append(all, sayingOf(&out[i], &out[i].Statements[j]))
 		}
 	}
-	all = slices.DeleteFunc(all, func(s *saying) bool { return len(s.keys) == 0 })
 	slices.SortStableFunc(all, func(a, b *saying) int {
 		return cmp.Or(strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
-			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.st.Items, b.st.Items))
+			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.Items, b.Items))
 	})
-	by := map[string][]int{}
-	for i, s := range all {
-		for _, key := range s.keys {
-			by[key] = append(by[key], i)
-		}
-	}
-	for i, later := range slices.Backward(all) {
-		if later.refuted() {
-			continue
-		}
-		for _, key := range later.keys {
-			for _, j := range by[key] {
-				earlier := all[j]
-				if j >= i {
-					break
-				}
-				if st := earlier.st; later.overturns(earlier) {
-					later.st.Replaces = st.ID
-					if !earlier.refuted() || later.at < st.Outcome {
-						st.Kind, st.Outcome = memoir.StatementRefuted, later.at
+	by := map[string][]*saying{} // the later ones that hold, by their words
+	for _, s := range slices.Backward(all) {
+		words := slices.Concat(append(append(s.wants, s.rejects...), s.scope, s.names)...)
+		for _, w := range words {
+			for _, later := range by[s.from.ProjectID+"\n"+w] {
+				if later.overturns(s) {
+					later.Replaces = cmp.Or(later.Replaces, s.ID)
+					if !s.refuted() || later.at < s.Outcome {
+						s.Kind, s.Outcome = memoir.StatementRefuted, later.at
 					}
 				}
+			}
+		}
+		for _, w := range words {
+			if key := s.from.ProjectID + "\n" + w; !s.refuted() {
+				by[key] = append(by[key], s)
 			}
 		}
 	}
 	return out
 }
 
-// A saying is what a statement wants and rejects. A fact wants one name, perhaps in a slot that has one value; a
-// person's sentence has the words of its clauses, in order.
+// A saying is what a statement wants and rejects: the words of a person's clauses in order, or the names of facts.
 type saying struct {
-	st   *memoir.Statement
-	from *memoir.Extraction
-	at   string   // the day
-	keys []string // a saying overturns only others with one of its keys
-
-	slot, want, reject string
-
-	wants, rejects []memoir.Words // without the order of Words
-	scope          memoir.Words   // where, when and for what it holds
-	names          memoir.Words   // of what it takes back
-	text           string
-	changes, adds  bool // it says that something changes, or comes to the rest
+	*memoir.Statement
+	from           *memoir.Extraction
+	at             string // the day
+	wants, rejects []memoir.Words
+	scope, names   memoir.Words // where and when it holds; what it takes back
+	changes, adds  bool         // it says that something changes, or is added
 }
 
-func (s *saying) refuted() bool { return s.st.Kind == memoir.StatementRefuted && s.st.Outcome != "" }
+func (s *saying) refuted() bool { return s.Kind == memoir.StatementRefuted && s.Outcome != "" }
 
 func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
-	s := &saying{st: st, from: e, at: cmp.Or(st.At, e.EndedAt.UTC().Format(time.DateOnly))}
-	text, _, _ := strings.Cut(st.Text, " (“")
-	key := func(words ...string) {
-		for _, w := range words {
-			if w != "" {
-				s.keys = append(s.keys, e.ProjectID+"\x00"+w)
-			}
-		}
-	}
-	where := "\x00" + st.Command + "\x00" + st.Dir
-	switch {
-	case st.Kind == memoir.StatementPreference, st.Signal == memoir.SignalRule, st.Signal == memoir.SignalMaybe:
+	s := &saying{Statement: st, from: e, at: cmp.Or(st.At, e.EndedAt.UTC().Format(time.DateOnly))}
+	fact := func(want, reject string) { s.wants, s.rejects = []memoir.Words{{want}}, []memoir.Words{{reject}} }
+	ran, failed := "passes\n"+st.Command+"\n"+st.Dir, "fails\n"+st.Command+"\n"+st.Dir
+	switch m := newNames.FindStringSubmatch(strings.ToLower(st.Quote)); {
+	case st.Signal == signalRenamed && m != nil:
+		fact(m[2], m[1])
+	case st.Kind == memoir.StatementPreference, st.Signal == memoir.SignalRule || st.Signal == memoir.SignalMaybe,
+		st.Signal == signalRenamed:
 		s.read(cmp.Or(st.Quote, strings.Trim(st.Text, "“”")))
-		key(slices.Concat(append(append(s.wants, s.rejects...), s.scope, s.names)...)...)
-		return s
-	case st.Signal == signalRenamed:
-		if m := newNames.FindStringSubmatch(strings.Trim(strings.ReplaceAll(strings.ToLower(st.Quote), "`", ""), ".! ")); m != nil {
-			s.reject, s.want = m[1], m[2]
-		} else {
-			s.read(st.Quote)
-			key(slices.Concat(s.rejects...)...)
-		}
 	case st.Signal == signalChosen:
 		_, question, _ := strings.Cut(st.Text, "” for ")
-		s.slot, _, _ = strings.Cut(question, ", not ")
-		s.want = st.Quote
+		question, _, _ = strings.Cut(question, ", not ")
+		s.wants, s.changes = []memoir.Words{{question, use, st.Quote}}, true
 	case st.Signal == signalRefused:
-		s.reject, s.want, _ = strings.Cut(strings.TrimPrefix(text, "not "), " but ")
+		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
+		reject, want, _ := strings.Cut(text, " but ")
+		fact(want, reject)
 	case st.Signal == signalInstruction:
-		s.want, s.reject = "fails"+where, "passes"+where
+		fact(failed, ran)
 	case st.Kind == memoir.StatementCommand:
-		s.want, s.reject = "passes"+where, "fails"+where
+		fact(ran, failed)
 	case st.Kind == memoir.StatementFailure && st.Fix != "":
-		s.want, s.reject = "fix\x00"+st.Fix, "fix\x00"+st.Command
+		fact("fix\n"+st.Fix, "fix\n"+st.Command)
 	}
-	key(s.slot, s.want, s.reject)
 	return s
 }
 
 // Forms of words about a change of mind.
 var (
-	newNames = lazyregexp.New("^(?:the )?(.+?) (?:(?:has|have) been renamed|was renamed|is now called)(?: to)? (.+)$")
-	leads    = lazyregexp.New(`\b(?:from now on|going forward|on second thought)\b,?`)
-	changes  = lazyregexp.New(`\b(?:from now on|going forward|on second thought|instead|actually|now)\b|^no,`)
-	contrast = lazyregexp.New(`,? (?:instead of|rather than|in place of|over) `)
-	switched = lazyregexp.New(`\b(?:switch|mov|migrat|chang)\w* from (.+?) to (.+)`)
-	adds     = lazyregexp.New(`\b(?:also|too|as well|not only|(?:don't|not) just)\b`)
-	clauses  = lazyregexp.New(`[,;:()—]+|[.!?]+(?:\s|$)|\bbut\b`)
-	lifts    = lazyregexp.New(`^\s*(?:(?:there(?:'s| is) )?no need (?:to|for)|(?:you|we) (?:don't|do not|no longer) (?:need|have) to)\b`)
-	allows   = lazyregexp.New(`^\s*(?:(?:it(?:'s| is) )?(?:ok|okay|fine) to|(?:you|we) (?:may|can))\b`)
-	takes    = lazyregexp.New(`(?:^|[ ,])(?:forget|never ?mind|scratch|ignore|disregard|drop) (.*\b(?:rules?|said|told|asked` +
-		`|requirement)\b.*)|^(.*\brules?\b.*) (?:no longer|doesn't|does not) (?:appl|hold|count)`)
+	newNames = lazyregexp.New("^(?:the )?`?(.+?)`? (?:(?:has|have) been renamed|was renamed|is now called)" +
+		"(?: to)? `?(.+?)[`.! ]*$")
+	changes = lazyregexp.New(`\b(?:from now on|going forward|instead|actually|now|any ?more|again)\b|^no,`)
+	leads   = lazyregexp.New(`(?i)^(?:from now on|going forward|on second thought),? `)
+	rather  = lazyregexp.New(`(?i),? (?:instead of|rather than|in place of|over) `)
+	tongue  = lazyregexp.New(`\bin (\p{Lu}[\pL-]*)([.,;!]|$)`) // a language or the like
+	adds    = lazyregexp.New(`\b(?:also|too|as well|not only|(?:don't|not) just)\b`)
+	lifts   = lazyregexp.New(`(?:no need|don't need|do not need|don't have|okay?|fine) to |^(?:you|we) (?:may|can) `)
+	takes   = lazyregexp.New(`(?:^|[ ,])(?:forget|never ?mind|scratch|ignore|disregard|drop) (.*\b(?:rules?|said|told` +
+		`|requirement)\b.*)|^(.*\brules?\b.*) (?:no longer|doesn't|does not) (?:appl|hold|count)` +
+		`|^we(?:'ve| have)? (?:switched|moved|migrated) from (.+) to `)
 	takesLast = lazyregexp.New(`^(?:(?:actually|no|wait|oh|sorry),? )*(?:(?:forget|scratch|ignore|disregard|drop) ` +
-		`(?:that|it|what i (?:just )?said)|never ?mind(?: that)?|i (?:changed my mind|take that back))` +
-		`(?: rule| one| again)?[.!]*$`)
-	passing = lazyregexp.New(`\b(?:this|these|those|today|yet|here|for now)\b`)
-	lasts   = lazyregexp.New(`\b(?:any ?more|again|no longer|from now on|going forward|before|when|whenever)\b`)
-	runners = lazyregexp.New(`\b(us(?:e|ing)|run|running|with|not|never) (make|just)\b`)
-	number  = lazyregexp.New(`^\d`)
-	inName  = lazyregexp.New(` in (\p{Lu}[\pL-]+)[.!]?$`)
-	obliges = lazyregexp.New(`\b(?:must|should) be\b`)
+		`(?:that|it|what i (?:just )?said)|never ?mind(?: that)?|i (?:changed my mind|take that back))[.!]*$`)
+	passing = lazyregexp.New(`\b(?:this|these|those|today|yet|here|for now)\b|\?`)
 )
 
-// scopes begin what says where, when and for what a rule holds. void are words that say nothing of its subject. single
-// are the verbs that have one object.
+// scopes begin what says where and when a rule holds, starts what it says. void are words that say nothing of its
+// subject. A single verb has one object.
 var (
 	scopes = memoir.SetOf("for in on when whenever before after while during unless until if")
-	void   = memoir.SetOf("now may again need any more anymore directly fine what about rule rules said told asked earlier requirement")
-	single = memoir.WordsOf("use start write keep name")
-	use    = memoir.WordsOf("use")[0]
+	starts = memoir.SetOf("always never use don't")
+	void   = memoir.SetOf(`it's may need directly fine what about rule rules said told requirement again any more
+		anymore now instead`)
+	single = memoir.SetOf("us start writ keep nam")
 )
+
+const use = "us" // as memoir.WordsOf has it
 
 // read reads a person's sentence.
 func (s *saying) read(text string) {
-	s.text = text
-	lower := strings.ToLower(strings.ReplaceAll(text, "’", "'"))
-	if s.st.Kind == memoir.StatementRefuted && s.st.Outcome == "" {
-		if m := takes.FindStringSubmatch(lower); m != nil {
-			s.names = wordsIn(m[1] + m[2])
-		} else if s.st.Text != quote(text) {
-			s.names = wordsIn(lower)
-		}
-		if len(s.names) > 0 {
-			return
-		}
+	if s.Kind == memoir.StatementRefuted && !s.refuted() {
+		s.names = wordsIn(text)
+		return
 	}
+	text = strings.NewReplacer("’", "'", "`", "").Replace(text)
+	lower := strings.ToLower(text)
 	s.changes, s.adds = changes.MatchString(lower), adds.MatchString(lower)
-	lower = runners.ReplaceAllString(strings.ReplaceAll(lower, "`", ""), "$1 ${2}0") // no filler
-	lower = leads.ReplaceAllString(switched.ReplaceAllString(lower, "use $2, not $1"), "")
-	lower = allows.ReplaceAllString(lifts.ReplaceAllString(lower, "don't "), "")
-	lower = clauses.ReplaceAllString(contrast.ReplaceAllString(lower, ", not "), "\x00")
-	for clause := range strings.SplitSeq(lower, "\x00") {
+	text = rather.ReplaceAllString(leads.ReplaceAllString(tongue.ReplaceAllString(text, "in_$1$2"), ""), ", not ")
+	ends := strings.NewReplacer(", ", "\n", "; ", "\n", ": ", "\n", ". ", "\n", " but ", "\n", " — ", "\n")
+	for clause := range strings.Lines(ends.Replace(strings.ToLower(text))) {
 		s.clause(clause)
 	}
-	s.scope = sorted(s.scope)
+	slices.Sort(s.scope)
 }
 
 // clause adds a clause of a sentence.
 func (s *saying) clause(text string) {
-	var main []string
-	inScope := false
+	var want, reject memoir.Words
+	inScope, negative := false, false
 	for _, w := range strings.Fields(text) {
-		if scopes[w] || w == "always" || w == "never" || w == "use" || w == "don't" {
+		if name, ok := strings.CutPrefix(w, "in_"); ok && (len(want)+len(reject) == 0 || slices.Contains(want, use)) {
+			w, inScope = name, true
+		}
+		if scopes[w] || starts[w] {
 			inScope = scopes[w]
 		}
-		if inScope {
+		negative = negative || slices.Equal(memoir.WordsOf(w+" x"), memoir.Words{"!x"})
+		switch {
+		case inScope:
 			s.scope = append(s.scope, wordsIn(w)...)
-		} else {
-			main = append(main, w)
-		}
-	}
-	rejected := memoir.WordsOf(strings.Join(main, " "))
-	var want, reject memoir.Words
-	for _, w := range wordsIn(strings.Join(main, " ")) {
-		if slices.Contains(rejected, "!"+w) {
-			reject = append(reject, w)
-		} else {
-			want = append(want, w)
+		case negative:
+			reject = append(reject, wordsIn(w)...)
+		default:
+			want = append(want, wordsIn(w)...)
 		}
 	}
 	if n := len(reject); n > 0 && n <= 2 && len(want) == 0 && len(s.wants) > 0 && len(s.wants[0]) > 1 {
@@ -208,29 +169,30 @@ func (s *saying) clause(text string) {
 
 // wordsIn returns the words of a text in order, without those that say nothing.
 func wordsIn(text string) (out memoir.Words) {
-	for w := range strings.FieldsSeq(strings.ReplaceAll(text, "`", " ")) {
-		if w = strings.Trim(w, `"'“”.,;:!?()*`); !void[w] {
+	for w := range strings.FieldsSeq(strings.ToLower(text)) {
+		w = strings.Trim(w, `"'“”.,;:!?()*-`)
+		if grammars[w] != byName { // a program, such as "make"
+			out = append(out, w)
+		} else if !void[w] {
 			out = append(out, memoir.WordsOf(w)...)
 		}
 	}
 	return out
 }
 
-// overturns reports whether a saying and an earlier one cannot both hold. A narrower one overturns no broader one.
+// within reports whether a text has all words of another but "use".
+func within(part, whole memoir.Words) bool {
+	part = slices.DeleteFunc(slices.Clone(part), func(w string) bool { return w == use })
+	return len(part) > 0 && !slices.ContainsFunc(part, func(w string) bool { return !slices.Contains(whole, w) })
+}
+
+// overturns reports whether an earlier saying cannot hold beside a later one. A narrower one overturns no broader one.
 func (s *saying) overturns(e *saying) bool {
-	within := func(part, whole memoir.Words) bool {
-		part = slices.DeleteFunc(slices.Clone(part), func(w string) bool { return w == use })
-		return len(part) > 0 && !slices.ContainsFunc(part, func(w string) bool { return !slices.Contains(whole, w) })
-	}
 	switch {
-	case memoir.IsEntry(e.from.SessionKey) || e.st.Kind == memoir.StatementRefuted && !e.refuted() || s.adds:
+	case memoir.IsEntry(e.from.SessionKey) || e.Kind == memoir.StatementRefuted && !e.refuted() || s.adds:
 		return false
-	case s.want != "" || e.want != "":
-		return s.reject != "" && s.reject == e.want || s.slot != "" && s.slot == e.slot && s.want != e.want
 	case len(s.names) > 0:
-		return within(s.names, slices.Concat(append(append([]memoir.Words{e.scope}, e.wants...), e.rejects...)...))
-	case s.otherName(e):
-		return true
+		return within(s.names, slices.Concat(append(append(e.wants, e.rejects...), e.scope)...))
 	case len(s.scope) > 0 && s.scope.Alike(e.scope) < 0.5:
 		return false
 	}
@@ -244,72 +206,64 @@ func (s *saying) overturns(e *saying) bool {
 			return true
 		}
 	}
-	return s.otherValue(e)
+	return len(s.wants) > 0 && len(e.wants) > 0 && s.otherValue(s.wants[0], e.wants[0], slices.Equal(s.scope, e.scope))
 }
 
-// otherName reports whether two sentences say the same of something, in another language or the like.
-func (s *saying) otherName(e *saying) bool {
-	a, b := inName.FindStringSubmatch(s.text), inName.FindStringSubmatch(e.text)
-	return a != nil && b != nil && a[1] != b[1] && len(s.wants) > 0 && len(e.wants) > 0 &&
-		!slices.Contains(s.wants[0], use) && sorted(s.wants[0]).Repeats(sorted(e.wants[0]))
-}
-
-func sorted(words memoir.Words) memoir.Words {
-	return slices.Compact(slices.Sorted(slices.Values(words)))
-}
-
-// otherValue reports whether two sentences differ in the one thing that a verb or a number of theirs can name.
-func (s *saying) otherValue(e *saying) bool {
-	if len(s.wants) == 0 || len(e.wants) == 0 {
+// otherValue reports whether sentences differ in one thing of which there is one: a number, a language, a program, or
+// what a verb names.
+func (s *saying) otherValue(a, b memoir.Words, whole bool) bool {
+	verb, now, was := differing(a, b)
+	first, same := a[0], len(s.scope)+len(a)-len(now)
+	both := func(is func(string) bool) bool { return is(now[0]) && is(was[0]) }
+	switch n := len(now) + len(was); {
+	case verb == "" || now[0] == was[0] || n > 4:
 		return false
+	case both(func(w string) bool { return w[0] <= '9' }):
+		return same > 2 || single[first] || s.changes
+	case both(func(w string) bool { return strings.HasPrefix(w, "in_") }):
+		return first != use
+	case both(func(w string) bool { return grammars[w] != byName }):
+		return s.changes && same > 1 || single[verb] && whole
+	default:
+		return single[verb] && same > 1 && (s.changes || whole && n == 2 && len(s.scope) > 0)
 	}
-	a, b := s.wants[0], e.wants[0]
-	head := 0
-	for head < min(len(a), len(b)) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	now, was := a[head:len(a)-tail], b[head:len(b)-tail]
-	if head == 0 || len(now) == 0 || len(was) == 0 || len(now)+len(was) > 4 {
-		return false
-	}
-	same, one := head+tail+s.scope.Shared(e.scope), slices.Contains(single, a[head-1])
-	programs := isProgram(now[0]) && isProgram(was[0])
-	switch {
-	case len(now)+len(was) == 2 && number.MatchString(now[0]) && number.MatchString(was[0]):
-		return same > 2 || slices.Contains(single, a[0]) || s.changes
-	case s.changes:
-		return same > 1 && (one || tail > 0 && programs)
-	}
-	return one && programs && slices.Equal(s.scope, e.scope) || tail == 0 && head > 1 && obliges.MatchString(s.text)
 }
 
-// isProgram reports whether a word is a program that runs others.
-func isProgram(w string) bool { return grammars[strings.TrimSuffix(w, "0")] != byName }
+// differing returns the words in which two sentences differ, and the one before.
+func differing(a, b memoir.Words) (before string, now, was memoir.Words) {
+	for len(a) > 1 && len(b) > 1 && a[0] == b[0] {
+		before, a, b = a[0], a[1:], b[1:]
+	}
+	for n, m := len(a), len(b); n > 1 && m > 1 && a[n-1] == b[m-1]; n, m = n-1, m-1 {
+		a, b = a[:n-1], b[:m-1]
+	}
+	return before, a, b
+}
 
-// takenBack is the signal of a person's sentences that take back a rule: by its words, or the one before.
+// takenBack is the signal of a person's sentences that take back a rule: by its words, or the one said before.
 func takenBack(s *session) []candidate {
 	var out []candidate
-	last := "" // the sentence before
+	last := "" // sentence
 	for _, t := range s.turns {
-		if len(t.ask.own) == 0 || !t.ask.typed() {
-			continue
-		}
 		for _, text := range t.ask.own {
+			lower, before := strings.ToLower(strings.ReplaceAll(text, "’", "'")), last
+			last = text
 			c := state(memoir.SignalMaybe, memoir.StatementRefuted, quote(text), t.ask.item)
-			lower := strings.TrimSpace(strings.ToLower(strings.ReplaceAll(text, "’", "'")))
-			switch c.Quote = text; {
-			case takesLast.MatchString(lower) && wish(last) != "":
-				c.Quote = last
-			case len(text) > maxRule || strings.Contains(text, "?") || passing.MatchString(lower) || wish(text) != "",
-				!takes.MatchString(lower) && !(lasts.MatchString(lower) && (lifts.MatchString(lower) || allows.MatchString(lower))):
-				last = text
+			m := takes.FindStringSubmatch(lower)
+			switch {
+			case !t.ask.typed():
+				continue
+			case takesLast.MatchString(strings.TrimSpace(lower)) && wish(before) != "":
+				c.Quote = before
+			case wish(text) != "" || len(text) > maxRule || passing.MatchString(lower):
+				continue
+			case m != nil:
+				c.Quote = m[1] + m[2] + m[3]
+			case lifts.MatchString(lower) && changes.MatchString(lower):
+				c.Kind, c.Quote = memoir.StatementPreference, text
+			default:
 				continue
 			}
-			last = text
 			out = append(out, c)
 		}
 	}

@@ -51,7 +51,7 @@ func TestALaterSentenceOverturnsWhatCannotHoldBesideIt(t *testing.T) {
 		// another value in one slot
 		{"Always write commit messages in English.", "From now on write commit messages in German."},
 		{"Answer me in French.", "Answer me in English."},
-		{"Comments must be in Spanish.", "Write comments in English."},
+		{"Comments must be in Spanish.", "Comments must be in English."},
 		{"Keep lines under 100 characters.", "Keep lines under 120 characters."},
 		{"Always use Node 18.", "Always use Node 20."},
 		{"Indent YAML with 4 spaces.", "From now on indent YAML with 2 spaces."},
@@ -59,7 +59,6 @@ func TestALaterSentenceOverturnsWhatCannotHoldBesideIt(t *testing.T) {
 		{"Branch names start with feature/.", "From now on branch names start with feat/."},
 		{"Always run make test before committing.", "From now on run `just test` before committing."},
 		{"Always use npm for installing packages.", "Always use pnpm for installing packages."},
-		{"The default branch must be main.", "The default branch must be develop."},
 		// taken back by its words
 		{"Always use tabs in Makefiles.", "Never mind the tabs rule."},
 		{"Never push to release branches.", "Forget what I said about pushing to release branches."},

@@ -196,7 +196,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	return all, nil
 }
 
-// evidence returns the statements with some ids, in their order, and those that they replaced, with the sessions of each.
+// evidence returns the statements with some ids, in their order, and those that they replaced, with their sessions.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
 	for i := 0; i < len(ids); i++ {
@@ -212,12 +212,8 @@ func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 			if s.statement.Replaces != "" {
 				ids = append(slices.Clip(ids), s.statement.Replaces)
 			}
-			text := s.statement.Text
-			if s.statement.Kind == memoir.StatementRefuted {
-				text = s.statement.Line()
-			}
 			if !slices.ContainsFunc(out, is) {
-				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(text),
+				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
 					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Sessions: []Evidence{}})
 			}
 			one := &out[len(out)-1]

@@ -47,12 +47,11 @@ const leastProjects = 2
 // in at least leastProjects projects, and did not delete from their memory. It returns at most most sessions, those
 // that ended last.
 func (r *run) sharedRules(ctx context.Context, most int) ([]memoir.Extraction, error) {
-	all, err := r.store.Stated(ctx, memoir.StatementPreference)
-	back, errBack := r.store.Stated(ctx, memoir.StatementRefuted)
-	if err = cmp.Or(err, errBack); err != nil {
+	all, err := r.store.Stated(ctx, memoir.StatementPreference, memoir.StatementRefuted)
+	if err != nil {
 		return nil, err
 	}
-	all = extract.Later(slices.Concat(all, back))[:len(all)]
+	all = extract.Later(all)
 	slices.SortStableFunc(all, func(a, b memoir.Extraction) int { return a.EndedAt.Compare(b.EndedAt) })
 	projects := map[string]map[string]bool{} // of a rule
 	words := map[string]memoir.Statement{}   // of the session that stated it last

@@ -122,7 +122,8 @@ func (p *phase1) extractOne(
 	p.anchor(extraction, loaded.Items)
 	out.Extraction = extraction
 	// The messages that an earlier extraction was made from may have been undone, or the rules may be gone.
-	out.Withdraw = extraction.Empty() && (loaded.Stats.Undone > 0 && !loaded.Grown || outdated && !p.opts.Again)
+	outdated = outdated && extraction.Model == extract.BuiltinName
+	out.Withdraw = extraction.Empty() && (loaded.Stats.Undone > 0 && !loaded.Grown || outdated)
 	return out, nil
 }
 

@@ -28,7 +28,7 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	})
 	by := map[string][]*saying{} // the later ones that hold, by their words
 	for _, s := range slices.Backward(all) {
-		words := slices.Concat(append(append(s.wants, s.rejects...), s.scope, s.names)...)
+		words := slices.Concat(s.wants, s.rejects, s.scope)
 		for _, w := range words {
 			for _, later := range by[s.from.ProjectID+"\n"+w] {
 				if later.overturns(s) {
@@ -48,13 +48,13 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 	return out
 }
 
-// A saying is what a statement wants and rejects: the words of a person's clauses in order, or the names of facts.
+// A saying is what a statement wants and rejects: the words of a person's sentence, or the names of facts.
 type saying struct {
 	*memoir.Statement
 	from           *memoir.Extraction
 	at             string // the day
-	wants, rejects []memoir.Words
-	scope, names   memoir.Words // where and when it holds; what it takes back
+	wants, rejects memoir.Words
+	scope          memoir.Words // where and when it holds
 	changes, adds  bool         // it says that something changes, or is added
 }
 
@@ -62,7 +62,7 @@ func (s *saying) refuted() bool { return s.Kind == memoir.StatementRefuted && s.
 
 func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 	s := &saying{Statement: st, from: e, at: cmp.Or(st.At, e.EndedAt.UTC().Format(time.DateOnly))}
-	fact := func(want, reject string) { s.wants, s.rejects = []memoir.Words{{want}}, []memoir.Words{{reject}} }
+	fact := func(want, reject string) { s.wants, s.rejects = memoir.Words{want}, memoir.Words{reject} }
 	ran, failed := "passes\n"+st.Command+"\n"+st.Dir, "fails\n"+st.Command+"\n"+st.Dir
 	switch m := newNames.FindStringSubmatch(strings.ToLower(st.Quote)); {
 	case st.Signal == signalRenamed && m != nil:
@@ -73,7 +73,7 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 	case st.Signal == signalChosen:
 		_, question, _ := strings.Cut(st.Text, "” for ")
 		question, _, _ = strings.Cut(question, ", not ")
-		s.wants, s.changes = []memoir.Words{{question, use, st.Quote}}, true
+		s.wants, s.changes = memoir.Words{question, "start", st.Quote}, true
 	case st.Signal == signalRefused:
 		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
 		reject, want, _ := strings.Cut(text, " but ")
@@ -93,8 +93,6 @@ var (
 	newNames = lazyregexp.New("^(?:the )?`?(.+?)`? (?:(?:has|have) been renamed|was renamed|is now called)" +
 		"(?: to)? `?(.+?)[`.! ]*$")
 	changes = lazyregexp.New(`\b(?:from now on|going forward|instead|actually|now|any ?more|again)\b|^no,`)
-	leads   = lazyregexp.New(`(?i)^(?:from now on|going forward|on second thought),? `)
-	rather  = lazyregexp.New(`(?i),? (?:instead of|rather than|in place of|over) `)
 	tongue  = lazyregexp.New(`\bin (\p{Lu}[\pL-]*)([.,;!]|$)`) // a language or the like
 	adds    = lazyregexp.New(`\b(?:also|too|as well|not only|(?:don't|not) just)\b`)
 	lifts   = lazyregexp.New(`(?:no need|don't need|do not need|don't have|okay?|fine) to |^(?:you|we) (?:may|can) `)
@@ -111,133 +109,93 @@ var (
 var (
 	scopes = memoir.SetOf("for in on when whenever before after while during unless until if")
 	starts = memoir.SetOf("always never use don't")
-	void   = memoir.SetOf(`it's may need directly fine what about rule rules said told requirement again any more
-		anymore now instead`)
-	single = memoir.SetOf("us start writ keep nam")
+	void   = memoir.SetOf(`now going forward it's may need directly fine what about rule rules said told requirement again
+		any more anymore`)
+	single = memoir.SetOf("us start writ nam")
 )
 
 const use = "us" // as memoir.WordsOf has it
 
 // read reads a person's sentence.
 func (s *saying) read(text string) {
-	if s.Kind == memoir.StatementRefuted && !s.refuted() {
-		s.names = wordsIn(text)
-		return
-	}
 	text = strings.NewReplacer("’", "'", "`", "").Replace(text)
 	lower := strings.ToLower(text)
 	s.changes, s.adds = changes.MatchString(lower), adds.MatchString(lower)
-	text = rather.ReplaceAllString(leads.ReplaceAllString(tongue.ReplaceAllString(text, "in_$1$2"), ""), ", not ")
-	ends := strings.NewReplacer(", ", "\n", "; ", "\n", ": ", "\n", ". ", "\n", " but ", "\n", " — ", "\n")
-	for clause := range strings.Lines(ends.Replace(strings.ToLower(text))) {
-		s.clause(clause)
+	if !strings.Contains(lower, "use ") {
+		text = tongue.ReplaceAllString(text, "in_$1$2")
 	}
-	slices.Sort(s.scope)
-}
-
-// clause adds a clause of a sentence.
-func (s *saying) clause(text string) {
-	var want, reject memoir.Words
-	inScope, negative := false, false
-	for _, w := range strings.Fields(text) {
-		if name, ok := strings.CutPrefix(w, "in_"); ok && (len(want)+len(reject) == 0 || slices.Contains(want, use)) {
-			w, inScope = name, true
+	var main, scope []string
+	inScope := false
+	for w := range strings.FieldsSeq(strings.ReplaceAll(strings.ToLower(text), "from now on", "")) {
+		bare := strings.Trim(w, `"'.,;:!?()`)
+		if scopes[bare] || starts[bare] {
+			inScope = scopes[bare]
 		}
-		if scopes[w] || starts[w] {
-			inScope = scopes[w]
-		}
-		negative = negative || slices.Equal(memoir.WordsOf(w+" x"), memoir.Words{"!x"})
 		switch {
+		case void[bare] || scopes[bare]:
 		case inScope:
-			s.scope = append(s.scope, wordsIn(w)...)
-		case negative:
-			reject = append(reject, wordsIn(w)...)
+			scope = append(scope, bare)
 		default:
-			want = append(want, wordsIn(w)...)
+			main = append(main, w)
 		}
+		inScope = inScope && w == strings.TrimRight(w, ",.;:")
 	}
-	if n := len(reject); n > 0 && n <= 2 && len(want) == 0 && len(s.wants) > 0 && len(s.wants[0]) > 1 {
-		reject = append(memoir.Words{s.wants[0][0]}, reject...) // "write docs, not tests"
-	}
-	if len(reject) > 0 {
-		s.rejects = append(s.rejects, reject)
-	}
-	if len(want) > 0 && (len(s.rejects) == 0 || want[0] == use) {
-		s.wants = append(s.wants, want)
+	s.scope = memoir.WordsOf(strings.Join(scope, " "))
+	for _, w := range memoir.WordsOf(strings.Join(main, " ")) {
+		if no, ok := strings.CutPrefix(w, "!"); ok {
+			s.rejects = append(s.rejects, no)
+		} else {
+			s.wants = append(s.wants, w)
+		}
 	}
 }
 
-// wordsIn returns the words of a text in order, without those that say nothing.
-func wordsIn(text string) (out memoir.Words) {
-	for w := range strings.FieldsSeq(strings.ToLower(text)) {
-		w = strings.Trim(w, `"'“”.,;:!?()*-`)
-		if grammars[w] != byName { // a program, such as "make"
-			out = append(out, w)
-		} else if !void[w] {
-			out = append(out, memoir.WordsOf(w)...)
-		}
-	}
-	return out
+// less returns the words of a text that another lacks, without "use".
+func less(a, b memoir.Words) memoir.Words {
+	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return w == use || slices.Contains(b, w) })
 }
 
-// within reports whether a text has all words of another but "use".
-func within(part, whole memoir.Words) bool {
-	part = slices.DeleteFunc(slices.Clone(part), func(w string) bool { return w == use })
-	return len(part) > 0 && !slices.ContainsFunc(part, func(w string) bool { return !slices.Contains(whole, w) })
-}
+func within(a, b memoir.Words) bool { return len(less(a, nil)) > 0 && len(less(a, b)) == 0 }
 
 // overturns reports whether an earlier saying cannot hold beside a later one. A narrower one overturns no broader one.
 func (s *saying) overturns(e *saying) bool {
 	switch {
 	case memoir.IsEntry(e.from.SessionKey) || e.Kind == memoir.StatementRefuted && !e.refuted() || s.adds:
 		return false
-	case len(s.names) > 0:
-		return within(s.names, slices.Concat(append(append(e.wants, e.rejects...), e.scope)...))
+	case s.Kind == memoir.StatementRefuted:
+		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
 	case len(s.scope) > 0 && s.scope.Alike(e.scope) < 0.5:
 		return false
+	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"
+		return len(s.wants) == 0 || slices.Contains(s.wants, use) || s.wants.Shared(e.wants) > 0 || within(e.wants, s.rejects)
+	case within(e.rejects, s.wants) && within(s.wants, e.rejects):
+		return true
 	}
-	for _, want := range e.wants {
-		if slices.ContainsFunc(s.rejects, func(reject memoir.Words) bool { return within(reject, want) }) {
-			return true
-		}
-	}
-	for _, reject := range e.rejects {
-		if slices.ContainsFunc(s.wants, func(w memoir.Words) bool { return within(reject, w) && within(w, reject) }) {
-			return true
-		}
-	}
-	return len(s.wants) > 0 && len(e.wants) > 0 && s.otherValue(s.wants[0], e.wants[0], slices.Equal(s.scope, e.scope))
+	return s.otherValue(e)
 }
 
 // otherValue reports whether sentences differ in one thing of which there is one: a number, a language, a program, or
 // what a verb names.
-func (s *saying) otherValue(a, b memoir.Words, whole bool) bool {
-	verb, now, was := differing(a, b)
-	first, same := a[0], len(s.scope)+len(a)-len(now)
-	both := func(is func(string) bool) bool { return is(now[0]) && is(was[0]) }
-	switch n := len(now) + len(was); {
-	case verb == "" || now[0] == was[0] || n > 4:
+func (s *saying) otherValue(e *saying) bool {
+	now, was := less(s.wants, e.wants), less(e.wants, s.wants)
+	differ := append(now, was...)
+	if len(now) == 0 || len(was) == 0 || len(differ) > 3 {
 		return false
-	case both(func(w string) bool { return w[0] <= '9' }):
-		return same > 2 || single[first] || s.changes
-	case both(func(w string) bool { return strings.HasPrefix(w, "in_") }):
-		return first != use
-	case both(func(w string) bool { return grammars[w] != byName }):
-		return s.changes && same > 1 || single[verb] && whole
-	default:
-		return single[verb] && same > 1 && (s.changes || whole && n == 2 && len(s.scope) > 0)
 	}
-}
-
-// differing returns the words in which two sentences differ, and the one before.
-func differing(a, b memoir.Words) (before string, now, was memoir.Words) {
-	for len(a) > 1 && len(b) > 1 && a[0] == b[0] {
-		before, a, b = a[0], a[1:], b[1:]
+	other := func(not func(string) bool) bool { return !slices.ContainsFunc(differ, not) }
+	noProgram := func(w string) bool { return grammars[w]+grammars[w+"e"] == byName }
+	one := slices.ContainsFunc(s.wants, func(w string) bool { return single[w] && slices.Contains(e.wants, w) })
+	same, whole := s.wants.Shared(e.wants)+s.scope.Shared(e.scope), slices.Equal(s.scope, e.scope)
+	switch {
+	case other(func(w string) bool { return w[0] < '0' || w[0] > '9' }):
+		return same > 2 || one || s.changes
+	case other(func(w string) bool { return !strings.HasPrefix(w, "in_") }):
+		return true
+	case other(noProgram):
+		return s.changes && same > 1 || one && whole
 	}
-	for n, m := len(a), len(b); n > 1 && m > 1 && a[n-1] == b[m-1]; n, m = n-1, m-1 {
-		a, b = a[:n-1], b[:m-1]
-	}
-	return before, a, b
+	return one && same > 1 && (s.changes || whole && len(s.scope) > 0 && len(differ) == 2) &&
+		!slices.ContainsFunc(less(s.wants, now), func(w string) bool { return !noProgram(w) })
 }
 
 // takenBack is the signal of a person's sentences that take back a rule: by its words, or the one said before.

@@ -84,7 +84,7 @@ func (p *phase1) extractOne(
 	}
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
-		earlier, _ = memoir.SplitHash(claim.Prior.ContentHash)
+		earlier = memoir.Content(claim.Prior.ContentHash)
 	}
 	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
@@ -101,9 +101,8 @@ func (p *phase1) extractOne(
 		}
 	}
 	out.Skipped = p.skipped(loaded.Stats)
-	done, _ := memoir.SplitHash(claim.DoneHash)
 	outdated := p.window().Outdated(claim.DoneBy)
-	if loaded.Hash == done && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
+	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}

@@ -35,16 +35,15 @@ type Window struct {
 	IncludeAutomation bool
 	// Cap is the most sessions that the run takes; 0: no cap. RefreshReasons and Foresee use it.
 	Cap int
-	// Reader reads again what earlier versions of the built-in model read, if it is not empty; with Again, a
-	// language model also what any other model read. It is as memoir.SplitHash returns it.
+	// Reader reads again, if it is not empty, what earlier versions of the built-in model read; a language model also
+	// what any other model read.
 	Reader string
-	Again  bool
 }
 
 // Outdated reports whether the run is to read again what a reader read.
 func (w Window) Outdated(reader string) bool {
 	builtin := func(reader string) bool { return strings.HasPrefix(reader+"/", "builtin/") }
-	return w.Reader != "" && reader != "" && reader != w.Reader && (builtin(reader) || w.Again && !builtin(w.Reader))
+	return w.Reader != "" && reader != "" && reader != w.Reader && (builtin(reader) || !builtin(w.Reader))
 }
 
 // facts are the properties of a session on which its reason depends, apart from the window.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/model"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
@@ -132,15 +134,9 @@ func (p *program) agree(c *cli.Context, st *store.Store, opts pipeline.Options) 
 	if err != nil || plan.Estimate == nil || plan.Estimate.Calls == 0 {
 		return err
 	}
-	next := operation.NextOf(plan)
-	return p.confirm(c, "use "+cmp.Or(next.Model, "a language model")+": the run "+sayNext(next), opts.Home)
-}
-
-// offerAgain says what a language model that was chosen could read again.
-func (p *program) offerAgain(ctx context.Context, st *store.Store, opts pipeline.Options) {
-	if again, err := pipeline.Again(ctx, st, opts); err == nil {
-		p.ui.sayHint(sayAgain(operation.NextOf(again)))
-	}
+	one, two := model.Phases(opts.Settings.ModelRoles)
+	names := strings.Join(slices.Compact([]string{one.Model, two.Model}), " and ")
+	return p.confirm(c, "use "+names+": the run "+sayNext(operation.NextOf(plan)), opts.Home)
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {

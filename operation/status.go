@@ -115,9 +115,8 @@ type Next struct {
 
 // NextOf sums up the report of a dry run.
 func NextOf(r pipeline.Report) Next {
-	next := Next{Left: r.Left, Estimate: r.Estimate}
-	next.Sessions, next.Projects = r.Planned()
-	return next
+	sessions, projects := r.Planned()
+	return Next{Sessions: sessions, Projects: projects, Left: r.Left, Estimate: r.Estimate}
 }
 
 // Again is what `run --again` would do, without a cap, with sessions that were read before.

@@ -182,15 +182,8 @@ func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
 // records are transcript text, so they are redacted and made printable.
 func (p *phase1) skipped(stats rollout.Stats) []store.Skipped {
-	var out []store.Skipped
-	for _, count := range []store.Skipped{
-		{Why: store.SkippedMalformed, N: stats.Malformed},
-		{Why: store.SkippedOversized, N: stats.Oversized},
-	} {
-		if count.N > 0 {
-			out = append(out, count)
-		}
-	}
+	out := []store.Skipped{{Why: store.SkippedMalformed, N: stats.Malformed},
+		{Why: store.SkippedOversized, N: stats.Oversized}}
 	if stats.CutTail {
 		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
 	}

@@ -171,23 +171,19 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
-	for _, name := range []string{"min-idle", "max-age"} {
-		if c.IsSet(name) {
-			flags[name] = c.String(name)
+	for _, name := range [][2]string{{"min-idle"}, {"max-age"}, {"limit", "memories.maxRolloutsPerStartup"}} {
+		if c.IsSet(name[0]) {
+			flags[cmp.Or(name[1], name[0])] = fmt.Sprint(c.Value(name[0]))
 		}
-	}
-	if c.IsSet("limit") {
-		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
 	if opts, err = p.options(c, flags); err != nil {
 		return opts, err
 	}
 	memories := opts.Settings.Memories
-	opts.Again = c.Bool("again")
-	opts.DryRun, opts.StartingSession, opts.Sleep = c.Bool("dry-run"), c.String("starting"), p.sleep
+	opts.Again, opts.DryRun, opts.Sleep = c.Bool("again"), c.Bool("dry-run"), p.sleep
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
-	opts.Limit = memories.MaxRolloutsPerStartup
+	opts.Limit, opts.StartingSession = memories.MaxRolloutsPerStartup, c.String("starting")
 	if only := c.String("only"); only != "" {
 		opts.Only, opts.MinIdle = []string{only}, 0
 	}

@@ -26,7 +26,7 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 		return cmp.Or(strings.Compare(a.at, b.at), a.from.EndedAt.Compare(b.from.EndedAt),
 			strings.Compare(a.from.SessionKey, b.from.SessionKey), slices.Compare(a.Items, b.Items))
 	})
-	by := map[string][]*saying{} // the later ones that hold, by their words
+	by := map[string][]*saying{} // the later ones that hold, the newest ones with a word
 	for _, s := range slices.Backward(all) {
 		words := slices.Concat(s.wants, s.rejects, s.scope)
 		for _, w := range words {
@@ -40,7 +40,7 @@ func Later(extractions []memoir.Extraction) []memoir.Extraction {
 			}
 		}
 		for _, w := range words {
-			if key := s.from.ProjectID + "\n" + w; !s.refuted() {
+			if key := s.from.ProjectID + "\n" + w; len(by[key]) < maxCompared && !s.refuted() {
 				by[key] = append(by[key], s)
 			}
 		}
@@ -155,7 +155,10 @@ func less(a, b memoir.Words) memoir.Words {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return w == use || slices.Contains(b, w) })
 }
 
-func within(a, b memoir.Words) bool { return len(less(a, nil)) > 0 && len(less(a, b)) == 0 }
+// within reports whether a text has words, and all but "use" are among others.
+func within(a, b memoir.Words) bool {
+	return !slices.ContainsFunc(a, func(w string) bool { return w != use && !slices.Contains(b, w) }) && len(less(a, nil)) > 0
+}
 
 // overturns reports whether an earlier saying cannot hold beside a later one. A narrower one overturns no broader one.
 func (s *saying) overturns(e *saying) bool {
@@ -177,11 +180,11 @@ func (s *saying) overturns(e *saying) bool {
 // otherValue reports whether sentences differ in one thing of which there is one: a number, a language, a program, or
 // what a verb names.
 func (s *saying) otherValue(e *saying) bool {
-	now, was := less(s.wants, e.wants), less(e.wants, s.wants)
-	differ := append(now, was...)
-	if len(now) == 0 || len(was) == 0 || len(differ) > 3 {
+	if n := s.wants.Shared(e.wants); len(s.wants)+len(e.wants)-2*n > 3 || n == min(len(s.wants), len(e.wants)) {
 		return false
 	}
+	now := less(s.wants, e.wants)
+	differ := append(now, less(e.wants, s.wants)...)
 	other := func(not func(string) bool) bool { return !slices.ContainsFunc(differ, not) }
 	noProgram := func(w string) bool { return grammars[w]+grammars[w+"e"] == byName }
 	one := slices.ContainsFunc(s.wants, func(w string) bool { return single[w] && slices.Contains(e.wants, w) })

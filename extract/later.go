@@ -73,7 +73,7 @@ func sayingOf(e *memoir.Extraction, st *memoir.Statement) *saying {
 	case st.Signal == signalChosen:
 		_, question, _ := strings.Cut(st.Text, "” for ")
 		question, _, _ = strings.Cut(question, ", not ")
-		s.wants, s.changes = memoir.Words{question, "start", st.Quote}, true
+		s.wants, s.changes = memoir.Words{" " + question, "start", "~" + st.Quote}, true
 	case st.Signal == signalRefused:
 		text, _, _ := strings.Cut(strings.TrimPrefix(st.Text, "not "), " (“")
 		reject, want, _ := strings.Cut(text, " but ")
@@ -155,10 +155,7 @@ func less(a, b memoir.Words) memoir.Words {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return w == use || slices.Contains(b, w) })
 }
 
-// within reports whether a text has words, and all but "use" are among others.
-func within(a, b memoir.Words) bool {
-	return !slices.ContainsFunc(a, func(w string) bool { return w != use && !slices.Contains(b, w) }) && len(less(a, nil)) > 0
-}
+func within(a, b memoir.Words) bool { return len(less(a, nil)) > 0 && len(less(a, b)) == 0 }
 
 // overturns reports whether an earlier saying cannot hold beside a later one. A narrower one overturns no broader one.
 func (s *saying) overturns(e *saying) bool {
@@ -180,25 +177,25 @@ func (s *saying) overturns(e *saying) bool {
 // otherValue reports whether sentences differ in one thing of which there is one: a number, a language, a program, or
 // what a verb names.
 func (s *saying) otherValue(e *saying) bool {
-	if n := s.wants.Shared(e.wants); len(s.wants)+len(e.wants)-2*n > 3 || n == min(len(s.wants), len(e.wants)) {
+	now := less(s.wants, e.wants)
+	differ := append(less(e.wants, s.wants), now...)
+	if n := len(differ); n > 3 || len(now) == 0 || len(now) == n || now[0][0] == '-' { // options add up
 		return false
 	}
-	now := less(s.wants, e.wants)
-	differ := append(now, less(e.wants, s.wants)...)
 	other := func(not func(string) bool) bool { return !slices.ContainsFunc(differ, not) }
-	noProgram := func(w string) bool { return grammars[w]+grammars[w+"e"] == byName }
+	plain := func(w string) bool { return grammars[w]+grammars[w+"e"] == byName } // no program
 	one := slices.ContainsFunc(s.wants, func(w string) bool { return single[w] && slices.Contains(e.wants, w) })
 	same, whole := s.wants.Shared(e.wants)+s.scope.Shared(e.scope), slices.Equal(s.scope, e.scope)
 	switch {
-	case other(func(w string) bool { return w[0] < '0' || w[0] > '9' }):
+	case other(func(w string) bool { return !strings.Contains("0123456789", w[:1]) }):
 		return same > 2 || one || s.changes
 	case other(func(w string) bool { return !strings.HasPrefix(w, "in_") }):
 		return true
-	case other(noProgram):
+	case other(plain):
 		return s.changes && same > 1 || one && whole
 	}
 	return one && same > 1 && (s.changes || whole && len(s.scope) > 0 && len(differ) == 2) &&
-		!slices.ContainsFunc(less(s.wants, now), func(w string) bool { return !noProgram(w) })
+		!slices.ContainsFunc(less(s.wants, now), func(w string) bool { return !plain(w) })
 }
 
 // takenBack is the signal of a person's sentences that take back a rule: by its words, or the one said before.
@@ -207,25 +204,22 @@ func takenBack(s *session) []candidate {
 	last := "" // sentence
 	for _, t := range s.turns {
 		for _, text := range t.ask.own {
-			lower, before := strings.ToLower(strings.ReplaceAll(text, "’", "'")), last
-			last = text
+			lower := strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 			c := state(memoir.SignalMaybe, memoir.StatementRefuted, quote(text), t.ask.item)
-			m := takes.FindStringSubmatch(lower)
-			switch {
-			case !t.ask.typed():
-				continue
-			case takesLast.MatchString(strings.TrimSpace(lower)) && wish(before) != "":
-				c.Quote = before
-			case wish(text) != "" || len(text) > maxRule || passing.MatchString(lower):
-				continue
-			case m != nil:
+			if m := takes.FindStringSubmatch(lower); m != nil {
 				c.Quote = m[1] + m[2] + m[3]
-			case lifts.MatchString(lower) && changes.MatchString(lower):
+			} else if lifts.MatchString(lower) && changes.MatchString(lower) {
 				c.Kind, c.Quote = memoir.StatementPreference, text
-			default:
-				continue
 			}
-			out = append(out, c)
+			if len(text) > maxRule || wish(text) != "" || passing.MatchString(lower) {
+				c.Quote = ""
+			}
+			if takesLast.MatchString(lower) && wish(last) != "" {
+				c.Quote = last
+			}
+			if last = text; c.Quote != "" && t.ask.typed() {
+				out = append(out, c)
+			}
 		}
 	}
 	return out

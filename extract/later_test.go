@@ -129,6 +129,7 @@ func TestSentencesThatBothHoldStay(t *testing.T) {
 		{"Always use tabs in Go files.", "Forget the npm rule."},
 		{"Never use git stash.", "Never use git rebase."},
 		{"Name branches after tickets.", "Name tests after functions."},
+		{"Always use -race for go test.", "Always use -count=1 for go test."},
 		{"Keep functions under 60 lines.", "Keep files under 400 lines."},
 		{"Always use mocks in unit tests.", "Always use table tests in unit tests."},
 		{"Run tests with make test.", "Run the linter with make lint from now on."},

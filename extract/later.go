@@ -107,11 +107,11 @@ var (
 // scopes begin what says where and when a rule holds, starts what it says. void are words that say nothing of its
 // subject. A single verb has one object.
 var (
-	scopes = memoir.SetOf("for in on when whenever before after while during unless until if")
+	scopes = memoir.SetOf("for in on when whenever before after while during unless")
 	starts = memoir.SetOf("always never use don't")
 	void   = memoir.SetOf(`now going forward it's may need directly fine what about rule rules said told requirement again
 		any more anymore`)
-	single = memoir.SetOf("us start writ nam")
+	single = memoir.SetOf("us start writ nam target")
 )
 
 const use = "us" // as memoir.WordsOf has it
@@ -208,10 +208,10 @@ func takenBack(s *session) []candidate {
 			c := state(memoir.SignalMaybe, memoir.StatementRefuted, quote(text), t.ask.item)
 			if m := takes.FindStringSubmatch(lower); m != nil {
 				c.Quote = m[1] + m[2] + m[3]
-			} else if lifts.MatchString(lower) && changes.MatchString(lower) {
+			} else if wish(text) == "" && lifts.MatchString(lower) && changes.MatchString(lower) {
 				c.Kind, c.Quote = memoir.StatementPreference, text
 			}
-			if len(text) > maxRule || wish(text) != "" || passing.MatchString(lower) {
+			if len(text) > maxRule || passing.MatchString(lower) {
 				c.Quote = ""
 			}
 			if takesLast.MatchString(lower) && wish(last) != "" {

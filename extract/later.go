@@ -164,7 +164,7 @@ func (s *saying) overturns(e *saying) bool {
 		return false
 	case s.Kind == memoir.StatementRefuted:
 		return within(slices.Concat(s.wants, s.rejects, s.scope), slices.Concat(e.wants, e.rejects, e.scope))
-	case len(s.scope) > 0 && s.scope.Alike(e.scope) < 0.5:
+	case len(less(s.scope, e.scope)) > 0:
 		return false
 	case within(s.rejects, e.wants): // not of another verb: "write docs, not tests"
 		return len(s.wants) == 0 || slices.Contains(s.wants, use) || s.wants.Shared(e.wants) > 0 || within(e.wants, s.rejects)

@@ -124,8 +124,7 @@ func (s *saying) read(text string) {
 	if !strings.Contains(lower, "use ") {
 		text = tongue.ReplaceAllString(text, "in_$1$2")
 	}
-	var main, scope []string
-	inScope := false
+	main, scope, inScope := "", "", false
 	for w := range strings.FieldsSeq(strings.ReplaceAll(strings.ToLower(text), "from now on", "")) {
 		bare := strings.Trim(w, `"'.,;:!?()`)
 		if scopes[bare] || starts[bare] {
@@ -134,14 +133,14 @@ func (s *saying) read(text string) {
 		switch {
 		case void[bare] || scopes[bare]:
 		case inScope:
-			scope = append(scope, bare)
+			scope += " " + bare
 		default:
-			main = append(main, w)
+			main += " " + w
 		}
 		inScope = inScope && w == strings.TrimRight(w, ",.;:")
 	}
-	s.scope = memoir.WordsOf(strings.Join(scope, " "))
-	for _, w := range memoir.WordsOf(strings.Join(main, " ")) {
+	s.scope = memoir.WordsOf(scope)
+	for _, w := range memoir.WordsOf(main) {
 		if no, ok := strings.CutPrefix(w, "!"); ok {
 			s.rejects = append(s.rejects, no)
 		} else {

@@ -109,7 +109,7 @@ func (r *renewal) layOut(p *page, cites bool, by support) map[string][]string {
 			}
 			if cites && !own {
 				entries := r.backed(text)
-				if !r.counts(entries, s.heading, text, kept) {
+				if r.told(entries, s.heading, text) || !r.counts(entries, s.heading, text, kept) {
 					continue
 				}
 				text = cited(withoutBracket(text), entries, lists)

@@ -249,7 +249,7 @@ func (q *question) render(room int) model.Request {
 func (s *session) shown() (statements, summary string) {
 	var plain []memoir.Statement
 	for _, st := range s.Extraction.Statements {
-		if st.Kind != memoir.StatementClaim {
+		if st.Kind != memoir.StatementClaim && st.Stands == "" {
 			st.Text, st.Items = cut(extract.Titled(strings.Join(strings.Fields(st.Text), " ")), maxStatement), nil
 			plain = append(plain, st)
 		}

@@ -52,7 +52,7 @@ func arrange(extractions []memoir.Extraction) []*session {
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
 		for _, st := range e.Statements {
-			if st.Text = oneLine(st.Text); st.Text != "" {
+			if st.Text = oneLine(st.Text); st.Text != "" && (st.Stands == "" || st.Kind == memoir.StatementCommand) {
 				s.statements = append(s.statements, st)
 			}
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -119,6 +120,10 @@ func (p *phase1) extractOne(
 		return out, &memoir.AnswerError{Err: err}
 	}
 	p.anchor(extraction, loaded.Items)
+	told := extract.Own{Files: map[string]string{"AGENTS.md": loaded.Stats.Instructions}}
+	for i, st := range extraction.Statements {
+		extraction.Statements[i].Stands = cmp.Or(st.Stands, told.In(st))
+	}
 	out.Extraction = extraction
 	// The messages that an earlier extraction was made from may have been undone.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,9 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return consolidate.Input{}, err
 	}
+	extractions, own := c.own(extractions)
 	in := consolidate.Input{
+		Own:            own,
 		Project:        c.project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
@@ -88,6 +91,39 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	}
 	in.Withdrawn, err = c.withdrawn(ctx, last)
 	return in, err
+}
+
+// own marks the statements that the project's own files say: as its working tree has them, which it also returns, else
+// as any session saw them.
+func (c *consolidation) own(extractions []memoir.Extraction) (out []memoir.Extraction, tree extract.Own) {
+	top := ""
+	for _, top = range c.project.Directories {
+		if tree = memory.Own(top, top); len(tree.Files) > 0 {
+			break
+		}
+	}
+	saw, by := map[string]string{}, map[string]extract.Own{} // by statement and by directory
+	for _, e := range extractions {
+		for _, st := range e.Statements {
+			saw[st.ID] = cmp.Or(saw[st.ID], st.Stands)
+		}
+	}
+	for _, e := range extractions {
+		if by[e.CWD].Files == nil {
+			by[e.CWD] = memory.Own(top, e.CWD)
+		}
+		e.Statements = slices.Clone(e.Statements)
+		for i, st := range e.Statements {
+			if st.Stands = saw[st.ID]; len(tree.Files) > 0 {
+				st.Stands = by[e.CWD].In(st)
+			}
+			if !memoir.IsEntry(e.SessionKey) {
+				e.Statements[i] = st
+			}
+		}
+		out = append(out, e)
+	}
+	return out, tree
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.

@@ -172,6 +172,7 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 type injection struct {
 	project string           // id; "": none, or switched off by settings
 	tree    string           // the working tree
+	dir     string           // in it; "": its top
 	text    string           // the context; "": nothing
 	why     string           // the setting or limit because of which there is no context
 	held    []memory.Checked // lines left out because the working tree contradicts them
@@ -210,7 +211,7 @@ func (p *program) tell(c *cli.Context, settings config.Settings, home string, fo
 	summary := ""
 	if root := memory.At(home, found.project); found.project != "" && found.project != memoir.UserProjectID {
 		if summary, err = p.summaryOf(root); err == nil {
-			summary, found.held = root.BorneOut(found.tree, summary)
+			summary, found.held = root.BorneOut(found.tree, found.dir, summary)
 		}
 	}
 	if err != nil {
@@ -266,7 +267,7 @@ func (p *program) projectOfSession(
 		return found, nil
 	}
 	id, err := p.memoryOf(c, home, here)
-	return injection{project: id, tree: here.top}, err
+	return injection{project: id, tree: here.top, dir: here.dir}, err
 }
 
 // switchedOff returns why memory is off at a place, "" if it is on. It applies the project's own settings.

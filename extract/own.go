@@ -32,10 +32,12 @@ func (o Own) In(st memoir.Statement) string {
 
 // Says returns the first file that says a line of a memory: its command, if it has no other text, or its sentence.
 func (o Own) Says(line string) string {
-	runs, behind := commandIn(line)
+	text := memoir.LineText(line)
+	runs, behind := commandIn(text)
+	words := strings.FieldsFunc(text, apart)
 	for _, name := range slices.Sorted(maps.Keys(o.Files)) {
 		lacks := func(r *run) bool { return !r.filter && !o.names(name, r) }
-		if runs == nil && saysSentence(o.Files[name], memoir.LineText(line)) ||
+		if runs == nil && len(words) > 2 && saysSentence(o.Files[name], text, words) ||
 			runs != nil && (behind == "" || behind == alsoOthers) && !slices.ContainsFunc(runs, lacks) {
 			return name
 		}
@@ -53,10 +55,11 @@ func (o Own) names(name string, r *run) bool {
 	if at := path.Dir(name); at != path.Join(".", o.Dir, r.dir) && (at != "." || r.dir != "") {
 		return false
 	}
-	found := standsAlone(text, r.text, "\n\"'`;&|)#<[{")
-	for head := r.text; strings.Count(head, " ") > 1 && !found; {
-		head = head[:strings.LastIndexByte(head, ' ')]
-		found = standsAlone(text, head, "<[{")
+	words := strings.Split(r.text, " ")
+	found := false
+	for n := len(words); strings.Contains(text, strings.Join(words[:min(n, 2)], " ")) && !found && n > 0; n-- {
+		found = n == len(words) && standsAlone(text, r.text, "\n\"'`;&|)#<[{") ||
+			n > 1 && standsAlone(text, strings.Join(words[:n], " "), "<[{")
 	}
 	if found || !builds(path.Base(name), text, path.Base(r.program)) {
 		return found
@@ -83,15 +86,11 @@ func standsAlone(text, command, ends string) bool {
 	return false
 }
 
-// saysSentence reports whether a text has a sentence of at least three words.
-func saysSentence(text, sentence string) bool {
-	words, key := strings.FieldsFunc(sentence, apart), memoir.RuleKey(sentence)
-	if len(words) < 3 {
-		return false
-	}
+// saysSentence reports whether a text has a sentence, of which some are the words.
+func saysSentence(text, sentence string, words []string) bool {
 	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
 	return strings.Contains(text, longest) && slices.ContainsFunc(paragraphs(text), func(p paragraph) bool {
 		return strings.Contains(p.text, longest) && slices.ContainsFunc(append(sentences(p.text), p.text),
-			func(s string) bool { return memoir.RuleKey(s) == key })
+			func(s string) bool { return memoir.RuleKey(s) == memoir.RuleKey(sentence) })
 	})
 }

@@ -125,11 +125,14 @@ func (r *run) operands() []string {
 	})
 }
 
-// commandIn returns the commands in a line of the form "PURPOSE: `CMD` in `DIR`", and what is behind them.
-func commandIn(line string) (runs []*run, behind string) {
-	purpose, rest, _ := strings.Cut(memoir.LineText(line), ": ")
+// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`", and what is behind them.
+func commandIn(text string) (runs []*run, behind string) {
+	purpose, rest, _ := strings.Cut(text, ": ")
+	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
+		return nil, ""
+	}
 	span := codeSpans.FindStringIndex(rest)
-	if !purposes[purpose] || span == nil || span[0] > 0 {
+	if span == nil || span[0] > 0 {
 		return nil, ""
 	}
 	in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
@@ -140,7 +143,7 @@ func commandIn(line string) (runs []*run, behind string) {
 // Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It
 // leaves out what a tree may have elsewhere.
 func Targets(line string, exists func(path string) bool) (out []Target) {
-	runs, _ := commandIn(line)
+	runs, _ := commandIn(memoir.LineText(line))
 	for _, r := range runs {
 		if r.dynamic || strings.HasPrefix(r.dir, "~") {
 			continue

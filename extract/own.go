@@ -16,8 +16,13 @@ type Own struct {
 }
 
 // OwnFiles are the names of instruction and build files.
-var OwnFiles = strings.Fields("CLAUDE.md CLAUDE.local.md .claude/CLAUDE.md AGENTS.md GEMINI.md CONTRIBUTING.md README.md " +
-	"README README.rst .github/copilot-instructions.md .config/mise.toml " + programsOf.ReplaceAllString(buildFiles, ""))
+var OwnFiles = strings.Fields("CLAUDE.md CLAUDE.local.md AGENTS.md GEMINI.md CONTRIBUTING.md README.md README " +
+	"README.rst " + programsOf.ReplaceAllString(buildFiles, ""))
+
+// OwnFile reports whether a path is that of such a file, in any directory.
+func OwnFile(name string) bool {
+	return slices.Contains(OwnFiles, path.Base(name)) || strings.HasSuffix(name, ".cargo/config.toml")
+}
 
 // MaxOwnFile bounds such a file, in bytes.
 const MaxOwnFile = 256 << 10
@@ -52,7 +57,8 @@ const alsoOthers = ", also with other arguments"
 // last words. A build file of the program also has it if it has all of its words.
 func (o Own) names(name string, r *run) bool {
 	text, args := o.Files[name], r.args
-	if at := path.Dir(name); at != path.Join(".", o.Dir, r.dir) && (at != "." || r.dir != "") {
+	at := path.Dir(strings.TrimSuffix(name, ".cargo/config.toml"))
+	if at != path.Join(".", o.Dir, r.dir) && (at != "." || r.dir != "") {
 		return false
 	}
 	words := strings.Split(r.text, " ")
@@ -61,10 +67,11 @@ func (o Own) names(name string, r *run) bool {
 		found = n == len(words) && standsAlone(text, r.text, "\n\"'`;&|)#<[{") ||
 			n > 1 && standsAlone(text, strings.Join(words[:n], " "), "<[{")
 	}
-	if found || !builds(path.Base(name), text, path.Base(r.program)) {
+	if found || !builds(strings.TrimPrefix(name, at+"/"), text, path.Base(r.program)) {
 		return found
 	}
-	if program, g := grammarOf(r.program, append(args, "")[0]); len(args) > 0 && (g == bySubcommand || strings.Contains(program, " ")) {
+	program, g := grammarOf(r.program, append(args, "")[0])
+	if len(args) > 0 && (g == bySubcommand || strings.Contains(program, " ")) { // the program's own word
 		args = args[1:]
 	}
 	return !slices.ContainsFunc(args, func(w string) bool {

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -110,7 +109,7 @@ func (v *seen) prints(it *memoir.Item, r *run) {
 	last := words[len(words)-1]
 	switch {
 	case readers[r.program] && len(words) == 2, !finders[r.program] && searchers[r.program] &&
-		slices.Contains(OwnFiles, path.Base(last)):
+		OwnFile(last):
 		v.reads(it.N, v.relative(r.dir, last), it.Output)
 	case searchers[r.program] && path.Ext(last) != "":
 		v.shows(it.N, v.relative(r.dir, last), it.Output)
@@ -133,7 +132,7 @@ func (v *seen) listed(item int, dir, output string) {
 // reads records the text of one file, or a part of it.
 func (v *seen) reads(item int, name, text string) {
 	v.shows(item, name, text)
-	if slices.Contains(OwnFiles, path.Base(name)) && len(v.own.Files[name])+len(text) < MaxOwnFile {
+	if OwnFile(name) && len(v.own.Files[name])+len(text) < MaxOwnFile {
 		v.own.Files[name] += numbered.ReplaceAllString(text, "") + "\n"
 	}
 }

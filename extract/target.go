@@ -65,12 +65,12 @@ func (r *run) entryIn() (files []string, entry string) {
 
 // buildFiles are files that define what programs run; programs by which no file is named follow a "=".
 const buildFiles = "Makefile=make GNUmakefile=make makefile=make Taskfile.yml=task Taskfile.yaml=task go.mod=go " +
-	".cargo/config.toml=cargo Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json deno.jsonc " +
-	"Cargo.toml pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew CMakeLists.txt BUILD=bazel " +
-	"BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker docker-compose.yaml gulpfile.js " +
-	"Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly tasks.py dodo.py=doit " +
-	"fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt build.xml=ant " +
-	"project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
+	".cargo/config.toml=cargo Rakefile noxfile.py tox.ini pyproject.toml hatch.toml mise.toml .mise.toml deno.json " +
+	"deno.jsonc Cargo.toml pom.xml=mvn,mvnw build.gradle=gradle,gradlew build.gradle.kts=gradle,gradlew " +
+	"CMakeLists.txt BUILD=bazel BUILD.bazel .pre-commit-config.yaml compose.yaml=docker compose.yml=docker " +
+	"docker-compose.yaml gulpfile.js Gruntfile.js docker-compose.yml turbo.json nx.json mix.exs Earthfile=earthly " +
+	"tasks.py dodo.py=doit fabfile.py pixi.toml meson.build justfile composer.json build.ninja=ninja build.sbt=sbt " +
+	"build.xml=ant project.clj=lein lefthook.yml package.json=npm,npx,pnpm,yarn,bun"
 
 var programsOf = lazyregexp.New(`=\S+`)
 

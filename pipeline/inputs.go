@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +65,7 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return consolidate.Input{}, err
 	}
-	extractions, own := c.own(extractions)
+	extractions, own := ownOf(c.project, extractions)
 	in := consolidate.Input{
 		Own:            own,
 		Project:        c.project,
@@ -94,11 +96,11 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 	return in, err
 }
 
-// own marks the statements that the project's own files say: as its working tree has them, which it also returns, else
-// as any session saw them.
-func (c *consolidation) own(extractions []memoir.Extraction) (out []memoir.Extraction, tree extract.Own) {
+// ownOf marks the statements that the project's own files say: as its working tree has them, which it also returns,
+// else as any session saw them.
+func ownOf(project memoir.Project, extractions []memoir.Extraction) (out []memoir.Extraction, tree extract.Own) {
 	top := ""
-	for _, top = range c.project.Directories {
+	for _, top = range project.Directories {
 		if tree = memory.Own(top, top); len(tree.Files) > 0 {
 			break
 		}
@@ -125,6 +127,28 @@ func (c *consolidation) own(extractions []memoir.Extraction) (out []memoir.Extra
 		out = append(out, e)
 	}
 	return out, tree
+}
+
+// retold reports whether the project's own files say other statements than when its memory was published. It reads them
+// only if one was written or removed since.
+func retold(home string, row store.ProjectRow) bool {
+	root := memory.At(home, row.ID)
+	live, err := os.Stat(filepath.Join(root.Link(), memory.StatementsFile))
+	if row.Generation == 0 || err != nil || !slices.ContainsFunc(row.Directories, func(dir string) bool {
+		return slices.ContainsFunc(append([]string{"."}, extract.OwnFiles...), func(name string) bool {
+			info, err := os.Stat(filepath.Join(dir, name))
+			return err == nil && info.ModTime().After(live.ModTime())
+		})
+	}) {
+		return false
+	}
+	content, _ := root.Open(memory.StatementsFile)
+	was, _ := memory.DecodeStatements(content)
+	is, _ := ownOf(row.Project, was)
+	return !slices.EqualFunc(was, is, func(a, b memoir.Extraction) bool {
+		return slices.EqualFunc(a.Statements, b.Statements,
+			func(a, b memoir.Statement) bool { return a.Stands == b.Stands })
+	})
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.

@@ -108,7 +108,7 @@ func StatementID(projectID string, kind StatementKind, text string) string {
 // are not among them: they are dropped if a secret is in them.
 func (s *Statement) Texts() []*string {
 	return []*string{&s.Text, &s.Quote, &s.Outcome, &s.Detail, &s.Command, &s.Dir, &s.Error, &s.Signature, &s.Cause,
-		&s.Fix}
+		&s.Fix, &s.Stands}
 }
 
 // Changed returns statements with each text changed. Paths and anchors that change would alter are dropped. The
@@ -123,9 +123,6 @@ func Changed(statements []Statement, change func(string) string) []Statement {
 			}
 		}
 		altered := func(text string) bool { return text != "" && change(text) != text }
-		if altered(st.Stands) {
-			st.Stands = ""
-		}
 		st.Paths = slices.DeleteFunc(slices.Clone(st.Paths), altered)
 		st.Anchors = slices.DeleteFunc(slices.Clone(st.Anchors), func(a Anchor) bool {
 			return altered(a.Path) || altered(a.Text) || altered(a.Key)

@@ -41,8 +41,7 @@ func WithOrigins(c memoir.Consolidation, in Input) memoir.Consolidation {
 			continue
 		}
 		l := originLine{text: Words(line), words: memoir.WordsOf(Words(line))}
-		has := false
-		l.ids, l.anchors, has = o.of(line, &l)
+		has := o.of(line, &l)
 		if strings.Contains(before.MemoryMD, line+"\n") {
 			if !has {
 				l.anchors = before.Anchors[key]
@@ -80,8 +79,8 @@ type originLine struct {
 
 // of finds the statements of a line of MEMORY.md, the newest session's first, and their anchors. has reports whether
 // a session of the input has one.
-func (o *origins) of(line string, l *originLine) (ids []string, anchors []memoir.Anchor, has bool) {
-	ids = o.made[memoir.LineKey(line)].Statements
+func (o *origins) of(line string, l *originLine) (has bool) {
+	ids := o.made[memoir.LineKey(line)].Statements
 	made := len(ids) > 0
 	all := Cited(line, o.lists)
 	if len(all) == 0 { // ids of some agents do not have the form of one
@@ -105,10 +104,11 @@ func (o *origins) of(line string, l *originLine) (ids []string, anchors []memoir
 			}
 		}
 		if first && has {
-			anchors = namedIn(line, found)
+			l.anchors = namedIn(line, found)
 		}
 	}
-	return distinct(ids), anchors, has
+	l.ids = distinct(ids)
+	return has
 }
 
 // namedIn returns the anchors whose text a line contains, each once, at most memoir.MaxAnchors.

@@ -43,15 +43,12 @@ func (o Own) Says(line string) string {
 	for _, name := range slices.Sorted(maps.Keys(o.Files)) {
 		lacks := func(r *run) bool { return !r.filter && !o.names(name, r) }
 		if runs == nil && len(words) > 2 && saysSentence(o.Files[name], text, words) ||
-			runs != nil && (behind == "" || behind == alsoOthers) && !slices.ContainsFunc(runs, lacks) {
+			runs != nil && strings.TrimSuffix(behind, ", also with other arguments") == "" && !slices.ContainsFunc(runs, lacks) {
 			return name
 		}
 	}
 	return ""
 }
-
-// alsoOthers follows a command of which the memory has one example.
-const alsoOthers = ", also with other arguments"
 
 // names reports whether a file, at the top or where a command runs, has the command, perhaps with placeholders for its
 // last words. A build file of the program also has it if it has all of its words.

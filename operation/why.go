@@ -206,24 +206,22 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 // evidence returns the statements with some ids, in their order, and the sessions of each.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
-	for _, id := range ids {
-		is := func(s Statement) bool { return s.ID == id }
-		if slices.ContainsFunc(out, is) {
-			continue
-		}
+	for i, id := range ids {
+		var one Statement
 		for _, s := range all {
-			if s.statement.ID != id {
+			if s.statement.ID != id || slices.Contains(ids[:i], id) {
 				continue
 			}
-			if !slices.ContainsFunc(out, is) {
-				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
-					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Stands: s.statement.Stands,
-					Sessions: []Evidence{}})
+			if one.ID = id; len(one.Sessions) == 0 {
+				one.Kind, one.Text, one.Signal = string(s.statement.Kind), a.Clean(s.statement.Text), s.statement.Signal
+				one.By, one.Replaces, one.Stands = string(s.statement.By), s.statement.Replaces, s.statement.Stands
 			}
-			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
 				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items,
 				More: len(s.statement.Items)})
+		}
+		if one.ID != "" {
+			out = append(out, one)
 		}
 	}
 	return out

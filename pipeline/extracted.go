@@ -175,13 +175,12 @@ func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 		return
 	}
 	top, asSeen := p.topOf(e.CWD)
-	tree, err := memory.OpenTree(top)
-	if err != nil {
-		extract.Anchors(e, asSeen, items, nil)
-		return
+	var look func(string) (string, bool)
+	if tree, err := memory.OpenTree(top); err == nil {
+		defer tree.Close()
+		look = tree.Look
 	}
-	defer tree.Close()
-	extract.Anchors(e, asSeen, items, tree.Look)
+	extract.Anchors(e, asSeen, items, look)
 }
 
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of

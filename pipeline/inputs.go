@@ -145,10 +145,7 @@ func retold(home string, row store.ProjectRow) bool {
 	content, _ := root.Open(memory.StatementsFile)
 	was, _ := memory.DecodeStatements(content)
 	is, _ := ownOf(row.Project, was)
-	return !slices.EqualFunc(was, is, func(a, b memoir.Extraction) bool {
-		return slices.EqualFunc(a.Statements, b.Statements,
-			func(a, b memoir.Statement) bool { return a.Stands == b.Stands })
-	})
+	return !bytes.Equal(memory.EncodeStatements(is, strings.Clone), content)
 }
 
 // currentOf is the live memory as a consolidation reads it, without secrets from hand edits.

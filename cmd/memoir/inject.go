@@ -118,8 +118,8 @@ func viewCommand(p *program) *cli.Command {
 		Usage: "print exactly what the next session here gets",
 		Description: help("Prints the text that inject gives to an agent, for this directory's project or another.\n"+
 			"With --agent it is cut to that agent's limit; `memoir inject --agent` prints it in that agent's\n"+
-			"format. Lines that are stale or gone in the working tree, or told by its own files, are omitted; -v lists\n"+
-			"them.",
+			"format. Lines that are stale or gone in the working tree, or told by its own files, are\n"+
+			"omitted; -v lists them.",
 			"memoir view", "memoir view --project mise --agent claude", "memoir view --user"),
 		Flags: append(contextFlags("cut the text to the limit of `AGENT`"), jsonFlag(), &cli.BoolFlag{Name: "user",
 			Usage: "print the user's own memory; 'memoir cat MEMORY.md --project user' also shows its citations"}),

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/extract"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -179,7 +180,11 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 		own = found
 	}
 	m.sessions = slices.DeleteFunc(own, gone)
+	stands := map[string]string{} // as the generation was made
 	for _, e := range m.published {
+		for _, s := range e.Statements {
+			stands[s.ID] = cmp.Or(s.Stands, stands[s.ID])
+		}
 		if !left[e.SessionKey] {
 			extractions = append(extractions, e)
 		}
@@ -188,13 +193,7 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 		return cmp.Or(b.EndedAt.Compare(a.EndedAt), strings.Compare(a.SessionKey, b.SessionKey))
 	})
 	var all []withExtraction
-	stands := map[string]string{} // as the generation was made
-	for _, e := range m.published {
-		for _, s := range e.Statements {
-			stands[s.ID] = cmp.Or(s.Stands, stands[s.ID])
-		}
-	}
-	for _, e := range extractions {
+	for _, e := range extract.Later(extractions) {
 		for _, s := range e.Statements {
 			s.Stands = stands[s.ID]
 			all = append(all, withExtraction{s, e})
@@ -203,25 +202,31 @@ func (m *projectMemory) statements(ctx context.Context, st *store.Store) ([]with
 	return all, nil
 }
 
-// evidence returns the statements with some ids, in their order, and the sessions of each.
+// evidence returns the statements with some ids, in their order, and those that they replaced, with their sessions.
 func (a Access) evidence(ids []string, all []withExtraction) []Statement {
 	out := []Statement{}
-	for i, id := range ids {
-		var one Statement
+	for i := 0; i < len(ids); i++ {
+		id := ids[i]
+		is := func(s Statement) bool { return s.ID == id }
+		if slices.ContainsFunc(out, is) {
+			continue
+		}
 		for _, s := range all {
-			if s.statement.ID != id || slices.Contains(ids[:i], id) {
+			if s.statement.ID != id {
 				continue
 			}
-			if one.ID = id; len(one.Sessions) == 0 {
-				one.Kind, one.Text, one.Signal = string(s.statement.Kind), a.Clean(s.statement.Text), s.statement.Signal
-				one.By, one.Replaces, one.Stands = string(s.statement.By), s.statement.Replaces, s.statement.Stands
+			if s.statement.Replaces != "" {
+				ids = append(slices.Clip(ids), s.statement.Replaces)
 			}
+			if !slices.ContainsFunc(out, is) {
+				out = append(out, Statement{ID: id, Kind: string(s.statement.Kind), Text: a.Clean(s.statement.Text),
+					Signal: s.statement.Signal, By: string(s.statement.By), Replaces: s.statement.Replaces, Stands: s.statement.Stands,
+					Sessions: []Evidence{}})
+			}
+			one := &out[len(out)-1]
 			one.Sessions = append(one.Sessions, Evidence{ID: s.session.SessionKey, At: s.statement.At,
 				Title: memoir.ShortTitle(a.Clean(s.session.Title)), Items: []EvidenceItem{}, numbers: s.statement.Items,
 				More: len(s.statement.Items)})
-		}
-		if one.ID != "" {
-			out = append(out, one)
 		}
 	}
 	return out

@@ -95,6 +95,8 @@ func saysSentence(text, sentence string, words []string) bool {
 	longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
 	return strings.Contains(text, longest) && slices.ContainsFunc(paragraphs(text), func(p paragraph) bool {
 		return strings.Contains(p.text, longest) && slices.ContainsFunc(append(sentences(p.text), p.text),
-			func(s string) bool { return memoir.RuleKey(s) == memoir.RuleKey(sentence) })
+			func(s string) bool { // marks are few, so the lengths tell most of them apart
+				return len(s) < 2*len(sentence) && len(sentence) < 2*len(s) && memoir.RuleKey(s) == memoir.RuleKey(sentence)
+			})
 	})
 }

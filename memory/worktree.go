@@ -169,10 +169,19 @@ func Own(top, dir string) extract.Own {
 	if below, err := filepath.Rel(top, dir); err == nil && filepath.IsLocal(below) {
 		own.Dir = filepath.ToSlash(below)
 	}
-	for _, name := range extract.OwnFiles {
-		for _, name := range []string{name, path.Join(own.Dir, name)} {
-			if text, err := tree.look(name); err == nil && len(text) <= extract.MaxOwnFile {
-				own.Files[name] = text
+	for _, at := range []string{".", path.Join(".", own.Dir)} {
+		f, err := tree.open(at)
+		if err != nil {
+			continue
+		}
+		names, _ := f.Readdirnames(maxEntries)
+		_ = f.Close()
+		for _, name := range append(names, ".cargo/config.toml") {
+			if !extract.OwnFile(name) {
+				continue
+			}
+			if text, err := tree.look(path.Join(at, name)); err == nil && len(text) <= extract.MaxOwnFile {
+				own.Files[path.Join(at, name)] = text
 			}
 		}
 	}

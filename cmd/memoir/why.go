@@ -56,6 +56,9 @@ func (p *program) printWhy(out operation.Why) {
 		if s.Replaces != "" {
 			p.ui.printf("  replaces: %s\n", s.Replaces)
 		}
+		if s.Stands != "" {
+			p.ui.printf("  stands in %s: MEMORY.md does not repeat it\n", s.Stands)
+		}
 		for _, e := range s.Sessions {
 			p.ui.printf("  %s  %s  %s\n", e.At, e.ID, e.Title)
 			if e.Error != "" {

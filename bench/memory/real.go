@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +16,15 @@ import (
 	"memoir/secrets"
 )
 
-// realScore is the score of one real session's raw memory.
+// realScore is the score of one real session's raw memory, and of its project's MEMORY.md.
 type realScore struct {
 	Session       string
 	Recall, Traps Tally
 	Tokens        int // of the raw memory, 4 bytes each
 	Items         int
-	Read          int // tokens of the session
+	Read          int   // tokens of the session
+	Memory        Tally // the session's facts in MEMORY.md
+	MemoryTraps   Tally
 }
 
 // fitScore is what survives being fitted to a budget: of the facts' proofs, by weight.
@@ -62,40 +63,42 @@ type realReport struct {
 	Largest  int // raw memory, tokens
 	Fitted   []fitScore
 	Spent    time.Duration // of the extractions alone
+	Raw      signalScores  // by signal
+	Files    signalScores
 	Misses   []Miss
+	seen     map[*signalLine]bool // first lines of the MEMORY.md that are counted
 }
 
-// runReal scores raw memories of the real sessions, each extracted alone with the built-in
-// model or taken from a home, and what of the sessions survives being fitted to a budget.
-func runReal(ctx context.Context, o options, out io.Writer) error {
+// runReal scores raw memories of the real sessions, each extracted alone with the built-in model or taken from a home;
+// MEMORY.md of a run over all of the corpus, or of the home; and what of the sessions survives being fitted to a budget.
+func runReal(ctx context.Context, o options, out, stderr io.Writer) error {
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
 		return err
 	}
 	extractor := extract.NewBuiltin()
-	report := &realReport{Total: realScore{Session: "all"},
+	report := &realReport{Total: realScore{Session: "all"}, Raw: signalScores{}, Files: signalScores{}, seen: map[*signalLine]bool{},
 		Fitted: []fitScore{{Budget: 4000}, {Budget: 8000}, {Budget: 16000}, {Budget: 64000}}}
-	kept, err := rawMemories(o.home)
-	if err != nil {
-		return err
-	}
-	err = eachReal(ctx, o, scanner, func(r realSession) error {
-		if raw, ok := kept[r.session.ID]; o.home != "" {
-			if ok {
-				report.add(r, raw)
+	kept, err := homeOf(ctx, o, stderr)
+	if err == nil {
+		err = eachReal(ctx, o, scanner, func(r realSession) error {
+			of, ok := kept[r.session.ID]
+			if o.home == "" {
+				start := time.Now()
+				extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
+				if err != nil {
+					return fmt.Errorf("extract %s: %w", r.Session, err)
+				}
+				report.Spent += time.Since(start)
+				extraction, _ = scanner.Extraction(extraction)
+				of.statements = extraction.Statements
+			} else if !ok {
+				return nil
 			}
+			report.add(r, of)
 			return nil
-		}
-		start := time.Now()
-		extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
-		if err != nil {
-			return fmt.Errorf("extract %s: %w", r.Session, err)
-		}
-		report.Spent += time.Since(start)
-		extraction, _ = scanner.Extraction(extraction)
-		report.add(r, extraction.RawMemory())
-		return nil
-	})
+		})
+	}
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		_, err = fmt.Fprintln(out, err)
 		return err
@@ -106,30 +109,50 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 	return give(o, out, report, &report.Misses)
 }
 
-// rawMemories reads the raw memories of a home by the sessions' ids.
-func rawMemories(home string) (map[string]string, error) {
-	out := map[string]string{}
-	if home == "" {
-		return out, nil
+// homeOf returns what a home has of each session: the home that is asked for, else that of a run over the corpus.
+func homeOf(ctx context.Context, o options, stderr io.Writer) (map[string]remembered, error) {
+	if o.home != "" {
+		return readHome(o.home)
 	}
-	paths, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "raw_memories.md"))
-	if err == nil && len(paths) == 0 {
-		err = memoir.Errorf(memoir.CodeInvalid, "", "%s has no raw memories", home)
+	if _, err := os.Stat(o.corpus); err != nil {
+		return nil, nil // eachReal says so
 	}
-	for _, path := range paths {
-		data, failed := os.ReadFile(path)
-		err = errors.Join(err, failed)
-		maps.Copy(out, rawSections(string(data)))
+	m, err := newProgram(ctx, o, stderr)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	defer os.RemoveAll(m.dir)
+	if err := m.run(ctx, new(any), o.corpus); err != nil {
+		return nil, err
+	}
+	return readHome(m.home)
 }
 
-func (t *realReport) add(r realSession, raw string) {
+func (t *realReport) add(r realSession, of remembered) {
+	raw := memoir.FormatStatements(of.statements)
 	s := realScore{Session: r.Session, Tokens: memoir.Tokens(raw), Items: len(r.items)}
-	var missed, fallen []Miss
+	var missed, fallen, lost []Miss
 	s.Recall, missed = look(marks.Lines(raw), r.Facts, r.Session, inRaw)
 	s.Traps, fallen = look(marks.Lines(raw), r.Traps, r.Session, inRaw)
 	t.Misses = append(append(t.Misses, missed...), fallen...)
+	var lines []signalLine
+	for _, st := range of.statements {
+		lines = append(lines, signalLine{st.Signal, marks.Whole(st.Line())})
+	}
+	t.Raw.count(lines)
+	t.Raw.look(lines, r.Marks)
+	var memory []marks.Line
+	for _, l := range of.memory {
+		memory = append(memory, l.Line)
+	}
+	if len(memory) > 0 && !t.seen[&of.memory[0]] {
+		t.seen[&of.memory[0]] = true
+		t.Files.count(of.memory)
+	}
+	t.Files.look(of.memory, r.Marks)
+	s.Memory, _ = look(memory, r.Facts, r.Session, inFiles)
+	s.MemoryTraps, lost = look(memory, r.Traps, r.Session, inFiles)
+	t.Misses = append(t.Misses, lost...)
 	for _, it := range r.items {
 		s.Read += extract.Cost(it)
 	}
@@ -140,15 +163,18 @@ func (t *realReport) add(r realSession, raw string) {
 	t.Largest = max(t.Largest, s.Tokens)
 	t.Total.Recall.merge(s.Recall)
 	t.Total.Traps.merge(s.Traps)
+	t.Total.Memory.merge(s.Memory)
+	t.Total.MemoryTraps.merge(s.MemoryTraps)
 	t.Total.Items += s.Items
 	t.Total.Read += s.Read
 	t.Total.Tokens += s.Tokens
 }
 
 func (t *realReport) print(out io.Writer) {
-	lines := []string{"session\titems\tread\trecall\ttraps\ttokens"}
+	lines := []string{"session\titems\tread\trecall\ttraps\ttokens\tMEMORY.md\ttraps there"}
 	for _, s := range append(t.Sessions, t.Total) {
-		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d", s.Session, s.Items, s.Read, s.Recall, s.Traps, s.Tokens))
+		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d\t%s\t%s",
+			s.Session, s.Items, s.Read, s.Recall, s.Traps, s.Tokens, s.Memory, s.MemoryTraps))
 	}
 	table(out, lines)
 	fmt.Fprintf(out, "\nraw memory: %d tokens a session on average, %d the largest; %d ms for all\n\n",
@@ -157,5 +183,18 @@ func (t *realReport) print(out io.Writer) {
 	for _, s := range t.Fitted {
 		lines = append(lines, fmt.Sprintf("%d\t%s\t%d", s.Budget, s.Fit, s.Over))
 	}
+	table(out, lines)
+	t.Raw.print(out, "raw memories")
+	t.Files.print(out, "MEMORY.md")
+}
+
+func (t signalScores) print(out io.Writer, where string) {
+	lines := []string{where + "\tlines\tbytes\tfacts (weight)\tonly there\ttraps"}
+	for _, signal := range slices.Sorted(maps.Keys(t)) {
+		s := t[signal]
+		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%d (%d)\t%d (%d)\t%d", signal, s.Lines, s.Bytes,
+			s.Found.Found, s.Found.WeightFound, s.Only.Found, s.Only.WeightFound, s.Traps.Found))
+	}
+	fmt.Fprintln(out)
 	table(out, lines)
 }

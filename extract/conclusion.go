@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -16,7 +17,8 @@ const (
 
 // conclusions is the signal of the agent's conclusions: sentences of its closing answers that name something. They
 // are claims. Words do not tell a conclusion from a guess or a plan; what was done does: the session changed a file or
-// passed a check, the answer does not end with a question, and the person did not object.
+// passed a check, the answer does not end with a question, the person did not object, and no later edit removes what
+// it names. What an answer says of the code is done, and no claim, if its turn changed a file and then passed a check.
 func conclusions(s *session) []candidate {
 	if !s.worked() {
 		return nil
@@ -33,15 +35,77 @@ func conclusions(s *session) []candidate {
 		if len(answer) == 0 || strings.Contains(answer[len(answer)-1].text, "?") {
 			continue
 		}
+		from, passed := state(signalDone, memoir.StatementFinding, "", t.final.item), s.bornOut(t.ask.item, t.final.item, t.final.item)
+		if p := s.became(t.ask.item, t.final.item); p != nil {
+			from = state(signalDone, memoir.StatementFinding, p.label()+": ", p.item, t.final.item)
+			passed = passed && p.cause() == "" // which stands for it
+		}
+		var done, rest []string
 		for _, p := range answer {
 			for _, text := range claims(p) {
-				c := state(signalConcluded, memoir.StatementClaim, text, t.final.item)
-				c.words = text
-				out = append(out, c)
+				switch names := codeSpan.FindAllString(text, -1); {
+				case s.removed(names, t.final.item):
+				case passed && slices.ContainsFunc(names, s.changes):
+					done = append(done, text)
+				default:
+					rest = append(rest, text)
+				}
 			}
 		}
+		all := joinedTo(from, done)
+		out = append(out, all[:min(len(all), maxDone)]...)
+		out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", t.final.item), rest)...)
 	}
 	return out
+}
+
+// joinedTo appends the sentences of a closing answer to a statement, as many as fit, and the others to copies of it.
+func joinedTo(from candidate, list []string) (out []candidate) {
+	for i, text := range list {
+		if n := len(out); i > 0 && len(out[n-1].Text)+len(text)+2 <= maxClaim {
+			between := "; "
+			if strings.HasSuffix(out[n-1].Text, ".") {
+				between = " "
+			}
+			out[n-1].Text += between + text
+		} else {
+			out = append(out, from)
+			out[n].Text += text
+		}
+	}
+	for i := range out {
+		c := &out[i]
+		c.words, c.worth = c.Text, min(strings.Count(c.Text, "`")/2, maxWorth)
+	}
+	return out
+}
+
+const (
+	maxDone  = 2 // statements of one answer about what is done
+	maxWorth = 2 // names that make a conclusion worth more than others
+)
+
+// changes reports whether a code span is neither the beginning of a command that ran nor the name of a test.
+func (s *session) changes(span string) bool {
+	return !testName.MatchString(span) && !slices.ContainsFunc(s.runs, func(r *run) bool {
+		return strings.HasPrefix(r.text, strings.Trim(span, "`"))
+	})
+}
+
+var testName = lazyregexp.New(`(?i)test|spec|e2e`)
+
+// removed reports whether an edit after an item removed a word of some names, and none added it again.
+func (s *session) removed(names []string, item int) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(identifiers(name), func(w string) bool { return s.left[w] > item })
+	})
+}
+
+// identifiers returns the words of code that are long enough to stand for something.
+func identifiers(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), func(w string) bool { return len(w) < minRareWord })
 }
 
 // worked reports whether the session changed a file or passed a check.

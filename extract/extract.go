@@ -76,7 +76,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
 	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
-	beforeCommits, editedFiles, conclusions,
+	beforeCommits, conclusions,
 }
 
 // A candidate is a statement with the data that rank and stillHolds need.
@@ -84,6 +84,7 @@ type candidate struct {
 	memoir.Statement
 	paths []string // files that it depends on
 	words string   // a person's words or the agent's claim, which later words can retract
+	worth int      // of a claim, to choose the best ones
 }
 
 // The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
@@ -101,7 +102,7 @@ const (
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
-	signalEdited      = "edited"      // edited.go: a changed file
+	signalDone        = "done"        // conclusion.go: what a closing answer says of code that a check has passed
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
@@ -110,7 +111,7 @@ var parties = map[string]memoir.Party{
 	signalAsked: memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
-	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
+	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent, signalDone: memoir.ByAgent,
 }
 
 func state(signal string, kind memoir.StatementKind, text string, items ...int) candidate {

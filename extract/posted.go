@@ -295,7 +295,7 @@ func housekeeping(title string) bool {
 }
 
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
-const maxBody = 300
+const maxBody = 600
 
 // statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
 // and notes on its author. Of a plan it reads the first section only: the rest are steps.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 
 	"memoir"
@@ -39,7 +40,9 @@ func rank(all []candidate) []memoir.Statement {
 		case memoir.StatementFile:
 			slices.SortStableFunc(list, func(a, b candidate) int { return b.Times - a.Times })
 		default:
-			slices.SortStableFunc(list, func(a, b candidate) int { return b.Items[0] - a.Items[0] })
+			slices.SortStableFunc(list, func(a, b candidate) int {
+				return cmp.Or(b.worth-a.worth, b.Items[0]-a.Items[0])
+			})
 		}
 		kept := list[:0:0]
 		for _, c := range distinct(list) {

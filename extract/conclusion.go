@@ -36,7 +36,7 @@ func conclusions(s *session) []candidate {
 			continue
 		}
 		from, passed := state(signalDone, memoir.StatementFinding, "", t.final.item), s.bornOut(t.ask.item, t.final.item, t.final.item)
-		if p := s.became(t.ask.item, t.final.item); p != nil {
+		if p := s.onlyPost(t.ask.item, t.final.item); p != nil {
 			from = state(signalDone, memoir.StatementFinding, p.label()+": ", p.item, t.final.item)
 			passed = passed && p.cause() == "" // which stands for it
 		}
@@ -45,7 +45,7 @@ func conclusions(s *session) []candidate {
 			for _, text := range claims(p) {
 				switch names := codeSpan.FindAllString(text, -1); {
 				case s.removed(names, t.final.item):
-				case passed && slices.ContainsFunc(names, s.changes):
+				case passed && slices.ContainsFunc(names, s.changes) && !hasAny(lowerWords(text), toPerson...):
 					done = append(done, text)
 				default:
 					rest = append(rest, text)
@@ -85,14 +85,27 @@ const (
 	maxWorth = 2 // names that make a conclusion worth more than others
 )
 
-// changes reports whether a code span is neither the beginning of a command that ran nor the name of a test.
+// onlyPost returns the pull request or commit of the items in [from, until); nil if there are several of its kind.
+func (s *session) onlyPost(from, until int) *post {
+	p := s.became(from, until)
+	if p == nil {
+		return nil
+	}
+	if first := s.became(from, p.item); first != nil && first.kind == p.kind {
+		return nil
+	}
+	return p
+}
+
+// changes reports whether a code span is neither a command that ran, nor its beginning, a test or a commit.
 func (s *session) changes(span string) bool {
-	return !testName.MatchString(span) && !slices.ContainsFunc(s.runs, func(r *run) bool {
-		return strings.HasPrefix(r.text, strings.Trim(span, "`"))
+	text := strings.Trim(span, "`")
+	return !noChange.MatchString(text) && !slices.ContainsFunc(s.runs, func(r *run) bool {
+		return strings.HasPrefix(r.text, text) || strings.HasPrefix(text, r.text)
 	})
 }
 
-var testName = lazyregexp.New(`(?i)test|spec|e2e`)
+var noChange = lazyregexp.New(`(?i)test|spec|e2e|^[0-9a-f]{7,40}( |$)`)
 
 // removed reports whether an edit after an item removed a word of some names, and none added it again.
 func (s *session) removed(names []string, item int) bool {
@@ -118,7 +131,7 @@ func (s *session) worked() bool {
 
 func claims(p paragraph) []string {
 	var out []string
-	for _, text := range joined(sentences(labels(strings.ReplaceAll(p.text, "**", "")))) {
+	for _, text := range joined(sentences(labels(strings.TrimLeft(strings.ReplaceAll(p.text, "**", ""), "✅✓☑ ")))) {
 		if len(text) >= minClaim && len(text) <= maxClaim && !strings.ContainsAny(text[len(text)-1:], "?:") &&
 			named.MatchString(text) && !strings.ContainsAny(text[:1], "(✅") &&
 			len(strings.Fields(codeSpan.ReplaceAllString(text, ""))) >= minProse {

@@ -265,6 +265,9 @@ func posted(s *session) []candidate {
 		}
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
+		if c.Detail == "" && p.kind != postPlan {
+			c.Detail, _, _ = strings.Cut(body, "; ")
+		}
 		if body != "" {
 			c.Text += " — " + body
 		}

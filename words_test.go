@@ -16,11 +16,15 @@ import (
 // and what a person decided says more than words do.
 const maxWords = 230
 
-// notProse are the variables and functions whose lists name commands, options, tools, tags or members of schemas.
+// notProse are the variables and functions whose lists name commands, options, tools, tags, members of schemas, or what
+// programs print: the messages of shells, compilers and the agents' apps.
 var notProse = []string{
-	"EditOf", "asksAbout", "commands", "forPeople", "grammars", "identifier", "issueTool", "jsonMember", "launchesAt",
-	"otherQuotes", "otherWords", "pathArguments", "pipedInto", "pollFrame", "postAddress", "postLine", "purposes", "recent",
-	"scripts", "session.postTool", "session.request", "session.substituted", "shellParser.call", "untitled", "verb", "wrapper",
+	"EditOf", "asksAbout", "forPeople", "htmlScript", "identifier", "issueTool", "jsonMember", "launchesAt", "onlyTitle",
+	"otherQuotes", "otherWords", "pathArguments", "pipedInto", "pollFrame", "postAddress", "postLine", "purposes",
+	"recent", "scripts", "session.postTool", "session.request", "session.substituted", "shellParser.call", "untitled",
+	"verb", "wrapper",
+	"absent", "didNothing", "errorText", "failureCount", "failureNote", "failureParts", "failureStarts", "notFound",
+	"refusals", "usageWords",
 }
 
 // TestFewWordsDecideAboutProse counts the words in lists: of two or more strings in a composite literal, a call or the

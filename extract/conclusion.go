@@ -15,48 +15,61 @@ const (
 	minProse = 5   // words of a claim outside of code spans
 )
 
-// conclusions is the signal of the agent's conclusions: sentences of its closing answers that name something. They
-// are claims. Words do not tell a conclusion from a guess or a plan; what was done does: the session changed a file or
-// passed a check, the answer does not end with a question, the person did not object, and no later edit removes what
-// it names. What an answer says of the code is done, and no claim, if its turn changed a file and then passed a check.
+// conclusions is the signal of the agent's conclusions: sentences of its closing answers that name something, and of its
+// other messages those that name several things, but not the agent. They are claims. Words do not tell a conclusion from a guess or a
+// plan; what was done does: the session changed a file or passed a check, the answer does not end with a question, the
+// person did not object, and no later edit removes what it names. What an answer says of the code is done, and no
+// claim, if its turn changed a file and then passed a check.
 func conclusions(s *session) []candidate {
 	if !s.worked() {
 		return nil
 	}
 	var out []candidate
 	for i, t := range s.turns {
-		denied := i+1 < len(s.turns) && len(s.turns[i+1].ask.own) > 0 && corrects(s.turns[i+1].ask.own)
-		if denied || t.final.item == 0 {
-			continue
+		if i+1 == len(s.turns) || len(s.turns[i+1].ask.own) == 0 || !corrects(s.turns[i+1].ask.own) {
+			out = append(out, s.concluded(t)...)
 		}
-		answer := slices.DeleteFunc(paragraphs(t.final.text), func(p paragraph) bool {
+	}
+	return out
+}
+
+func (s *session) concluded(t *turn) (out []candidate) {
+	passed := s.bornOut(t.ask.item, t.final.item, t.final.item)
+	from := state(signalDone, memoir.StatementFinding, "", t.final.item)
+	if p := s.onlyPost(t.ask.item, t.final.item); p != nil {
+		from = state(signalDone, memoir.StatementFinding, p.label()+": ", p.item, t.final.item)
+		passed = passed && p.cause() == "" // which stands for it
+	}
+	var done, rest []string // sentences
+	for _, says := range t.says {
+		answer := slices.DeleteFunc(paragraphs(says.text), func(p paragraph) bool {
 			return strings.HasPrefix(p.text, "::") // a directive to the agent's app
 		})
-		if len(answer) == 0 || strings.Contains(answer[len(answer)-1].text, "?") {
+		final := says.item == t.final.item
+		if final && len(answer) > 0 && strings.Contains(answer[len(answer)-1].text, "?") {
 			continue
 		}
-		from, passed := state(signalDone, memoir.StatementFinding, "", t.final.item), s.bornOut(t.ask.item, t.final.item, t.final.item)
-		if p := s.onlyPost(t.ask.item, t.final.item); p != nil {
-			from = state(signalDone, memoir.StatementFinding, p.label()+": ", p.item, t.final.item)
-			passed = passed && p.cause() == "" // which stands for it
-		}
-		var done, rest []string
 		for _, p := range answer {
 			for _, text := range claims(p) {
-				switch names := codeSpan.FindAllString(text, -1); {
-				case s.removed(names, t.final.item):
-				case passed && slices.ContainsFunc(names, s.changes) && !hasAny(lowerWords(text), toPerson...):
+				names, words := codeSpan.FindAllString(text, -1), lowerWords(text)
+				impersonal := slices.ContainsFunc(names, s.changes) && !hasAny(words, toPerson...)
+				switch {
+				case s.removed(names, says.item):
+				case !final && impersonal && len(names) > 1 && !hasAny(words, "i", "i'm", "i've", "let me"):
+					out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", says.item), []string{text})...)
+					out[len(out)-1].worth = 0 // less than that of a closing answer
+				case !final:
+				case passed && impersonal:
 					done = append(done, text)
 				default:
 					rest = append(rest, text)
 				}
 			}
 		}
-		all := joinedTo(from, done)
-		out = append(out, all[:min(len(all), maxDone)]...)
-		out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", t.final.item), rest)...)
 	}
-	return out
+	all := joinedTo(from, done)
+	out = append(out, all[:min(len(all), maxDone)]...)
+	return append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", t.final.item), rest)...)
 }
 
 // joinedTo appends the sentences of a closing answer to a statement, as many as fit, and the others to copies of it.

@@ -293,8 +293,7 @@ func (p post) shown() string { return quoteTitle(shorten(clean(p.title), maxSubj
 
 // housekeeping reports whether a commit's subject says that it is about feedback, style or a merge.
 func housekeeping(title string) bool {
-	return hasAny(lowerWords(title), "feedback", "review", "lint", "linter", "format", "formatting", "fmt",
-		"merge", "wip", "fixup", "typo", "prettier", "whitespace")
+	return hasAny(lowerWords(title), "feedback", "review", "lint", "format", "fmt", "merge", "wip", "fixup", "typo")
 }
 
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
@@ -328,8 +327,8 @@ func statements(body string, plan bool) string {
 }
 
 // endOfBody are words in headings that end a body's description of the change.
-var endOfBody = []string{"test", "tests", "testing", "test plan", "tested", "verification", "validation",
-	"checklist", "changes required", "how to test"}
+var endOfBody = []string{"test", "tests", "testing", "tested", "verification", "validation", "checklist",
+	"changes required"}
 
 // trailer reports whether a line is a trailer, a reference or a note on who wrote it.
 func trailer(line string) bool {

@@ -108,8 +108,7 @@ func (s *session) stillHolds(c candidate) bool {
 
 // retractions begin a sentence that retracts an earlier one.
 var retractions = []string{
-	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what",
-	"on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
+	"never mind", "scratch that", "forget", "on second thought", "actually no", "i changed my mind", "i was wrong",
 	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
 }
 

@@ -36,7 +36,7 @@ func (a ask) typed() bool {
 const maxParagraph = 700
 
 // ownSentences splits a person's own text into sentences. It leaves out fences, quotations,
-// tables, logs, code, list items and all text after a line that announces a paste.
+// tables, logs, code, list items and all text after a line with a colon at its end.
 func ownSentences(text string) (own []string, pasted bool) {
 	fence, after := false, false // after: the line before was pasted
 	open := ""                   // a line that continues in the next one
@@ -67,7 +67,7 @@ func ownSentences(text string) (own []string, pasted bool) {
 			continue
 		}
 		after = false
-		if strings.HasSuffix(trimmed, ":") && announces(trimmed) {
+		if strings.HasSuffix(trimmed, ":") {
 			flush()
 			return append(own, trimmed), true
 		}
@@ -79,13 +79,6 @@ func ownSentences(text string) (own []string, pasted bool) {
 	}
 	flush()
 	return own, pasted
-}
-
-// announces reports whether a line that ends in a colon announces pasted text.
-func announces(line string) bool {
-	return slices.ContainsFunc([]string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
-		"trace", "says", "said", "message", "this is", "issue", "report", "below",
-	}, func(w string) bool { return strings.Contains(strings.ToLower(line), w) })
 }
 
 // looksPasted reports whether a line is a log, code, a quotation, a table or an item of
@@ -280,7 +273,7 @@ func requestOf(t *turn) string {
 	}
 	own := slices.DeleteFunc(slices.Clone(t.ask.own), lasting) // a rule asks for nothing
 	if !t.ask.typed() || len(own) == 0 || corrects(t.ask.own) ||
-		startsAny(lowerWords(own[0]), "don't", "do not", "yes", "yeah", "yep", "continue", "go on") {
+		startsAny(lowerWords(own[0]), "yes", "continue") {
 		return ""
 	}
 	text := wholeSentences(own[:min(len(own), maxRequestSentences)], maxRequest)

@@ -15,11 +15,11 @@ const (
 	minProse = 5   // words of a claim outside of code spans
 )
 
-// conclusions is the signal of the agent's conclusions: sentences of its closing answers that name something, and of its
-// other messages those that name several things, but not the agent. They are claims. Words do not tell a conclusion from a guess or a
-// plan; what was done does: the session changed a file or passed a check, the answer does not end with a question, the
-// person did not object, and no later edit removes what it names. What an answer says of the code is done, and no
-// claim, if its turn changed a file and then passed a check.
+// conclusions is the signal of the agent's conclusions: sentences of its closing answers that name something, and of
+// its other messages those that name several things, but not the agent. They are claims. Words do not tell a conclusion
+// from a guess or a plan; what was done does: the session changed a file or passed a check, the answer does not end
+// with a question, the person did not object, and no later edit removes what it names. What an answer says of the code
+// is done, and no claim, if its turn changed a file and then passed a check.
 func conclusions(s *session) []candidate {
 	if !s.worked() {
 		return nil

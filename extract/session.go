@@ -55,7 +55,8 @@ const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
 	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
-		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{}, named: map[string]string{}}
+		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{},
+		named: map[string]string{}}
 	parser := newShellParser()
 	t := &turn{}
 	var last *memoir.Item // call

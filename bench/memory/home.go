@@ -13,10 +13,11 @@ import (
 	"memoir/bench/memory/marks"
 )
 
-// remembered is what a home has of a session: its statements, and MEMORY.md of its project.
+// remembered is what a home has of a session: its statements, and its project's MEMORY.md and memory_summary.md.
 type remembered struct {
 	statements []memoir.Statement
 	memory     []signalLine
+	summary    []marks.Line
 }
 
 // A signalLine is a line of a memory with the signal of its statement.
@@ -45,8 +46,9 @@ func readProject(dir string, out map[string]remembered) error {
 		err = json.Unmarshal(data, &manifest)
 	}
 	memory, noMemory := os.ReadFile(filepath.Join(dir, "MEMORY.md"))
+	summary, noSummary := os.ReadFile(filepath.Join(dir, "memory_summary.md"))
 	statements, noStatements := os.ReadFile(filepath.Join(dir, "statements.jsonl"))
-	if err = errors.Join(err, noMemory, noStatements); err != nil {
+	if err = errors.Join(err, noMemory, noSummary, noStatements); err != nil {
 		return err
 	}
 	signals := map[string]string{} // by the id of a statement
@@ -78,7 +80,7 @@ func readProject(dir string, out map[string]remembered) error {
 		}
 	}
 	for id, statements := range all {
-		out[id] = remembered{statements, lines}
+		out[id] = remembered{statements, lines, marks.Lines(string(summary))}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.memoir, "memoir", "", "the memoir to measure (default: built from ./cmd/memoir)")
 	flags.StringVar(&o.corpus, "corpus", cmp.Or(os.Getenv("MEMOIR_CORPUS"), filepath.Join("..", "shared", "corpus")),
 		"the real sessions that corpus/ marks")
-	flags.BoolVar(&o.real, "real", false, "score raw memories and MEMORY.md of the real sessions, and what survives fitting")
+	flags.BoolVar(&o.real, "real", false, "score memories of the real sessions, and what survives fitting")
 	flags.StringVar(&o.home, "home", "", "with -real: score the memories of this home, of the sessions that it has")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.misses, "misses", false, "list each fact that was missed and each trap that was fallen into")

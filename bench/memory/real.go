@@ -20,11 +20,11 @@ import (
 type realScore struct {
 	Session       string
 	Recall, Traps Tally
-	Tokens        int // of the raw memory, 4 bytes each
-	Items         int
-	Read          int   // tokens of the session
-	Memory        Tally // the session's facts in MEMORY.md
-	MemoryTraps   Tally
+	// The facts and traps in what the session's project published.
+	InMemory, InSummary, TrapsInFiles Tally
+	Tokens                            int // of the raw memory, 4 bytes each
+	Items                             int
+	Read                              int // tokens of the session
 }
 
 // fitScore is what survives being fitted to a budget: of the facts' proofs, by weight.
@@ -70,14 +70,15 @@ type realReport struct {
 }
 
 // runReal scores raw memories of the real sessions, each extracted alone with the built-in model or taken from a home;
-// MEMORY.md of a run over all of the corpus, or of the home; and what of the sessions survives being fitted to a budget.
+// the files of a run over all of the corpus, or of the home; and what of the sessions survives being fitted.
 func runReal(ctx context.Context, o options, out, stderr io.Writer) error {
 	scanner, err := secrets.New(secrets.Options{})
 	if err != nil {
 		return err
 	}
 	extractor := extract.NewBuiltin()
-	report := &realReport{Total: realScore{Session: "all"}, Raw: signalScores{}, Files: signalScores{}, seen: map[*signalLine]bool{},
+	report := &realReport{Total: realScore{Session: "all"}, Raw: signalScores{}, Files: signalScores{},
+		seen:   map[*signalLine]bool{},
 		Fitted: []fitScore{{Budget: 4000}, {Budget: 8000}, {Budget: 16000}, {Budget: 64000}}}
 	kept, err := homeOf(ctx, o, stderr)
 	if err == nil {
@@ -131,10 +132,13 @@ func homeOf(ctx context.Context, o options, stderr io.Writer) (map[string]rememb
 func (t *realReport) add(r realSession, of remembered) {
 	raw := memoir.FormatStatements(of.statements)
 	s := realScore{Session: r.Session, Tokens: memoir.Tokens(raw), Items: len(r.items)}
-	var missed, fallen, lost []Miss
-	s.Recall, missed = look(marks.Lines(raw), r.Facts, r.Session, inRaw)
-	s.Traps, fallen = look(marks.Lines(raw), r.Traps, r.Session, inRaw)
-	t.Misses = append(append(t.Misses, missed...), fallen...)
+	count := func(to *Tally, lines []marks.Line, all []marks.Mark, where string) {
+		found, misses := look(lines, all, r.Session, where)
+		to.merge(found)
+		t.Misses = append(t.Misses, misses...)
+	}
+	count(&s.Recall, marks.Lines(raw), r.Facts, inRaw)
+	count(&s.Traps, marks.Lines(raw), r.Traps, inRaw)
 	var lines []signalLine
 	for _, st := range of.statements {
 		lines = append(lines, signalLine{st.Signal, marks.Whole(st.Line())})
@@ -150,9 +154,9 @@ func (t *realReport) add(r realSession, of remembered) {
 		t.Files.count(of.memory)
 	}
 	t.Files.look(of.memory, r.Marks)
-	s.Memory, _ = look(memory, r.Facts, r.Session, inFiles)
-	s.MemoryTraps, lost = look(memory, r.Traps, r.Session, inFiles)
-	t.Misses = append(t.Misses, lost...)
+	count(&s.InMemory, memory, r.Facts, "MEMORY.md")
+	count(&s.InSummary, of.summary, r.Facts, "summary")
+	count(&s.TrapsInFiles, append(memory, of.summary...), r.Traps, trapsFiles)
 	for _, it := range r.items {
 		s.Read += extract.Cost(it)
 	}
@@ -163,18 +167,19 @@ func (t *realReport) add(r realSession, of remembered) {
 	t.Largest = max(t.Largest, s.Tokens)
 	t.Total.Recall.merge(s.Recall)
 	t.Total.Traps.merge(s.Traps)
-	t.Total.Memory.merge(s.Memory)
-	t.Total.MemoryTraps.merge(s.MemoryTraps)
+	t.Total.InMemory.merge(s.InMemory)
+	t.Total.InSummary.merge(s.InSummary)
+	t.Total.TrapsInFiles.merge(s.TrapsInFiles)
 	t.Total.Items += s.Items
 	t.Total.Read += s.Read
 	t.Total.Tokens += s.Tokens
 }
 
 func (t *realReport) print(out io.Writer) {
-	lines := []string{"session\titems\tread\trecall\ttraps\ttokens\tMEMORY.md\ttraps there"}
+	lines := []string{"session\titems\tread\trecall\ttraps\ttokens\tMEMORY.md\tsummary\ttraps files"}
 	for _, s := range append(t.Sessions, t.Total) {
-		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d\t%s\t%s",
-			s.Session, s.Items, s.Read, s.Recall, s.Traps, s.Tokens, s.Memory, s.MemoryTraps))
+		lines = append(lines, fmt.Sprintf("%s\t%d\t%d\t%s\t%s\t%d\t%s\t%s\t%s", s.Session, s.Items, s.Read, s.Recall,
+			s.Traps, s.Tokens, s.InMemory, s.InSummary, s.TrapsInFiles))
 	}
 	table(out, lines)
 	fmt.Fprintf(out, "\nraw memory: %d tokens a session on average, %d the largest; %d ms for all\n\n",

@@ -88,12 +88,15 @@ func joinedTo(from candidate, list []string) (out []candidate) {
 	}
 	for i := range out {
 		c := &out[i]
-		c.words, c.worth = c.Text, min(strings.Count(c.Text, "`")/2, maxWorth)
+		if c.words = c.Text; c.Kind == memoir.StatementClaim {
+			c.worth = min(strings.Count(c.Text, "`")/2, maxWorth)
+		}
 	}
 	return out
 }
 
 const (
+	minName  = 5 // bytes of a word of code that is looked for in edits
 	maxDone  = 2 // statements of one answer about what is done
 	maxWorth = 2 // names that make a conclusion worth more than others
 )
@@ -131,7 +134,7 @@ func (s *session) removed(names []string, item int) bool {
 func identifiers(text string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), func(w string) bool { return len(w) < minRareWord })
+	}), func(w string) bool { return len(w) < minName })
 }
 
 // worked reports whether the session changed a file or passed a check.

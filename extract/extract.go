@@ -86,7 +86,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 // itself proves a certain statement: a command that ran, a commit, a person's words. A
 // statement that only the agent's words support is a claim.
 var signals = []func(*session) []candidate{
-	asked, posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
+	posted, causes, found, openEnds, wishes, chosen, refused, fixed, repaired, instructions, passedCommands,
 	beforeCommits, conclusions,
 }
 
@@ -100,7 +100,6 @@ type candidate struct {
 
 // The names of signals, which `memoir why` prints. memoir.SignalRule and SignalMaybe are in preference.go.
 const (
-	signalAsked       = "asked"       // typed.go: a request with its result
 	signalPosted      = "posted"      // posted.go: a commit, a pull request, an approved plan
 	signalCause       = "cause"       // cause.go: why a commit or pull request was made
 	signalIssue       = "issue"       // cause.go: an issue that the session filed
@@ -120,8 +119,7 @@ const (
 // parties says whose word the statements of each signal are.
 var parties = map[string]memoir.Party{
 	signalFixed: memoir.ByTool, signalRepaired: memoir.ByTool, signalInstruction: memoir.ByTool,
-	signalPassed: memoir.ByTool,
-	signalAsked:  memoir.ByPerson, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
+	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
 	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent, signalDone: memoir.ByAgent,

@@ -144,7 +144,7 @@ func found(s *session) []candidate {
 				title = p.label() + ": "
 			}
 			c := state(signalFound, kind, title+why, t.final.item)
-			c.words, c.Cause = why, why
+			c.Cause = why
 			out = append(out, c)
 		}
 	}
@@ -178,9 +178,7 @@ func openEnds(s *session) []candidate {
 	last := s.turns[len(s.turns)-1].final
 	for _, text := range under(last.text, openWords) {
 		if len(text) <= maxCause && !strings.HasSuffix(text, "?") && !hasAny(lowerWords(text), toPerson...) {
-			c := state(signalOpen, memoir.StatementOpen, text, last.item)
-			c.words = text
-			out = append(out, c)
+			out = append(out, state(signalOpen, memoir.StatementOpen, text, last.item))
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"memoir"
 	"memoir/internal/lazyregexp"
+	"memoir/prompts"
 )
 
 const (
@@ -59,7 +60,7 @@ func (s *session) concluded(t *turn) (out []candidate) {
 					out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", says.item), []string{text})...)
 					out[len(out)-1].worth = 0 // less than that of a closing answer
 				case !final:
-				case passed && impersonal:
+				case passed && impersonal && !s.repeats(text):
 					done = append(done, text)
 				default:
 					rest = append(rest, text)
@@ -88,7 +89,7 @@ func joinedTo(from candidate, list []string) (out []candidate) {
 	}
 	for i := range out {
 		c := &out[i]
-		if c.words = c.Text; c.Kind == memoir.StatementClaim {
+		if c.Kind == memoir.StatementClaim {
 			c.worth = min(strings.Count(c.Text, "`")/2, maxWorth)
 		}
 	}
@@ -122,6 +123,29 @@ func (s *session) changes(span string) bool {
 }
 
 var noChange = lazyregexp.New(`(?i)test|spec|e2e|^[0-9a-f]{7,40}( |$)`)
+
+// repeats reports whether a sentence has the form of an instruction or a rule, or repeats words of a tool's result or of
+// injected text. Then it is not the agent's own.
+func (s *session) repeats(text string) bool {
+	if s.results == "" {
+		var all strings.Builder
+		for _, it := range s.items {
+			if it.Kind == memoir.ItemTool || it.Origin == memoir.OriginInjected {
+				all.WriteString(it.Output + "\n" + it.Text + "\n")
+			}
+		}
+		s.results = loose(all.String())
+	}
+	for _, prose := range strings.Split(codeSpan.ReplaceAllString(text, "\x00"), "\x00") {
+		prose = loose(prose)
+		for i := 0; i+copied <= len(prose); i += copied / 2 {
+			if strings.Contains(s.results, prose[i:i+copied]) {
+				return true
+			}
+		}
+	}
+	return prompts.Instructs(text) || wish(text) != ""
+}
 
 // removed reports whether an edit after an item removed a word of some names, and none added it again.
 func (s *session) removed(names []string, item int) bool {

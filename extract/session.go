@@ -24,7 +24,8 @@ type session struct {
 	named     map[string]string // command -> the instruction file, read by the session, that names it
 	gone      map[string]int    // path -> the item that removed or restored the file
 	left      map[string]int    // word of code -> the item of the edit that removed it last
-	retracted []retraction      // see retractedAfter
+	items     []memoir.Item
+	results   string // see repeats
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session
@@ -54,7 +55,7 @@ type edit struct {
 const maxMessage = 64 << 10
 
 func arrange(in Input) *session {
-	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
+	s := &session{Session: in.Session, items: in.Items, root: strings.TrimSuffix(in.Session.CWD, "/"),
 		texts: map[string]string{}, worktrees: map[string]bool{}, gone: map[string]int{}, left: map[string]int{},
 		named: map[string]string{}}
 	parser := newShellParser()
@@ -82,7 +83,6 @@ func arrange(in Input) *session {
 		}
 	}
 	s.next(t)
-	s.retracted = s.retracting()
 	return s
 }
 

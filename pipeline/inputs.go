@@ -54,6 +54,7 @@ func (c *consolidation) inputs(ctx context.Context, live memory.Snapshot) (conso
 		return consolidate.Input{}, err
 	}
 	extractions, deferred := withoutDeferred(extractions, live.Manifest.Deferred)
+	extractions = extract.Later(extractions)
 	others = append(others, deferred...) // lines of the memory that cite them may stay
 	last, err1 := c.store.LastInputs(ctx, c.project.ID)
 	edits, err2 := c.store.HandEdits(ctx, c.project.ID)
@@ -121,10 +122,8 @@ func known(extractions []memoir.Extraction) []memoir.Extraction {
 func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
 	left []memoir.Extraction, keys []string) {
 	for _, e := range extractions {
-		content, _ := memoir.SplitHash(e.ContentHash)
 		if slices.ContainsFunc(deferred, func(in memory.Input) bool {
-			was, _ := memoir.SplitHash(in.Hash)
-			return in.Session == e.SessionKey && was == content
+			return in.Session == e.SessionKey && memoir.Content(in.Hash) == memoir.Content(e.ContentHash)
 		}) {
 			keys = append(keys, e.SessionKey)
 		} else {

@@ -70,16 +70,16 @@ var (
 
 // wish returns the signal that takes a sentence by its words and its form; empty if none does.
 func wish(text string) string {
-	lower := withoutLead(inProject.ReplaceAllString(lowerWords(text), " as a rule "))
-	words := strings.Fields(lower)
-	if len(text) > maxRule || len(words) < minRule || strings.ContainsAny(text, "?“”") || strings.HasSuffix(text, ":") ||
-		strings.HasSuffix(text, "...") {
+	lower := lowerWords(text)
+	if len(text) > maxRule || len(strings.Fields(lower)) < minRule || strings.ContainsAny(text, "?“”") ||
+		strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") {
 		return ""
 	}
-	switch lasts := Lasts(text); {
-	case newName.MatchString(lower):
+	lasts := Lasts(text)
+	switch {
+	case newName.MatchString(withoutLead(lower)):
 		return signalRenamed
-	case lasts >= leastRule || lasts >= leastMarked && marked(words):
+	case lasts >= leastRule || lasting(text):
 		return memoir.SignalRule
 	case lasts >= leastMaybe:
 		return memoir.SignalMaybe
@@ -87,16 +87,16 @@ func wish(text string) string {
 	return ""
 }
 
-// marked reports whether a sentence is marked as one that holds from now on, or says what people use or have.
-func marked(words []string) bool {
-	first := " " + strings.Join(words[:min(len(words), markedWithin)], " ") + " "
-	switch who, _, _ := strings.Cut(words[0], "'"); who { // "we're"
-	case "we", "i":
-		return slices.Contains(habits, words[1]) || hasAny(first, marks...)
-	case "our", "my":
-		return hasAny(first, states...) || hasAny(first, habits...) || hasAny(first, marks...)
+// lasting reports whether a sentence is marked as one that holds from now on, or says what people use or have.
+func lasting(text string) bool {
+	words := strings.Fields(withoutLead(inProject.ReplaceAllString(lowerWords(text), " as a rule ")))
+	if len(words) < minRule || Lasts(text) < leastMarked {
+		return false
 	}
-	return hasAny(first, marks...)
+	first := " " + strings.Join(words[:min(len(words), markedWithin)], " ") + " "
+	who, _, _ := strings.Cut(words[0], "'") // "we're"
+	return hasAny(first, marks...) || (who == "we" || who == "i") && slices.Contains(habits, words[1]) ||
+		(who == "our" || who == "my") && (hasAny(first, states...) || hasAny(first, habits...))
 }
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.
@@ -108,9 +108,6 @@ const markedWithin = 6
 
 // inProject matches words that make a sentence hold for the project.
 var inProject = lazyregexp.New(` (?:in|for) this (?:repo|repository|project|codebase) `)
-
-// lasting reports whether a sentence has the form of a rule.
-func lasting(text string) bool { return wish(text) == memoir.SignalRule }
 
 // withoutLead drops opening words such as "ok" and "please".
 func withoutLead(lower string) string {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 
 	"memoir"
@@ -60,13 +59,8 @@ const (
 	leastRule   = 80  // of a rule without a mark
 )
 
-// The marks of a sentence that holds from now on. habits follow "we" and "I", states and habits follow "our" and "my".
-var (
-	marks = []string{"always", "never", "ever", "from now on", "going forward", "in future", "in the future", "next time",
-		"as a rule", "keep in mind", "by default", "every time", "whenever", "remember that"}
-	habits = []string{"use", "uses", "using", "prefer", "work"}
-	states = []string{"is", "are", "has", "run", "runs"}
-)
+// marks mark a sentence as one that holds from now on.
+var marks = []string{"always", "never", "ever", "from now on", "as a rule", "keep in mind", "whenever"}
 
 // wish returns the signal that takes a sentence by its words and its form; empty if none does.
 func wish(text string) string {
@@ -75,11 +69,10 @@ func wish(text string) string {
 		strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") {
 		return ""
 	}
-	lasts := Lasts(text)
-	switch {
+	switch lasts := Lasts(text); {
 	case newName.MatchString(withoutLead(lower)):
 		return signalRenamed
-	case lasts >= leastRule || lasting(text):
+	case lasts >= leastRule || lasts >= leastMarked && hasAny(lower, marks...):
 		return memoir.SignalRule
 	case lasts >= leastMaybe:
 		return memoir.SignalMaybe
@@ -87,27 +80,14 @@ func wish(text string) string {
 	return ""
 }
 
-// lasting reports whether a sentence is marked as one that holds from now on, or says what people use or have.
+// lasting reports whether a sentence is marked as one that holds from now on.
 func lasting(text string) bool {
-	words := strings.Fields(withoutLead(inProject.ReplaceAllString(lowerWords(text), " as a rule ")))
-	if len(words) < minRule || Lasts(text) < leastMarked {
-		return false
-	}
-	first := " " + strings.Join(words[:min(len(words), markedWithin)], " ") + " "
-	who, _, _ := strings.Cut(words[0], "'") // "we're"
-	return hasAny(first, marks...) || (who == "we" || who == "i") && slices.Contains(habits, words[1]) ||
-		(who == "our" || who == "my") && (hasAny(first, states...) || hasAny(first, habits...))
+	return hasAny(lowerWords(text), marks...) && wish(text) == memoir.SignalRule
 }
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.
 var newName = lazyregexp.New(`^ (?:the )?\S+(?: \S+)? (?:(?:has|have) been renamed|was renamed|is now called) ` +
 	`|^ we (?:don't|do not) (?:have|use) .* any ?more $|^ we no longer (?:have|use) `)
-
-// markedWithin is the number of words at a sentence's beginning of which one is the marker.
-const markedWithin = 6
-
-// inProject matches words that make a sentence hold for the project.
-var inProject = lazyregexp.New(` (?:in|for) this (?:repo|repository|project|codebase) `)
 
 // withoutLead drops opening words such as "ok" and "please".
 func withoutLead(lower string) string {

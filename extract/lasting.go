@@ -27,7 +27,7 @@ var weights = sync.OnceValue(func() map[string]int {
 // Lasts tells how much an English sentence reads like one that holds from now on: the mean weight of its features.
 // A sentence of mostly unknown words is in another language and has the least value.
 func Lasts(sentence string) int {
-	features, sum, words, known := LastingFeatures(sentence), 0, 1, 1
+	features, sum, words, known := LastingFeatures(sentence), 0, 0, 0
 	for _, f := range features {
 		weight, ok := weights()[f]
 		if sum += weight; !strings.Contains(f, " ") {
@@ -37,7 +37,7 @@ func Lasts(sentence string) int {
 			}
 		}
 	}
-	if 5*known < 3*words {
+	if 2*known < words {
 		return math.MinInt
 	}
 	return sum / len(features)

@@ -86,7 +86,7 @@ func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
 		}
 		lines = append(lines, many("> please add a retry to", 12), "~ a.go",
 			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 20)+".'",
-			many("> Never deploy", 24)+".")
+			strings.ReplaceAll(many("> Never push to main before review of", 22), " w", " 1w")+".")
 	}
 	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))
 	if n := memoir.Tokens(e.RawMemory()); err != nil || n > 1500 || n < 1300 {
@@ -192,7 +192,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a command instead of a refused one": {memoir.StatementDecision, []string{"> go on", "$ npm test", "x the whole suite takes an hour", "$ npm test -- unit"}, "not `npm test` but `npm test -- unit` (“the whole suite takes an hour”)"},
 		"another command after a refusal":    {memoir.StatementDecision, []string{"> go on", "$ npm test", "x the whole suite takes an hour", "$ git status"}, ""},
 		// correction
-		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, "“No, the cache belongs into the client.”"},
+		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, ""},
 		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},
 		"a pasted rule":                     {memoir.StatementPreference, []string{"> Look at this:\n```\nNever touch the cache.\n```"}, ""},
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch”"},
@@ -220,26 +220,26 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 func TestWishesAreToldByTheirForm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Never edit generated files under gen/.":               memoir.SignalRule,
-		"Run all tests before committing.":                     memoir.SignalRule,
-		"When you add an option, document it in the README.":   memoir.SignalRule,
-		"From now on, tell me the plan first":                  memoir.SignalRule,
-		"In this project, one class stands in one module.":     memoir.SignalRule,
-		"Keep in mind: the build machine has no graphics card": memoir.SignalRule,
-		"we're using uv, not pip":                              memoir.SignalRule,
-		"My laptop is too slow for the whole suite":            memoir.SignalRule,
-		"no abbreviations, please":                             memoir.SignalMaybe,
-		"Don't touch the schema.":                              memoir.SignalMaybe,
-		"The staging server has two cores.":                    memoir.SignalMaybe,
-		"Test names should be sentences.":                      memoir.SignalMaybe,
-		"Always skip the slow test for now.":                   "",
-		"Never use the cache here?":                            "",
-		"It always shows the old value.":                       "",
-		"please run all tests":                                 "",
-		"The window must never cover the menu.":                "",
-		"By default the table shows ten lines.":                "",
-		"Don't commit yet.":                                    "",
-		"no worries, go on with the docs":                      "",
+		"Never edit generated files under gen/.":                memoir.SignalRule,
+		"Run all tests before committing.":                      memoir.SignalRule,
+		"When you add an option, document it in the README.":    memoir.SignalRule,
+		"From now on, tell me the plan first":                   memoir.SignalRule,
+		"In this project, one class stands in one module.":      memoir.SignalRule,
+		"Keep in mind: the build machine has no graphics card":  memoir.SignalRule,
+		"we're using uv, not pip":                               memoir.SignalRule,
+		"My laptop is too slow for the whole suite":             memoir.SignalRule,
+		"no abbreviations, please":                              memoir.SignalMaybe,
+		"Don't touch the schema.":                               memoir.SignalMaybe,
+		"The staging server has two cores.":                     memoir.SignalRule,
+		"Always run `make check` before you say that it works.": memoir.SignalRule,
+		"Always skip the slow test for now.":                    "",
+		"Never use the cache here?":                             "",
+		"It always shows the old value.":                        "",
+		"please run all tests":                                  "",
+		"The window must never cover the menu.":                 "",
+		"By default the table shows ten lines.":                 "",
+		"Don't commit yet.":                                     "",
+		"no worries, go on with the docs":                       "",
 	} {
 		if got := wish(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

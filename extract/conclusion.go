@@ -124,8 +124,8 @@ func (s *session) changes(span string) bool {
 
 var noChange = lazyregexp.New(`(?i)test|spec|e2e|^[0-9a-f]{7,40}( |$)`)
 
-// repeats reports whether a sentence has the form of an instruction or a rule, or repeats words of a tool's result or of
-// injected text. Then it is not the agent's own.
+// repeats reports whether a sentence has the form of an instruction or a rule, or repeats words of a tool's result or
+// of injected text. Then it is not the agent's own.
 func (s *session) repeats(text string) bool {
 	if s.results == "" {
 		var all strings.Builder

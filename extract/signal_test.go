@@ -85,7 +85,7 @@ func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
 			return form
 		}
 		lines = append(lines, many("> please add a retry to", 12), "~ a.go",
-			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 20)+".'",
+			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 28)+".'",
 			strings.ReplaceAll(many("> Never push to main before review of", 22), " w", " 1w")+".")
 	}
 	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))

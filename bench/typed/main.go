@@ -38,7 +38,8 @@ func main() {
 	relearn := flag.Bool("learn", false, "write the weights that extract embeds, from the sentences in testdata")
 	flag.Parse()
 	if *relearn {
-		if err := learn(filepath.Join("bench", "typed", "testdata", "learn.tsv"), filepath.Join("extract", "lasting.txt")); err != nil {
+		from := filepath.Join("bench", "typed", "testdata", "learn.tsv")
+		if err := learn(from, filepath.Join("extract", "lasting.txt")); err != nil {
 			fmt.Fprintln(os.Stderr, "typed:", err)
 			os.Exit(1)
 		}

@@ -5,7 +5,7 @@
 //
 // Read operation.go first (what operations need of a door; notes, messages, recap), then session.go (list, find,
 // show), generation.go (log, diff), status.go (projects, jobs, use of models), why.go (the
-// lines of a memory with their sources).
+// lines of a memory with their sources), review.go (what a person has not answered yet).
 package operation
 
 import (
@@ -94,6 +94,16 @@ func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Opt
 	}
 	e, added, err = b.Write(ctx, e)
 	return EntryOf(e), added, err
+}
+
+// Replace forgets the note with a key; it stores by in its place, unless that is nil. While another process has locked
+// a memory, the next run rewrites it.
+func Replace(ctx context.Context, st *store.Store, opts pipeline.Options, key string, by *memoir.Entry) error {
+	_, err := pipeline.Forget(ctx, st, opts, store.Forgetting{Keys: []string{key}, Instead: by})
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		return nil
+	}
+	return err
 }
 
 // Say adds messages to a conversation of a project, and starts a run for its sessions that are full.

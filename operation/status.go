@@ -90,6 +90,7 @@ type Status struct {
 	At time.Time `json:"at"`
 	Queue
 	Projects   []Project            `json:"projects"`
+	Review     []News               `json:"review"` // of projects with new lines
 	Usage      memoir.Usage         `json:"usage"`
 	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
@@ -132,7 +133,8 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{},
+		Review: []News{}}
 	if st == nil {
 		return out, nil
 	}
@@ -149,6 +151,12 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	unread, err := st.Sessions(ctx, store.Filter{Reason: memoir.ReasonUnreadable})
 	if errs[3] = err; cmp.Or(errs[:]...) != nil {
 		return out, cmp.Or(errs[:]...)
+	}
+	for _, project := range out.Projects {
+		news, err := ReadNews(ctx, st, opts.Home, project.ID)
+		if err == nil && news.New > 0 { // doctor reports a memory that cannot be read
+			out.Review = append(out.Review, news)
+		}
 	}
 	for _, s := range unread {
 		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})

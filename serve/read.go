@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -202,19 +203,47 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 	if err != nil {
 		return none, err
 	}
-	e, what := found[0], store.Forgetting{Keys: []string{found[0].Key()}}
+	e, instead := found[0], (*memoir.Entry)(nil)
 	if by != nil {
 		by.Category = cmp.Or(by.Category, e.Category)
 		if e, err = by.entry(e.ProjectID); err != nil {
 			return none, err
 		}
-		what.Instead = &e
+		instead = &e
 	}
-	_, err = pipeline.Forget(c.Context(), c.st, c.opts, what)
-	if memoir.CodeOf(err) == memoir.CodeBusy {
-		err = nil // the note is stored; the next run rewrites the memory
-	}
+	err = operation.Replace(c.Context(), c.st, c.opts, found[0].Key(), instead)
 	return operation.EntryOf(e), err
+}
+
+func (s *server) review(c call) (any, error) {
+	most := math.MaxInt
+	if wantsPage(c.Request) {
+		most = operation.MaxOnce
+	}
+	return s.Review(c.Context(), c.st, c.project.ID, most)
+}
+
+// answerReview carries out one answer, and returns what is left.
+func (s *server) answerReview(c call) (any, error) {
+	var in struct{ ID, Answer, Text string }
+	if byForm(c.Request) {
+		in.ID, in.Answer, in.Text = c.PostFormValue("id"), c.PostFormValue("answer"), c.PostFormValue("text")
+	} else if err := decode(c.Request, &in, `{"id": "…", "answer": "keep"}`); err != nil {
+		return nil, err
+	}
+	r, err := s.Review(c.Context(), c.st, c.project.ID, math.MaxInt)
+	i := slices.IndexFunc(r.Lines, func(l operation.ReviewLine) bool { return l.ID == in.ID })
+	if err == nil && i < 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "it may be answered", "nothing in the review is %s", memoir.Cut(in.ID, 50))
+	}
+	if err == nil {
+		err = s.Answer(c.Context(), c.st, c.opts, c.project.Project, operation.Answer{Line: r.Lines[i], Answer: in.Answer,
+			Text: in.Text})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.review(c)
 }
 
 func (s *server) patchMemory(c call) (any, error) {

@@ -273,23 +273,61 @@ func (u *ui) pick(ctx context.Context, question string, choices []string) (int, 
 
 // answer puts a question and returns the line that a person writes, in lower case. At the end of input it is "n".
 func (u *ui) answer(ctx context.Context, question string) (string, error) {
-	u.stopBar()
-	u.mu.Lock()
-	u.flush()
-	u.pager.wait(false)
-	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
-	u.mu.Unlock()
+	answer, err := u.words(ctx, question, "n")
+	return strings.ToLower(answer), err
+}
+
+// words puts a question and returns the line that a person writes; atEnd is what the end of input means.
+func (u *ui) words(ctx context.Context, question, atEnd string) (string, error) {
+	u.question(question)
 	answer, err := interruptibly(ctx, func() (string, error) {
 		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
 		if err != nil {
-			answer = cmp.Or(answer, "n")
+			answer = cmp.Or(answer, atEnd)
 		}
-		return strings.ToLower(strings.TrimSpace(answer)), nil
+		return strings.TrimSpace(answer), nil
 	})
 	if err != nil {
 		fmt.Fprintln(u.errw)
 	}
 	return answer, err
+}
+
+// key puts a question and returns the index of the word whose first letter a person presses. Ctrl-C, Ctrl-D and the
+// end of input are the last word.
+func (u *ui) key(ctx context.Context, question string, words []string) (int, error) {
+	keys := ""
+	for _, w := range words {
+		keys += w[:1]
+	}
+	u.question(question + " " + strings.Join(words, ", ") + " [" + strings.Join(strings.Split(keys, ""), "/") + "]")
+	defer fmt.Fprintln(u.errw)
+	before, err := term.MakeRaw(int(u.stdin.Fd()))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = term.Restore(int(u.stdin.Fd()), before) }()
+	return interruptibly(ctx, func() (int, error) {
+		for pressed := make([]byte, 1); ; {
+			n, err := u.stdin.Read(pressed)
+			if i := strings.IndexByte(keys, pressed[0]); n == 1 && i >= 0 {
+				return i, nil
+			}
+			if err != nil || pressed[0] == 3 || pressed[0] == 4 {
+				return len(words) - 1, nil
+			}
+		}
+	})
+}
+
+// question writes a question, after the results so far.
+func (u *ui) question(text string) {
+	u.stopBar()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.flush()
+	u.pager.wait(false)
+	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(text))
 }
 
 // width returns the columns of the terminal at standard output, 0 if there is none.

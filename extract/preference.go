@@ -143,11 +143,12 @@ func (f form) mayHold() bool {
 func (f form) we() bool   { return f.who == "we" || f.who == "i" }
 func (f form) ours() bool { return f.who == "my" || f.who == "our" }
 
-// refers reports whether a sentence refers to what is at hand. In its later clauses, "it" may refer to the first one.
+// refers reports whether a sentence refers to what is at hand. In its later clauses, and where it begins with
+// its marker, "it" may refer to its own words.
 func refers(text, lower string) bool {
 	clause, _, _ := strings.Cut(text, ",")
-	return hasAny(lowerWords(clause), "it", "them", "they") || strings.HasSuffix(lower, " that ") ||
-		hasAny(lower, momentary...) && !hasAny(lowerWords(text), forAll...)
+	return hasAny(lowerWords(clause), "it", "them", "they") && !startsAny(lower, "always", "never") ||
+		strings.HasSuffix(lower, " that ") || hasAny(lower, momentary...) && !hasAny(lowerWords(text), forAll...)
 }
 
 // newName matches the words of a sentence that gives a thing another name or says that it is gone.

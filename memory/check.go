@@ -228,26 +228,16 @@ func Without(text string, drop func(n int, line string) bool) string {
 	return out.String()
 }
 
-// anchors returns the anchors of the live generation.
-func (r Root) anchors() (map[string][]memoir.Anchor, error) {
-	return part[map[string][]memoir.Anchor](r, "anchors")
-}
-
-// Origins returns the origins of the lines of the live generation.
-func (r Root) Origins() (map[string]memoir.LineOrigin, error) {
-	return part[map[string]memoir.LineOrigin](r, "lines")
-}
-
-// part parses only one part of the live generation's manifest. It is empty if it is damaged or a person removed the
-// manifest; the next run writes it again.
-func part[T any](r Root, name string) (out T, err error) {
+// anchors returns the anchors of the live generation, and parses only this part of the manifest. There are
+// none if a person removed the manifest; the next run writes it again.
+func (r Root) anchors() (anchors map[string][]memoir.Anchor, err error) {
 	manifest, err := r.Open(manifestName)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		return out, nil
+		return nil, nil
 	}
-	var parsed T
-	if found := gjson.GetBytes(manifest, name); found.IsObject() && json.Unmarshal([]byte(found.Raw), &parsed) == nil {
-		out = parsed
+	found := gjson.GetBytes(manifest, "anchors")
+	if found.IsObject() && json.Unmarshal([]byte(found.Raw), &anchors) != nil {
+		return nil, nil
 	}
-	return out, err
+	return anchors, err
 }

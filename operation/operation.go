@@ -96,16 +96,6 @@ func (a Access) Remember(ctx context.Context, st *store.Store, opts pipeline.Opt
 	return EntryOf(e), added, err
 }
 
-// Replace forgets the note with a key; it stores by in its place, unless that is nil. While another process has locked
-// a memory, the next run rewrites it.
-func Replace(ctx context.Context, st *store.Store, opts pipeline.Options, key string, by *memoir.Entry) error {
-	_, err := pipeline.Forget(ctx, st, opts, store.Forgetting{Keys: []string{key}, Instead: by})
-	if memoir.CodeOf(err) == memoir.CodeBusy {
-		return nil
-	}
-	return err
-}
-
 // Say adds messages to a conversation of a project, and starts a run for its sessions that are full.
 func (a Access) Say(ctx context.Context, st *store.Store, opts pipeline.Options, projectID, conversation string,
 	messages []pipeline.Message) (pipeline.Spoken, error) {

@@ -74,7 +74,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 		for _, id := range append(l.origin.Statements, l.Key) {
 			no[id] = true
 		}
-		if waits(l.Text, l.Key, l.origin.Hand, answered) {
+		if waits(l.Text, answered) {
 			out.Lines = append(out.Lines, a.reviewLine(l, m, all, answered))
 		}
 	}
@@ -122,10 +122,11 @@ func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answer
 	return one
 }
 
-// waits reports whether a line of MEMORY.md waits for an answer. A person's does not.
-func waits(line, key string, byHand bool, answered map[string]int64) bool {
-	return consolidate.IsEntry(line) && answered[key] == 0 && memoir.OnceMark(line) == "" &&
-		(strings.HasSuffix(line, memoir.Unconfirmed) || !byHand && !strings.Contains(line, "["+string(memoir.EntryNote)+"-"))
+// waits reports whether a line of MEMORY.md waits for an answer. A person's has no citation, or one of a note.
+func waits(line string, answered map[string]int64) bool {
+	byHand := strings.HasSuffix(line, memoir.LineText(line)) || strings.Contains(line, "["+string(memoir.EntryNote)+"-")
+	return consolidate.IsEntry(line) && memoir.OnceMark(line) == "" && answered[memoir.LineKey(line)] == 0 &&
+		(!byHand || strings.HasSuffix(line, memoir.Unconfirmed))
 }
 
 // Evidence adds to the sessions of lines the items that show them.
@@ -150,36 +151,36 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 	changes := map[string]string{}
 	var keys, never []string
 	for _, one := range answers {
-		l, text := one.Line, strings.Join(strings.Fields(one.Text), " ")
+		l := one.Line
+		one.Text = strings.Join(strings.Fields(one.Text), " ")
 		if !slices.Contains(l.Takes(), one.Answer) {
 			return memoir.Errorf(memoir.CodeUsage, "use "+strings.Join(l.Takes(), ", "), "%q is no answer about what is %s",
 				memoir.Cut(one.Answer, 50), l.State)
 		}
-		if err := entry.Worded(text); one.Answer == "edit" && err != nil {
+		if err := entry.Worded(one.Text); one.Answer == "edit" && err != nil {
 			return err
 		}
-		if l.note.Kind != "" {
-			if err := a.answerNote(ctx, st, opts, l.note, one.Answer, text); err != nil {
-				return err
-			}
+		if err := a.answerNote(ctx, st, opts, one); err != nil {
+			return err
 		}
+		keys = append(keys, l.statements...)
 		instead := strings.TrimSuffix(l.line, memoir.Unconfirmed)
-		if _, citation, _ := strings.Cut(instead, memoir.LineText(instead)); l.State == "once" || one.Answer == "drop" {
-			instead = ""
-		} else if one.Answer == "edit" {
-			instead = "- " + text + citation
-		}
+		_, citation, _ := strings.Cut(instead, memoir.LineText(instead))
 		switch {
 		case l.line == "": // only a note
 		case one.Answer == "keep", l.State == "once" && one.Answer == "confirm":
 			keys = append(keys, memoir.LineKey(l.line))
-		case l.held:
+		case !l.held:
+			never = append(never, l.line)
+		case one.Answer == "drop", l.State == "once":
+			changes[l.line] = ""
+		case one.Answer == "edit":
+			instead = "- " + one.Text + citation
+			fallthrough
+		default:
 			changes[l.line] = instead
 			keys = append(keys, memoir.LineKey(instead))
-		default:
-			never = append(never, l.line)
 		}
-		keys = append(keys, l.statements...)
 	}
 	if len(changes) > 0 {
 		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes); err != nil {
@@ -189,22 +190,21 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 	return st.Answer(ctx, project.ID, keys, never)
 }
 
-// answerNote confirms, forgets or replaces a note. The new one is the person's.
-func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.Options, n memoir.Entry, answer,
-	text string) error {
-	by := n
-	by.Author, by.Text = memoir.AuthorUser, cmp.Or(text, n.Text)
-	switch {
-	case answer != "drop" && (answer == "confirm" || n.ID == 0):
-		_, _, err := a.Remember(ctx, st, opts, by)
-		return err
-	case answer == "edit":
-		by.ID = 0
-		return Replace(ctx, st, opts, n.Key(), &by)
-	case n.ID != 0:
-		return Replace(ctx, st, opts, n.Key(), nil)
+// answerNote makes the note of a line the person's, and forgets an agent's that is not confirmed.
+func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.Options, one Answer) error {
+	n, key := one.Line.note, one.Line.note.Key()
+	var err error
+	if n.Kind != "" && one.Answer != "drop" {
+		n.Author, n.Text = memoir.AuthorUser, cmp.Or(one.Text, n.Text)
+		_, _, err = a.Remember(ctx, st, opts, n)
 	}
-	return nil
+	if n.ID != 0 && one.Answer != "confirm" && err == nil {
+		_, err = pipeline.Forget(ctx, st, opts, store.Forgetting{Keys: []string{key}})
+	}
+	if memoir.CodeOf(err) == memoir.CodeBusy { // the next run rewrites the memory
+		return nil
+	}
+	return err
 }
 
 // News is what the start of a session says of a project's memory.
@@ -218,9 +218,7 @@ type News struct {
 
 // ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
 func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (News, error) {
-	root := memory.At(home, projectID)
-	text, err := root.Open(memoir.MemoryFile)
-	origins, errOrigins := root.Origins()
+	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
 	notes, errNotes := entry.Injected(ctx, st, projectID)
 	n := News{Project: projectID, Notes: len(notes.Waiting)}
@@ -229,15 +227,14 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (New
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
-		key := memoir.LineKey(line)
-		if origin, known := origins[key]; waits(line, key, origin.Hand || !known, answered) {
+		if waits(line, answered) {
 			n.New++
 		}
 		if consolidate.IsEntry(line) {
 			n.Lines++
 		}
 	}
-	return n, cmp.Or(err, errOrigins, errAnswered, errNotes)
+	return n, cmp.Or(err, errAnswered, errNotes)
 }
 
 // Text says the news in words; empty if there are none.

@@ -203,15 +203,18 @@ func (s *server) replace(c call, number string, by *noteIn) (none operation.Entr
 	if err != nil {
 		return none, err
 	}
-	e, instead := found[0], (*memoir.Entry)(nil)
+	e, what := found[0], store.Forgetting{Keys: []string{found[0].Key()}}
 	if by != nil {
 		by.Category = cmp.Or(by.Category, e.Category)
 		if e, err = by.entry(e.ProjectID); err != nil {
 			return none, err
 		}
-		instead = &e
+		what.Instead = &e
 	}
-	err = operation.Replace(c.Context(), c.st, c.opts, found[0].Key(), instead)
+	_, err = pipeline.Forget(c.Context(), c.st, c.opts, what)
+	if memoir.CodeOf(err) == memoir.CodeBusy {
+		err = nil // the note is stored; the next run rewrites the memory
+	}
 	return operation.EntryOf(e), err
 }
 
@@ -237,8 +240,8 @@ func (s *server) answerReview(c call) (any, error) {
 		err = memoir.Errorf(memoir.CodeNotFound, "it may be answered", "nothing in the review is %s", memoir.Cut(in.ID, 50))
 	}
 	if err == nil {
-		err = s.Answer(c.Context(), c.st, c.opts, c.project.Project, operation.Answer{Line: r.Lines[i], Answer: in.Answer,
-			Text: in.Text})
+		err = s.Answer(c.Context(), c.st, c.opts, c.project.Project,
+			operation.Answer{Line: r.Lines[i], Answer: in.Answer, Text: in.Text})
 	}
 	if err != nil {
 		return nil, err

@@ -138,9 +138,9 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's or its news in the field that the
-// agent shows to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown fields,
-// Copilot and Cursor drop nested ones.
+// hookOutput wraps a context in the form that an agent takes, and a fault of memoir's or its news in the field that
+// the agent shows to its user, if it has one. Each may be empty. No form is understood by all: Codex rejects unknown
+// fields, Copilot and Cursor drop nested ones.
 func hookOutput(agent, event, context, fault string) string {
 	v := map[string]any{}
 	switch agent {

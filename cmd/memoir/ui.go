@@ -279,55 +279,52 @@ func (u *ui) answer(ctx context.Context, question string) (string, error) {
 
 // words puts a question and returns the line that a person writes; atEnd is what the end of input means.
 func (u *ui) words(ctx context.Context, question, atEnd string) (string, error) {
-	u.question(question)
-	answer, err := interruptibly(ctx, func() (string, error) {
+	return u.prompt(ctx, question, func() (string, error) {
 		answer, err := bufio.NewReader(u.stdin).ReadString('\n')
 		if err != nil {
 			answer = cmp.Or(answer, atEnd)
 		}
 		return strings.TrimSpace(answer), nil
 	})
-	if err != nil {
-		fmt.Fprintln(u.errw)
-	}
-	return answer, err
 }
 
-// key puts a question and returns the index of the word whose first letter a person presses. Ctrl-C, Ctrl-D and the
-// end of input are the last word.
-func (u *ui) key(ctx context.Context, question string, words []string) (int, error) {
-	keys := ""
-	for _, w := range words {
-		keys += w[:1]
-	}
-	u.question(question + " " + strings.Join(words, ", ") + " [" + strings.Join(strings.Split(keys, ""), "/") + "]")
-	defer fmt.Fprintln(u.errw)
+// key puts a question and returns which of some keys a person presses: of Ctrl-C and the end of input the last.
+func (u *ui) key(ctx context.Context, question, keys string) (string, error) {
+	u.push()
 	before, err := term.MakeRaw(int(u.stdin.Fd()))
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	defer func() { _ = term.Restore(int(u.stdin.Fd()), before) }()
-	return interruptibly(ctx, func() (int, error) {
+	defer func() {
+		_ = term.Restore(int(u.stdin.Fd()), before)
+		fmt.Fprintln(u.errw)
+	}()
+	return u.prompt(ctx, question, func() (string, error) {
 		for pressed := make([]byte, 1); ; {
 			n, err := u.stdin.Read(pressed)
-			if i := strings.IndexByte(keys, pressed[0]); n == 1 && i >= 0 {
-				return i, nil
+			if err != nil || pressed[0] == 3 || pressed[0] == 4 { // Ctrl-C, Ctrl-D
+				return keys[len(keys)-1:], nil
 			}
-			if err != nil || pressed[0] == 3 || pressed[0] == 4 {
-				return len(words) - 1, nil
+			if key := string(pressed[:n]); n > 0 && strings.Contains(keys, key) {
+				return key, nil
 			}
 		}
 	})
 }
 
-// question writes a question, after the results so far.
-func (u *ui) question(text string) {
+// prompt writes a question after the results so far, and returns what read returns.
+func (u *ui) prompt(ctx context.Context, question string, read func() (string, error)) (string, error) {
 	u.stopBar()
 	u.mu.Lock()
-	defer u.mu.Unlock()
 	u.flush()
 	u.pager.wait(false)
-	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(text))
+	fmt.Fprintf(u.errw, "memoir: %s ", oneLine(question))
+	u.mu.Unlock()
+	answer, err := interruptibly(ctx, read)
+	if err != nil {
+		fmt.Fprintln(u.errw)
+	}
+	return answer, err
 }
 
 // width returns the columns of the terminal at standard output, 0 if there is none.

@@ -114,29 +114,26 @@ func (p *program) review(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, ctx, most := p.access(c), c.Context, math.MaxInt
-	if !c.Bool("yes") && !c.Bool("json") {
-		most = operation.MaxOnce
+	a, most := p.access(c), operation.MaxOnce
+	if c.Bool("json") {
+		most = math.MaxInt
 	}
-	found, err := a.Review(ctx, st, project.ID, most)
+	found, err := a.Review(c.Context, st, project.ID, most)
 	if err != nil {
 		return err
 	}
 	var answers []operation.Answer
-	switch {
-	case c.Bool("yes"):
+	if c.Bool("yes") {
 		for _, l := range found.Lines {
 			if l.Takes()[0] == "keep" {
 				answers = append(answers, operation.Answer{Line: l, Answer: "keep"})
 			}
 		}
-	case c.Bool("json"):
-		err = a.Evidence(ctx, st, found.Lines...)
-	default:
-		answers, err = p.askAbout(ctx, a, st, found.Lines)
+	} else if !c.Bool("json") {
+		answers, err = p.askAbout(c.Context, a, st, found.Lines)
 	}
 	if len(answers) > 0 {
-		ctx := context.WithoutCancel(ctx)
+		ctx := context.WithoutCancel(c.Context)
 		opts, to, failed := p.openToChange(c)
 		if failed == nil {
 			defer to.Close()
@@ -146,6 +143,9 @@ func (p *program) review(c *cli.Context) error {
 			found, failed = a.Review(ctx, to, project.ID, most)
 		}
 		err = cmp.Or(failed, err)
+	}
+	if err == nil && c.Bool("json") {
+		err = a.Evidence(c.Context, st, found.Lines...)
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %d left", countAre(len(answers), "line"), len(found.Lines)+found.Left)
@@ -164,24 +164,30 @@ func (p *program) askAbout(ctx context.Context, a operation.Access, st *store.St
 		if !p.ui.canAsk() {
 			continue
 		}
-		question, words := fmt.Sprintf("%d of %d:", i+1, len(lines)), append(l.Takes(), "skip", "quit")
-		if l.State == "once" {
-			question += " should this hold?"
-			words[0], words[1] = "yes", "no"
+		question, keys := "keep, drop, edit", "kdesq"
+		switch l.State {
+		case "once":
+			question, keys = "should this hold? yes, no, edit", "ynesq"
+		case "unconfirmed":
+			question, keys = "confirm, drop, edit", "cdesq"
 		}
-		key, err := p.ui.key(ctx, question, words)
-		if err != nil || words[key] == "quit" {
+		key, err := p.ui.key(ctx, fmt.Sprintf("%d of %d: %s, skip, quit [%s]", i+1, len(lines), question, keys), keys)
+		if err != nil || key == "q" {
 			return answers, err
 		}
-		text := ""
-		if words[key] == "edit" {
-			if text, err = p.ui.words(ctx, "the new text (empty: skip):", ""); err != nil {
+		if key == "s" {
+			continue
+		}
+		one := operation.Answer{Line: l, Answer: l.Takes()[strings.Index(keys, key)]}
+		if key == "e" {
+			if one.Text, err = p.ui.words(ctx, "the new text (empty: skip):", ""); err != nil {
 				return answers, err
 			}
+			if entry.Worded(one.Text) != nil {
+				continue
+			}
 		}
-		if words[key] != "skip" && (words[key] != "edit" || entry.Worded(text) == nil) {
-			answers = append(answers, operation.Answer{Line: l, Answer: l.Takes()[key], Text: text})
-		}
+		answers = append(answers, one)
 	}
 	return answers, nil
 }

@@ -197,10 +197,16 @@ type Extraction struct {
 	StartedAt      time.Time // of the session
 	EndedAt        time.Time // of the session
 	RecalledAt     time.Time // of a note, as in Entry.AccessedAt
-	ContentHash    string    // of its items
+	ContentHash    string    // of its items, and what read them; see SplitHash
 	FilterVersion  int       // of the filter that selected the items
 	Model          string    // provider/model, or "builtin"
 	Seq            int64     // the project's change sequence when it was stored
+}
+
+// SplitHash splits a ContentHash into the hash of the items and what read them. Earlier programs stored no reader.
+func SplitHash(hash string) (content, reader string) {
+	content, reader, _ = strings.Cut(hash, "@")
+	return content, reader
 }
 
 // Empty reports whether nothing was worth keeping.

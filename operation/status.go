@@ -96,6 +96,7 @@ type Status struct {
 	Redactions map[string]int       `json:"redactions"`
 	Limits     []pipeline.LimitLeft `json:"limits"` // of a day, as far as they are set
 	Next       Next                 `json:"next"`
+	Again      Next                 `json:"again"` // the same of `run --again`, for sessions that were read before
 	Unfinished []Unfinished         `json:"unfinished"`
 	Unreadable []Unreadable         `json:"unreadable"`
 	UsageBy    []Spent              `json:"usage_by,omitempty"` // only on request
@@ -107,10 +108,21 @@ type Next struct {
 	Left     int           `json:"left"`     // over the cap
 	Projects int           `json:"projects"` // that it would consolidate
 	Estimate *memoir.Usage `json:"estimate,omitempty"`
+	Model    string        `json:"model,omitempty"` // that reads the sessions
 	Error    string        `json:"error,omitempty"` // it would not begin
 	Hint     string        `json:"hint,omitempty"`
 
 	Warnings []pipeline.Warning `json:"warnings,omitempty"` // of work that it would leave
+}
+
+// NextOf sums up the report of a dry run.
+func NextOf(r pipeline.Report) Next {
+	next := Next{Left: r.Left, Estimate: r.Estimate}
+	next.Sessions, next.Projects = r.Planned()
+	if next.Sessions > 0 {
+		next.Model = r.Would[0].Model
+	}
+	return next
 }
 
 // Unfinished is unfinished work of a killed run, which a later run completes.
@@ -172,6 +184,9 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	}
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
+	}
+	if again, err := pipeline.Again(ctx, st, opts); err == nil {
+		out.Again = NextOf(again)
 	}
 	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	for _, w := range next.Warnings {

@@ -84,7 +84,7 @@ func (p *phase1) extractOne(
 	}
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
-		earlier = claim.Prior.ContentHash
+		earlier, _ = memoir.SplitHash(claim.Prior.ContentHash)
 	}
 	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
@@ -92,7 +92,6 @@ func (p *phase1) extractOne(
 	}
 	takes(2 * int64(loaded.bytes))
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
-	out.Extraction.ContentHash = loaded.Hash
 	session := claim.Session
 	session.Title = p.clean(session.Title)
 	session.Title, session.Branch = loaded.Again(session.Title), loaded.Again(session.Branch)
@@ -102,7 +101,9 @@ func (p *phase1) extractOne(
 		}
 	}
 	out.Skipped = p.skipped(loaded.Stats)
-	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
+	done, _ := memoir.SplitHash(claim.DoneHash)
+	outdated := p.window().Outdated(claim.DoneBy)
+	if loaded.Hash == done && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}
@@ -120,8 +121,9 @@ func (p *phase1) extractOne(
 	}
 	p.anchor(extraction, loaded.Items)
 	out.Extraction = extraction
-	// The messages that an earlier extraction was made from may have been undone.
-	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
+	// The messages that an earlier extraction was made from may have been undone, or the rules may be gone.
+	outdated = outdated && extraction.Model == extract.BuiltinName
+	out.Withdraw = extraction.Empty() && (loaded.Stats.Undone > 0 && !loaded.Grown || outdated)
 	return out, nil
 }
 
@@ -134,8 +136,8 @@ func (p *phase1) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) err
 	e.ProjectID = s.ProjectID
 	e.CWD, e.Branch = s.CWD, s.Branch
 	e.StartedAt, e.EndedAt = s.CreatedAt, lastItemAt(loaded.Items, s.UpdatedAt)
-	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
-	e.Model = p.extractor.Name()
+	e.Model, e.FilterVersion = p.extractor.Name(), rollout.FilterVersion
+	e.ContentHash = loaded.Hash + "@" + extract.Reader(e.Model)
 	extract.Date(e.Statements, loaded.Items, e.EndedAt)
 	return extract.Check(*e, loaded.Items)
 }

@@ -33,6 +33,7 @@ type Options struct {
 	SessionsDir string   // read every session file below it instead of the agents' own directories
 	ProjectIDs  []string // limit both phases to these projects; empty: all
 	DryRun      bool     // refresh the registry and nothing else
+	Again       bool     // read again what another model read
 
 	Now     time.Time     // for eligibility and dates that are written, not for leases; zero: the clock
 	MinIdle time.Duration // 0: no limit, and active sessions are included
@@ -73,6 +74,7 @@ type run struct {
 	holder  lease.Holder
 	began   time.Time
 	id      string // in the ledger
+	reads   string // Reader of store.Window
 
 	forgotten map[string]bool // tombstones, as of the scan
 }
@@ -82,6 +84,10 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
+	one, two := model.Phases(opts.Settings.ModelRoles)
+	if opts.Again || one.Model == model.Builtin && two.Model == model.Builtin { // it costs nothing, nor what follows
+		r.reads = extract.Reader(one.Model)
+	}
 	var err error
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
@@ -127,6 +133,8 @@ func (r *run) window() store.Window {
 		Starting:          r.opts.StartingSession,
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
+		Reader:            r.reads,
+		Again:             r.opts.Again,
 	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))

@@ -229,6 +229,10 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 			p.ui.warn(memoir.HintOf(err), "%v", err)
 		}
 	}
+	if opts, st, errStore := p.openToChange(c); errStore == nil && strings.HasPrefix(now, "modelRoles.") {
+		defer st.Close()
+		p.offerAgain(c.Context, st, opts)
+	}
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -36,6 +37,9 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "all", Usage: "all projects (default)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the planned work; only update the registry"},
+			&cli.BoolFlag{Name: "again", Usage: "also read again what a weaker model read, with the configured one; " +
+				"it tells the estimate and asks"},
+			yesFlag(),
 			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled; print nothing"},
 			nowFlag(),
 			&cli.StringFlag{Name: "min-idle",
@@ -108,11 +112,35 @@ func (p *program) run(c *cli.Context) error {
 		}
 		opts.ProjectIDs = []string{id}
 	}
+	if err := p.agree(c, st, opts); err != nil {
+		return err
+	}
 	report, err := pipeline.Run(ctx, st, opts)
 	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
 	return p.reportRun(c, report, err)
+}
+
+// agree asks whether to read sessions again, if that costs something.
+func (p *program) agree(c *cli.Context, st *store.Store, opts pipeline.Options) error {
+	if !opts.Again || opts.DryRun {
+		return nil
+	}
+	opts.DryRun = true
+	plan, err := pipeline.Run(c.Context, st, opts)
+	if err != nil || plan.Estimate == nil || plan.Estimate.Calls == 0 {
+		return err
+	}
+	next := operation.NextOf(plan)
+	return p.confirm(c, "use "+cmp.Or(next.Model, "a language model")+": the run "+sayNext(next), opts.Home)
+}
+
+// offerAgain says what a language model that was chosen could read again.
+func (p *program) offerAgain(ctx context.Context, st *store.Store, opts pipeline.Options) {
+	if again, err := pipeline.Again(ctx, st, opts); err == nil {
+		p.ui.sayHint(sayAgain(operation.NextOf(again)))
+	}
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
@@ -159,6 +187,7 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) 
 		return opts, err
 	}
 	memories := opts.Settings.Memories
+	opts.Again = c.Bool("again")
 	opts.DryRun, opts.StartingSession, opts.Sleep = c.Bool("dry-run"), c.String("starting"), p.sleep
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))

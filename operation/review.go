@@ -237,6 +237,15 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (New
 	return n, cmp.Or(err, errAnswered, errNotes)
 }
 
+// addNews adds the news of projects with new lines. Doctor reports a memory that cannot be read.
+func (s *Status) addNews(ctx context.Context, st *store.Store, home string) {
+	for _, project := range s.Projects {
+		if news, err := ReadNews(ctx, st, home, project.ID); err == nil && news.New > 0 {
+			s.Review = append(s.Review, news)
+		}
+	}
+}
+
 // Text says the news in words; empty if there are none.
 func (n News) Text(now time.Time) string {
 	text, day := memoir.Count(n.Lines, "line"), func(t time.Time) string { return t.Local().Format(time.DateOnly) }

@@ -164,12 +164,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if errs[3] = err; cmp.Or(errs[:]...) != nil {
 		return out, cmp.Or(errs[:]...)
 	}
-	for _, project := range out.Projects {
-		news, err := ReadNews(ctx, st, opts.Home, project.ID)
-		if err == nil && news.New > 0 { // doctor reports a memory that cannot be read
-			out.Review = append(out.Review, news)
-		}
-	}
+	out.addNews(ctx, st, opts.Home)
 	for _, s := range unread {
 		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
 	}

@@ -17,6 +17,9 @@ import (
 	"memoir/store"
 )
 
+// MaxOnce is how much of what was said once a person is asked about at once.
+const MaxOnce = 20
+
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
 // person said once, rules before what only may be one, each the newest first.
 type Review struct {
@@ -24,13 +27,11 @@ type Review struct {
 	Left  int          `json:"-"` // of what was said once
 }
 
-// ReviewLine is a line of MEMORY.md, an agent's note, or what a person said once.
+// ReviewLine is a line of MEMORY.md with its key as the id, an agent's note with its number, or a statement that a
+// person said once.
 type ReviewLine struct {
-	ID       string     `json:"id"`   // the key of the line, the number of the note, or the id of the statement
-	Kind     string     `json:"kind"` // of the statement; Line if none has the line's words, Note
-	Text     string     `json:"text"`
-	State    string     `json:"state"` // new, changed since an answer, once, or unconfirmed
-	Sessions []Evidence `json:"sessions"`
+	Statement
+	State string `json:"state"` // new, changed since an answer, once, or unconfirmed
 
 	line       string // of MEMORY.md, or as it would have it
 	held       bool   // MEMORY.md has it
@@ -46,9 +47,6 @@ func (l ReviewLine) Takes() []string {
 	return []string{"confirm", "drop", "edit"}
 }
 
-// MaxOnce is how much of what was said once a person is asked about at once.
-const MaxOnce = 20
-
 // Review returns what waits for an answer, at most some lines that were said once. Evidence adds items to its sessions.
 func (a Access) Review(ctx context.Context, st *store.Store, projectID string, most int) (Review, error) {
 	out := Review{Lines: []ReviewLine{}}
@@ -61,9 +59,10 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 		return out, err
 	}
 	for _, n := range notes.Waiting {
-		out.Lines = append(out.Lines, ReviewLine{ID: fmt.Sprintf("#%d", n.ID), Kind: "Note", Text: a.Clean(n.Text),
-			State: "unconfirmed", note: n, Sessions: []Evidence{{ID: n.Key(), Items: []EvidenceItem{},
-				At: n.CreatedAt.UTC().Format(time.DateOnly)}}})
+		out.Lines = append(out.Lines, ReviewLine{State: "unconfirmed", note: n, held: true, Statement: Statement{
+			ID: fmt.Sprintf("#%d", n.ID), Kind: "Note", Text: a.Clean(n.Text), Signal: memoir.SignalNote,
+			By: string(memoir.ByAgent), Sessions: []Evidence{{ID: n.Key(), Items: []EvidenceItem{},
+				At: n.CreatedAt.UTC().Format(time.DateOnly)}}}})
 	}
 	no, once := map[string]bool{}, map[string]bool{} // keys of lines, of the first also ids of statements
 	for _, l := range m.lines {
@@ -96,10 +95,11 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 				out.Left++
 				continue
 			}
-			one, words := a.evidence([]string{id}, all)[0], a.Clean(s.statement.Quote)
-			out.Lines = append(out.Lines, ReviewLine{ID: id, Kind: one.Kind, Text: words, State: "once",
-				Sessions: one.Sessions, line: "- " + one.Text, held: once[key], statements: []string{id},
-				note: memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: words}})
+			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
+				line: "- " + s.statement.Text, statements: []string{id}}
+			one.Text = a.Clean(s.statement.Quote)
+			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
+			out.Lines = append(out.Lines, one)
 		}
 	}
 	return out, nil
@@ -107,12 +107,14 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 
 // reviewLine returns an entry of MEMORY.md as a review has it.
 func (a Access) reviewLine(l Line, m projectMemory, all []withExtraction, answered map[string]int64) ReviewLine {
-	text, unsure := strings.CutSuffix(l.Text, memoir.Unconfirmed)
-	one := ReviewLine{ID: l.Key, Kind: "Line", Text: memoir.LineText(text), State: "new", line: l.Text, held: true,
-		Sessions: []Evidence{}, statements: l.origin.Statements}
-	for _, s := range a.source(l, m, all) {
-		one.Kind, one.Sessions = s.Kind, append(one.Sessions, s.Sessions...)
+	one := ReviewLine{State: "new", line: l.Text, held: true, statements: l.origin.Statements}
+	one.Kind = "Line"
+	sessions := []Evidence{}
+	for _, one.Statement = range a.source(l, m, all) {
+		sessions = append(sessions, one.Sessions...)
 	}
+	text, unsure := strings.CutSuffix(l.Text, memoir.Unconfirmed)
+	one.ID, one.Text, one.Sessions = l.Key, memoir.LineText(text), sessions
 	if slices.ContainsFunc(one.statements, func(id string) bool { return answered[id] > 0 }) {
 		one.State = "changed"
 	}
@@ -133,7 +135,7 @@ func waits(line string, answered map[string]int64) bool {
 func (a Access) Evidence(ctx context.Context, st *store.Store, lines ...ReviewLine) error {
 	var of []Statement
 	for _, l := range lines {
-		of = append(of, Statement{Sessions: l.Sessions})
+		of = append(of, l.Statement)
 	}
 	return a.fill(ctx, st, of)
 }
@@ -151,36 +153,24 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 	changes := map[string]string{}
 	var keys, never []string
 	for _, one := range answers {
-		l := one.Line
 		one.Text = strings.Join(strings.Fields(one.Text), " ")
-		if !slices.Contains(l.Takes(), one.Answer) {
-			return memoir.Errorf(memoir.CodeUsage, "use "+strings.Join(l.Takes(), ", "), "%q is no answer about what is %s",
-				memoir.Cut(one.Answer, 50), l.State)
-		}
-		if err := entry.Worded(one.Text); one.Answer == "edit" && err != nil {
-			return err
-		}
 		if err := a.answerNote(ctx, st, opts, one); err != nil {
 			return err
 		}
-		keys = append(keys, l.statements...)
+		l := one.Line
 		instead := strings.TrimSuffix(l.line, memoir.Unconfirmed)
-		_, citation, _ := strings.Cut(instead, memoir.LineText(instead))
-		switch {
-		case l.line == "": // only a note
-		case one.Answer == "keep", l.State == "once" && one.Answer == "confirm":
-			keys = append(keys, memoir.LineKey(l.line))
-		case !l.held:
-			never = append(never, l.line)
-		case one.Answer == "drop", l.State == "once":
-			changes[l.line] = ""
-		case one.Answer == "edit":
+		switch _, citation, _ := strings.Cut(instead, memoir.LineText(instead)); {
+		case one.Answer == "drop", one.Answer == "edit" && l.State == "once":
+			instead = ""
+		case one.Answer == "edit" && l.line != "":
 			instead = "- " + one.Text + citation
-			fallthrough
-		default:
-			changes[l.line] = instead
-			keys = append(keys, memoir.LineKey(instead))
 		}
+		if instead == "" && !l.held {
+			never = append(never, l.line)
+		} else if instead != l.line {
+			changes[l.line] = instead
+		}
+		keys = append(append(keys, l.statements...), memoir.LineKey(instead))
 	}
 	if len(changes) > 0 {
 		if _, err := pipeline.ChangeLines(ctx, st, opts, project, changes); err != nil {
@@ -190,12 +180,18 @@ func (a Access) Answer(ctx context.Context, st *store.Store, opts pipeline.Optio
 	return st.Answer(ctx, project.ID, keys, never)
 }
 
-// answerNote makes the note of a line the person's, and forgets an agent's that is not confirmed.
-func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.Options, one Answer) error {
-	n, key := one.Line.note, one.Line.note.Key()
-	var err error
-	if n.Kind != "" && one.Answer != "drop" {
-		n.Author, n.Text = memoir.AuthorUser, cmp.Or(one.Text, n.Text)
+// answerNote checks an answer, makes the note of its line the person's, and forgets an agent's that is not confirmed.
+func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.Options, one Answer) (err error) {
+	takes, n, key := one.Line.Takes(), one.Line.note, one.Line.note.Key()
+	if !slices.Contains(takes, one.Answer) {
+		return memoir.Errorf(memoir.CodeUsage, "use "+strings.Join(takes, ", "), "%q is no answer about what is %s",
+			memoir.Cut(one.Answer, 50), one.Line.State)
+	}
+	if one.Answer == "edit" {
+		n.Text, err = one.Text, entry.Worded(one.Text)
+	}
+	if n.Kind != "" && one.Answer != "drop" && err == nil {
+		n.Author = memoir.AuthorUser
 		_, _, err = a.Remember(ctx, st, opts, n)
 	}
 	if n.ID != 0 && one.Answer != "confirm" && err == nil {
@@ -209,22 +205,16 @@ func (a Access) answerNote(ctx context.Context, st *store.Store, opts pipeline.O
 
 // News is what the start of a session says of a project's memory.
 type News struct {
-	Project string     `json:"project"`
-	Lines   int        `json:"lines"`
-	New     int        `json:"new"`   // or changed, that wait for an answer
-	Notes   int        `json:"notes"` // of agents, also for all projects, that nobody confirmed
-	Since   *time.Time `json:"since"` // the last answer
+	Lines, New int       // of MEMORY.md; those that wait for an answer
+	Notes      int       // of agents, also for all projects, that nobody confirmed
+	Since      time.Time // the last answer
 }
 
 // ReadNews counts what waits for an answer, without what was said once. It reads little, since sessions wait for it.
-func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (News, error) {
+func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (n News, err error) {
 	text, err := memory.At(home, projectID).Open(memoir.MemoryFile)
 	answered, errAnswered := st.Answered(ctx, projectID)
 	notes, errNotes := entry.Injected(ctx, st, projectID)
-	n := News{Project: projectID, Notes: len(notes.Waiting)}
-	if at := slices.Collect(maps.Values(answered)); len(at) > 0 {
-		n.Since = Time(time.UnixMilli(slices.Max(at)))
-	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")
 		if waits(line, answered) {
@@ -234,30 +224,24 @@ func ReadNews(ctx context.Context, st *store.Store, home, projectID string) (New
 			n.Lines++
 		}
 	}
-	return n, cmp.Or(err, errAnswered, errNotes)
-}
-
-// addNews adds the news of projects with new lines. Doctor reports a memory that cannot be read.
-func (s *Status) addNews(ctx context.Context, st *store.Store, home string) {
-	for _, project := range s.Projects {
-		if news, err := ReadNews(ctx, st, home, project.ID); err == nil && news.New > 0 {
-			s.Review = append(s.Review, news)
-		}
+	if at := slices.Collect(maps.Values(answered)); len(at) > 0 {
+		n.Since = time.UnixMilli(slices.Max(at))
 	}
+	n.Notes = len(notes.Waiting)
+	return n, cmp.Or(err, errAnswered, errNotes)
 }
 
 // Text says the news in words; empty if there are none.
 func (n News) Text(now time.Time) string {
 	text, day := memoir.Count(n.Lines, "line"), func(t time.Time) string { return t.Local().Format(time.DateOnly) }
-	switch {
-	case n.New+n.Notes == 0:
+	if n.New+n.Notes == 0 {
 		return ""
-	case n.New > 0 && n.Since != nil:
-		at := day(*n.Since)
-		at = cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
-		text += fmt.Sprintf(", %d new since %s", n.New, at)
-	case n.New > 0:
+	}
+	if n.New > 0 {
 		text += fmt.Sprintf(", %d new", n.New)
+	}
+	if at := day(n.Since); n.New > 0 && !n.Since.IsZero() {
+		text += " since " + cmp.Or(map[string]string{day(now): "today", day(now.AddDate(0, 0, -1)): "yesterday"}[at], at)
 	}
 	if n.Notes > 0 {
 		text += strings.Replace(", "+memoir.Count(n.Notes, "note")+" wait", "note wait", "note waits", 1)

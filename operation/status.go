@@ -30,6 +30,7 @@ type Project struct {
 	Generation  int64      `json:"generation"`
 	PublishedAt *time.Time `json:"published_at"`
 	Due         bool       `json:"due"`
+	New         int        `json:"new"` // lines that wait for a review
 }
 
 // ProjectOf returns the form of a project with clean texts, except its id: a folder has that name.
@@ -80,7 +81,10 @@ func ListProjects(ctx context.Context, st *store.Store, home string, clean func(
 	rows, err := pipeline.Projects(ctx, st, home)
 	out := Projects{[]Project{}}
 	for _, row := range rows {
-		out.Projects = append(out.Projects, ProjectOf(home, row, clean))
+		one := ProjectOf(home, row, clean)
+		news, _ := ReadNews(ctx, st, home, row.ID) // doctor reports a memory that cannot be read
+		one.New = news.New
+		out.Projects = append(out.Projects, one)
 	}
 	return out, err
 }
@@ -90,7 +94,6 @@ type Status struct {
 	At time.Time `json:"at"`
 	Queue
 	Projects   []Project            `json:"projects"`
-	Review     []News               `json:"review"` // of projects with new lines
 	Usage      memoir.Usage         `json:"usage"`
 	Entries    map[string]int       `json:"entries"` // by kind, and unconfirmed notes
 	Redactions map[string]int       `json:"redactions"`
@@ -145,8 +148,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	Status, error) {
 	out := Status{At: time.Now().UTC(), Queue: Queue{Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
 		Running: []Running{}, Failed: []Failed{}, Dead: []Failed{}}, Projects: []Project{}, Redactions: map[string]int{},
-		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{},
-		Review: []News{}}
+		Entries: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []Unfinished{}, Unreadable: []Unreadable{}}
 	if st == nil {
 		return out, nil
 	}
@@ -164,7 +166,6 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if errs[3] = err; cmp.Or(errs[:]...) != nil {
 		return out, cmp.Or(errs[:]...)
 	}
-	out.addNews(ctx, st, opts.Home)
 	for _, s := range unread {
 		out.Unreadable = append(out.Unreadable, Unreadable{redact(s.Key()), redact(s.Error)})
 	}

@@ -69,7 +69,11 @@ const (
 
 func (p *program) printStatus(s operation.Status) {
 	var due []string
+	fresh := map[string]int{}
 	for _, project := range s.Projects {
+		if project.New > 0 {
+			fresh[project.ID] = project.New
+		}
 		if project.Due {
 			due = append(due, project.ID)
 		}
@@ -88,7 +92,7 @@ func (p *program) printStatus(s operation.Status) {
 	}
 	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), which)
 	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
-	statusList(p, "review", s.Review, func(n operation.News) string { return n.Project + ": " + n.Text(s.At) })
+	p.statusLine("review", cmp.Or(byRule(fresh), "none"))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {
 		p.statusLine("usage", sayUsage(s.Usage))

@@ -110,42 +110,40 @@ func (p *program) review(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	project, err := p.projectOf(c, st)
-	if err != nil {
-		return err
-	}
 	a, most := p.access(c), operation.MaxOnce
 	if c.Bool("json") {
 		most = math.MaxInt
 	}
-	found, err := a.Review(c.Context, st, project.ID, most)
+	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}
+	found, err := a.Review(c.Context, st, project.ID, most)
 	var answers []operation.Answer
-	if c.Bool("yes") {
-		for _, l := range found.Lines {
+	switch left := found.Lines; {
+	case err != nil:
+	case c.Bool("yes"):
+		found.Lines = []operation.ReviewLine{}
+		for _, l := range left {
 			if l.Takes()[0] == "keep" {
 				answers = append(answers, operation.Answer{Line: l, Answer: "keep"})
+			} else {
+				found.Lines = append(found.Lines, l)
 			}
 		}
-	} else if !c.Bool("json") {
-		answers, err = p.askAbout(c.Context, a, st, found.Lines)
+	case c.Bool("json"):
+		err = a.Evidence(c.Context, st, left...)
+	default:
+		answers, err = p.askAbout(c.Context, a, st, left)
+		found.Left -= len(answers)
 	}
 	if len(answers) > 0 {
-		ctx := context.WithoutCancel(c.Context)
 		opts, to, failed := p.openToChange(c)
 		if failed == nil {
 			defer to.Close()
-			failed = a.Answer(ctx, to, opts, project.Project, answers...)
-		}
-		if failed == nil {
-			found, failed = a.Review(ctx, to, project.ID, most)
+			failed = a.Answer(context.WithoutCancel(c.Context), to, opts, project.Project, answers...)
 		}
 		err = cmp.Or(failed, err)
-	}
-	if err == nil && c.Bool("json") {
-		err = a.Evidence(c.Context, st, found.Lines...)
 	}
 	return p.result(c, err, found, func() {
 		p.ui.say("%s answered, %d left", countAre(len(answers), "line"), len(found.Lines)+found.Left)

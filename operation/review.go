@@ -17,8 +17,8 @@ import (
 	"memoir/store"
 )
 
-// MaxOnce is how much of what was said once a person is asked about at once.
-const MaxOnce = 20
+// maxOnce is how much of what was said once a person is asked about at once.
+const maxOnce = 20
 
 // Review is what waits for a person's answer about a memory: lines and agents' notes, the oldest first, then what a
 // person said once, rules before what only may be one, each the newest first.
@@ -47,8 +47,8 @@ func (l ReviewLine) Takes() []string {
 	return []string{"confirm", "drop", "edit"}
 }
 
-// Review returns what waits for an answer, at most some lines that were said once. Evidence adds items to its sessions.
-func (a Access) Review(ctx context.Context, st *store.Store, projectID string, most int) (Review, error) {
+// Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
+func (a Access) Review(ctx context.Context, st *store.Store, projectID string, whole bool) (Review, error) {
 	out := Review{Lines: []ReviewLine{}}
 	m, err := a.readMemory(projectID)
 	all, errAll := m.statements(ctx, st)
@@ -79,6 +79,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 	}
 	day := func(l ReviewLine) string { return append(l.Sessions, Evidence{})[0].At }
 	slices.SortStableFunc(out.Lines, func(a, b ReviewLine) int { return strings.Compare(day(a), day(b)) })
+	first := len(out.Lines)
 	for _, n := range edits {
 		no[memoir.LineKey(n.Text)] = no[memoir.LineKey(n.Text)] || n.Action == memoir.EditRemoved
 	}
@@ -91,7 +92,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, m
 			if s.statement.Signal != signal || no[key] || no[id] || answered[key] > 0 {
 				continue
 			}
-			if no[key], most = true, most-1; most < 0 {
+			if no[key] = true; !whole && len(out.Lines)-first == maxOnce {
 				out.Left++
 				continue
 			}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -110,31 +110,27 @@ func (p *program) review(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	a, most := p.access(c), operation.MaxOnce
-	if c.Bool("json") {
-		most = math.MaxInt
-	}
+	a := p.access(c)
 	project, err := p.projectOf(c, st)
 	if err != nil {
 		return err
 	}
-	found, err := a.Review(c.Context, st, project.ID, most)
+	found, err := a.Review(c.Context, st, project.ID, c.Bool("json"))
 	var answers []operation.Answer
-	switch left := found.Lines; {
+	switch {
 	case err != nil:
 	case c.Bool("yes"):
-		found.Lines = []operation.ReviewLine{}
-		for _, l := range left {
-			if l.Takes()[0] == "keep" {
+		found.Lines = slices.DeleteFunc(found.Lines, func(l operation.ReviewLine) bool {
+			keep := l.Takes()[0] == "keep"
+			if keep {
 				answers = append(answers, operation.Answer{Line: l, Answer: "keep"})
-			} else {
-				found.Lines = append(found.Lines, l)
 			}
-		}
+			return keep
+		})
 	case c.Bool("json"):
-		err = a.Evidence(c.Context, st, left...)
+		err = a.Evidence(c.Context, st, found.Lines...)
 	default:
-		answers, err = p.askAbout(c.Context, a, st, left)
+		answers, err = p.askAbout(c.Context, a, st, found.Lines)
 		found.Left -= len(answers)
 	}
 	if len(answers) > 0 {

@@ -111,7 +111,6 @@ type Next struct {
 	Left     int           `json:"left"`     // over the cap
 	Projects int           `json:"projects"` // that it would consolidate
 	Estimate *memoir.Usage `json:"estimate,omitempty"`
-	Model    string        `json:"model,omitempty"` // that reads the sessions
 	Error    string        `json:"error,omitempty"` // it would not begin
 	Hint     string        `json:"hint,omitempty"`
 
@@ -120,12 +119,15 @@ type Next struct {
 
 // NextOf sums up the report of a dry run.
 func NextOf(r pipeline.Report) Next {
-	next := Next{Left: r.Left, Estimate: r.Estimate}
-	next.Sessions, next.Projects = r.Planned()
-	if next.Sessions > 0 {
-		next.Model = r.Would[0].Model
-	}
-	return next
+	sessions, projects := r.Planned()
+	return Next{Sessions: sessions, Projects: projects, Left: r.Left, Estimate: r.Estimate}
+}
+
+// Again is what `run --again` would do, without a cap, with sessions that were read before.
+func Again(ctx context.Context, st *store.Store, opts pipeline.Options) Next {
+	opts.Again, opts.Limit, opts.MaxAge = true, 0, 1 // without those that were never read
+	r, _ := pipeline.Glance(ctx, st, opts)           // the next run says why it cannot begin
+	return NextOf(r)
 }
 
 // Unfinished is unfinished work of a killed run, which a later run completes.
@@ -181,9 +183,7 @@ func ReadStatus(ctx context.Context, st *store.Store, opts pipeline.Options, red
 	if len(next.Scan.Reasons) > 0 { // those of the settings; the last run may have had flags
 		out.Sessions = next.Scan.Reasons
 	}
-	if again, err := pipeline.Again(ctx, st, opts); err == nil {
-		out.Again = NextOf(again)
-	}
+	out.Again = Again(ctx, st, opts)
 	out.Limits, out.Next.Left, out.Next.Estimate = append(out.Limits, next.Limits...), next.Left, next.Estimate
 	for _, w := range next.Warnings {
 		out.Next.Warnings = append(out.Next.Warnings, pipeline.Warning{Message: redact(w.Message), Hint: w.Hint})

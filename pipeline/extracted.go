@@ -84,7 +84,7 @@ func (p *phase1) extractOne(
 	}
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
-		earlier, _ = memoir.SplitHash(claim.Prior.ContentHash)
+		earlier = memoir.Content(claim.Prior.ContentHash)
 	}
 	loaded, err := Load(ctx, p.scanner, parts, earlier, p.forgotten)
 	if err != nil {
@@ -101,9 +101,8 @@ func (p *phase1) extractOne(
 		}
 	}
 	out.Skipped = p.skipped(loaded.Stats)
-	done, _ := memoir.SplitHash(claim.DoneHash)
 	outdated := p.window().Outdated(claim.DoneBy)
-	if loaded.Hash == done && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
+	if loaded.Hash == memoir.Content(claim.DoneHash) && claim.DoneFilterVersion == rollout.FilterVersion && !outdated {
 		out.unchanged = true
 		return out, nil
 	}
@@ -183,15 +182,8 @@ func (p *phase1) anchor(e memoir.Extraction, items []memoir.Item) {
 // skipped counts the records that a reader skipped, so that changes of a format are noticed. The types of
 // records are transcript text, so they are redacted and made printable.
 func (p *phase1) skipped(stats rollout.Stats) []store.Skipped {
-	var out []store.Skipped
-	for _, count := range []store.Skipped{
-		{Why: store.SkippedMalformed, N: stats.Malformed},
-		{Why: store.SkippedOversized, N: stats.Oversized},
-	} {
-		if count.N > 0 {
-			out = append(out, count)
-		}
-	}
+	out := []store.Skipped{{Why: store.SkippedMalformed, N: stats.Malformed},
+		{Why: store.SkippedOversized, N: stats.Oversized}}
 	if stats.CutTail {
 		out = append(out, store.Skipped{Why: store.SkippedCut, N: 1})
 	}

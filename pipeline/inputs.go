@@ -121,10 +121,8 @@ func known(extractions []memoir.Extraction) []memoir.Extraction {
 func withoutDeferred(extractions []memoir.Extraction, deferred []memory.Input) (
 	left []memoir.Extraction, keys []string) {
 	for _, e := range extractions {
-		content, _ := memoir.SplitHash(e.ContentHash)
 		if slices.ContainsFunc(deferred, func(in memory.Input) bool {
-			was, _ := memoir.SplitHash(in.Hash)
-			return in.Session == e.SessionKey && was == content
+			return in.Session == e.SessionKey && memoir.Content(in.Hash) == memoir.Content(e.ContentHash)
 		}) {
 			keys = append(keys, e.SessionKey)
 		} else {

@@ -74,7 +74,6 @@ type run struct {
 	holder  lease.Holder
 	began   time.Time
 	id      string // in the ledger
-	reads   string // Reader of store.Window
 
 	forgotten map[string]bool // tombstones, as of the scan
 }
@@ -84,10 +83,6 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	r.log, r.show = cmp.Or(opts.Log, slog.New(slog.DiscardHandler)), opts.Progress
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
-	one, two := model.Phases(opts.Settings.ModelRoles)
-	if opts.Again || one.Model == model.Builtin && two.Model == model.Builtin { // it costs nothing, nor what follows
-		r.reads = extract.Reader(one.Model)
-	}
 	var err error
 	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
 		return nil, err
@@ -133,8 +128,10 @@ func (r *run) window() store.Window {
 		Starting:          r.opts.StartingSession,
 		IncludeAutomation: r.opts.Settings.Memories.IncludeAutomation,
 		Cap:               r.opts.Limit,
-		Reader:            r.reads,
-		Again:             r.opts.Again,
+	}
+	one, two := model.Phases(r.opts.Settings.ModelRoles)
+	if r.opts.Again || one.Model == model.Builtin && two.Model == model.Builtin { // it costs nothing, nor what follows
+		w.Reader = extract.Reader(one.Model)
 	}
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))

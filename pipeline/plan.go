@@ -151,13 +151,6 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Report, error) 
 	return r.report, err
 }
 
-// Again is Glance for a run that reads again what a weaker model read, without a cap and without sessions that were
-// never read.
-func Again(ctx context.Context, st *store.Store, opts Options) (Report, error) {
-	opts.Again, opts.Limit, opts.MaxAge = true, 0, 1
-	return Glance(ctx, st, opts)
-}
-
 // Look scans and counts the sessions by agent and by project, the largest count first. If all are too old or too
 // recent, it changes opts so that a first run has a result. No language model is opened or called.
 func Look(ctx context.Context, st *store.Store, opts *Options) (s Survey, err error) {

@@ -279,12 +279,9 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	if err != nil {
 		return "", err
 	}
-	known, again := len(priors) > 0, false // again: the history has what an earlier reading found
-	if known {
-		content, reader := memoir.SplitHash(priors[0].ContentHash)
-		now, by := memoir.SplitHash(e.ContentHash)
-		again = content == now && reader != by
-	}
+	known := len(priors) > 0
+	again := known && priors[0].ContentHash != e.ContentHash &&
+		memoir.Content(priors[0].ContentHash) == memoir.Content(e.ContentHash)
 	switch {
 	case e.Empty() && !known:
 		return "empty", nil
@@ -298,13 +295,11 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	case known && !again && sameMemory(priors[0], e):
 		e.Seq, outcome = priors[0].Seq, "unchanged"
 	default:
-		if outcome = "stored"; known {
-			e.Seq = priors[0].Seq
+		if outcome = "stored"; e.ProjectID != "" {
+			e.Seq, err = bump(t, e.ProjectID)
 		}
-		if seq := int64(0); e.ProjectID != "" {
-			if seq, err = bump(t, e.ProjectID); !again {
-				e.Seq = seq
-			}
+		if again || known && e.ProjectID == "" { // the history has the session
+			e.Seq = priors[0].Seq
 		}
 	}
 	return outcome, errors.Join(err, s.putExtraction(t, e))

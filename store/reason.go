@@ -35,16 +35,15 @@ type Window struct {
 	IncludeAutomation bool
 	// Cap is the most sessions that the run takes; 0: no cap. RefreshReasons and Foresee use it.
 	Cap int
-	// Reader reads again what earlier versions of the built-in model read, if it is not empty; with Again, a
-	// language model also what any other model read. It is as memoir.SplitHash returns it.
+	// Reader reads again, if it is not empty, what earlier versions of the built-in model read; a language model also
+	// what any other model read.
 	Reader string
-	Again  bool
 }
 
 // Outdated reports whether the run is to read again what a reader read.
 func (w Window) Outdated(reader string) bool {
 	builtin := func(reader string) bool { return strings.HasPrefix(reader+"/", "builtin/") }
-	return w.Reader != "" && reader != "" && reader != w.Reader && (builtin(reader) || w.Again && !builtin(w.Reader))
+	return w.Reader != "" && reader != "" && reader != w.Reader && (builtin(reader) || !builtin(w.Reader))
 }
 
 // facts are the properties of a session on which its reason depends, apart from the window.
@@ -281,17 +280,12 @@ func (w Window) eachFacts(
 	})
 }
 
-// candidates returns the sessions to claim, in order. The times in the query only reduce the rows to read;
+// candidates returns the sessions to claim, in order. The time in the query only reduces the rows to read;
 // Window.reason decides.
 func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts, err error) {
-	w := o.Window
-	now := cmp.Or(w.Now, clock)
-	oldest, latest := int64(math.MinInt64), int64(math.MaxInt64)
+	w, oldest := o.Window, int64(math.MinInt64)
 	if w.MaxAge > 0 {
-		oldest = millis(now.Add(-w.MaxAge))
-	}
-	if idle := max(w.MinIdle, w.ActiveFor); idle > 0 {
-		latest = millis(now.Add(-idle))
+		oldest = millis(cmp.Or(w.Now, clock).Add(-w.MaxAge))
 	}
 	open, args := w.openIn()
 	where, order := open+` AND coalesce(j.status, '') <> 'running' AND `, `s.updated_at DESC, s.key`
@@ -310,8 +304,8 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 		}
 		return nil
 	}
-	err = w.eachFacts(t, where+` AND s.updated_at BETWEEN ? AND ? AND coalesce(j.done_version <> s.version, 1)
-		ORDER BY `+order, append(args, oldest, latest), clock, take)
+	err = w.eachFacts(t, where+` AND s.updated_at >= ? AND coalesce(j.done_version <> s.version, 1)
+		ORDER BY `+order, append(args, oldest), clock, take)
 	if err == nil && w.Reader != "" && len(found) < limit { // RefreshReasons has opened the outdated ones
 		err = w.eachFacts(t, where+` AND j.done_version = s.version ORDER BY `+order, args, clock, take)
 	}
@@ -339,17 +333,9 @@ func (s *Store) settleIn(t tx, w Window, key string) error {
 		return err
 	}
 	reason := w.reason(f, s.now())
-	if reason == f.reason || reason == memoir.ReasonEligible && timely(f.reason) {
+	ofWindow := []memoir.Reason{memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap}
+	if reason == f.reason || reason == memoir.ReasonEligible && slices.Contains(ofWindow, f.reason) {
 		return nil
 	}
 	return t.run(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
-}
-
-// timely reports whether a reason depends on the window alone.
-func timely(r memoir.Reason) bool {
-	switch r {
-	case memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap, memoir.ReasonEligible:
-		return true
-	}
-	return false
 }

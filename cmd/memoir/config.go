@@ -14,6 +14,7 @@ import (
 	"memoir/config"
 	"memoir/internal/disk"
 	"memoir/model"
+	"memoir/operation"
 )
 
 // cleanSetting redacts a setting. Some secrets show only beside their option: a list with one is printed as one text.
@@ -231,7 +232,7 @@ func (p *program) changeSetting(c *cli.Context, name string, change func(*config
 	}
 	if opts, st, errStore := p.openToChange(c); errStore == nil && strings.HasPrefix(now, "modelRoles.") {
 		defer st.Close()
-		p.offerAgain(c.Context, st, opts)
+		p.ui.sayHint(sayAgain(operation.Again(c.Context, st, opts)))
 	}
 	return err
 }

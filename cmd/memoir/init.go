@@ -256,7 +256,7 @@ func (s *setup) plan() (err error) {
 	if s.out.Plan, err = pipeline.Glance(s.ctx, s.store, s.opts); err != nil {
 		return err
 	}
-	s.offerAgain(s.ctx, s.store, s.opts)
+	s.ui.sayHint(sayAgain(operation.Again(s.ctx, s.store, s.opts)))
 	switch {
 	case s.out.Sessions == 0:
 		return nil

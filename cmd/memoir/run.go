@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/internal/disk"
+	"memoir/model"
 	"memoir/operation"
 	"memoir/pipeline"
 	"memoir/store"
@@ -132,15 +134,9 @@ func (p *program) agree(c *cli.Context, st *store.Store, opts pipeline.Options) 
 	if err != nil || plan.Estimate == nil || plan.Estimate.Calls == 0 {
 		return err
 	}
-	next := operation.NextOf(plan)
-	return p.confirm(c, "use "+cmp.Or(next.Model, "a language model")+": the run "+sayNext(next), opts.Home)
-}
-
-// offerAgain says what a language model that was chosen could read again.
-func (p *program) offerAgain(ctx context.Context, st *store.Store, opts pipeline.Options) {
-	if again, err := pipeline.Again(ctx, st, opts); err == nil {
-		p.ui.sayHint(sayAgain(operation.NextOf(again)))
-	}
+	one, two := model.Phases(opts.Settings.ModelRoles)
+	names := strings.Join(slices.Compact([]string{one.Model, two.Model}), " and ")
+	return p.confirm(c, "use "+names+": the run "+sayNext(operation.NextOf(plan)), opts.Home)
 }
 
 func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
@@ -175,23 +171,19 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
-	for _, name := range []string{"min-idle", "max-age"} {
-		if c.IsSet(name) {
-			flags[name] = c.String(name)
+	for _, name := range [][2]string{{"min-idle"}, {"max-age"}, {"limit", "memories.maxRolloutsPerStartup"}} {
+		if c.IsSet(name[0]) {
+			flags[cmp.Or(name[1], name[0])] = fmt.Sprint(c.Value(name[0]))
 		}
-	}
-	if c.IsSet("limit") {
-		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
 	if opts, err = p.options(c, flags); err != nil {
 		return opts, err
 	}
 	memories := opts.Settings.Memories
-	opts.Again = c.Bool("again")
-	opts.DryRun, opts.StartingSession, opts.Sleep = c.Bool("dry-run"), c.String("starting"), p.sleep
+	opts.Again, opts.DryRun, opts.Sleep = c.Bool("again"), c.Bool("dry-run"), p.sleep
 	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
 	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
-	opts.Limit = memories.MaxRolloutsPerStartup
+	opts.Limit, opts.StartingSession = memories.MaxRolloutsPerStartup, c.String("starting")
 	if only := c.String("only"); only != "" {
 		opts.Only, opts.MinIdle = []string{only}, 0
 	}

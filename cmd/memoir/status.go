@@ -162,10 +162,10 @@ func sayNext(n operation.Next) string {
 
 // sayAgain offers what a language model could read again; "" if there is nothing.
 func sayAgain(n operation.Next) string {
-	if n.Model == "" {
+	if n.Sessions == 0 || n.Estimate == nil {
 		return ""
 	}
-	return "weaker models read sessions: `memoir run --again` with " + n.Model + " " + sayNext(n)
+	return "weaker models read sessions before: `memoir run --again` " + sayNext(n)
 }
 
 func sayRunning(j operation.Running) string {

@@ -91,6 +91,7 @@ func (r *renewal) layOut(p *page) map[string][]string {
 		var out []string
 		fenced := false
 		for _, text := range joined(s.lines) {
+			text = r.under(shared, text)
 			have, kept := r.lines[asShown(text)]
 			fenced = fenced != fence(text)
 			switch code := withoutBracket(text); {
@@ -108,9 +109,6 @@ func (r *renewal) layOut(p *page) map[string][]string {
 				continue
 			}
 			if !own {
-				if len(r.inputsOf(text, nil)) == 0 {
-					text += shared
-				}
 				entries := r.backed(text)
 				if !r.counts(entries, s.heading, text, kept) {
 					continue
@@ -123,6 +121,15 @@ func (r *renewal) layOut(p *page) map[string][]string {
 		s.lines = out
 	}
 	return lists
+}
+
+// under adds the citation of its heading to a line of an answer that has none, unless a person wrote it.
+func (r *renewal) under(shared, text string) string {
+	plain := strings.TrimSpace(text)
+	if plain == "" || isHeading(plain) || r.hand[plain] || len(r.inputsOf(r.recite(text), nil)) > 0 {
+		return text
+	}
+	return strings.TrimRight(text, " ") + shared
 }
 
 // counts counts a line of MEMORY.md, and reports whether its sessions back it.

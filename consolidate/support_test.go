@@ -220,6 +220,15 @@ func TestWhatPeopleWroteMayQuoteAnybody(t *testing.T) {
 	if got, want := under(c.MemoryMD, "## User preferences"), under(whole.MemoryMD, "## User preferences"); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	// The heading may cite for them, also if the summary does not have them.
+	whole.MemorySummary = "# app\n"
+	const cites = " [00001001 2026-07-01]"
+	shared := strings.Replace(strings.ReplaceAll(whole.MemoryMD, cites+"\n", "\n"), "## Failures and fixes", "## Failures and fixes"+cites, 1)
+	m.Model = &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(shared))}}
+	c, _, err = m.Consolidate(t.Context(), in)
+	if got, want := under(c.MemoryMD, "## Failures and fixes"), under(whole.MemoryMD, "## Failures and fixes"); err != nil || !slices.Equal(got, want) || len(got) == 0 {
+		t.Errorf("%v: got %q, want %q", err, got, want)
+	}
 }
 
 // What an answer allocates bounds what it takes at its peak. Other tests must not run beside this one.

@@ -41,10 +41,10 @@ type ReviewLine struct {
 
 // Takes lists the answers that a line takes.
 func (l ReviewLine) Takes() []string {
-	if l.State == "new" || l.State == "changed" {
-		return []string{"keep", "drop", "edit"}
+	if l.State == "once" || l.State == "unconfirmed" {
+		return []string{"confirm", "drop", "edit"}
 	}
-	return []string{"confirm", "drop", "edit"}
+	return []string{"keep", "drop", "edit"}
 }
 
 // Review returns what waits for an answer, of what was said once all or at most maxOnce. See also Evidence.
@@ -98,7 +98,7 @@ func (a Access) Review(ctx context.Context, st *store.Store, projectID string, w
 			}
 			one := ReviewLine{Statement: a.evidence([]string{id}, all)[0], State: "once", held: once[key],
 				line: "- " + s.statement.Text, statements: []string{id}}
-			one.Text = a.Clean(s.statement.Quote)
+			one.Text = a.Clean(cmp.Or(s.statement.Quote, s.statement.Text))
 			one.note = memoir.Entry{ProjectID: projectID, Kind: memoir.EntryNote, Category: "preference", Text: one.Text}
 			out.Lines = append(out.Lines, one)
 		}

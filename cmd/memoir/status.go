@@ -68,11 +68,10 @@ const (
 )
 
 func (p *program) printStatus(s operation.Status) {
-	var due []string
-	fresh := map[string]int{}
+	var due, fresh []string
 	for _, project := range s.Projects {
 		if project.New > 0 {
-			fresh[project.ID] = project.New
+			fresh = append(fresh, fmt.Sprintf("%s %d", project.ID, project.New))
 		}
 		if project.Due {
 			due = append(due, project.ID)
@@ -92,7 +91,7 @@ func (p *program) printStatus(s operation.Status) {
 	}
 	projects := fmt.Sprintf("%d, %d due: %s", len(s.Projects), len(due), which)
 	p.statusLine("projects", strings.TrimSuffix(projects, ": "))
-	p.statusLine("review", cmp.Or(byRule(fresh), "none"))
+	p.statusLine("review", cmp.Or(shortened(fresh), "none"))
 	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
 	if s.Usage.Calls > 0 {
 		p.statusLine("usage", sayUsage(s.Usage))

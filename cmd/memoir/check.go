@@ -153,7 +153,7 @@ func (p *program) forgetLine(c *cli.Context) error {
 	if err := p.confirm(c, do, opts.Home); err != nil {
 		return err
 	}
-	out, err := pipeline.DropLine(c.Context, st, opts, project.Project, line)
+	out, err := pipeline.ChangeLines(c.Context, st, opts, project.Project, map[string]string{line: ""})
 	return p.result(c, err, out, func() {
 		p.ui.say("%s: published generation %d without it", project.Name, out.Generation)
 	})

@@ -106,7 +106,7 @@ func (p *program) inject(c *cli.Context, in *hookInput, isHook bool) error {
 	if found.text != "" && isHook && c.Bool("run") && !first(opts.Home, name, *in, time.Now()) {
 		found.text = ""
 	} else if isHook && p.fault == "" {
-		p.fault = p.withoutRuns(c, found.project)
+		p.fault = p.forUser(c, found.project)
 	}
 	p.ui.write(hookOutput(agent, in.Event, found.text, p.fault))
 	return nil

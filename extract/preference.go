@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -48,7 +49,7 @@ func wishes(s *session) []candidate {
 const maxOwn = 4
 
 const (
-	minRule = 3   // words of a wish
+	minRule = 3   // words of a wish that are no numbers
 	maxRule = 240 // bytes of a wish
 )
 
@@ -65,7 +66,8 @@ var marks = []string{"always", "never", "ever", "from now on", "as a rule", "kee
 // wish returns the signal that takes a sentence by its words and its form; empty if none does.
 func wish(text string) string {
 	lower := lowerWords(text)
-	if len(text) > maxRule || len(strings.Fields(lower)) < minRule || strings.ContainsAny(text, "?“”") ||
+	words := strings.FieldsFunc(lower, func(r rune) bool { return r == ' ' || unicode.IsDigit(r) })
+	if len(text) > maxRule || len(words) < minRule || strings.ContainsAny(text, "?“”") ||
 		strings.HasSuffix(text, ":") || strings.HasSuffix(text, "...") {
 		return ""
 	}

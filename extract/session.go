@@ -230,8 +230,6 @@ func (s *session) relative(p string) string {
 	return p
 }
 
-func (t *turn) acted() bool { return t.tools > 0 }
-
 // withoutMiddle removes whole lines from the middle of a text longer than maxMessage.
 func withoutMiddle(text string) string {
 	if len(text) <= maxMessage {

@@ -127,6 +127,9 @@ var noChange = lazyregexp.New(`(?i)test|spec|e2e|^[0-9a-f]{7,40}( |$)`)
 // repeats reports whether a sentence has the form of an instruction or a rule, or repeats words of a tool's result or
 // of injected text. Then it is not the agent's own.
 func (s *session) repeats(text string) bool {
+	if prompts.Instructs(text) || wish(text) != "" {
+		return true
+	}
 	if s.results == "" {
 		var all strings.Builder
 		for _, it := range s.items {
@@ -138,13 +141,13 @@ func (s *session) repeats(text string) bool {
 	}
 	for _, prose := range strings.Split(codeSpan.ReplaceAllString(text, "\x00"), "\x00") {
 		prose = loose(prose)
-		for i := 0; i+copied <= len(prose); i += copied / 2 {
+		for i := 0; i+copied <= len(prose); i += copied {
 			if strings.Contains(s.results, prose[i:i+copied]) {
 				return true
 			}
 		}
 	}
-	return prompts.Instructs(text) || wish(text) != ""
+	return false
 }
 
 // removed reports whether an edit after an item removed a word of some names, and none added it again.

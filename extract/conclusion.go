@@ -60,7 +60,7 @@ func (s *session) concluded(t *turn) (out []candidate) {
 					out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", says.item), []string{text})...)
 					out[len(out)-1].worth = 0 // less than that of a closing answer
 				case !final:
-				case passed && impersonal && !s.repeats(text):
+				case passed && impersonal && (from.Text != "" || complete.MatchString(text)) && !s.repeats(text):
 					done = append(done, text)
 				default:
 					rest = append(rest, text)
@@ -95,6 +95,10 @@ func joinedTo(from candidate, list []string) (out []candidate) {
 	}
 	return out
 }
+
+// complete matches a sentence that begins with what it speaks of, perhaps as "When `x` fails", so that it says something
+// of the code alone. A list of changes begins with a verb, or has a dash behind the name.
+var complete = lazyregexp.New("^(?:[A-Z][a-z]*[a-ce-z] )?(?:[a-z]+ )?`[^`]+` \\(?[a-z].*\\.$")
 
 const (
 	minName  = 5 // bytes of a word of code that is looked for in edits

@@ -266,7 +266,13 @@ func posted(s *session) []candidate {
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
-			c.Detail, _, _ = strings.Cut(body, "; ")
+			for i, part := range strings.Split(body, "; ") {
+				if i > 0 && len(c.Detail)+len(part) > maxDetail {
+					break
+				}
+				c.Detail += "; "+part
+			}
+			c.Detail = strings.TrimPrefix(c.Detail, "; ")
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -297,7 +303,10 @@ func housekeeping(title string) bool {
 }
 
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
-const maxBody = 600
+const (
+	maxBody = 600
+	maxDetail = 280
+)
 
 // statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
 // and notes on its author. Of a plan it reads the first section only: the rest are steps.

@@ -200,6 +200,27 @@ func commands(sessions []*session) []*claim {
 	return bestOf(examples, general)
 }
 
+// oneCheck joins the checks of the whole project into the first of them: one look at the repository tells them. What
+// is run before a commit has its own line.
+func oneCheck(list []*command) (out []*claim) {
+	var first *command
+	for _, c := range list {
+		whole := c.specific == 0 && c.Dir == "" && extract.Checks(c.Purpose)
+		switch {
+		case whole && len(out) > 0 && out[0].Purpose == extract.ForCommit && strings.Contains(out[0].text, memoir.CodeSpan(c.Command)):
+		case !whole || first == nil:
+			if out = append(out, &c.claim); whole {
+				first = c
+			}
+		default:
+			_, commands, _ := strings.Cut(first.text, ": ")
+			first.join(&c.claim)
+			first.text = extract.ForCheck + ": " + commands + ", " + memoir.CodeSpan(c.Command)
+		}
+	}
+	return out
+}
+
 // bestOf orders examples of commands by purpose and selects the best of each. general has the purposes with a command
 // for the whole project.
 func bestOf(examples []*command, general map[string]bool) []*claim {
@@ -207,7 +228,7 @@ func bestOf(examples []*command, general map[string]bool) []*claim {
 		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
 			a.specific-b.specific, len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(&a.claim, &b.claim))
 	})
-	var out []*claim
+	var out []*command
 	count := map[string]int{}
 	for _, c := range examples {
 		one, most := len(c.sessions) == 1, maxOfPurpose
@@ -218,7 +239,7 @@ func bestOf(examples []*command, general map[string]bool) []*claim {
 			continue
 		}
 		count[c.Purpose]++
-		out = append(out, &c.claim)
+		out = append(out, c)
 	}
-	return out
+	return oneCheck(out)
 }

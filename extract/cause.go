@@ -161,7 +161,7 @@ func (s *session) bornOut(from, until, answer int) bool {
 	}
 	for _, r := range s.runs {
 		purpose, _ := r.purpose()
-		passed = passed || r.item > edited && r.item < until && checks(purpose) && r.status == statusPassed
+		passed = passed || r.item > edited && r.item < until && Checks(purpose) && r.status == statusPassed
 	}
 	return passed && !slices.ContainsFunc(s.turns, func(t *turn) bool {
 		return t.ask.item > answer && t.ask.item < until && len(t.ask.own) > 0 && corrects(t.ask.own)

@@ -172,7 +172,7 @@ func identifiers(text string) []string {
 func (s *session) worked() bool {
 	return len(s.edits) > 0 || slices.ContainsFunc(s.runs, func(r *run) bool {
 		purpose, _ := r.purpose()
-		return r.status == statusPassed && checks(purpose)
+		return r.status == statusPassed && Checks(purpose)
 	})
 }
 

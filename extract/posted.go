@@ -270,7 +270,7 @@ func posted(s *session) []candidate {
 				if i > 0 && len(c.Detail)+len(part) > maxDetail {
 					break
 				}
-				c.Detail += "; "+part
+				c.Detail += "; " + part
 			}
 			c.Detail = strings.TrimPrefix(c.Detail, "; ")
 		}
@@ -304,7 +304,7 @@ func housekeeping(title string) bool {
 
 // maxBody bounds, in bytes, the text that is taken from the body of a post.
 const (
-	maxBody = 600
+	maxBody   = 600
 	maxDetail = 280
 )
 

@@ -131,13 +131,15 @@ func commandIn(text string) (runs []*run, behind string) {
 	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
 		return nil, ""
 	}
-	span := codeSpans.FindStringIndex(rest)
-	if span == nil || span[0] > 0 {
-		return nil, ""
+	for {
+		span := codeSpans.FindStringIndex(rest)
+		if span == nil || span[0] > 0 {
+			return runs, rest
+		}
+		in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
+		some, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
+		runs, rest = append(runs, some...), strings.TrimPrefix(rest[span[1]+len(in[0]):], ", ")
 	}
-	in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
-	runs, _ = newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
-	return runs, rest[span[1]+len(in[0]):]
 }
 
 // Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It
@@ -161,7 +163,7 @@ func Targets(line string, exists func(path string) bool) (out []Target) {
 		for _, name := range r.needed(exists) {
 			if name = (&seen{}).relative(r.dir, name); name != "" {
 				out = append(out, Target{Name: name, Paths: []string{name}})
-				if checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
+				if Checks(purposeWords[path.Base(r.program)]) { // it may match parts of paths
 					out[len(out)-1].Paths = append(out[len(out)-1].Paths, "*/"+name)
 				}
 			}
@@ -235,7 +237,7 @@ func (r *run) needed(exists func(string) bool) (paths []string) {
 	if program != r.program {
 		return []string{r.program}
 	}
-	reads := checks(purposeWords[program])
+	reads := Checks(purposeWords[program])
 	script := grammars[strings.TrimRight(program, digits+".")] == byScript
 	for i, w := range r.args {
 		w = strings.TrimSuffix(w, "/...")

@@ -124,6 +124,9 @@ func recent(sessions []*session, known []*claim) []*claim {
 			if why := oneLine(st.Detail); why != "" && !strings.Contains(st.Text, why) {
 				st.Text += " — " + why
 			}
+			if extract.OnlyTitle(st.Text) { // which git tells
+				continue
+			}
 			c := &claim{}
 			c.add(s, st)
 			if out = append(out, c); len(out) == maxRecent {

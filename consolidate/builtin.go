@@ -153,7 +153,8 @@ type command struct {
 // commands returns the commands that passed: one example for each head, at most maxOfPurpose for each purpose,
 // general and frequent ones first. A line cites the sessions that ran exactly this command. If a head was only
 // run on parts of the project, its example says "also with other arguments"; it is left out if only one session
-// ran it and the purpose has a general command. A head is left out if the project's own files say its example.
+// ran it and the purpose has a general command. A head is left out if the project's own files say its example. A check
+// of the whole project is told if at least two sessions ran it.
 func commands(sessions []*session) []*claim {
 	seen := map[string]*command{}
 	heads := map[string][]*command{}
@@ -203,27 +204,6 @@ func commands(sessions []*session) []*claim {
 	return bestOf(examples, general)
 }
 
-// oneCheck joins the checks of the whole project into the first of them: one look at the repository tells them. What
-// is run before a commit has its own line.
-func oneCheck(list []*command) (out []*claim) {
-	var first *command
-	for _, c := range list {
-		whole := c.specific == 0 && c.Dir == "" && extract.Checks(c.Purpose)
-		switch {
-		case whole && len(out) > 0 && out[0].Purpose == extract.ForCommit && strings.Contains(out[0].text, memoir.CodeSpan(c.Command)):
-		case !whole || first == nil:
-			if out = append(out, &c.claim); whole {
-				first = c
-			}
-		default:
-			_, commands, _ := strings.Cut(first.text, ": ")
-			first.join(&c.claim)
-			first.text = extract.ForCheck + ": " + commands + ", " + memoir.CodeSpan(c.Command)
-		}
-	}
-	return out
-}
-
 // bestOf orders examples of commands by purpose and selects the best of each. general has the purposes with a command
 // for the whole project.
 func bestOf(examples []*command, general map[string]bool) []*claim {
@@ -231,18 +211,23 @@ func bestOf(examples []*command, general map[string]bool) []*claim {
 		return cmp.Or(slices.Index(purposes, a.Purpose)-slices.Index(purposes, b.Purpose), len(b.sessions)-len(a.sessions),
 			a.specific-b.specific, len(strings.Fields(a.Command))-len(strings.Fields(b.Command)), byAge(&a.claim, &b.claim))
 	})
-	var out []*command
+	var out []*claim
 	count := map[string]int{}
 	for _, c := range examples {
 		one, most := len(c.sessions) == 1, maxOfPurpose
 		if c.Purpose == extract.ForCommit {
 			one, most = one && c.Times < 2, 1
 		}
+		// One look at the repository tells a check of all of it, or the line of what is run before a commit does.
+		told := one || len(out) > 0 && strings.Contains(out[0].text, memoir.CodeSpan(c.Command))
+		if told && c.specific == 0 && c.Dir == "" && extract.Checks(c.Purpose) {
+			continue
+		}
 		if one && (c.specific > 0 && general[c.Purpose] || c.Purpose == extract.ForCommit) || count[c.Purpose] == most {
 			continue
 		}
 		count[c.Purpose]++
-		out = append(out, c)
+		out = append(out, &c.claim)
 	}
-	return oneCheck(out)
+	return out
 }

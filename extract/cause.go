@@ -93,7 +93,7 @@ func causes(s *session) []candidate {
 		why, signal := p.cause(), signalCause
 		if p.kind == postIssue {
 			if signal = signalIssue; why == "" {
-				why = firstOf(strings.Split(statements(p.body, true), "; ")[:1])
+				why = firstOf(strings.Split(statements(p.body, true, maxBody), "; ")[:1])
 			}
 		}
 		if p.void || why == "" || pulls[p.title] {

@@ -39,7 +39,7 @@ func (s *session) concluded(t *turn) (out []candidate) {
 	from := state(signalDone, memoir.StatementFinding, "", t.final.item)
 	if p := s.onlyPost(t.ask.item, t.final.item); p != nil {
 		from = state(signalDone, memoir.StatementFinding, p.label()+": ", p.item, t.final.item)
-		passed = passed && p.cause() == "" // which stands for it
+		passed = passed && statements(p.body, false, maxBody) == ""
 	}
 	var done, rest []string // sentences
 	for _, says := range t.says {
@@ -60,7 +60,7 @@ func (s *session) concluded(t *turn) (out []candidate) {
 					out = append(out, joinedTo(state(signalConcluded, memoir.StatementClaim, "", says.item), []string{text})...)
 					out[len(out)-1].worth = 0 // less than that of a closing answer
 				case !final:
-				case passed && impersonal && (from.Text != "" || complete.MatchString(text)) && !s.repeats(text):
+				case passed && impersonal && s.tells(text, from.Text != ""):
 					done = append(done, text)
 				default:
 					rest = append(rest, text)
@@ -96,9 +96,14 @@ func joinedTo(from candidate, list []string) (out []candidate) {
 	return out
 }
 
-// complete matches a sentence that begins with what it speaks of, perhaps as "When `x` fails", so that it says something
-// of the code alone. A list of changes begins with a verb, or has a dash behind the name.
-var complete = lazyregexp.New("^(?:[A-Z][a-z]*[a-ce-z] )?(?:[a-z]+ )?`[^`]+` \\(?[a-z].*\\.$")
+// tells reports whether a sentence of the agent's own tells something of the code: it speaks of a post, or it begins
+// with what it speaks of. A list of changes begins with a verb, or has a dash behind the name.
+func (s *session) tells(text string, posted bool) bool {
+	return (posted || aboutName.MatchString(text)) && !s.repeats(text)
+}
+
+// aboutName matches a sentence such as "When `x` fails, y is used."
+var aboutName = lazyregexp.New("^(?:[A-Z][a-z]*[a-ce-z] )?(?:[a-z]+ )?`[^`]+` \\(?[a-z].*\\.$")
 
 const (
 	minName  = 5 // bytes of a word of code that is looked for in edits

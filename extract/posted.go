@@ -249,7 +249,7 @@ func (s *session) undo(r *run) {
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
-		if p.kind == postCommit && !p.void && statements(p.body, false) != "" {
+		if p.kind == postCommit && !p.void && statements(p.body, false, maxBody) != "" {
 			bodies = true
 		}
 		if p.kind == postPull && !p.void {
@@ -258,7 +258,7 @@ func posted(s *session) []candidate {
 	}
 	var out []candidate
 	for _, p := range s.posts {
-		body := statements(p.body, p.kind == postPlan)
+		body := statements(p.body, p.kind == postPlan, maxBody)
 		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] ||
 			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
@@ -266,13 +266,7 @@ func posted(s *session) []candidate {
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
-			for i, part := range strings.Split(body, "; ") {
-				if i > 0 && len(c.Detail)+len(part) > maxDetail {
-					break
-				}
-				c.Detail += "; " + part
-			}
-			c.Detail = strings.TrimPrefix(c.Detail, "; ")
+			c.Detail = statements(p.body, false, maxDetail)
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -302,15 +296,15 @@ func housekeeping(title string) bool {
 	return hasAny(lowerWords(title), "feedback", "review", "lint", "format", "fmt", "merge", "wip", "fixup", "typo")
 }
 
-// maxBody bounds, in bytes, the text that is taken from the body of a post.
+// Bounds, in bytes, of the text that is taken from the body of a post: in a raw memory, and among recent work.
 const (
 	maxBody   = 600
-	maxDetail = 280
+	maxDetail = 400
 )
 
-// statements returns the first statements of a body, whole, up to maxBody bytes: without headings, trailers, test plans
+// statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans
 // and notes on its author. Of a plan it reads the first section only: the rest are steps.
-func statements(body string, plan bool) string {
+func statements(body string, plan bool, limit int) string {
 	if body == "" {
 		return ""
 	}
@@ -326,7 +320,7 @@ func statements(body string, plan bool) string {
 			if trailer(text) || strings.HasSuffix(text, ":") || len(text) < 12 {
 				continue
 			}
-			if size += len(text) + 2; size > maxBody {
+			if size += len(text) + 2; size > limit {
 				return strings.Join(out, "; ")
 			}
 			out = append(out, text)

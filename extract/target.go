@@ -125,21 +125,19 @@ func (r *run) operands() []string {
 	})
 }
 
-// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`", and what is behind them.
+// commandIn returns the commands in a text of the form "PURPOSE: `CMD` in `DIR`, `CMD`", and what is behind them.
 func commandIn(text string) (runs []*run, behind string) {
 	purpose, rest, _ := strings.Cut(text, ": ")
 	if !purposes[purpose] || !strings.HasPrefix(rest, "`") {
 		return nil, ""
 	}
-	for {
-		span := codeSpans.FindStringIndex(rest)
-		if span == nil || span[0] > 0 {
-			return runs, rest
-		}
+	for span := codeSpans.FindStringIndex(rest); span != nil && span[0] == 0; span = codeSpans.FindStringIndex(rest) {
 		in := append(inDirectory.FindStringSubmatch(rest[span[1]:]), "", "")
 		some, _ := newShellParser().parse(strings.Trim(rest[:span[1]], "` "), in[1])
-		runs, rest = append(runs, some...), strings.TrimPrefix(rest[span[1]+len(in[0]):], ", ")
+		runs, behind = append(runs, some...), rest[span[1]+len(in[0]):]
+		rest = strings.TrimPrefix(behind, ", ")
 	}
+	return runs, behind
 }
 
 // Targets returns what the command in a line of a memory needs of a working tree, of which exists tells the paths. It

@@ -275,7 +275,7 @@ type editing struct {
 	before func()
 }
 
-func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, error) {
 	e.before()
 	return e.Consolidator.Consolidate(ctx, in)
 }

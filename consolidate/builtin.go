@@ -25,15 +25,15 @@ func NewBuiltin() Consolidator { return builtin{} }
 // Name returns BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Consolidate makes the files from the extractions and hand edits; the usage is zero. The error has the code
-// memoir.CodeInvalid if there are no extractions, else it is that of the context.
-func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+// Consolidate makes the files from the extractions and hand edits. The error has the code memoir.CodeInvalid if
+// there are no extractions, else it is that of the context.
+func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, error) {
 	sessions := arrange(without(in.Extractions, in.Withdrawn))
 	if len(sessions) == 0 {
-		return memoir.Consolidation{}, memoir.Usage{}, errNothing()
+		return memoir.Consolidation{}, errNothing()
 	}
 	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, memoir.Usage{}, err
+		return memoir.Consolidation{}, err
 	}
 	name, edits := projectName(in.Project), LiveHandEdits(in.HandEdits, in)
 	bytes, summary := in.budgets(memoryBudget)
@@ -43,7 +43,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	edited := withHandEdits(out, edits, false)
 	out.MemorySummary = summarise(name, readPage(edited.MemoryMD), edited.Skills,
 		min(summary, 4*tokens-editBytes(edits, memoir.SummaryFile)))
-	return withHandEdits(out, edits, false), memoir.Usage{}, nil
+	return withHandEdits(out, edits, false), nil
 }
 
 func errNothing() error {

@@ -182,7 +182,7 @@ func TestLimitsBelowTheBudgetHold(t *testing.T) {
 func TestWithoutInputItFails(t *testing.T) {
 	t.Parallel()
 	for _, in := range []consolidate.Input{input(), input(memoir.Extraction{SessionKey: "codex:x"}), {Extractions: []memoir.Extraction{first}, Withdrawn: []string{first.SessionKey}}} {
-		if _, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); memoir.CodeOf(err) != memoir.CodeInvalid {
+		if _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("error %v, want %s", err, memoir.CodeInvalid)
 		}
 	}
@@ -231,7 +231,7 @@ func TestAsManyNotesAsFitAreInMemory(t *testing.T) {
 			}
 			all = append(all, one)
 		}
-		made, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
+		made, err := consolidate.NewBuiltin().Consolidate(t.Context(), consolidate.Input{Extractions: all})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,9 +154,9 @@ func found(s *session) []candidate {
 // bornOut reports whether the work in [from, until) bears out a cause that an answer there names, and nobody objects.
 func (s *session) bornOut(from, until, answer int) bool {
 	edited, passed := math.MaxInt, false
-	for _, e := range s.edits {
-		if e.item >= from && e.item < until {
-			edited = min(edited, e.item)
+	for _, item := range s.edits {
+		if item >= from && item < until {
+			edited = min(edited, item)
 		}
 	}
 	for _, r := range s.runs {

@@ -80,7 +80,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("no, not so", "cat <<'EOF' > a.md\nx\nEOF\npytest", "pytest: command not found")
 	f.Fuzz(func(t *testing.T, text, line, output string) {
 		in := talk("> "+text, "< "+text, "! "+line, "=> "+output, "$ "+line, "=> "+output, "x "+text, "< "+text)
-		a, _, err := NewBuiltin().Extract(t.Context(), in)
+		a, err := NewBuiltin().Extract(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ type Extractor interface {
 	Name() string
 	// Extract fills Statements, RolloutSummary, RolloutSlug and Title. All
 	// empty means that nothing was worth keeping. It is safe for concurrent use.
-	Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error)
+	Extract(ctx context.Context, in Input) (memoir.Extraction, error)
 }
 
 // BuiltinName is the name of the built-in model, which needs no network.
@@ -56,10 +56,10 @@ func NewBuiltin() Extractor { return builtin{} }
 // Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
-// Extract makes the memory of one session, of at most 1500 tokens; the usage is zero. Its only error is the context's.
-func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+// Extract makes the memory of one session, of at most 1500 tokens. Its only error is the context's.
+func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, error) {
 	if err := ctx.Err(); err != nil {
-		return memoir.Extraction{}, memoir.Usage{}, err
+		return memoir.Extraction{}, err
 	}
 	out := describe(memoir.Extraction{}, in.Session, BuiltinName)
 	s := arrange(in)
@@ -73,7 +73,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	}
 	kept := rank(all)
 	if len(kept) == 0 {
-		return out, memoir.Usage{}, nil
+		return out, nil
 	}
 	Date(kept, in.Items, out.EndedAt)
 	out.Statements = kept
@@ -81,7 +81,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	out.Title = s.did(kept)
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summaryHead(in.Session, out.Title) + "\n" + out.RawMemory()
-	return out, memoir.Usage{}, nil
+	return out, nil
 }
 
 // signals find statements of one class each in a session, certain ones first. The session

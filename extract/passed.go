@@ -79,9 +79,9 @@ func beforeCommits(s *session) []candidate {
 		if p.kind != postCommit || p.item <= from {
 			continue
 		}
-		for _, e := range s.edits {
-			if e.item < p.item {
-				from = max(from, e.item)
+		for _, item := range s.edits {
+			if item < p.item {
+				from = max(from, item)
 			}
 		}
 		var line []string

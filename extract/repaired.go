@@ -60,7 +60,7 @@ func (r *run) looks() bool {
 }
 
 func (s *session) editedBetween(from, to int) bool {
-	return slices.ContainsFunc(s.edits, func(e edit) bool { return e.item > from && e.item < to })
+	return slices.ContainsFunc(s.edits, func(item int) bool { return item > from && item < to })
 }
 
 // didNothing reports whether an output says that a command had nothing to do.

@@ -61,7 +61,7 @@ func talk(lines ...string) Input {
 // statementsOf are the texts of a kind that the built-in model makes of a session.
 func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
 	t.Helper()
-	e, _, err := NewBuiltin().Extract(context.Background(), in)
+	e, err := NewBuiltin().Extract(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestARawMemoryHasAtMost1500Tokens(t *testing.T) {
 			"$ git commit -m 'fix: "+many("retry", 8)+"\n\n"+many("The upstream resets", 28)+".'",
 			strings.ReplaceAll(many("> Never push to main before review of", 22), " w", " 1w")+".")
 	}
-	e, _, err := NewBuiltin().Extract(t.Context(), talk(lines...))
+	e, err := NewBuiltin().Extract(t.Context(), talk(lines...))
 	if n := memoir.Tokens(e.RawMemory()); err != nil || n > 1500 || n < 1300 {
 		t.Errorf("%d tokens, %v:\n%s", n, err, e.RawMemory())
 	}

@@ -149,7 +149,6 @@ func sentenceEnd(text string, mark int) int {
 type paragraph struct {
 	heading string // the heading, or the line with a colon at its end, above it
 	text    string
-	bullet  bool
 }
 
 // paragraphs splits a Markdown text. Fences, quotations, tables and rules are left out.
@@ -174,14 +173,14 @@ func paragraphs(text string) []paragraph {
 		case listItem(trimmed):
 			_, rest, _ := strings.Cut(trimmed, " ")
 			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "[x] "), "[ ] ")
-			out, open = append(out, paragraph{heading, strings.TrimSpace(rest), true}), true
+			out, open = append(out, paragraph{heading, strings.TrimSpace(rest)}), true
 		case strings.HasSuffix(trimmed, ":") && len(trimmed) < 90 && !open:
 			heading = strings.Trim(trimmed, "*: ")
-			out, open = append(out, paragraph{heading, trimmed, false}), false
+			out, open = append(out, paragraph{heading, trimmed}), false
 		case open:
 			out[len(out)-1].text += " " + trimmed
 		default:
-			out, open = append(out, paragraph{heading, trimmed, false}), true
+			out, open = append(out, paragraph{heading, trimmed}), true
 		}
 	}
 	return out

@@ -93,7 +93,7 @@ func causes(s *session) []candidate {
 		why, signal := p.cause(), signalCause
 		if p.kind == postIssue {
 			if signal = signalIssue; why == "" {
-				why = firstOf(strings.Split(statements(p.body, true, maxBody), "; ")[:1])
+				why = firstOf(strings.Split(statements(p.paragraphs(), maxBody), "; ")[:1])
 			}
 		}
 		if p.void || why == "" || pulls[p.title] {
@@ -130,7 +130,7 @@ func found(s *session) []candidate {
 			if !named.MatchString(why) || !strings.HasSuffix(why, ".") { // else a list of steps
 				continue
 			}
-			kind, title := memoir.StatementClaim, ""
+			kind, title := memoir.StatementClaim, "fixed: "
 			if s.bornOut(r.item, until, t.final.item) && !slices.ContainsFunc(s.turns, func(later *turn) bool {
 				return later.final.item > t.final.item && later.final.item < until && causes[later] != ""
 			}) {
@@ -141,7 +141,7 @@ func found(s *session) []candidate {
 				if p.cause() != "" {
 					continue
 				}
-				title = p.label() + ": "
+				title = p.label() + ", fixed: "
 			}
 			c := state(signalFound, kind, title+why, t.final.item)
 			c.Cause = why

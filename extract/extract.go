@@ -35,7 +35,7 @@ type Extractor interface {
 const BuiltinName = "builtin"
 
 // version of the built-in model. It grows when its rules change: runs read again what an earlier version read.
-const version = "2"
+const version = "3"
 
 // Reader returns what a ContentHash says of a session that the model with this name read.
 func Reader(name string) string {
@@ -113,7 +113,6 @@ const (
 	signalInstruction = "instruction" // instruction.go: a command of an instruction file that does not work
 	signalRenamed     = "renamed"     // preference.go: a person's sentence about a name that changed
 	signalPassed      = "passed"      // passed.go: a command that passed, and what is run before a commit
-	signalDone        = "done"        // conclusion.go: what a closing answer says of code that a check has passed
 	signalConcluded   = "concluded"   // conclusion.go: a sentence of the agent's closing answer
 )
 
@@ -123,7 +122,7 @@ var parties = map[string]memoir.Party{
 	signalPassed: memoir.ByTool, signalChosen: memoir.ByPerson, signalRefused: memoir.ByPerson,
 	signalRenamed: memoir.ByPerson, memoir.SignalRule: memoir.ByPerson, memoir.SignalMaybe: memoir.ByPerson,
 	signalPosted: memoir.ByAgent, signalConcluded: memoir.ByAgent, signalCause: memoir.ByAgent,
-	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent, signalDone: memoir.ByAgent,
+	signalIssue: memoir.ByAgent, signalFound: memoir.ByAgent, signalOpen: memoir.ByAgent,
 }
 
 // Known reports whether this version has a signal. Statements of signals that it no longer has are not consolidated.

@@ -76,7 +76,7 @@ func beforeCommits(s *session) []candidate {
 	best := ""
 	from := 0
 	for _, p := range s.posts {
-		if p.kind != postCommit || p.item <= from {
+		if p.kind != postCommit || p.void || p.item <= from {
 			continue
 		}
 		for _, item := range s.edits {

@@ -245,11 +245,12 @@ func (s *session) undo(r *run) {
 }
 
 // posted is the signal of delivered work. It leaves out commits about feedback, style and merges, those with the title
-// of a pull request, and those without a body if a pull request or another commit describes the work.
+// of a pull request, and those without a body if a pull request or another commit describes the work. A list in a body
+// says what was changed, as git does; its prose says what for.
 func posted(s *session) []candidate {
 	bodies, titles := false, map[string]bool{}
 	for _, p := range s.posts {
-		if p.kind == postCommit && !p.void && statements(p.body, false, maxBody) != "" {
+		if p.kind == postCommit && !p.void && statements(p.paragraphs(), maxBody) != "" {
 			bodies = true
 		}
 		if p.kind == postPull && !p.void {
@@ -258,7 +259,7 @@ func posted(s *session) []candidate {
 	}
 	var out []candidate
 	for _, p := range s.posts {
-		body := statements(p.body, p.kind == postPlan, maxBody)
+		body := statements(p.paragraphs(), maxBody)
 		if p.void || p.kind == postIssue || p.kind == postCommit && (titles[p.title] ||
 			body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
@@ -266,7 +267,7 @@ func posted(s *session) []candidate {
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
-			c.Detail = statements(p.body, false, maxDetail)
+			c.Detail = statements(slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet }), maxDetail)
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -302,17 +303,19 @@ const (
 	maxDetail = 400
 )
 
+// paragraphs returns the paragraphs of a body. Of a plan it returns the first section only: the rest are steps.
+func (p post) paragraphs() []paragraph {
+	list := paragraphs(straight.Replace(clean(p.body)))
+	return slices.DeleteFunc(list, func(one paragraph) bool { return p.kind == postPlan && one.heading != list[0].heading })
+}
+
 // statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans
-// and notes on its author. Of a plan it reads the first section only: the rest are steps.
-func statements(body string, plan bool, limit int) string {
-	if body == "" {
-		return ""
-	}
+// and notes on its author.
+func statements(list []paragraph, limit int) string {
 	var out []string
 	size := 0
-	list := paragraphs(straight.Replace(clean(body)))
 	for _, b := range list {
-		if b.section(endOfBody...) || plan && b.heading != list[0].heading {
+		if b.section(endOfBody...) {
 			break
 		}
 		for _, text := range sentences(b.text) {

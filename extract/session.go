@@ -25,7 +25,6 @@ type session struct {
 	gone      map[string]int    // path -> the item that removed or restored the file
 	left      map[string]int    // word of code -> the item of the edit that removed it last
 	items     []memoir.Item
-	results   string // see repeats
 }
 
 // A turn is a person's message with all that the agent did until the next one. If a session

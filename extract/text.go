@@ -136,7 +136,7 @@ func sentenceEnd(text string, mark int) int {
 	if strings.HasSuffix(strings.TrimRight(text[:mark], "."), "/") { // of a path: ./...
 		return 0
 	}
-	if text[mark] == '.' && end == mark+1 {
+	if text[mark] == '.' && strings.Trim(text[mark+1:end], ")") == "" {
 		word := strings.ToLower(text[strings.LastIndexByte(text[:mark], ' ')+1 : mark])
 		if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
 			return 0
@@ -149,6 +149,7 @@ func sentenceEnd(text string, mark int) int {
 type paragraph struct {
 	heading string // the heading, or the line with a colon at its end, above it
 	text    string
+	bullet  bool
 }
 
 // paragraphs splits a Markdown text. Fences, quotations, tables and rules are left out.
@@ -173,14 +174,14 @@ func paragraphs(text string) []paragraph {
 		case listItem(trimmed):
 			_, rest, _ := strings.Cut(trimmed, " ")
 			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "[x] "), "[ ] ")
-			out, open = append(out, paragraph{heading, strings.TrimSpace(rest)}), true
+			out, open = append(out, paragraph{heading, strings.TrimSpace(rest), true}), true
 		case strings.HasSuffix(trimmed, ":") && len(trimmed) < 90 && !open:
 			heading = strings.Trim(trimmed, "*: ")
-			out, open = append(out, paragraph{heading, trimmed}), false
+			out, open = append(out, paragraph{heading, trimmed, false}), false
 		case open:
 			out[len(out)-1].text += " " + trimmed
 		default:
-			out, open = append(out, paragraph{heading, trimmed}), true
+			out, open = append(out, paragraph{heading, trimmed, false}), true
 		}
 	}
 	return out

@@ -225,7 +225,7 @@ func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 		!strings.Contains(c.MemoryMD, "From 3 sessions, 2026-07-01 to 2026-07-03.") {
 		t.Errorf("got\n%s", c.MemoryMD)
 	}
-	if !contains(under(c.MemorySummary, "## Where to look"), "recent work (3)") {
+	if !contains(under(c.MemorySummary, "## Recent work"), "the part numbered 00001003 needs its own care") {
 		t.Errorf("got\n%s", c.MemorySummary)
 	}
 

@@ -267,7 +267,8 @@ func posted(s *session) []candidate {
 		c := state(signalPosted, memoir.StatementOutcome, p.name()+": "+p.shown(), p.item)
 		c.Outcome, c.Detail = c.Text, p.cause()
 		if c.Detail == "" && p.kind != postPlan {
-			c.Detail = statements(slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet }), maxDetail)
+			prose := slices.DeleteFunc(p.paragraphs(), func(one paragraph) bool { return one.bullet })
+			c.Detail = cmp.Or(statements(prose, maxDetail), statements(p.paragraphs(), maxDetail))
 		}
 		if body != "" {
 			c.Text += " — " + body
@@ -306,7 +307,7 @@ const (
 // paragraphs returns the paragraphs of a body. Of a plan it returns the first section only: the rest are steps.
 func (p post) paragraphs() []paragraph {
 	list := paragraphs(straight.Replace(clean(p.body)))
-	return slices.DeleteFunc(list, func(one paragraph) bool { return p.kind == postPlan && one.heading != list[0].heading })
+	return slices.DeleteFunc(list, func(b paragraph) bool { return p.kind == postPlan && b.heading != list[0].heading })
 }
 
 // statements returns the first statements of a body, whole, up to limit bytes: without headings, trailers, test plans

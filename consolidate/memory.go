@@ -223,13 +223,13 @@ const maxDescription = 160
 
 // withMap adds the map, of the files and the skills, to a summary, within limit bytes.
 func withMap(summary *page, skills []memoir.Skill, limit int) string {
-	var lines []string
+	lines := []string{"- MEMORY.md: the sessions behind each line"}
 	for _, s := range skills {
 		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}
 	summary.drop(headMap)
-	summary.add(headMap, append(lines, "- MEMORY.md: the sessions behind each line; rollout_summaries/*.md: a summary of "+
-		"each session; raw_memories.md: everything that was extracted"))
+	summary.add(headMap, append(lines,
+		"- rollout_summaries/*.md: a summary of each session; raw_memories.md: everything that was extracted"))
 	summary.shrink(limit, func(string) bool { return false })
 	return summary.String()
 }

@@ -28,10 +28,12 @@ type memorySearchIn struct {
 	Kind       string `json:"kind,omitempty" jsonschema:"only memory, history, note, journal, message or session"`
 	Date       string `json:"date,omitempty" jsonschema:"only of this day: today, yesterday or a date"`
 	MaxTokens  int    `json:"maxTokens,omitempty" jsonschema:"budget: 500 to 8000, else the nearest; default 2000"`
+	Weak       bool   `json:"weak,omitempty" jsonschema:"also hits far below the best"`
 }
 
 type memorySearchOut struct {
 	Results []hit  `json:"results"`
+	Weak    bool   `json:"weak,omitempty" jsonschema:"probably nothing answers the query"`
 	Note    string `json:"note,omitempty" jsonschema:"that nothing matches, and what was left out"`
 }
 
@@ -41,6 +43,7 @@ type hit struct {
 	StartLine int     `json:"startLine" jsonschema:"or item of the session"`
 	EndLine   int     `json:"endLine"`
 	Score     float64 `json:"score"`
+	Match     float64 `json:"match" jsonschema:"0 to 1: how much of the query it has"`
 	Snippet   string  `json:"snippet"`
 	Source    string  `json:"source" jsonschema:"memory, history, summary, statement, claim, typed, agent or note"`
 	Date      string  `json:"date,omitempty"`
@@ -48,10 +51,10 @@ type hit struct {
 }
 
 func (s *server) memorySearch(ctx context.Context, in memorySearchIn) (out memorySearchOut, err error) {
-	hits, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
+	hits, weak, notes, err := s.find(ctx, in, "memory_search with a larger maxResults shows them")
 	return fit(budget(in.MaxTokens), len(hits), func(n int) memorySearchOut {
 		shown, left := first(n, hits)
-		return memorySearchOut{Results: shown, Note: strings.Join(append(notes, left...), "; ")}
+		return memorySearchOut{Results: shown, Weak: weak, Note: strings.Join(append(notes, left...), "; ")}
 	}), err
 }
 
@@ -71,7 +74,7 @@ type found struct {
 }
 
 func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err error) {
-	hits, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
+	hits, _, notes, err := s.find(ctx, memorySearchIn{Query: in.Query}, "use a narrower query")
 	var results []found
 	for _, h := range hits {
 		id := fmt.Sprintf("%s#%d", h.Path, h.StartLine)
@@ -95,20 +98,21 @@ func (in memorySearchIn) filter() (func(search.Hit) bool, error) {
 	}, err
 }
 
-// find returns the hits of a query without injected ones, and notes about omitted hits. further says how to get those
-// beyond the limit.
-func (s *server) find(ctx context.Context, in memorySearchIn, further string) (hits []hit, notes []string, err error) {
-	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Redact: s.Redact}
+// find returns the hits of a query without injected ones, whether they are weak, and notes about omitted hits. further
+// says how to get those beyond the limit.
+func (s *server) find(ctx context.Context, in memorySearchIn, further string) (
+	hits []hit, weak bool, notes []string, err error) {
+	q := search.Query{Text: strings.TrimSpace(in.Query), Max: mostHits, Weak: in.Weak, Redact: s.Redact}
 	recalled := in.Kind == string(memoir.EntryNote) && in.Date == ""
 	if q.Text == "" && !recalled || len(q.Text) > maxQuery {
-		return nil, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
+		return nil, false, nil, usage("", "a query must have 1 to %d bytes, not %d", maxQuery, len(q.Text))
 	}
 	if q.Keep, err = in.filter(); err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	own, root, none := s.root(ctx)
 	if switchedOff(none) {
-		return nil, nil, none
+		return nil, false, nil, none
 	}
 	switch in.Scope {
 	case "", "project":
@@ -131,7 +135,7 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		result, err = search.Find(ctx, s.Home, q)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	var marks map[int]string
 	if none == nil { // otherwise no hit is from the client's project
@@ -139,10 +143,20 @@ func (s *server) find(ctx context.Context, in memorySearchIn, further string) (h
 		marks = outdated(own, root, strings.Split(string(page), "\n"))
 	}
 	hits, notes = s.filter(result.Hits, in.MaxResults, own.ID, marks, further)
-	if result.Behind {
+	return hits, result.Weak, append(notes, remarks(result)...), nil
+}
+
+func remarks(r search.Result) (notes []string) {
+	if r.Weak {
+		notes = append(notes, "weak: probably nothing answers the query")
+	}
+	if r.Below > 0 {
+		notes = append(notes, fmt.Sprintf("far below the best, shown with weak: %d", r.Below))
+	}
+	if r.Behind {
 		notes = append(notes, "the newest sessions are not indexed yet")
 	}
-	return hits, notes, nil
+	return notes
 }
 
 // recall returns the notes of a project and of the user that contain all words of a query, last accessed first. It
@@ -197,7 +211,7 @@ func (s *server) filter(all []search.Hit, most int, own string, marks map[int]st
 
 func (s *server) hit(h search.Hit, own string, marks map[int]string) hit {
 	out := hit{Path: h.Path, StartLine: h.StartLine, EndLine: h.EndLine, Source: h.Source,
-		Score: h.Score, Snippet: s.Clean(h.Snippet)}
+		Score: h.Score, Match: h.Match, Snippet: s.Clean(h.Snippet)}
 	path, inFile := strings.CutPrefix(h.Path, rootAddress)
 	switch {
 	case !inFile:

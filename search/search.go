@@ -28,6 +28,7 @@ type Query struct {
 	ProjectID string         // only this project; empty: all
 	Max       int            // bound of the hits; 0: 10
 	Keep      func(Hit) bool // reports whether a hit is returned; nil: all are
+	Weak      bool           // also hits that are far below the best
 
 	Redact func(string) string // removes secrets that a person wrote into a memory, and keeps the number of lines
 }
@@ -47,6 +48,7 @@ type Hit struct {
 	StartLine int       `json:"start_line"` // of a file, from 1; 0 for a session
 	EndLine   int       `json:"end_line"`
 	Score     float64   `json:"score"`
+	Match     float64   `json:"match"`       // 0 to 1: the score as a share of what the query could attain
 	Snippet   string    `json:"snippet"`     // one line of at most 100 tokens, neutralised
 	Source    string    `json:"source"`      // memory, history, summary, statement, claim, typed or agent
 	Session   string    `json:"session"`     // the session's key; of a line of MEMORY.md, the newest that it cites, if any
@@ -74,8 +76,53 @@ func (h Hit) Kind() string {
 // Result is the answer to a query.
 type Result struct {
 	Hits   []Hit `json:"hits"`   // the best first
+	Weak   bool  `json:"weak"`   // the best has little of the query: probably nothing answers it
+	Below  int   `json:"below"`  // hits that Query.Weak adds
 	More   bool  `json:"-"`      // there may be more than Query.Max
 	Behind bool  `json:"behind"` // the index is out of date; the next run updates it
+}
+
+// The best match of an answer that is not weak, for each bit of the number of passages: the more there are, the more
+// words of a query meet by chance. The words of a long query seldom stand together. A note is a sentence of few words,
+// however many passages there are. bench/search measures these points.
+const (
+	leastMatch     = 0.029
+	leastMatchLong = 0.024
+	leastMatchNote = 0.26 // not for each bit
+	longQuery      = 16   // words
+)
+
+// The least score of a hit that is shown, relative to the best. Notes are short, so one word makes much of their score.
+const (
+	leastScore     = 0.4
+	leastScoreNote = 0.6
+	weakHits       = 2 // of a weak answer
+)
+
+func isNote(h Hit) bool { return h.Kind() == string(memoir.EntryNote) }
+
+// judge counts the hits that are far below the best instead of showing them, unless weak says to show them.
+func (r *Result) judge(words, passages int, weak bool) {
+	if len(r.Hits) == 0 {
+		return
+	}
+	best, least := r.Hits[0], leastMatch*math.Log2(float64(passages))
+	switch {
+	case isNote(best):
+		least = leastMatchNote
+	case words > longQuery:
+		least *= leastMatchLong / leastMatch
+	}
+	r.Weak = best.Match < least
+	shown := slices.DeleteFunc(slices.Clone(r.Hits), func(h Hit) bool {
+		return h.Score < best.Score*leastScore || isNote(h) && h.Score < best.Score*leastScoreNote
+	})
+	if r.Weak {
+		shown = shown[:min(len(shown), weakHits)]
+	}
+	if !weak {
+		r.Hits, r.Below = shown, len(r.Hits)-len(shown)
+	}
 }
 
 // Find searches a home for a query's words. If the index is missing or unusable, Find builds it, which may take
@@ -87,8 +134,8 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, memoir.Errorf(memoir.CodeInvalid, "build it with `make build`, or with -tags sqlite_fts5",
 			"this memoir was built without SQLite's full-text index")
 	}
-	words := terms(q.Text)
-	if len(words) == 0 {
+	query := terms(q.Text)
+	if len(query) == 0 {
 		return out, memoir.Errorf(memoir.CodeUsage, "use a rarer word: a name, a thing, a part of an identifier",
 			"the query has no distinctive word")
 	}
@@ -97,14 +144,14 @@ func Find(ctx context.Context, home string, q Query) (Result, error) {
 		return out, err
 	}
 	defer st.Close()
-	f := finder{st: st, home: home, words: words, most: cmp.Or(q.Max, defaultHits), keep: q.Keep, redact: q.Redact}
-	err = f.find(ctx, q.ProjectID)
+	f := finder{Query: q, st: st, home: home, query: query, most: cmp.Or(q.Max, defaultHits)}
+	err = f.find(ctx)
 	for n := range maxTries {
 		if !errors.Is(err, errUnusable) && !isDamage(err) && !isGone(err) && (n > 0 || !f.lacksEntry) {
 			break
 		}
 		if err = Update(ctx, st, home, q.Redact, false); err == nil {
-			err = f.find(ctx, q.ProjectID)
+			err = f.find(ctx)
 		}
 	}
 	return f.out, explain(err, "search")
@@ -116,19 +163,19 @@ const (
 )
 
 type finder struct {
-	st     *store.Store
-	home   string
-	words  []string
-	most   int
-	keep   func(Hit) bool
-	redact func(string) string
-	texts  map[string]string // of memories' files that were read, by project and path
-	out    Result
+	Query
+	st    *store.Store
+	home  string
+	query []term
+	words []string // that were looked for
+	most  int
+	texts map[string]string // of memories' files that were read, by project and path
+	out   Result
 
 	lacksEntry bool // the index lacks an entry
 }
 
-func (f *finder) find(ctx context.Context, projectID string) error {
+func (f *finder) find(ctx context.Context) error {
 	f.out, f.texts = Result{Hits: []Hit{}}, map[string]string{}
 	x, err := openIndex(ctx, f.home, patience)
 	if err != nil {
@@ -155,8 +202,9 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 			return err
 		}
 	}
-	ranked, err := x.rank(ctx, projectID, f.words)
-	for _, r := range ranked {
+	ranking, err := x.rank(ctx, f.ProjectID, f.query)
+	f.words = wordsOf(ranking.terms)
+	for _, r := range ranking.found {
 		if f.out.More = len(f.out.Hits) == f.most; f.out.More {
 			break
 		}
@@ -164,10 +212,11 @@ func (f *finder) find(ctx context.Context, projectID string) error {
 		if err != nil {
 			return err
 		}
-		if hit.Snippet != "" && !f.known(hit) && (f.keep == nil || f.keep(hit)) {
+		if hit.Snippet != "" && !f.known(hit) && (f.Keep == nil || f.Keep(hit)) {
 			f.out.Hits = append(f.out.Hits, hit)
 		}
 	}
+	f.out.judge(len(f.query), ranking.passages, f.Weak)
 	return err
 }
 
@@ -187,7 +236,7 @@ func (f *finder) hit(ctx context.Context, x *index, r found) (hit Hit, err error
 	if err != nil {
 		return hit, err
 	}
-	hit.Score = math.Round(r.score*1000) / 1000
+	hit.Score, hit.Match = math.Round(r.score*1000)/1000, math.Round(r.match*1000)/1000
 	if seq == 0 {
 		f.inFile(ctx, &hit, path, r)
 		return hit, nil
@@ -227,7 +276,7 @@ func (f *finder) inFile(ctx context.Context, hit *Hit, path string, r found) {
 	text, known := f.texts[place]
 	if !known {
 		var err error
-		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.redact); err != nil {
+		if text, err = textOf(memory.At(f.home, hit.ProjectID), path, f.Redact); err != nil {
 			return
 		}
 		f.texts[place] = text

@@ -113,7 +113,8 @@ func (s *server) search(c call) (any, error) {
 	if err != nil || most > mostHits {
 		return none, usage("", "max must be a number from 0 to %d", mostHits)
 	}
-	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most, Redact: s.Redact}
+	q := search.Query{Text: strings.TrimSpace(query.Get("q")), ProjectID: c.project.ID, Max: most,
+		Weak: query.Has("weak"), Redact: s.Redact}
 	switch {
 	case q.Text == "" && wantsPage(c.Request): // the page before a search
 		return none, nil

@@ -142,6 +142,8 @@ func searchCommand(p *program) *cli.Command {
 			"The word after the date is the source of a hit: memory (a line of MEMORY.md), history, summary (of\n"+
 			"a session), statement (with evidence), claim (without), typed (a person's message), agent (an\n"+
 			"agent's message), note or journal.\n"+
+			"A weak answer has little of the query: probably nothing answers it. Its two best hits are shown.\n"+
+			"Hits far below the best one are counted; --weak shows them.\n"+
 			"Each run updates the index. No match is not an error: the exit code is 0.",
 			"memoir search why the upload retries three times", "memoir search --all 'release checklist' -n 3",
 			"memoir search max_open_conns --json", "memoir show codex:019f1fd6 --at 12      # opens a hit"),
@@ -149,6 +151,7 @@ func searchCommand(p *program) *cli.Command {
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "search all projects"},
 			&cli.IntFlag{Name: "max", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits"},
+			&cli.BoolFlag{Name: "weak", Usage: "also show hits far below the best one"},
 			jsonFlag(),
 		},
 		Action: p.search,
@@ -168,7 +171,7 @@ func (p *program) search(c *cli.Context) error {
 		return err
 	}
 	found, err := search.Find(c.Context, home, search.Query{Text: query, ProjectID: project, Max: c.Int("max"),
-		Redact: p.redact})
+		Weak: c.Bool("weak"), Redact: p.redact})
 	return p.result(c, err, found, func() {
 		for i, h := range found.Hits {
 			p.printHit(i+1, h, project == "" || c.IsSet("project"))
@@ -180,6 +183,12 @@ func (p *program) search(c *cli.Context) error {
 			p.ui.say("the %s in %s; --max N shows more", count(n, "best hit"), where)
 		default:
 			p.ui.say("%s in %s", count(n, "hit"), where)
+		}
+		if found.Weak {
+			p.ui.say("weak: they have little of the query, so probably nothing answers it")
+		}
+		if found.Below > 0 {
+			p.ui.sayHint(count(found.Below, "hit") + " far below the best: --weak shows them")
 		}
 		if found.Behind {
 			p.ui.sayHint("the index is not up to date; the next `memoir run` updates it")
